@@ -1,0 +1,14 @@
+"""Sequential feature acquisition: classify with as few features as each instance needs."""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"
+
+from seqclass import _registry as _registry
+from seqclass._record import AcquisitionRecord
+from seqclass.classifier import SequentialClassifier
+from seqclass.persistence import load
+from seqclass.recipes import etana
+from seqclass.session import Session
+
+__all__ = ["AcquisitionRecord", "SequentialClassifier", "Session", "__version__", "etana", "load"]

@@ -1,0 +1,86 @@
+"""Array helpers that every part of the package shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.integer[Any]]
+BoolArray = npt.NDArray[np.bool_]
+
+#: Working memory that a batched computation may take at a time, in bytes.
+CHUNK_BYTES = 64 * 2**20
+
+
+def as_generator(random_state: Any = None) -> np.random.Generator:
+    """Turn any form of ``random_state`` into a numpy generator.
+
+    Parameters
+    ----------
+    random_state : None, int, SeedSequence, numpy.random.Generator or numpy.random.RandomState
+        A generator is used as it is; a ``RandomState`` seeds a new one from its stream.
+
+    Returns
+    -------
+    numpy.random.Generator
+
+    Raises
+    ------
+    ValueError
+        If ``random_state`` cannot seed a generator.
+
+    Examples
+    --------
+    >>> int(as_generator(0).integers(100)) == int(as_generator(0).integers(100))
+    True
+    """
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1, size=4))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"random_state must be None, an integer or a numpy generator, got {random_state!r}") from error
+
+
+def chunks(n: int, bytes_per_row: float, budget: int = CHUNK_BYTES) -> Iterator[slice]:
+    """Cut ``n`` rows into slices whose work fits in ``budget`` bytes.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    bytes_per_row : float
+        Working memory that a row takes.
+    budget : int
+        Bytes a slice may take; a single row always passes.
+
+    Yields
+    ------
+    slice
+
+    Examples
+    --------
+    >>> list(chunks(5, 10, budget=20))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    step = max(1, int(budget // max(1.0, bytes_per_row)))
+    for start in range(0, n, step):
+        yield slice(start, min(n, start + step))
+
+
+def smallest_int(largest: int) -> np.dtype[Any]:
+    """Smallest signed integer type that holds ``-1..largest``.
+
+    Examples
+    --------
+    >>> smallest_int(127).name, smallest_int(128).name
+    ('int8', 'int16')
+    """
+    for name in ("int8", "int16", "int32"):
+        if largest <= np.iinfo(name).max:
+            return np.dtype(name)
+    return np.dtype("int64")

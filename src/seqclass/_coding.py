@@ -1,0 +1,152 @@
+"""From raw features to outcomes: categories, a discretiser, and the number of outcomes of each feature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from seqclass._arrays import IntArray, smallest_int
+from seqclass.discretize import Discretizer, check_outcomes
+
+
+class OutcomeCoder:
+    """Turns a numeric matrix into outcomes: categorical columns as they are, the others through a discretiser.
+
+    Parameters
+    ----------
+    discretizer : transformer, "precomputed" or None
+        An unfitted transformer to non-negative integers; None: `Discretizer` with its defaults; ``"precomputed"``: the
+        matrix holds outcomes already.
+    categories : dict of int to int
+        Number of categories of each categorical column, whose values are the categories' numbers.
+
+    Attributes
+    ----------
+    discretizer_ : transformer or None
+        The fitted transformer of the numeric columns.
+    n_outcomes_ : ndarray of int of shape (n_features,)
+        Number of outcomes of each feature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> coder = OutcomeCoder(Discretizer(2), {})
+    >>> coder.fit_transform(np.array([[0.5], [1.5], [2.5]]), None)
+    array([[0],
+           [1],
+           [1]], dtype=int8)
+    """
+
+    discretizer_: Any
+    n_outcomes_: IntArray
+
+    def __init__(self, discretizer: Any = None, categories: dict[int, int] | None = None) -> None:
+        self.discretizer = discretizer
+        self.categories = {} if categories is None else categories
+
+    def fit_transform(self, X: Any, y: Any) -> Any:
+        """Fit the discretiser and return the outcomes of the training data.
+
+        Parameters
+        ----------
+        X : ndarray or sparse array of shape (n, n_features)
+            Numbers; NaN where missing.
+        y : ndarray of shape (n,)
+            Labels, for discretisers that use them.
+
+        Returns
+        -------
+        ndarray or sparse array of int of shape (n, n_features)
+        """
+        n_features = X.shape[1]
+        self.numeric_ = np.array([j for j in range(n_features) if j not in self.categories], dtype=np.intp)
+        self.n_outcomes_ = np.ones(n_features, dtype=np.intp)
+        for j, n_categories in self.categories.items():
+            self.n_outcomes_[j] = max(1, n_categories)
+        self.discretizer_ = None
+        if isinstance(self.discretizer, str):
+            if self.discretizer != "precomputed":
+                raise ValueError(f'discretizer must be a transformer, None or "precomputed", got {self.discretizer!r}.')
+        else:
+            self.discretizer_ = clone(Discretizer() if self.discretizer is None else self.discretizer)
+            if self.numeric_.size:
+                self.discretizer_.fit(self._numeric_part(X), y)
+                self._read_n_outcomes()
+        codes = self._code(X)
+        if not hasattr(self.discretizer_, "n_outcomes_"):
+            self._count_outcomes(codes)
+        return codes
+
+    def transform(self, X: Any) -> Any:
+        """Return the outcomes of new data, -1 where missing."""
+        codes = self._code(X)
+        if not hasattr(self.discretizer_, "n_outcomes_"):
+            codes = check_outcomes(codes, self.n_outcomes_)
+        return codes
+
+    def restrict(self, columns: IntArray) -> OutcomeCoder:
+        """Return a coder of some columns only, where the discretiser can do that; else itself.
+
+        Parameters
+        ----------
+        columns : ndarray of int of shape (m,)
+            The columns, in the order that the new coder's input will have.
+        """
+        if self.discretizer_ is not None and not hasattr(self.discretizer_, "restrict"):
+            return self
+        part = OutcomeCoder(self.discretizer)
+        position = {int(j): i for i, j in enumerate(columns)}
+        part.categories = {position[j]: n for j, n in self.categories.items() if j in position}
+        inner = {int(j): i for i, j in enumerate(self.numeric_)}
+        part.numeric_ = np.array([i for i, j in enumerate(columns) if int(j) in inner], dtype=np.intp)
+        part.n_outcomes_ = self.n_outcomes_[columns]
+        part.discretizer_ = None
+        if self.discretizer_ is not None:
+            part.discretizer_ = self.discretizer_.restrict([inner[int(columns[i])] for i in part.numeric_])
+        return part
+
+    def labels(self, feature: int) -> list[str]:
+        """Describe the outcomes of a numeric feature for people, such as ``"[1.2, 3.4)"``."""
+        position = int(np.searchsorted(self.numeric_, feature))
+        if hasattr(self.discretizer_, "bin_labels") and feature not in self.categories:
+            return list(self.discretizer_.bin_labels(position))
+        return [str(v) for v in range(int(self.n_outcomes_[feature]))]
+
+    def _numeric_part(self, X: Any) -> Any:
+        return X if len(self.numeric_) == X.shape[1] else X[:, self.numeric_]
+
+    def _code(self, X: Any) -> Any:
+        if self.discretizer_ is None and self.numeric_.size:
+            return check_outcomes(X)
+        if not self.categories:
+            part = self.discretizer_.transform(X)
+            if isinstance(self.discretizer_, Discretizer):
+                return part
+            return check_outcomes(part, n_features=X.shape[1])
+        # columns of a data frame: dense
+        codes = np.full(X.shape, -1, dtype=smallest_int(int(self.n_outcomes_.max(initial=1))))
+        if self.numeric_.size:
+            part = check_outcomes(self.discretizer_.transform(self._numeric_part(X)), n_features=len(self.numeric_))
+            codes = codes.astype(np.promote_types(codes.dtype, part.dtype))
+            codes[:, self.numeric_] = part
+        for j in self.categories:
+            present = ~np.isnan(X[:, j])
+            codes[present, j] = X[present, j].astype(np.intp)
+        return codes
+
+    def _read_n_outcomes(self) -> None:
+        for attribute in ("n_outcomes_", "n_bins_"):
+            if hasattr(self.discretizer_, attribute):
+                self.n_outcomes_[self.numeric_] = getattr(self.discretizer_, attribute)
+                return
+
+    def _count_outcomes(self, codes: Any) -> None:
+        if sp.issparse(codes):
+            seen = codes.max(axis=0)
+            seen = np.asarray(seen.todense() if sp.issparse(seen) else seen).ravel()
+        else:
+            seen = codes.max(axis=0, initial=0)
+        self.n_outcomes_ = np.maximum(self.n_outcomes_, seen.astype(np.intp) + 1)

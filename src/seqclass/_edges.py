@@ -1,0 +1,202 @@
+"""Edges of the bins that a discretiser cuts, and the search for a value's bin."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._information import canonical
+from seqclass._validation import check_choice, check_integer
+
+#: From here on a binary search in each column beats one comparison per edge.
+_MANY_EDGES = 24
+
+
+def check_n_bins(n_bins: Any, shape: tuple[int, int], y: Any) -> IntArray:
+    n_features = shape[1]
+    if isinstance(n_bins, str):
+        check_choice(n_bins, "n_bins", ("auto", "n_classes"))
+        if n_bins == "n_classes" and y is None:
+            raise ValueError("n_bins='n_classes' needs the labels y in fit.")
+        n_classes = 1 if y is None else len(np.unique(y))
+        n_bins = n_classes if n_bins == "n_classes" else _bins_for(shape[0] / n_classes)
+        return np.full(n_features, n_bins, dtype=np.int64)
+    if np.ndim(n_bins) == 0:
+        return np.full(n_features, check_integer(n_bins, "n_bins", 1), dtype=np.int64)
+    array = np.asarray(n_bins)
+    if array.dtype.kind not in "iu" or array.shape != (n_features,) or array.min(initial=1) < 1:
+        raise ValueError(
+            f"n_bins must be a positive integer or one for each of the {n_features} features, got {n_bins!r}."
+        )
+    return array.astype(np.int64)
+
+
+def _bins_for(rows_per_class: float) -> int:
+    """Cube root of the rows a class, between 3 and 6: finer bins than the counts can bear cost accuracy."""
+    return int(np.clip(np.rint(np.cbrt(rows_per_class)), 3, 6))
+
+
+def _has_zero_bin(option: Any, auto: BoolArray, n_bins: IntArray) -> BoolArray:
+    wanted = auto if isinstance(option, str) else np.full(len(auto), bool(option))
+    return wanted & (n_bins > 1)
+
+
+def fit_dense(X: Any, n_bins: IntArray, quantile: bool, option: Any) -> tuple[FloatArray, BoolArray, BoolArray]:
+    n, n_features = X.shape
+    edges = np.full((n_features, int(n_bins.max(initial=1)) - 1), np.inf)
+    zero_bin = np.zeros(n_features, dtype=bool)
+    constant = np.ones(n_features, dtype=bool)
+    for columns in chunks(n_features, 24 * n):
+        values = np.array(X[:, columns].T, dtype=np.float64, order="C")
+        values[np.isinf(values)] = np.nan
+        zero = values == 0
+        n_zero, n_known = zero.sum(axis=1), n - np.isnan(values).sum(axis=1)
+        low, high = np.fmin.reduce(values, axis=1), np.fmax.reduce(values, axis=1)
+        constant[columns] = ~(low < high)
+        own = _has_zero_bin(option, 2 * n_zero > n_known, n_bins[columns]) & ~constant[columns]
+        zero_bin[columns] = own
+        parts = n_bins[columns] - own
+        if own.any():
+            values[zero & own[:, None]] = np.nan
+            low, high = np.fmin.reduce(values, axis=1), np.fmax.reduce(values, axis=1)
+        if quantile:
+            values.sort(axis=1)
+            size = n_known - n_zero * own
+            edges[columns] = _quantile_edges(
+                lambda position: np.take_along_axis(values, position[:, None], axis=1)[:, 0],  # noqa: B023
+                size,
+                parts,
+                edges.shape[1],
+            )
+        else:
+            edges[columns] = _uniform_edges(low, high, parts, edges.shape[1])
+    return edges, zero_bin, constant
+
+
+def fit_sparse(X: Any, n_bins: IntArray, quantile: bool, option: Any) -> tuple[FloatArray, BoolArray, BoolArray]:
+    n, n_features = X.shape
+    X = canonical(X).tocsc()
+    column = np.repeat(np.arange(n_features, dtype=np.int32), np.diff(X.indptr))
+    value = X.data.astype(np.float64)
+    known = np.isfinite(value)
+    n_known = n - np.bincount(column[~known], minlength=n_features)
+    keep = known & (value != 0)
+    column, value = column[keep], value[keep]
+    size = np.bincount(column, minlength=n_features)
+    start = np.cumsum(size) - size
+    low, high = np.full(n_features, np.inf), np.full(n_features, -np.inf)
+    filled = size > 0
+    if filled.any():
+        low[filled] = np.minimum.reduceat(value, start[filled])
+        high[filled] = np.maximum.reduceat(value, start[filled])
+    has_zero = n_known > size
+    low0, high0 = np.where(has_zero, np.minimum(low, 0), low), np.where(has_zero, np.maximum(high, 0), high)
+    constant = ~(low0 < high0)
+    zero_bin = _has_zero_bin(option, np.ones(n_features, dtype=bool), n_bins) & ~constant
+    parts = n_bins - zero_bin
+    width = int(n_bins.max(initial=1)) - 1
+    if not quantile:
+        low, high = np.where(zero_bin, low, low0), np.where(zero_bin, high, high0)
+        return _uniform_edges(low, high, parts, width), zero_bin, constant
+    n_zero = np.where(zero_bin, 0, n_known - size)
+    pick = _order_statistics(column, value, size, n_zero)
+    return _quantile_edges(pick, size + n_zero, parts, width), zero_bin, constant
+
+
+def _order_statistics(column: IntArray, value: FloatArray, size: IntArray, n_zero: IntArray) -> Any:
+    """Give a function from a position in every sorted column to the values there, implicit zeros included."""
+    m = max(len(value), 1)
+    n_negative = np.bincount(column[value < 0], minlength=len(size))
+    start = np.cumsum(size) - size
+    # sorts by column, then value; much faster than lexsort
+    order = np.argsort(value)
+    key = column[order] * np.int64(m) + np.arange(len(value))
+    key.sort()
+    ordered = value[order[key % m]] if len(value) else np.zeros(1)
+
+    def pick(position: IntArray) -> FloatArray:
+        # the implicit zeros stand between the negative and the positive values
+        beyond = position >= n_negative + n_zero
+        stored = ordered[np.clip(start + position - np.where(beyond, n_zero, 0), 0, m - 1)]
+        return np.where(beyond | (position < n_negative), stored, 0.0)
+
+    return pick
+
+
+def _uniform_edges(low: FloatArray, high: FloatArray, parts: IntArray, width: int) -> FloatArray:
+    """Inner edges of `parts` bins of equal width; the columns without a range get none."""
+    edges = np.full((len(low), width), np.inf)
+    cut = low < high
+    low, high, parts = np.where(cut, low, 0.0), np.where(cut, high, 0.0), np.maximum(parts, 1)
+    with np.errstate(over="ignore"):
+        # a range beyond the largest float is cut at half its size
+        scale = np.where(np.isfinite(high - low), 1.0, 0.5)[:, None]
+        start, stop = low[:, None] * scale, high[:, None] * scale
+        step = (stop - start) / parts[:, None]
+        k = np.arange(1, width + 1)
+        for rows in chunks(len(low), 32 * max(width, 1)):
+            # rounding must not lift an edge above the maximum, which belongs to the last bin
+            edge = np.minimum(start[rows] + k * step[rows], stop[rows]) / scale[rows]
+            edges[rows] = np.where(cut[rows, None] & (k < parts[rows, None]), edge, np.inf)
+    return edges
+
+
+def _quantile_edges(pick: Any, size: IntArray, parts: IntArray, width: int) -> FloatArray:
+    """Inner edges at order statistics, each above the one before it and above the smallest value."""
+    edges = np.full((len(size), width), np.inf)
+    last = pick(np.zeros(len(size), dtype=np.int64))
+    filled = np.zeros(len(size), dtype=np.int64)
+    for k in range(1, width + 1):
+        edge = pick(np.minimum(size * k // np.maximum(parts, 1), np.maximum(size - 1, 0)))
+        new = np.flatnonzero((k < parts) & (size > 0) & (edge > last))
+        edges[new, filled[new]] = edge[new]
+        last[new] = edge[new]
+        filled[new] += 1
+    return edges
+
+
+def count_edges(block: npt.NDArray[Any], edges: npt.NDArray[Any], out: IntArray) -> None:
+    """Count in `out` the edges at or below each value of a dense block."""
+    if edges.shape[1] >= _MANY_EDGES:
+        for j in range(block.shape[1]):
+            out[:, j] = np.searchsorted(edges[j], block[:, j], side="right")
+        return
+    out[:] = 0
+    for edge in np.ascontiguousarray(edges.T):
+        out += block >= edge
+
+
+def search_edges(values: FloatArray, edges: FloatArray, columns: IntArray) -> IntArray:
+    """Count the edges at or below each of `values`, by binary search in the edges of their columns."""
+    n_edges = edges.shape[1]
+    count = np.zeros(len(values), dtype=np.int64)
+    base = columns.astype(np.int64) * n_edges - 1
+    flat = edges.ravel()
+    for power in reversed(range(n_edges.bit_length())):
+        guess = count + 2**power
+        inside = guess <= n_edges
+        below = inside & (flat[np.where(inside, base + guess, 0)] <= values)
+        count[below] = guess[below]
+    return count
+
+
+def float32_at_least(edges: FloatArray) -> npt.NDArray[np.float32]:
+    """Smallest float32 at or above each edge: comparing float32 values with it decides as in float64."""
+    with np.errstate(over="ignore"):
+        rounded = edges.astype(np.float32)
+    return np.where(rounded < edges, np.nextafter(rounded, np.float32(np.inf)), rounded)
+
+
+def interval_labels(edges: FloatArray) -> list[str]:
+    for digits in range(4, 18):
+        text = [f"{edge:.{digits}g}" for edge in edges]
+        if len(set(text)) == len(set(edges.tolist())):
+            break
+    if not text:
+        return ["not 0"]
+    inner = [f"[{a}, {b})" for a, b in pairwise(text)]
+    return [f"< {text[0]}", *inner, f">= {text[-1]}"]

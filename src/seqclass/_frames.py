@@ -1,0 +1,172 @@
+"""Data frames with categorical columns, turned into numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._arrays import FloatArray
+
+#: A text column with more different values than this, and than half of its rows, is no category.
+_MANY_CATEGORIES = 50
+
+
+def is_frame(X: Any) -> bool:
+    """Whether ``X`` is a pandas data frame.
+
+    Examples
+    --------
+    >>> is_frame([[1.0]])
+    False
+    """
+    return hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "iloc")
+
+
+class FrameEncoder:
+    """Replaces the texts and categories of a data frame by the numbers of their categories.
+
+    Attributes
+    ----------
+    columns_ : list
+        Names of all columns, in order.
+    categories_ : dict of str to ndarray
+        The categories of each categorical column, sorted; category ``i`` is encoded as ``i``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"colour": ["red", "blue", None], "size": [1.0, 2.0, 3.0]})
+    >>> FrameEncoder().fit(frame).encode(frame)["colour"].tolist()
+    [1.0, 0.0, nan]
+    """
+
+    categories_: dict[Any, npt.NDArray[Any]]
+    columns_: list[Any]
+
+    def fit(self, X: Any) -> FrameEncoder:
+        """Learn the categories of the columns that do not hold numbers.
+
+        Raises
+        ------
+        ValueError
+            If a column mixes numbers with texts, holds dates, or has too many different texts to be a category.
+        """
+        self.columns_ = list(X.columns)
+        self.categories_ = {}
+        for name in X.columns:
+            column = _as_numbers(X[name])
+            if _is_numeric(column):
+                continue
+            if column.dtype.kind in "mM":
+                raise ValueError(f"column {name!r} holds dates or durations; turn it into numbers first.")
+            self.categories_[name] = _categories(column, name)
+        return self
+
+    def encode(self, X: Any) -> Any:
+        """Return a data frame of floats; NaN where missing.
+
+        Raises
+        ------
+        ValueError
+            If a category is unknown or a text stands where a number belongs; the message names column and value.
+        """
+        import pandas as pd
+
+        if not self.categories_ and all(_is_numeric(X[name]) for name in X.columns):
+            return X
+        encoded = {}
+        for name in X.columns:
+            if name in self.categories_:
+                encoded[name] = self._encode_column(X[name], name)
+            else:
+                encoded[name] = _numbers(X[name], name)
+        return pd.DataFrame(encoded, columns=X.columns, index=X.index)
+
+    def code(self, name: Any, value: Any) -> float:
+        """Number of one value of a categorical column.
+
+        Raises
+        ------
+        ValueError
+            If the category is unknown.
+        """
+        categories = self.categories_[name].tolist()
+        key = value if value in categories else str(value)
+        if key not in categories:
+            raise ValueError(_unknown(name, value, self.categories_[name]))
+        return float(categories.index(key))
+
+    def _encode_column(self, column: Any, name: Any) -> FloatArray:
+        categories = {value: i for i, value in enumerate(self.categories_[name].tolist())}
+        missing = column.isna().to_numpy()
+        codes = np.full(len(column), np.nan)
+        values = _keys(column[~missing])
+        found = [categories.get(v, -1) for v in values]
+        if -1 in found:
+            raise ValueError(_unknown(name, values[found.index(-1)], self.categories_[name]))
+        codes[~missing] = found
+        return codes
+
+
+def _unknown(name: Any, value: Any, categories: npt.NDArray[Any]) -> str:
+    shown = ", ".join(repr(c) for c in categories[:8].tolist()) + (", ..." if len(categories) > 8 else "")
+    return f"column {name!r} holds the unknown category {value!r}; known are {shown}."
+
+
+def _is_numeric(column: Any) -> bool:
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    return bool(is_numeric_dtype(column) or is_bool_dtype(column))
+
+
+def _as_numbers(column: Any) -> Any:
+    """Give the column as numbers if it is a text column in which every value is one."""
+    import pandas as pd
+
+    if _is_numeric(column) or column.dtype.kind in "mM" or isinstance(column.dtype, pd.CategoricalDtype):
+        return column
+    present = column.dropna()
+    numbers = pd.to_numeric(present, errors="coerce")
+    share = numbers.notna().mean() if len(present) else 1.0
+    if share == 1.0:
+        return pd.to_numeric(column)
+    if share > 0.5:
+        row = int(numbers.isna().to_numpy().argmax())
+        raise ValueError(
+            f"column {column.name!r} holds numbers, but {present.iloc[row]!r} in row {present.index[row]} is not one; "
+            "correct it or leave the cell empty."
+        )
+    return column
+
+
+def _numbers(column: Any, name: Any) -> FloatArray:
+    import pandas as pd
+
+    if not _is_numeric(column):
+        numbers = pd.to_numeric(column, errors="coerce")
+        wrong = (numbers.isna() & column.notna()).to_numpy()
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise ValueError(
+                f"column {name!r} must hold numbers, but row {column.index[row]} has {column.iloc[row]!r}."
+            )
+        column = numbers
+    return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _keys(column: Any) -> list[Any]:
+    """Give plain values that survive saving: texts as texts, other things as their text."""
+    return [v if isinstance(v, str) else str(v) for v in column.tolist()]
+
+
+def _categories(column: Any, name: Any) -> npt.NDArray[Any]:
+    present = column.dropna()
+    categories = np.array(sorted(set(_keys(present))), dtype=str)
+    if len(categories) > max(_MANY_CATEGORIES, len(present) // 2):
+        raise ValueError(
+            f"column {name!r} has {len(categories)} different texts in {len(present)} rows, too many for a category; "
+            "drop it or group its values."
+        )
+    return categories

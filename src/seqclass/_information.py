@@ -1,0 +1,360 @@
+"""Counts and information measures of discretised features, vectorised over columns.
+
+Everything here takes a *discretised matrix*: integer outcomes ``0..V_j-1`` of feature ``j``, -1 where
+missing; dense, or sparse with an implicit zero for outcome 0 and an explicitly stored -1 for a missing cell.
+Missing cells are left out of all counts, so a measure of a column is over the rows where it is present.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.special import gammaln, xlogy
+
+from seqclass._arrays import CHUNK_BYTES, FloatArray, IntArray, chunks, smallest_int
+
+#: Columns counted at a time: wide enough to vectorise, narrow enough that their counts stay in cache.
+_COLUMNS = 1024
+#: float32 holds integers up to here exactly.
+_FLOAT32_EXACT = 2**24
+#: Terms of the expected information summed at a time.
+_TERMS = 2**19
+#: Indicator columns a block of features has at most in products of pairs.
+_INDICATORS = 1536
+
+
+def contingency_table(
+    X: Any,
+    codes: npt.ArrayLike,
+    n_classes: int,
+    n_outcomes: int | npt.ArrayLike,
+    sample_weight: npt.ArrayLike | None = None,
+) -> FloatArray:
+    """Count the rows of every (feature, outcome, class).
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, n_features)
+        Discretised matrix. Sparse input is never made dense.
+    codes : array-like of shape (n,)
+        Class of each row, 0..n_classes-1.
+    n_classes : int
+        Number of classes.
+    n_outcomes : int or array-like of shape (n_features,)
+        Number of outcomes of the features; the largest is the length of the second axis.
+    sample_weight : array-like of shape (n,), optional
+        Weight of each row; 1 if not given.
+
+    Returns
+    -------
+    ndarray of shape (n_features, max(n_outcomes), n_classes)
+        Counts, or sums of weights.
+
+    Raises
+    ------
+    ValueError
+        If a code or an outcome is out of range, or a length does not match.
+
+    Examples
+    --------
+    >>> contingency_table(np.array([[0], [1], [1], [-1]]), [0, 0, 1, 1], 2, 2)
+    array([[[1., 0.],
+            [1., 1.]]])
+    """
+    V = int(np.max(n_outcomes, initial=1))
+    y = np.asarray(codes)
+    if y.shape != (X.shape[0],):
+        raise ValueError(f"codes must have shape ({X.shape[0]},), one for each row of X, got {y.shape}.")
+    if y.size and (y.min() < 0 or y.max() >= n_classes):
+        raise ValueError(f"codes must be in 0..{n_classes - 1}, got {y.min()}..{y.max()}.")
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if weight is not None and weight.shape != y.shape:
+        raise ValueError(f"sample_weight must have shape {y.shape}, got {weight.shape}.")
+    values = X.data if sp.issparse(X) else X
+    if values.size and (values.min() < -1 or values.max() >= V):
+        raise ValueError(f"X must hold outcomes -1..{V - 1}, got {values.min()}..{values.max()}.")
+    if sp.issparse(X):
+        return _count_sparse(X, y, n_classes, V, weight)
+    return _count_dense(np.asarray(X), y, n_classes, V, weight)
+
+
+def _count_dense(X: IntArray, y: IntArray, C: int, V: int, weight: FloatArray | None) -> FloatArray:
+    n, n_features = X.shape
+    counts = np.empty((n_features, V, C))
+    y = y.astype(np.intp, copy=False)
+    for columns in chunks(n_features, 1, budget=_COLUMNS):
+        width = columns.stop - columns.start
+        # a slot for the missing cells in front of the outcomes spares a mask
+        block = np.zeros((width, V + 1, C))
+        offset = np.arange(width) * ((V + 1) * C) + C
+        for rows in chunks(n, 24 * width, budget=CHUNK_BYTES // 4):
+            index = X[rows, columns].astype(np.intp)
+            index *= C
+            index += offset
+            index += y[rows, None]
+            w = None if weight is None else np.repeat(weight[rows], width)
+            block += np.bincount(index.ravel(), w, minlength=block.size).reshape(block.shape)
+        counts[columns] = block[:, 1:]
+    return counts
+
+
+def _count_sparse(X: Any, y: IntArray, C: int, V: int, weight: FloatArray | None) -> FloatArray:
+    n_features = X.shape[1]
+    entries = canonical(X).tocoo(copy=False)
+    total = np.bincount(y, weight, minlength=C).astype(np.float64)
+    counts = np.zeros((n_features, V, C))
+    missing = np.zeros((n_features, C))
+    y = y.astype(smallest_int(C))
+    for part in chunks(entries.nnz, 48):
+        row, column, value = entries.row[part], entries.col[part], entries.data[part]
+        index = column.astype(np.intp) * C + y[row]
+        absent = value < 0
+        if absent.any():
+            np.add.at(missing.ravel(), index[absent], 1.0 if weight is None else weight[row[absent]])
+        stored = value > 0
+        index = (column.astype(np.intp) * V + value) * C + y[row]
+        np.add.at(counts.ravel(), index[stored], 1.0 if weight is None else weight[row[stored]])
+    zeros = total - counts.sum(axis=1) - missing
+    if weight is not None:
+        # rounding of the subtraction must not look like a row
+        zeros[zeros < 1e-12 * total] = 0.0
+    counts[:, 0] = zeros
+    return counts
+
+
+def canonical(X: Any) -> Any:
+    """Return a sparse matrix without duplicate entries, copied only if it has some.
+
+    Examples
+    --------
+    >>> canonical(sp.csr_array(np.eye(2))).nnz
+    2
+    """
+    if getattr(X, "has_canonical_format", True):
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X
+
+
+def mutual_information(
+    X: Any,
+    y: npt.ArrayLike,
+    *,
+    n_outcomes: int | npt.ArrayLike | None = None,
+    sample_weight: npt.ArrayLike | None = None,
+) -> FloatArray:
+    """Mutual information of every feature and the label, in nats.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, n_features)
+        Discretised matrix.
+    y : array-like of shape (n,)
+        Labels of any kind.
+    n_outcomes : int or array-like of shape (n_features,), optional
+        Number of outcomes; found from ``X`` if not given.
+    sample_weight : array-like of shape (n,), optional
+        Weight of each row.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        I(X_j; y) over the rows in which feature ``j`` is present; 0 where it never is.
+
+    Raises
+    ------
+    ValueError
+        If labels are missing or outcomes out of range.
+
+    Examples
+    --------
+    >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    >>> mutual_information(X, ["a", "a", "b", "b"]).round(4)
+    array([0.6931, 0.    ])
+    """
+    codes, n_classes = _label_codes(y)
+    result = np.empty(X.shape[1])
+    for columns, counts in _tables(X, codes, n_classes, n_outcomes, sample_weight):
+        result[columns] = _mutual_information(counts)[0]
+    return result
+
+
+def adjusted_mutual_information(
+    X: Any, y: npt.ArrayLike, *, n_outcomes: int | npt.ArrayLike | None = None
+) -> FloatArray:
+    """Mutual information corrected for chance, of every feature and the label.
+
+    (I - E[I]) / ((H(X_j) + H(y))/2 - E[I]), where E is over random pairings with the same marginals; so it
+    does not favour features of many outcomes.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, n_features)
+        Discretised matrix.
+    y : array-like of shape (n,)
+        Labels of any kind.
+    n_outcomes : int or array-like of shape (n_features,), optional
+        Number of outcomes; found from ``X`` if not given.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        Over the rows in which the feature is present. Equal to scikit-learn's ``adjusted_mutual_info_score``,
+        except that it is 0, not 1, where the feature *and* the class are constant, as nothing can be learned
+        there.
+
+    Raises
+    ------
+    ValueError
+        If labels are missing or outcomes out of range.
+
+    References
+    ----------
+    N. X. Vinh, J. Epps, J. Bailey, "Information theoretic measures for clusterings comparison", Journal of
+    Machine Learning Research 11, 2010, equations (24a) and the AMI of table 2.
+
+    Examples
+    --------
+    >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    >>> adjusted_mutual_information(X, ["a", "a", "b", "b"]).round(4)
+    array([ 1. , -0.5])
+    """
+    codes, n_classes = _label_codes(y)
+    expected = _ExpectedInformation(np.bincount(codes, minlength=n_classes))
+    result = np.empty(X.shape[1])
+    for columns, counts in _tables(X, codes, n_classes, n_outcomes, None):
+        information, h_feature, h_class = _mutual_information(counts)
+        chance = expected(counts.sum(axis=2).astype(np.int64), counts.sum(axis=1).astype(np.int64))
+        above, room = information - chance, (h_feature + h_class) / 2 - chance
+        # with all values distinct every pairing is perfect, and so is the score
+        perfect = room <= 1e-12 * (h_feature + h_class)
+        score = np.divide(above, room, where=~perfect, out=np.ones_like(room))
+        result[columns] = np.where((h_feature > 0) & (h_class > 0), score, 0.0)
+    return result
+
+
+def _label_codes(y: npt.ArrayLike) -> tuple[IntArray, int]:
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ValueError(f"y must be one label a row, got shape {labels.shape}.")
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ValueError("y must not hold missing labels (NaN); leave these rows out.")
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        raise ValueError(f"y must hold labels of one kind, none missing: {error}.") from error
+    return codes, len(classes)
+
+
+def _tables(
+    X: Any,
+    codes: IntArray,
+    n_classes: int,
+    n_outcomes: int | npt.ArrayLike | None,
+    sample_weight: npt.ArrayLike | None,
+) -> Iterator[tuple[slice, FloatArray]]:
+    """Contingency tables of one block of columns after the other."""
+    values = X.data if sp.issparse(X) else X
+    V = int(values.max(initial=0)) + 1 if n_outcomes is None else int(np.max(n_outcomes, initial=1))
+    if sp.issparse(X):
+        X = canonical(X).tocsc()
+    # counts, their logarithms and sums
+    for columns in chunks(X.shape[1], 40 * V * n_classes):
+        yield columns, contingency_table(X[:, columns], codes, n_classes, V, sample_weight)
+
+
+def _mutual_information(counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """I(feature; class), H(feature) and H(class) of each table (features, outcomes, classes)."""
+    by_outcome, by_class = counts.sum(axis=2), counts.sum(axis=1)
+    total = by_class.sum(axis=1)
+    scale = 1 / np.where(total > 0, total, 1)
+    log_total = np.log(total, where=total > 0, out=np.zeros_like(total))
+    h_outcome = log_total - xlogy(by_outcome, by_outcome).sum(axis=1) * scale
+    h_class = log_total - xlogy(by_class, by_class).sum(axis=1) * scale
+    h_joint = log_total - xlogy(counts, counts).sum(axis=(1, 2)) * scale
+    # a constant has no information, whatever the rounding of its sums
+    one_outcome, one_class = (by_outcome > 0).sum(axis=1) < 2, (by_class > 0).sum(axis=1) < 2
+    h_outcome[one_outcome], h_class[one_class] = 0.0, 0.0
+    information = np.where(one_outcome | one_class, 0.0, np.maximum(h_outcome + h_class - h_joint, 0.0))
+    return information, h_outcome, h_class
+
+
+class _ExpectedInformation:
+    """E[I] of tables with given marginals, under random pairing.
+
+    It is a sum of terms that depend on one outcome's count and one class's count (and the total): so a
+    column without missing cells needs one look-up per outcome, in a table filled once per distinct count.
+    """
+
+    def __init__(self, class_counts: IntArray) -> None:
+        self.class_counts = class_counts
+        self.n = int(class_counts.sum())
+        self.log_factorial = gammaln(np.arange(self.n + 1) + 1.0)
+        self.known = np.full(self.n + 1, np.nan)
+        self.known[0] = 0.0
+
+    def __call__(self, by_outcome: IntArray, by_class: IntArray) -> FloatArray:
+        """E[I] of each column: counts (columns, outcomes) and (columns, classes)."""
+        complete = by_class.sum(axis=1) == self.n
+        result = np.empty(len(by_outcome))
+        rows = by_outcome[complete]
+        seen = np.zeros(self.n + 1, dtype=bool)
+        seen[rows.ravel()] = True
+        new = np.flatnonzero(seen & np.isnan(self.known))
+        if new.size:
+            pairs = np.broadcast_arrays(new[:, None], self.class_counts)
+            terms = self.terms(np.full(pairs[0].size, self.n), pairs[0].ravel(), pairs[1].ravel())
+            self.known[new] = terms.reshape(pairs[0].shape).sum(axis=1)
+        result[complete] = self.known[rows].sum(axis=1)
+        partial = np.flatnonzero(~complete)
+        if partial.size:
+            result[partial] = self._with_missing(by_outcome[partial], by_class[partial])
+        return result
+
+    def _with_missing(self, by_outcome: IntArray, by_class: IntArray) -> FloatArray:
+        a, b = np.broadcast_arrays(by_outcome[:, :, None], by_class[:, None, :])
+        n = np.broadcast_to(by_class.sum(axis=1)[:, None, None], a.shape)
+        # many columns share the same triple; its first two numbers are coded as one to sort less
+        base = self.n + 1
+        kinds, kind = np.unique((n * base + b).ravel(), return_inverse=True)
+        triples, which = np.unique(kind * base + a.ravel(), return_inverse=True)
+        kind_of = kinds[triples // base]
+        terms = self.terms(kind_of // base, triples % base, kind_of % base)
+        expected: FloatArray = terms[which].reshape(a.shape).sum(axis=(1, 2))
+        return expected
+
+    def terms(self, n: IntArray, a: IntArray, b: IntArray) -> FloatArray:
+        """Sum over k of k/n log(n k/(a b)) P(k), k hypergeometric: b draws from n of which a count."""
+        safe = np.maximum(n, 1)
+        mean = a * (b / safe)
+        # Bernstein: beyond this distance from the mean lies less than exp(-45) of the probability
+        variance = mean * (1 - np.maximum(a, b) / safe)
+        reach = 15 + np.sqrt(225 + 90 * variance)
+        low = np.maximum(np.maximum(1, a + b - n), np.floor(mean - reach).astype(np.int64))
+        high = np.minimum(np.minimum(a, b), np.ceil(mean + reach).astype(np.int64))
+        length = np.where((a > 0) & (b > 0), np.maximum(high - low + 1, 0), 0)
+        result = np.zeros(len(n))
+        edges = np.searchsorted(np.cumsum(length), np.arange(0, length.sum() + _TERMS, _TERMS), side="right")
+        edges = np.unique(np.append(edges, [0, len(n)]))
+        for start, stop in pairwise(edges):
+            part = slice(start, stop)
+            result[part] = self._sum_terms(n[part], a[part], b[part], low[part], length[part])
+        return result
+
+    def _sum_terms(self, n: IntArray, a: IntArray, b: IntArray, low: IntArray, length: IntArray) -> FloatArray:
+        lf = self.log_factorial
+        owner = np.repeat(np.arange(len(n)), length)
+        first = np.cumsum(length) - length
+        k = np.arange(len(owner)) + (low - first)[owner]
+        fixed = lf[a] + lf[b] + lf[n - a] + lf[n - b] - lf[n]
+        a, b, n = a[owner], b[owner], n[owner]
+        log_p = fixed[owner] - lf[k] - lf[a - k] - lf[b - k] - lf[n - a - b + k]
+        value = k / n * np.log(n * k / (a * b.astype(np.float64))) * np.exp(log_p)
+        sums: FloatArray = np.bincount(owner, value, minlength=len(length)).astype(np.float64, copy=False)
+        return sums

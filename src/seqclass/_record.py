@@ -1,0 +1,79 @@
+"""What a sequential classifier acquired, instance by instance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass.pomdp import Acquisition
+
+
+@dataclass(frozen=True)
+class AcquisitionRecord:
+    """What was acquired for each of ``n`` instances, what it cost, and what was decided.
+
+    Attributes
+    ----------
+    decision : ndarray of shape (n,)
+        Decision taken, a label of ``decisions_``.
+    posterior : ndarray of shape (n, n_classes)
+        P(class | what was acquired) at the stop.
+    n_features : ndarray of int of shape (n,)
+        Features acquired; one that was asked for and missing does not count.
+    cost : ndarray of shape (n,)
+        Prices paid, in units of misclassification cost.
+    order : ndarray of int of shape (n, longest)
+        Columns of ``X`` in the order they were asked for; -1 beyond the stop.
+    outcome : ndarray of int of shape (n, longest)
+        Outcome that each showed; -1 where it was missing or beyond the stop.
+    beliefs : ndarray of shape (n, longest + 1, n_classes) or None
+        Posterior before anything was asked and after each answer, the last repeated beyond the stop; on request.
+    """
+
+    decision: npt.NDArray[Any]
+    posterior: FloatArray
+    n_features: IntArray
+    cost: FloatArray
+    order: IntArray
+    outcome: IntArray
+    beliefs: FloatArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.decision)
+
+    @classmethod
+    def from_acquisition(
+        cls, acquired: Acquisition, decisions: npt.NDArray[Any], columns: IntArray
+    ) -> AcquisitionRecord:
+        """Spread the leaves of an acquisition over its instances.
+
+        Parameters
+        ----------
+        acquired : Acquisition
+            What the policy acquired.
+        decisions : ndarray of shape (n_decisions,)
+            Labels of the decisions.
+        columns : ndarray of int of shape (n_features,)
+            Column of ``X`` of each feature of the problem.
+
+        Returns
+        -------
+        AcquisitionRecord
+        """
+        leaf = acquired.leaf
+        path = acquired.leaf_path
+        order = np.where(path >= 0, columns[path], -1) if path.size else path
+        beliefs = acquired.leaf_beliefs
+        return cls(
+            decision=decisions[acquired.leaf_decision][leaf],
+            posterior=acquired.leaf_belief[leaf],
+            n_features=(acquired.leaf_outcome >= 0).sum(axis=1)[leaf],
+            cost=acquired.leaf_price[leaf],
+            order=order[leaf],
+            outcome=acquired.leaf_outcome[leaf],
+            beliefs=None if beliefs is None else beliefs[leaf],
+        )

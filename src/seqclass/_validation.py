@@ -1,0 +1,154 @@
+"""Checks of arguments that more than one part makes."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._arrays import FloatArray
+
+
+def check_distribution(value: npt.ArrayLike, n: int | None, name: str) -> FloatArray:
+    """Check a probability vector and return it normalised to a sum of exactly one.
+
+    Parameters
+    ----------
+    value : array-like of shape (n,)
+        The probabilities.
+    n : int or None
+        The length it must have, if known.
+    name : str
+        The parameter's name, for the message.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If the length is wrong, an entry is negative or not finite, or the sum is not one.
+
+    Examples
+    --------
+    >>> check_distribution([0.25, 0.75], 2, "prior")
+    array([0.25, 0.75])
+    """
+    array = check_finite(value, name, shape=None if n is None else (n,))
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(f"{name} must be a vector of probabilities, got shape {array.shape}.")
+    if array.min() < 0:
+        raise ValueError(f"{name} must not be negative, got {array.min():g}.")
+    if abs(array.sum() - 1) > 1e-6:
+        raise ValueError(f"{name} must sum to 1, it sums to {array.sum():g}.")
+    return np.asarray(array / array.sum())
+
+
+def check_finite(value: npt.ArrayLike, name: str, shape: tuple[int, ...] | None = None) -> FloatArray:
+    """Return ``value`` as a new float64 array, finite and of the wanted shape.
+
+    Raises
+    ------
+    ValueError
+        If it is not numeric, not finite or of another shape.
+
+    Examples
+    --------
+    >>> check_finite([1, 2], "prices", shape=(2,))
+    array([1., 2.])
+    """
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers only: {error}.") from error
+    if shape is not None and array.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}, got {array.shape}.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite; it holds NaN or infinity.")
+    return array
+
+
+def check_costs(value: npt.ArrayLike, name: str, shape: tuple[int, ...] | None = None) -> FloatArray:
+    """Return costs as a float64 array: finite, non-negative, of the wanted shape.
+
+    Raises
+    ------
+    ValueError
+        If they are not.
+
+    Examples
+    --------
+    >>> check_costs([0.1, 0.2], "prices")
+    array([0.1, 0.2])
+    """
+    array = check_finite(value, name, shape)
+    if array.size and array.min() < 0:
+        raise ValueError(f"{name} must not be negative, got {array.min():g}.")
+    return array
+
+
+def check_integer(value: Any, name: str, low: int, high: int | None = None) -> int:
+    """Return ``value`` as an int between ``low`` and ``high``.
+
+    Raises
+    ------
+    TypeError
+        If it is not an integer.
+    ValueError
+        If it is out of range.
+
+    Examples
+    --------
+    >>> check_integer(3, "n_bins", 1)
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be an integer, got {value!r}.")
+    number = int(value)
+    if number < low or (high is not None and number > high):
+        limits = f"at least {low}" if high is None else f"between {low} and {high}"
+        raise ValueError(f"{name} must be {limits}, got {number}.")
+    return number
+
+
+def check_real(value: Any, name: str, low: float = -np.inf, high: float = np.inf) -> float:
+    """Return ``value`` as a float between ``low`` and ``high``, both included.
+
+    Raises
+    ------
+    TypeError
+        If it is not a number.
+    ValueError
+        If it is NaN or out of range.
+
+    Examples
+    --------
+    >>> check_real(0.5, "tolerance", 0, 1)
+    0.5
+    """
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, got {value!r}.")
+    if not low <= float(value) <= high:
+        raise ValueError(f"{name} must be between {low:g} and {high:g}, got {value!r}.")
+    return float(value)
+
+
+def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
+    """Return ``value`` if it is one of ``choices``.
+
+    Raises
+    ------
+    ValueError
+        If it is not; the message lists the choices.
+
+    Examples
+    --------
+    >>> check_choice("nearest", "interpolation", ("freudenthal", "nearest"))
+    'nearest'
+    """
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+    return value

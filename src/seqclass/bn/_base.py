@@ -1,0 +1,371 @@
+"""The interface of observation models: what the next feature may show, given the class and what was seen."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NoReturn, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from seqclass._arrays import FloatArray, IntArray, chunks, smallest_int
+from seqclass._validation import check_integer
+from seqclass.bn._checks import (
+    Codes,
+    check_codes,
+    check_labels,
+    check_n_outcomes,
+    check_weights,
+    resolve_prior,
+    seen_outcomes,
+)
+
+Model = TypeVar("Model", bound="ObservationModel")
+
+#: Relative difference below which two class probabilities count as equal; the lower class then wins.
+_TIE = 1e-12
+
+
+class ObservationModel(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """Base of the models of P(outcome of a feature | outcomes seen, class).
+
+    A model is fitted to a discretised matrix and then answers for any *evidence*: a row of outcome codes with
+    -1 for every feature that has not been acquired. A subclass provides :meth:`_fit` and :meth:`_likelihood`;
+    the rest is derived, and may be overridden where there is a faster way.
+
+    The three calls :meth:`start`, :meth:`stage_likelihood` and :meth:`advance` answer the same questions one
+    feature at a time. The state they pass along belongs to the model: by default the evidence itself, in a
+    subclass anything whose rows are picked by ``state[rows]`` (messages of a network, for instance).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    class_prior_ : ndarray of shape (n_classes,)
+        Probability of each class before any feature is acquired.
+    n_outcomes_ : ndarray of shape (n_features,)
+        Number of outcomes V_j of each feature.
+    n_features_in_ : int
+        Number of features.
+
+    Examples
+    --------
+    A model that ignores the features:
+
+    >>> class Ignorant(ObservationModel):
+    ...     def _fit(self, X, codes, sample_weight):
+    ...         pass
+    ...     def _likelihood(self, feature, evidence):
+    ...         n_outcomes = self.n_outcomes_[feature]
+    ...         return np.full((len(evidence), n_outcomes, len(self.classes_)), 1 / n_outcomes)
+    >>> model = Ignorant().fit([[0, 1], [1, 1], [0, 0]], ["a", "a", "b"])
+    >>> model.posterior([[0, -1]]).round(3)
+    array([[0.667, 0.333]])
+    """
+
+    #: Whether evidence may be a sparse matrix.
+    _accepts_sparse: ClassVar[bool] = False
+
+    def fit(self: Model, X: Any, y: npt.ArrayLike, sample_weight: Any = None, *, n_outcomes: Any = None) -> Model:
+        """Fit the model to a discretised matrix.
+
+        Parameters
+        ----------
+        X : array-like or scipy sparse of shape (n_rows, n_features)
+            Integer outcome codes; -1 is missing. An implicit zero of a sparse matrix is outcome 0.
+        y : array-like of shape (n_rows,)
+            Class labels.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows.
+        n_outcomes : int or array-like of shape (n_features,), optional
+            Number of outcomes of each feature; by default the largest code in ``X`` plus one.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError
+            If ``X`` does not hold integers.
+        ValueError
+            If shapes disagree, or a code is out of range; the message names the feature and the value.
+        """
+        X = check_codes(X, n_outcomes=n_outcomes)
+        labels = check_labels(y, X.shape[0])
+        weight = check_weights(sample_weight, X.shape[0])
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        self.n_features_in_ = X.shape[1]
+        self.n_outcomes_ = seen_outcomes(X) if n_outcomes is None else check_n_outcomes(n_outcomes, X.shape[1]).copy()
+        counts = np.bincount(codes, weights=weight, minlength=len(self.classes_)).astype(np.float64)
+        self.class_prior_ = resolve_prior(None, counts)
+        self._fit(X, codes, weight)
+        return self
+
+    @abstractmethod
+    def _fit(self, X: Codes, codes: IntArray, sample_weight: FloatArray | None) -> None:
+        """Learn from checked data.
+
+        ``classes_``, ``n_outcomes_``, ``n_features_in_`` and ``class_prior_`` (weighted frequencies) are set
+        already; ``codes`` index ``classes_``.
+        """
+
+    @abstractmethod
+    def _likelihood(self, feature: int, evidence: Any) -> FloatArray:
+        """P(outcome | evidence, class), shape (n_rows, V_feature, n_classes), for checked evidence.
+
+        The evidence has nothing on ``feature`` itself. The result may be a read-only broadcast.
+        """
+
+    def likelihood(self, feature: int, evidence: Any) -> FloatArray:
+        """P(outcome of the feature | evidence, class).
+
+        Parameters
+        ----------
+        feature : int
+            Index of a feature. What the evidence says about it is ignored.
+        evidence : array-like of shape (n_rows, n_features)
+            Outcome codes, -1 where not acquired.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, V_feature, n_classes)
+            Sums to one over the outcomes. May be read-only.
+
+        Raises
+        ------
+        ValueError
+            If the feature or an outcome does not exist.
+
+        Examples
+        --------
+        >>> from seqclass.bn import NaiveBayes
+        >>> model = NaiveBayes().fit([[0], [1], [1]], [0, 1, 1])
+        >>> model.likelihood(0, [[-1]]).round(3)
+        array([[[0.667, 0.25 ],
+                [0.333, 0.75 ]]])
+        """
+        feature, evidence = self._check_query(feature, evidence)
+        return self._likelihood(feature, evidence)
+
+    def predictive(self, feature: int, evidence: Any) -> FloatArray:
+        """P(outcome of the feature | evidence).
+
+        Parameters
+        ----------
+        feature : int
+            Index of a feature. What the evidence says about it is ignored.
+        evidence : array-like of shape (n_rows, n_features)
+            Outcome codes, -1 where not acquired.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, V_feature)
+            Rows sum to one.
+
+        Examples
+        --------
+        >>> from seqclass.bn import NaiveBayes
+        >>> NaiveBayes().fit([[0], [1], [1]], [0, 1, 1]).predictive(0, [[-1]]).round(3)
+        array([[0.389, 0.611]])
+        """
+        feature, evidence = self._check_query(feature, evidence)
+        belief = self._posterior(evidence)
+        return np.asarray((self._likelihood(feature, evidence) @ belief[:, :, None])[:, :, 0])
+
+    def posterior(self, evidence: Any) -> FloatArray:
+        """P(class | evidence).
+
+        Parameters
+        ----------
+        evidence : array-like of shape (n_rows, n_features)
+            Outcome codes, -1 where not acquired.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Rows sum to one.
+
+        Raises
+        ------
+        ValueError
+            If an outcome does not exist, or the evidence has probability zero under every class; the message
+            names the feature and the value.
+
+        Examples
+        --------
+        >>> from seqclass.bn import NaiveBayes
+        >>> NaiveBayes().fit([[0], [1], [1]], [0, 1, 1]).posterior([[0], [-1]]).round(3)
+        array([[0.571, 0.429],
+               [0.333, 0.667]])
+        """
+        check_is_fitted(self)
+        return self._posterior(self._check_evidence(evidence))
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """P(class | evidence): scikit-learn's name of :meth:`posterior`."""
+        return self.posterior(X)
+
+    def predict(self, X: Any) -> Any:
+        """Most probable class given the evidence; ties go to the class that comes first.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Outcome codes, -1 where not acquired.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels from ``classes_``.
+        """
+        belief = self.posterior(X)
+        best = np.argmax(belief >= belief.max(axis=1, keepdims=True) * (1 - _TIE), axis=1)
+        return self.classes_[best]
+
+    def start(self, n: int) -> Any:
+        """State of ``n`` instances of which nothing has been acquired.
+
+        Returns
+        -------
+        object
+            Supports ``state[rows]`` and ``len(state)``; only the model looks inside.
+        """
+        check_is_fitted(self)
+        n = check_integer(n, "n", 0)
+        largest = int(self.n_outcomes_.max(initial=1)) - 1
+        return np.full((n, self.n_features_in_), -1, dtype=smallest_int(largest))
+
+    def stage_likelihood(self, feature: int, state: Any) -> FloatArray:
+        """P(outcome of the feature | what the state has seen, class); like :meth:`likelihood`, unchecked."""
+        return self._likelihood(feature, state)
+
+    def advance(self, feature: int, state: Any, outcome: npt.ArrayLike) -> Any:
+        """State after the feature's outcome was seen; the state passed in stays valid.
+
+        Parameters
+        ----------
+        feature : int
+            Index of the feature asked for.
+        state : object
+            From :meth:`start` or :meth:`advance`.
+        outcome : array-like of shape (n,)
+            What each instance showed; -1 (missing) leaves what is known as it is, the feature not acquired.
+
+        Returns
+        -------
+        object
+            The new state.
+
+        Raises
+        ------
+        ValueError
+            If an outcome does not exist.
+        """
+        seen = state.copy()
+        seen[:, feature] = self._check_outcome(feature, outcome)
+        return seen
+
+    def likelihood_table(self, features: Any = None) -> FloatArray:
+        """P(outcome | class) of single features, nothing else known.
+
+        Parameters
+        ----------
+        features : array-like of int of shape (n,), slice or None
+            Features, all by default.
+
+        Returns
+        -------
+        ndarray of shape (n, V_max, n_classes)
+            Zero beyond V_j of a feature; V_max is the largest over all features.
+        """
+        check_is_fitted(self)
+        chosen = np.arange(self.n_features_in_)[slice(None) if features is None else features]
+        table = np.zeros((len(chosen), int(self.n_outcomes_.max(initial=1)), len(self.classes_)))
+        nothing = self.start(1)
+        for row, feature in zip(table, chosen):
+            row[: self.n_outcomes_[feature]] = self.stage_likelihood(int(feature), nothing)[0]
+        return table
+
+    def tables(self, order: npt.ArrayLike) -> Any:
+        """Likelihoods of the stages of an order as tables, where the model has such.
+
+        Parameters
+        ----------
+        order : array-like of int of shape (n_stages,)
+            Features in the order in which they are acquired.
+
+        Returns
+        -------
+        object or None
+            None where what a stage may show depends on too much of what was seen.
+        """
+        return None
+
+    def _posterior(self, evidence: Any) -> FloatArray:
+        """Posterior of checked evidence: the chain of likelihoods, one feature after the other."""
+        belief = np.tile(self.class_prior_, (evidence.shape[0], 1))
+        for rows in chunks(evidence.shape[0], 2 * evidence.itemsize * evidence.shape[1]):
+            known = evidence[rows]
+            seen = np.full_like(known, -1)
+            for feature in np.flatnonzero((known >= 0).any(axis=0)):
+                at = np.flatnonzero(known[:, feature] >= 0)
+                outcome = known[at, feature].astype(np.intp)
+                likelihood = self._likelihood(int(feature), seen[at])
+                joint = belief[rows][at] * likelihood[np.arange(len(at)), outcome]
+                total = joint.sum(axis=1, keepdims=True)
+                if not total.all():
+                    self._raise_impossible(int(feature), int(outcome[np.argmin(total)]))
+                belief[rows.start + at] = joint / total
+                seen[:, feature] = known[:, feature]
+        return belief
+
+    def _raise_impossible(self, feature: int, outcome: int) -> NoReturn:
+        raise ValueError(
+            f"outcome {outcome} of feature {feature} has probability zero under every class "
+            "that is still possible; smooth the likelihoods (alpha > 0) and leave no class a prior of zero."
+        )
+
+    def _check_evidence(self, evidence: Any) -> Any:
+        if sparse.issparse(evidence) and not self._accepts_sparse:
+            raise TypeError(f"{type(self).__name__} takes dense evidence only; convert a few rows at a time")
+        return check_codes(evidence, n_outcomes=self.n_outcomes_, n_features=self.n_features_in_, name="evidence")
+
+    def _check_query(self, feature: int, evidence: Any) -> tuple[int, Any]:
+        """Check both, and blank out what the evidence says about the feature asked for."""
+        check_is_fitted(self)
+        feature = check_integer(feature, "feature", 0, self.n_features_in_ - 1)
+        evidence = self._check_evidence(evidence)
+        if sparse.issparse(evidence):
+            evidence = _blank_sparse(evidence, feature)
+        elif (evidence[:, feature] >= 0).any():
+            evidence = evidence.copy()
+            evidence[:, feature] = -1
+        return feature, evidence
+
+    def _check_outcome(self, feature: int, outcome: npt.ArrayLike) -> IntArray:
+        seen = np.asarray(outcome)
+        if seen.dtype.kind not in "iu":
+            raise TypeError(f"outcomes of feature {feature} must be integers, got {seen.dtype}")
+        n_outcomes = int(self.n_outcomes_[feature])
+        wrong = (seen < -1) | (seen >= n_outcomes)
+        if wrong.any():
+            raise ValueError(
+                f"feature {feature} has no outcome {int(seen[np.argmax(wrong)])}; "
+                f"its outcomes are 0..{n_outcomes - 1} (-1 where it is missing)"
+            )
+        return seen
+
+
+def _blank_sparse(evidence: Any, feature: int) -> Any:
+    """Set a column of a CSR matrix to -1."""
+    n = evidence.shape[0]
+    blank = evidence.tocoo()
+    keep = blank.col != feature
+    data = np.concatenate([blank.data[keep], np.full(n, -1, evidence.dtype)])
+    row = np.concatenate([blank.row[keep], np.arange(n)])
+    column = np.concatenate([blank.col[keep], np.full(n, feature)])
+    return type(evidence)((data, (row, column)), shape=evidence.shape)

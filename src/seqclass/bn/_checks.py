@@ -1,0 +1,209 @@
+"""Checks of what enters an observation model: outcome codes, labels, weights, priors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass._validation import check_choice, check_costs, check_distribution
+
+#: A discretised matrix: integer ndarray or scipy CSR of outcome codes, -1 where nothing is known.
+Codes = Any
+
+
+def check_codes(X: Any, *, n_outcomes: Any = None, n_features: int | None = None, name: str = "X") -> Codes:
+    """Check a discretised matrix and give it as a dense array or a canonical CSR matrix.
+
+    Parameters
+    ----------
+    X : array-like or scipy sparse of shape (n_rows, n_features)
+        Outcome codes; -1 is missing, an implicit zero of a sparse matrix is outcome 0.
+    n_outcomes : int or array-like of shape (n_features,), optional
+        Codes must be below these.
+    n_features : int, optional
+        Number of columns to insist on.
+    name : str
+        What to call the matrix in errors.
+
+    Returns
+    -------
+    ndarray or CSR matrix of integers
+
+    Raises
+    ------
+    TypeError
+        If the values are not integers.
+    ValueError
+        If the shape or a code is wrong; the message names the column and the value.
+
+    Examples
+    --------
+    >>> check_codes([[0, 2], [1, -1]], n_outcomes=np.array([2, 3])).shape
+    (2, 2)
+    >>> check_codes([[0, 3]], n_outcomes=np.array([2, 3]))
+    Traceback (most recent call last):
+        ...
+    ValueError: X: feature 1 has outcome 3 in row 0, but its outcomes are 0..2 (-1 where nothing is known)
+    """
+    if sparse.issparse(X):
+        X = X.tocsr()
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+    else:
+        X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions (rows, features), got shape {X.shape}")
+    if X.dtype.kind not in "iub":
+        raise TypeError(f"{name} must hold integer outcome codes, got {X.dtype}; discretise it first")
+    if X.dtype.kind in "ub":
+        X = X.astype(np.int64 if X.dtype.itemsize == 8 else np.promote_types(X.dtype, np.int8))
+    if n_features is not None and X.shape[1] != n_features:
+        raise ValueError(f"{name} has {X.shape[1]} features, but the model was fitted with {n_features}")
+    _check_range(X, None if n_outcomes is None else check_n_outcomes(n_outcomes, X.shape[1]), name)
+    return X
+
+
+def _check_range(X: Codes, n_outcomes: IntArray | None, name: str) -> None:
+    if X.shape[0] == 0 or X.shape[1] == 0:
+        return
+    if sparse.issparse(X):
+        bad = X.data < -1
+        if n_outcomes is not None:
+            bad |= X.data >= n_outcomes[X.indices]
+        if bad.any():
+            at = int(np.argmax(bad))
+            row = int(np.searchsorted(X.indptr, at, side="right")) - 1
+            _raise_range(name, int(X.indices[at]), int(X.data[at]), row, n_outcomes)
+        return
+    wrong = X.min(axis=0) < -1
+    if n_outcomes is not None:
+        wrong |= X.max(axis=0) >= n_outcomes
+    if wrong.any():
+        column = int(np.argmax(wrong))
+        values = X[:, column]
+        bad = values < -1
+        if n_outcomes is not None:
+            bad |= values >= n_outcomes[column]
+        row = int(np.argmax(bad))
+        _raise_range(name, column, int(values[row]), row, n_outcomes)
+
+
+def _raise_range(name: str, column: int, value: int, row: int, n_outcomes: IntArray | None) -> None:
+    if n_outcomes is None:
+        allowed = "outcomes are counted from 0"
+    else:
+        allowed = f"its outcomes are 0..{int(n_outcomes[column]) - 1}"
+    raise ValueError(
+        f"{name}: feature {column} has outcome {value} in row {row}, but {allowed} (-1 where nothing is known)"
+    )
+
+
+def check_n_outcomes(n_outcomes: Any, n_features: int) -> IntArray:
+    """Check the number of outcomes of each feature; a scalar is for all of them.
+
+    Examples
+    --------
+    >>> check_n_outcomes(3, 2)
+    array([3, 3])
+    """
+    given = np.asarray(n_outcomes)
+    if given.dtype.kind not in "iu":
+        raise TypeError(f"n_outcomes must be integers, got {given.dtype}")
+    if given.ndim == 0:
+        given = np.full(n_features, given)
+    if given.shape != (n_features,):
+        raise ValueError(f"n_outcomes has shape {given.shape}, but X has {n_features} features")
+    if (given < 1).any():
+        column = int(np.argmax(given < 1))
+        raise ValueError(f"n_outcomes of feature {column} is {int(given[column])}; it must be at least 1")
+    return given.astype(np.intp, copy=False)
+
+
+def seen_outcomes(X: Codes) -> IntArray:
+    """Count outcomes of each feature as its largest code plus one, at least 1.
+
+    Examples
+    --------
+    >>> seen_outcomes(np.array([[0, 2], [1, -1]]))
+    array([2, 3])
+    """
+    largest = X.max(axis=0)
+    if sparse.issparse(largest):
+        largest = largest.toarray()
+    return np.maximum(np.asarray(largest).ravel().astype(np.intp) + 1, 1)
+
+
+def check_labels(y: Any, n_rows: int) -> Any:
+    """Check class labels and give them as a one-dimensional array.
+
+    Raises
+    ------
+    ValueError
+        If there are none, their number is wrong, one is missing, or they are continuous.
+
+    Examples
+    --------
+    >>> check_labels(["a", "b"], 2).tolist()
+    ['a', 'b']
+    """
+    labels = column_or_1d(y)
+    if len(labels) != n_rows:
+        raise ValueError(f"y has {len(labels)} labels, but X has {n_rows} rows")
+    if n_rows == 0:
+        raise ValueError("X has no rows: nothing to fit")
+    check_classification_targets(labels)
+    return labels
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
+    """Check the weights of the rows: finite, non-negative, not all zero.
+
+    Examples
+    --------
+    >>> check_weights([1, 2], 2)
+    array([1., 2.])
+    """
+    if sample_weight is None:
+        return None
+    weight = check_costs(sample_weight, "sample_weight", (n_rows,))
+    if not weight.any():
+        raise ValueError("sample_weight must not be zero for all rows.")
+    return weight
+
+
+def resolve_prior(prior: Any, class_count: FloatArray) -> FloatArray:
+    """Give the class prior: from counts (None), ``"uniform"``, or as given.
+
+    Parameters
+    ----------
+    prior : None, "uniform" or array-like of shape (n_classes,)
+    class_count : ndarray of shape (n_classes,)
+        Total weight of each class.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+
+    Raises
+    ------
+    ValueError
+        If a given prior has the wrong length, a negative entry, or does not sum to one.
+
+    Examples
+    --------
+    >>> resolve_prior(None, np.array([1.0, 3.0]))
+    array([0.25, 0.75])
+    """
+    n_classes = len(class_count)
+    if prior is None:
+        return np.asarray(class_count / class_count.sum(), dtype=np.float64)
+    if isinstance(prior, str):
+        check_choice(prior, "prior", ("uniform",))
+        return np.full(n_classes, 1.0 / n_classes)
+    return check_distribution(prior, n_classes, "prior")

@@ -1,0 +1,422 @@
+"""The sequential classifier: where discretiser, observation model, order and solver meet."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass._coding import OutcomeCoder
+from seqclass._frames import FrameEncoder, is_frame
+from seqclass._record import AcquisitionRecord
+from seqclass._staging import acquisition_problem
+from seqclass._validation import check_distribution
+from seqclass.bn import NaiveBayes, ObservationModel, as_order, check_order
+from seqclass.costs import resolve_decisions, resolve_prices
+from seqclass.persistence import save
+from seqclass.pomdp import GridValueIteration, Perseus, Policy, Solver, acquire
+from seqclass.session import Session
+
+#: Number types that are taken as they are.
+_DTYPES = [np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint8]
+
+
+class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Classifies each instance with the few features that pay for themselves.
+
+    For each instance features are bought one at a time, in a fixed order; the class posterior is kept as a belief, and
+    the classifier stops and decides as soon as the next feature is expected to save less than it costs. The stopping
+    rule is the solution of a POMDP whose hidden state is the class, with a certified distance from the optimum.
+
+    Parameters
+    ----------
+    observation_model : ObservationModel or None
+        Model of what features show given the class; None: `seqclass.bn.NaiveBayes`.
+    solver : Solver or None
+        Method that finds the stopping rule; None: `GridValueIteration` for two or three classes, `Perseus` beyond.
+    discretizer : transformer, "precomputed" or None
+        Transformer to non-negative integers; None: `seqclass.discretize.Discretizer`; ``"precomputed"``: ``X`` holds
+        outcomes already. Categorical columns of a data frame need none.
+    selector : feature selector or None
+        Selector (``fit``, ``get_support``) that sees the discretised features; only those it keeps are modelled.
+    order : str or array-like
+        ``"conditional"``, ``"information"``, ``"error"`` (ETANA's), ``"variance"``, ``"given"``, or the columns to ask
+        for, first one first, as numbers or names.
+    feature_costs : float, array-like of shape (n_features,) or dict
+        Price of each feature in units of misclassification cost: one for all, one each, or by feature name.
+    decision_costs : array-like of shape (n_classes, n_decisions) or None
+        Cost of each decision (column) when each class (row, in sorted order) is true. None: 1 for a wrong class.
+    decisions : sequence or None
+        Labels of the decisions beyond the classes, such as ``["refer"]``: the further columns of ``decision_costs``.
+    groups : array-like of shape (n_features,), dict or None
+        Group label of features that are cheaper together; None for none.
+    discounted_costs : float, array-like, dict or None
+        Price of a feature once another of its group has been acquired.
+    charge_missing : bool
+        Whether a feature that is asked for and missing is paid for all the same.
+    random_state : int, generator or None
+        Seed of the default model and solver.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    decisions_ : ndarray of shape (n_decisions,)
+        Labels of the decisions: the classes, then ``decisions``.
+    model_ : ObservationModel
+        The fitted model, over the selected features.
+    problem_ : AcquisitionProblem
+        The staged problem.
+    policy_ : Policy
+        The stopping rule; ``policy_.info`` has its status and certificate.
+    order_ : ndarray of int
+        Columns of ``X`` in the order they would be asked for, as far as the policy's horizon.
+    coder_ : OutcomeCoder
+        Turns columns into outcomes.
+    timings_ : dict
+        Seconds of each step of `fit`.
+    n_features_in_, feature_names_in_
+        Number of columns of ``X``, and their names where they have any.
+
+    See Also
+    --------
+    seqclass.etana : The recipe of the ETANA paper.
+
+    References
+    ----------
+    .. [1] Y. W. Liyanage, D.-S. Zois and C. Chelmis, "On-the-fly joint feature selection and classification".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from seqclass import SequentialClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = SequentialClassifier(feature_costs=0.01).fit(X, y)
+    >>> record = clf.acquire(X)
+    >>> bool(record.n_features.mean() < 6), clf.score(X, y) > 0.9
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        observation_model: ObservationModel | None = None,
+        solver: Solver | None = None,
+        *,
+        discretizer: Any = None,
+        selector: Any = None,
+        order: Any = "conditional",
+        feature_costs: Any = 0.01,
+        decision_costs: Any = None,
+        decisions: Sequence[Any] | None = None,
+        groups: Any = None,
+        discounted_costs: Any = None,
+        charge_missing: bool = False,
+        random_state: Any = 0,
+    ) -> None:
+        self.observation_model = observation_model
+        self.solver = solver
+        self.discretizer = discretizer
+        self.selector = selector
+        self.order = order
+        self.feature_costs = feature_costs
+        self.decision_costs = decision_costs
+        self.decisions = decisions
+        self.groups = groups
+        self.discounted_costs = discounted_costs
+        self.charge_missing = charge_missing
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: npt.ArrayLike) -> SequentialClassifier:
+        """Learn the model and solve for the stopping rule.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse array of shape (n, n_features)
+            Numbers, NaN where missing; a data frame may have categorical columns.
+        y : array-like of shape (n,)
+            Class labels.
+
+        Returns
+        -------
+        SequentialClassifier
+
+        Raises
+        ------
+        ValueError
+            If data, prices, costs or settings are wrong; the message names the parameter or column.
+        """
+        self.timings_: dict[str, float] = {}
+        X, y = self._check_training(X, y)
+        self._resolve_costs()
+        with self._timed("discretize"):
+            codes = self.coder_.fit_transform(X, y)
+        with self._timed("select"):
+            codes = self._select(codes, y)
+        outcomes = self.coder_.n_outcomes_[self._support]
+        with self._timed("parameters"):
+            self.model_ = self._model().fit(codes, y, n_outcomes=outcomes)
+        with self._timed("order"):
+            order = self._resolve_order(codes, y)
+        prices = self._prices.take(self._support)
+        self.problem_ = acquisition_problem(self.model_, order, prices, self.decision_costs_)
+        self._solve()
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Acquire and decide.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse array of shape (n, n_features)
+            Only what the policy asks for is looked at.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels from ``decisions_``.
+        """
+        acquired = self._run(X)
+        return np.asarray(self.decisions_[acquired.leaf_decision][acquired.leaf])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Class posterior at the stop.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse array of shape (n, n_features)
+            Only what the policy asks for is looked at.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
+        acquired = self._run(X)
+        return np.asarray(acquired.leaf_belief[acquired.leaf])
+
+    def acquire(self, X: Any, *, record_beliefs: bool = False) -> AcquisitionRecord:
+        """Acquire and decide, and tell what was acquired.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse array of shape (n, n_features)
+            Only what the policy asks for is looked at.
+        record_beliefs : bool
+            Keep the beliefs on the way.
+
+        Returns
+        -------
+        AcquisitionRecord
+        """
+        acquired = self._run(X, record_beliefs)
+        return AcquisitionRecord.from_acquisition(acquired, self.decisions_, self._support)
+
+    def session(self, saved: str | None = None) -> Session:
+        """Start a live case: it asks for one feature at a time.
+
+        Parameters
+        ----------
+        saved : str, optional
+            What ``to_json`` of an earlier session of this classifier gave: the case goes on from there.
+
+        Returns
+        -------
+        Session
+        """
+        check_is_fitted(self)
+        session = Session(self)
+        if saved is not None:
+            session.restore(saved)
+        return session
+
+    def with_prior(self, prior: npt.ArrayLike) -> SequentialClassifier:
+        """Return the same classifier, solved again for another class prior.
+
+        Parameters
+        ----------
+        prior : array-like of shape (n_classes,)
+            P(class) where the classifier will be used, in the order of ``classes_``.
+
+        Returns
+        -------
+        SequentialClassifier
+            A new one; the model's likelihoods are shared.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from seqclass import SequentialClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> rare = SequentialClassifier().fit(X, y).with_prior([0.01, 0.99])
+        >>> rare.problem_.prior.tolist()
+        [0.01, 0.99]
+        """
+        check_is_fitted(self)
+        prior = check_distribution(prior, len(self.classes_), "prior")
+        other: SequentialClassifier = clone(self)
+        other.__dict__.update({k: v for k, v in self.__dict__.items() if k.endswith("_") or k.startswith("_")})
+        other.timings_ = dict(self.timings_)
+        problem = object.__new__(type(self.problem_))
+        problem.__dict__.update(self.problem_.__dict__)
+        problem.prior = prior
+        other.problem_ = problem
+        other._solve()
+        return other
+
+    def save(self, path: Any) -> None:
+        """Write the fitted classifier to one file, whole or not at all; `seqclass.load` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write.
+
+        Raises
+        ------
+        TypeError
+            If a part comes from another package; nothing is written then.
+        """
+        check_is_fitted(self)
+        save(self, path)
+
+    def feature_name(self, column: int) -> str:
+        """Name of a column of ``X``; ``"x3"`` for column 3 where there are no names.
+
+        Parameters
+        ----------
+        column : int
+            Column number.
+
+        Returns
+        -------
+        str
+        """
+        names = getattr(self, "feature_names_in_", None)
+        return f"x{column}" if names is None else str(names[column])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    @contextmanager
+    def _timed(self, step: str) -> Iterator[None]:
+        started = time.perf_counter()
+        yield
+        self.timings_[step] = time.perf_counter() - started
+
+    def _check_training(self, X: Any, y: Any) -> tuple[Any, npt.NDArray[Any]]:
+        self.encoder_ = FrameEncoder().fit(X) if is_frame(X) else None
+        if self.encoder_ is not None:
+            X = self.encoder_.encode(X)
+        X, y = validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=_DTYPES, ensure_all_finite="allow-nan")
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y holds a single class, {self.classes_.tolist()}; a classifier needs at least 2 classes."
+            )
+        categories = {}
+        if self.encoder_ is not None:
+            position = {name: j for j, name in enumerate(self.encoder_.columns_)}
+            categories = {position[name]: len(c) for name, c in self.encoder_.categories_.items()}
+        self.coder_ = OutcomeCoder(self.discretizer, categories)
+        return X, y
+
+    def _check_input(self, X: Any) -> Any:
+        check_is_fitted(self)
+        if self.encoder_ is not None and is_frame(X):
+            X = self.encoder_.encode(X)
+        elif self.encoder_ is not None and self.encoder_.categories_:
+            raise ValueError("X must be a data frame: the classifier was fitted on one with categorical columns.")
+        return validate_data(
+            self, X, reset=False, accept_sparse=("csr", "csc"), dtype=_DTYPES, ensure_all_finite="allow-nan"
+        )
+
+    def _resolve_costs(self) -> None:
+        names = getattr(self, "feature_names_in_", None)
+        self._prices = resolve_prices(
+            self.feature_costs, self.n_features_in_, names, self.groups, self.discounted_costs
+        )
+        self.decision_costs_, self.decisions_ = resolve_decisions(self.decision_costs, self.classes_, self.decisions)
+
+    def _select(self, codes: Any, y: npt.NDArray[Any]) -> Any:
+        self._support: IntArray = np.arange(codes.shape[1])
+        self.selector_ = None
+        if self.selector is None:
+            return codes
+        self.selector_ = clone(self.selector).fit(codes, y)
+        self._support = np.asarray(self.selector_.get_support(indices=True), dtype=np.intp)
+        if not self._support.size:
+            raise ValueError(f"selector {type(self.selector).__name__} kept no feature; loosen its threshold.")
+        return codes[:, self._support]
+
+    def _model(self) -> ObservationModel:
+        if self.observation_model is None:
+            return NaiveBayes(random_state=self.random_state)
+        return clone(self.observation_model)  # type: ignore[no-any-return]
+
+    def _resolve_order(self, codes: Any, y: npt.NDArray[Any]) -> IntArray:
+        names = getattr(self, "feature_names_in_", None)
+        order = self.order
+        if not isinstance(order, str):
+            # columns and names refer to X; the model knows the selected ones only
+            columns = check_order(order, self.n_features_in_, names)
+            position = np.full(self.n_features_in_, -1)
+            position[self._support] = np.arange(self._support.size)
+            if (position[columns] < 0).any():
+                raise ValueError("order names a feature that the selector did not keep.")
+            return np.asarray(position[columns])
+        return as_order(order, self.model_, self._prices.full[self._support], X=codes, y=y)
+
+    def _solver(self) -> Solver:
+        if self.solver is not None:
+            return self.solver
+        if len(self.classes_) <= 3 and self.problem_.has_tables:
+            return GridValueIteration(random_state=self.random_state)
+        return Perseus(random_state=self.random_state)
+
+    def _solve(self) -> None:
+        with self._timed("solve"):
+            self.policy_: Policy = self._solver().solve(self.problem_)
+        self.timings_["solve"] -= self.policy_.info.certify_seconds
+        self.timings_["certify"] = self.policy_.info.certify_seconds
+        asked = self.problem_.features[: self.policy_.n_stages]
+        self.order_ = self._support[asked]
+
+    def _run(self, X: Any, record_beliefs: bool = False) -> Any:
+        X = self._check_input(X)
+        codes, columns = self._code(X)
+        return acquire(
+            self.policy_,
+            codes,
+            columns=columns,
+            charge_missing=self.charge_missing,
+            record_beliefs=record_beliefs,
+        )
+
+    def _code(self, X: Any) -> tuple[Any, IntArray]:
+        """Outcomes of the columns that the policy may ask for, and the column of each feature among them."""
+        column = np.zeros(self._support.size, dtype=np.intp)
+        coder = self.coder_.restrict(self.order_)
+        if coder is self.coder_ or 2 * self.order_.size >= X.shape[1]:
+            return self.coder_.transform(X), self._support
+        column[self.problem_.features[: self.policy_.n_stages]] = np.arange(self.order_.size)
+        return coder.transform(X[:, self.order_]), column
+
+    def _code_value(self, column: int, value: float) -> int:
+        """Outcome of one value of a column of ``X``."""
+        coder = self.coder_.restrict(np.array([column]))
+        if coder is self.coder_:
+            row = np.full((1, self.n_features_in_), np.nan)
+            row[0, column] = value
+            return int(coder.transform(row)[0, column])
+        return int(coder.transform(np.array([[value]]))[0, 0])

@@ -1,0 +1,255 @@
+"""Prices of features and costs of decisions, in the forms that users write them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass._validation import check_costs
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Price of every feature.
+
+    Attributes
+    ----------
+    full : ndarray of shape (n_features,)
+        Price of a feature bought by itself, in units of misclassification cost.
+    discounted : ndarray of shape (n_features,)
+        Price once another feature of its group has been acquired.
+    groups : ndarray of int of shape (n_features,) or None
+        Group of each feature, -1 for none.
+    """
+
+    full: FloatArray
+    discounted: FloatArray
+    groups: IntArray | None
+
+    def take(self, columns: IntArray) -> Prices:
+        """Prices of some features only.
+
+        Parameters
+        ----------
+        columns : ndarray of int of shape (m,)
+            The features to keep.
+
+        Returns
+        -------
+        Prices
+        """
+        groups = None if self.groups is None else self.groups[columns]
+        return Prices(self.full[columns], self.discounted[columns], groups)
+
+    def along(self, order: IntArray) -> tuple[FloatArray, FloatArray, IntArray | None]:
+        """Prices of the stages of an order, their full prices, and their groups.
+
+        Parameters
+        ----------
+        order : ndarray of int of shape (n_stages,)
+            Feature of each stage.
+
+        Returns
+        -------
+        prices, full_prices : ndarray of shape (n_stages,)
+            What the feature costs after the ones before it in the order, and by itself.
+        groups : ndarray of int of shape (n_stages,) or None
+        """
+        full = self.full[order]
+        if self.groups is None:
+            return full, full, None
+        groups = self.groups[order]
+        first = np.zeros(len(order), dtype=bool)
+        first[np.unique(groups, return_index=True)[1]] = True
+        return np.where(first | (groups < 0), full, self.discounted[order]), full, groups
+
+
+def resolve_prices(
+    feature_costs: Any,
+    n_features: int,
+    names: Sequence[Hashable] | None = None,
+    groups: Any = None,
+    discounted_costs: Any = None,
+) -> Prices:
+    """Resolve what users give as prices.
+
+    Parameters
+    ----------
+    feature_costs : float, array-like of shape (n_features,) or dict
+        One price for all, one each, or by feature name (by column number where features have no names).
+    n_features : int
+        Number of features.
+    names : sequence, optional
+        Feature names.
+    groups : array-like of shape (n_features,) or dict, optional
+        Group label of each feature; None, NaN, "" or -1 for none. A dict may leave features out.
+    discounted_costs : float, array-like or dict, optional
+        Price of a feature once another one of its group was acquired; a dict may leave features out, which then have
+        no discount. Needs ``groups``.
+
+    Returns
+    -------
+    Prices
+
+    Raises
+    ------
+    ValueError
+        If a price is missing, negative or not finite, or a name is unknown.
+
+    Examples
+    --------
+    >>> resolve_prices({"a": 1.0, "b": 2.0}, 2, ["a", "b"]).full
+    array([1., 2.])
+    """
+    full = _by_feature(feature_costs, "feature_costs", n_features, names)
+    if groups is None:
+        if discounted_costs is not None:
+            raise ValueError("discounted_costs needs groups: say which features share a discount.")
+        return Prices(full, full, None)
+    labels = _labels(groups, n_features, names)
+    discounted = full if discounted_costs is None else _discounts(discounted_costs, full, names)
+    if (discounted > full).any():
+        j = int((discounted > full).argmax())
+        raise ValueError(
+            f"discounted_costs of feature {_name(j, names)} is {discounted[j]:g}, above its full price {full[j]:g}."
+        )
+    return Prices(full, discounted, labels)
+
+
+def _by_feature(value: Any, name: str, n_features: int, names: Sequence[Hashable] | None) -> FloatArray:
+    if isinstance(value, Mapping):
+        position = _positions(value, name, n_features, names)
+        missing = sorted(set(range(n_features)) - set(position.values()))
+        if missing:
+            shown = ", ".join(_name(j, names) for j in missing[:5]) + (", ..." if len(missing) > 5 else "")
+            raise ValueError(f"{name} has no price for {shown}; name every feature.")
+        array = np.empty(n_features)
+        for key, j in position.items():
+            array[j] = _number(value[key], f"{name}[{key!r}]")
+        value = array
+    array = check_costs(value, name)
+    if array.ndim == 0:
+        return np.full(n_features, float(array))
+    if array.shape != (n_features,):
+        raise ValueError(
+            f"{name} must be a number, a dict, or one price for each of the {n_features} features; "
+            f"got shape {array.shape}."
+        )
+    return array
+
+
+def _discounts(value: Any, full: FloatArray, names: Sequence[Hashable] | None) -> FloatArray:
+    if not isinstance(value, Mapping):
+        return _by_feature(value, "discounted_costs", full.size, names)
+    discounted = full.copy()
+    for key, j in _positions(value, "discounted_costs", full.size, names).items():
+        discounted[j] = _number(value[key], f"discounted_costs[{key!r}]")
+    return check_costs(discounted, "discounted_costs")
+
+
+def _labels(groups: Any, n_features: int, names: Sequence[Hashable] | None) -> IntArray:
+    if isinstance(groups, Mapping):
+        position = _positions(groups, "groups", n_features, names)
+        listed: list[Any] = [None] * n_features
+        for key, j in position.items():
+            listed[j] = groups[key]
+    else:
+        listed = list(groups)
+        if len(listed) != n_features:
+            raise ValueError(f"groups must name a group for each of the {n_features} features, got {len(listed)}.")
+    known: dict[Any, int] = {}
+    labels = np.full(n_features, -1, dtype=np.intp)
+    for j, label in enumerate(listed):
+        none = label is None or (isinstance(label, float) and np.isnan(label))
+        if not (none or (isinstance(label, str) and label == "") or (not isinstance(label, str) and label == -1)):
+            labels[j] = known.setdefault(label, len(known))
+    return labels
+
+
+def _positions(
+    value: Mapping[Any, Any], name: str, n_features: int, names: Sequence[Hashable] | None
+) -> dict[Any, int]:
+    position: dict[Hashable, int] = {j: j for j in range(n_features)}
+    if names is not None:
+        position = {key: j for j, key in enumerate(names)}
+    unknown = [key for key in value if key not in position]
+    if unknown:
+        kind = "columns are numbered from 0" if names is None else "the features are " + _some(names)
+        raise ValueError(f"{name} names {unknown[0]!r}, which is not a feature; {kind}.")
+    return {key: position[key] for key in value}
+
+
+def _number(value: Any, name: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number, got {value!r}.") from None
+
+
+def _name(j: int, names: Sequence[Hashable] | None) -> str:
+    return str(j) if names is None else repr(names[j])
+
+
+def _some(names: Sequence[Hashable]) -> str:
+    shown = ", ".join(repr(n) for n in list(names)[:5])
+    return shown + (", ..." if len(names) > 5 else "")
+
+
+def resolve_decisions(
+    decision_costs: Any, classes: npt.NDArray[Any], decisions: Sequence[Any] | None = None
+) -> tuple[FloatArray, npt.NDArray[Any]]:
+    """Resolve the cost matrix of decisions and their labels.
+
+    Parameters
+    ----------
+    decision_costs : array-like of shape (n_classes, n_decisions) or None
+        Cost of each decision (column) when each class (row, in the order of ``classes``) is true. None: 0 for the right
+        class, 1 for a wrong one.
+    classes : ndarray of shape (n_classes,)
+        Class labels; the first decisions are these.
+    decisions : sequence, optional
+        Labels of the further columns, such as ``["refer"]``.
+
+    Returns
+    -------
+    costs : ndarray of shape (n_classes, n_decisions)
+    labels : ndarray of shape (n_decisions,)
+
+    Raises
+    ------
+    ValueError
+        If the matrix does not fit the classes and the labels, or a cost is negative or not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> costs, labels = resolve_decisions([[0, 1, 0.3], [1, 0, 0.3]], np.array(["a", "b"]), ["refer"])
+    >>> labels.tolist()
+    ['a', 'b', 'refer']
+    """
+    extra = [] if decisions is None else list(decisions)
+    n_classes = len(classes)
+    if decision_costs is None:
+        if extra:
+            raise ValueError("decisions names further decisions, so decision_costs must give them a column each.")
+        return 1.0 - np.eye(n_classes), classes
+    costs = check_costs(decision_costs, "decision_costs")
+    wanted = (n_classes, n_classes + len(extra))
+    if costs.shape != wanted:
+        raise ValueError(
+            f"decision_costs must have shape {wanted}: a row for each of the {n_classes} classes and a column for each "
+            f"class and each further decision named in decisions; got {costs.shape}."
+        )
+    if not extra:
+        return costs, classes
+    labels = np.array([*classes.tolist(), *extra], dtype=object)
+    if len(set(labels.tolist())) != labels.size:
+        raise ValueError(f"decisions must differ from each other and from the classes, got {extra!r}.")
+    if all(isinstance(label, str) for label in labels):
+        labels = labels.astype(str)
+    return costs, labels

@@ -1,0 +1,329 @@
+"""Turn features into the few outcomes that the models count.
+
+A *discretised matrix* holds integer outcomes ``0..V_j-1`` of feature ``j`` and -1 where the value is missing.
+Dense ones are C-ordered and of the smallest of int8, int16 and int32 that fits; in sparse ones (CSR) an
+implicit zero is outcome 0 and a missing cell is a stored -1, so there the bin that holds the value 0 is
+outcome 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from seqclass._arrays import IntArray, chunks, smallest_int
+from seqclass._edges import (
+    check_n_bins,
+    count_edges,
+    fit_dense,
+    fit_sparse,
+    float32_at_least,
+    interval_labels,
+    search_edges,
+)
+from seqclass._information import canonical
+from seqclass._outcomes import check_outcomes
+from seqclass._validation import check_choice
+
+__all__ = ["Discretizer", "check_outcomes"]
+
+
+class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Cut every feature into a few outcomes, dense or sparse, with missing values.
+
+    Bins are left-closed, ``[a, b)``, and values beyond the training range fall in the end bins. The largest
+    training value lies in the last bin; code published with the ETANA and IFC2F papers left it outside of
+    every bin, which is a defect.
+
+    Parameters
+    ----------
+    n_bins : int, array-like of shape (n_features,), "auto" or "n_classes", default="auto"
+        Number of outcomes of a feature, the bin for zeros included. ``"auto"``: the cube root of the rows a class,
+        between 3 and 6; ``"n_classes"``: as many as classes, the ETANA paper's choice.
+    strategy : {"uniform", "quantile"}, default="uniform"
+        ``"uniform"`` cuts the range between the smallest and the largest value into equal widths, as in the
+        papers; ``"quantile"`` gives the bins equally many training values as far as ties allow, every edge
+        being an observed value.
+    zero_bin : bool or "auto", default="auto"
+        Whether exact zeros get a bin of their own, outcome 0, while the remaining ``n_bins - 1`` outcomes cut
+        the other values. ``"auto"``: in sparse input always, in dense input for columns where more than half
+        of the values are zero.
+
+    Attributes
+    ----------
+    n_outcomes_ : ndarray of shape (n_features,), int
+        Number of outcomes of each feature: 1 if the column is constant or all missing, fewer than ``n_bins``
+        if quantiles coincide.
+    bin_edges_ : ndarray of shape (n_features, max inner edges), float64
+        Inner edges of each feature in increasing order, padded with ``inf``.
+    zero_bin_ : ndarray of shape (n_features,), bool
+        Features whose zeros have a bin of their own.
+    zero_first_ : bool
+        Whether outcome 0 is the bin of the value 0 in every column, as after a fit on sparse data.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if they have any.
+
+    Notes
+    -----
+    NaN becomes -1. Edges come from the finite values; infinite ones fall in the end bins.
+    Outcomes grow with the value, but for two exceptions: zeros with a bin of their own are outcome 0, and
+    after a fit on sparse data so is the bin in which 0 lies.
+
+    References
+    ----------
+    Y. W. Liyanage, D.-S. Zois and C. Chelmis, "On-the-fly joint feature selection and classification", sections 5.1
+    and 5.2: equal-width bins, as many as classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [2.5], [4.0], [np.nan]])
+    >>> discretizer = Discretizer(4).fit(X)
+    >>> discretizer.transform(X).ravel().tolist()
+    [0, 1, 2, 3, -1]
+    >>> discretizer.bin_labels(0)
+    ['< 1', '[1, 2)', '[2, 3)', '>= 3']
+    """
+
+    def __init__(
+        self,
+        n_bins: int | str | npt.ArrayLike = "auto",
+        *,
+        strategy: str = "uniform",
+        zero_bin: bool | str = "auto",
+    ) -> None:
+        self.n_bins = n_bins
+        self.strategy = strategy
+        self.zero_bin = zero_bin
+
+    def fit(self, X: Any, y: Any = None) -> Discretizer:
+        """Find the edges of every feature.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+            Numbers; NaN where missing.
+        y : array-like of shape (n,), optional
+            Labels; only their number of classes matters, to ``n_bins="auto"`` and ``"n_classes"``.
+
+        Returns
+        -------
+        Discretizer
+
+        Raises
+        ------
+        ValueError or TypeError
+            If a setting is out of range or a column does not hold numbers; the message names it.
+        """
+        check_choice(self.strategy, "strategy", ("uniform", "quantile"))
+        if not isinstance(self.zero_bin, (bool, np.bool_)) and self.zero_bin != "auto":
+            raise ValueError(f"zero_bin must be True, False or 'auto', got {self.zero_bin!r}.")
+        X = _numeric(self, X, reset=True)
+        n_bins = check_n_bins(self.n_bins, X.shape, y)
+        fit = fit_sparse if sp.issparse(X) else fit_dense
+        edges, zero_bin, constant = fit(X, n_bins, self.strategy == "quantile", self.zero_bin)
+        n_inner = np.isfinite(edges).sum(axis=1)
+        self.zero_bin_ = zero_bin
+        self.n_outcomes_ = np.where(constant, 1, n_inner + 1 + zero_bin)
+        widest = int(n_inner.max(initial=0))
+        self.bin_edges_ = edges if widest == edges.shape[1] else edges[:, :widest].copy()
+        self.zero_first_ = bool(sp.issparse(X))
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Give the outcome of every value.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+            Numbers; NaN where missing.
+
+        Returns
+        -------
+        ndarray or CSR matrix of shape (n, n_features), int8, int16 or int32
+            Outcomes; -1 where missing. Always below ``n_outcomes_``.
+
+        Raises
+        ------
+        ValueError
+            If the columns differ from those of fit, or if sparse data meets a fit on dense data in which 0 is
+            not outcome 0.
+        """
+        check_is_fitted(self)
+        X = _numeric(self, X, reset=False)
+        return self._transform_sparse(X) if sp.issparse(X) else self._transform_dense(X)
+
+    def bin_labels(self, feature: int | str) -> list[str]:
+        """Describe the outcomes of a feature.
+
+        Parameters
+        ----------
+        feature : int or str
+            Index or name of the feature.
+
+        Returns
+        -------
+        list of str
+            One description an outcome, such as ``"[1.2, 3.4)"``, or ``"0"`` for a bin of zeros.
+
+        Raises
+        ------
+        ValueError
+            If there is no such feature.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Discretizer(3).fit(np.array([[0], [0], [0], [2], [4]])).bin_labels(0)
+        ['0', '< 3, not 0', '>= 3']
+        """
+        check_is_fitted(self)
+        j = self._column(feature)
+        if self.n_outcomes_[j] == 1:
+            return ["any"]
+        edges = self.bin_edges_[j][np.isfinite(self.bin_edges_[j])]
+        labels = interval_labels(edges)
+        if self.zero_bin_[j]:
+            labels[int((edges <= 0).sum())] += ", not 0" if len(edges) else ""
+            return ["0", *labels]
+        if self.zero_first_:
+            labels.insert(0, labels.pop(int((edges <= 0).sum())))
+        return labels
+
+    def restrict(self, columns: npt.ArrayLike) -> Discretizer:
+        """Return the same discretiser, fitted, for data that has only some of the columns.
+
+        Parameters
+        ----------
+        columns : array-like of int of shape (m,)
+            The columns, in the order that they have in the new data.
+
+        Returns
+        -------
+        Discretizer
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> both = Discretizer(2).fit(np.array([[0, 10], [8, 30]]))
+        >>> both.restrict([1]).transform([[15.0], [25.0]]).tolist()
+        [[0], [1]]
+        """
+        check_is_fitted(self)
+        pick = np.asarray(columns, dtype=np.intp)
+        n_bins = self.n_bins if np.ndim(self.n_bins) == 0 else np.asarray(self.n_bins)[pick]
+        part = Discretizer(n_bins, strategy=self.strategy, zero_bin=self.zero_bin)
+        part.n_outcomes_, part.zero_bin_ = self.n_outcomes_[pick], self.zero_bin_[pick]
+        part.bin_edges_, part.zero_first_ = self.bin_edges_[pick], self.zero_first_
+        part.n_features_in_ = len(pick)
+        if hasattr(self, "feature_names_in_"):
+            part.feature_names_in_ = self.feature_names_in_[pick]
+        return part
+
+    def _column(self, feature: int | str) -> int:
+        if isinstance(feature, str):
+            names = list(getattr(self, "feature_names_in_", ()))
+            if feature not in names:
+                raise ValueError(f"feature {feature!r} is not one of the columns seen in fit.")
+            return names.index(feature)
+        if not 0 <= feature < self.n_features_in_:
+            raise ValueError(f"feature must be between 0 and {self.n_features_in_ - 1}, got {feature}.")
+        return int(feature)
+
+    def _transform_dense(self, X: Any) -> IntArray:
+        edges = float32_at_least(self.bin_edges_) if X.dtype == np.float32 else self.bin_edges_
+        codes = np.empty(X.shape, dtype=self._dtype())
+        rank = self._zero_rank()
+        # small blocks: each is read once for every edge and should stay in cache
+        for rows in chunks(len(X), 8 * X.shape[1], budget=2**19):
+            block, out = X[rows], codes[rows]
+            if X.dtype != np.float32:
+                block = block.astype(np.float64, copy=False)
+            count_edges(block, edges, out)
+            self._relabel(block, out, slice(None), rank)
+        return codes
+
+    def _transform_sparse(self, X: Any) -> Any:
+        rank = self._zero_rank()
+        if rank.any() and not self.zero_first_:
+            j = int(np.argmax(rank > 0))
+            raise ValueError(
+                f"column {_name(self, j)!r} was fitted on dense data, in which 0 is outcome {rank[j]}; "
+                "sparse data needs it to be outcome 0. Fit on sparse data, or set zero_bin=True."
+            )
+        X = canonical(X)
+        codes = np.empty(X.nnz, dtype=self._dtype())
+        for part in chunks(X.nnz, 64):
+            values, columns = X.data[part].astype(np.float64), X.indices[part]
+            codes[part] = search_edges(values, self.bin_edges_, columns)
+            self._relabel(values, codes[part], columns, rank)
+        result = type(X)((codes, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+        result.eliminate_zeros()
+        return result
+
+    def _dtype(self) -> np.dtype[Any]:
+        return smallest_int(int(self.n_outcomes_.max(initial=1)) - 1)
+
+    def _zero_rank(self) -> IntArray:
+        """Bin of the value 0, counted from the lowest; 0 where zeros have a bin of their own."""
+        return np.where(self.zero_bin_, 0, np.count_nonzero(self.bin_edges_ <= 0, axis=1))
+
+    def _relabel(self, values: npt.NDArray[Any], out: IntArray, columns: Any, rank: IntArray) -> None:
+        """Turn the number of edges at or below each value into its outcome, in place."""
+        if self.zero_bin_.any():
+            zero_bin = self.zero_bin_[columns]
+            out += zero_bin
+            out *= ~(zero_bin & (values == 0))
+        # an infinite value passes the padding too
+        np.minimum(out, (self.n_outcomes_ - 1).astype(out.dtype)[columns], out=out)
+        if self.zero_first_:
+            first = rank.astype(out.dtype)[columns]
+            holds_zero = out == first
+            out += out < first
+            out[holds_zero] = 0
+        np.copyto(out, -1, where=np.isnan(values))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _name(estimator: Any, j: int) -> Any:
+    names = getattr(estimator, "feature_names_in_", None)
+    return j if names is None else names[j]
+
+
+def _numeric(estimator: Discretizer, X: Any, *, reset: bool) -> Any:
+    """Validate `X`; a column that does not hold numbers is named."""
+    try:
+        checked = validate_data(
+            estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
+        )
+    except (TypeError, ValueError) as error:
+        frame = X if hasattr(X, "columns") else None
+        # a complex matrix is refused as a whole
+        searchable = not sp.issparse(X) and np.ndim(X) == 2 and not np.iscomplexobj(X)
+        columns = np.asarray(X, dtype=object).T if searchable else []
+        for j, column in enumerate(columns):
+            try:
+                column.astype(np.float64)
+            except (TypeError, ValueError) as reason:
+                name = j if frame is None else frame.columns[j]
+                raise type(reason)(
+                    f"column {name!r} does not hold numbers: {reason}. Encode it first, for example with "
+                    "OrdinalEncoder."
+                ) from error
+        raise
+    if checked.dtype.kind not in "biuf":
+        raise TypeError(f"X must hold numbers, got {checked.dtype}.")
+    return checked

@@ -1,0 +1,80 @@
+"""Measures of sequential classifiers on labelled data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._validation import check_costs
+
+
+def realised_cost(
+    y_true: npt.ArrayLike,
+    decision: npt.ArrayLike,
+    cost: npt.ArrayLike,
+    *,
+    decision_costs: npt.ArrayLike | None = None,
+    classes: npt.ArrayLike | None = None,
+    decisions: npt.ArrayLike | None = None,
+    sample_weight: npt.ArrayLike | None = None,
+) -> float:
+    """Mean price paid plus mean cost of the decisions: what a sequential classifier minimises, on real labels.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    decision : array-like of shape (n,)
+        Decisions taken.
+    cost : float or array-like of shape (n,)
+        Prices paid for each instance's features.
+    decision_costs : array-like of shape (n_classes, n_decisions), optional
+        Cost of each decision when each class is true; by default 1 for a decision that differs from the label.
+    classes : array-like of shape (n_classes,), optional
+        Labels of the rows of ``decision_costs``; by default the sorted labels of ``y_true``.
+    decisions : array-like of shape (n_decisions,), optional
+        Labels of its columns; by default ``classes``.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the instances.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If lengths differ or a label or decision has no row or column.
+
+    Examples
+    --------
+    >>> realised_cost([0, 1, 1], [0, 1, 0], [0.01, 0.02, 0.03])
+    0.35333333333333333
+    """
+    truth, decided = np.asarray(y_true), np.asarray(decision)
+    if truth.shape != decided.shape or truth.ndim != 1:
+        raise ValueError(f"y_true and decision must be vectors of one length, got {truth.shape} and {decided.shape}.")
+    paid = check_costs(cost, "cost")
+    if paid.ndim and paid.shape != truth.shape:
+        raise ValueError(f"cost must be a number or have one entry an instance, got shape {paid.shape}.")
+    if decision_costs is None:
+        wrong = (truth != decided).astype(np.float64)
+    else:
+        rows = np.unique(truth) if classes is None else np.asarray(classes)
+        columns = rows if decisions is None else np.asarray(decisions)
+        matrix = check_costs(decision_costs, "decision_costs", (len(rows), len(columns)))
+        wrong = matrix[_index(truth, rows, "y_true"), _index(decided, columns, "decision")]
+    weight = None if sample_weight is None else check_costs(sample_weight, "sample_weight", truth.shape)
+    return float(np.average(paid + wrong, weights=weight))
+
+
+def _index(labels: npt.NDArray[Any], known: npt.NDArray[Any], name: str) -> npt.NDArray[np.intp]:
+    position = {label: i for i, label in enumerate(known.tolist())}
+    try:
+        return np.array([position[label] for label in labels.tolist()], dtype=np.intp)
+    except KeyError as error:
+        raise ValueError(
+            f"{name} holds {error.args[0]!r}, which is not among {list(position)}; pass classes and decisions."
+        ) from None

@@ -1,0 +1,125 @@
+"""A regular grid on the probability simplex and interpolation on its Freudenthal triangulation."""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+
+from seqclass._arrays import FloatArray, IntArray
+
+
+def grid_size(n_classes: int, resolution: int) -> int:
+    """Return the number of grid points: compositions of ``resolution`` into ``n_classes`` parts.
+
+    Examples
+    --------
+    >>> grid_size(3, 10)
+    66
+    """
+    return comb(resolution + n_classes - 1, n_classes - 1)
+
+
+class SimplexGrid:
+    """Beliefs whose entries are multiples of ``1 / resolution``.
+
+    A grid point is numbered by its tail sums ``v_i = resolution * (b_i + ... + b_{C-1})``, a non-increasing sequence of
+    integers, through the combinatorial number system.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+    resolution : int
+        Number of steps along an edge.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n_points, n_classes)
+        The grid points, in the order of their numbers.
+
+    References
+    ----------
+    .. [1] W. S. Lovejoy, "Computationally feasible bounds for partially observed Markov decision processes",
+       Operations Research 39, 1991 (interpolation on the Freudenthal triangulation).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> grid = SimplexGrid(3, 2)
+    >>> values = 1 - grid.points.max(axis=1)
+    >>> float(grid.interpolate(values, np.array([[0.5, 0.25, 0.25]]))[0])
+    0.5
+    """
+
+    def __init__(self, n_classes: int, resolution: int) -> None:
+        self.resolution = resolution
+        n_tails = n_classes - 1
+        levels = np.arange(resolution + 2)
+        self._rank = np.array(
+            [[comb(int(v) + n_tails - 1 - i, n_tails - i) for v in levels] for i in range(n_tails)],
+            dtype=np.int64,
+        ).reshape(n_tails, resolution + 2)
+        tails = np.full((1, 1), resolution, dtype=np.int64)
+        for _ in range(n_tails):
+            last = tails[:, -1]
+            offset = np.arange((last + 1).sum()) - np.repeat(np.cumsum(last + 1) - (last + 1), last + 1)
+            tails = np.column_stack([np.repeat(tails, last + 1, axis=0), offset])
+        tails = np.column_stack([tails, np.zeros(len(tails), dtype=np.int64)])
+        self.points: FloatArray = (tails[:, :-1] - tails[:, 1:]) / resolution
+
+    def interpolate(self, values: FloatArray, belief: FloatArray, offset: IntArray | int = 0) -> FloatArray:
+        """Interpolate values given on the grid; of a concave function the result is a lower bound.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_points,) or (n_functions * n_points,)
+            Values on the grid, of one function or of several one after the other.
+        belief : ndarray of shape (n, n_classes)
+            Normalised beliefs.
+        offset : int or ndarray of int of shape (n,)
+            Where the function of each belief starts in ``values``.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        tails = self._tails(belief)
+        floor = np.floor(tails)
+        fraction = tails - floor
+        level = floor.astype(np.int64)
+        if level.shape[1] == 0:  # one class: the simplex is a point
+            return np.asarray(values[np.zeros(len(belief), dtype=np.intp) + offset])
+        i = np.arange(level.shape[1])
+        index = self._rank[i, level].sum(axis=1)
+        if level.shape[1] == 1:  # two classes: the triangulation is the line
+            low, high = values[index + offset], values[np.minimum(index + 1, self.resolution) + offset]
+            return np.asarray(low + fraction[:, 0] * (high - low))
+        step = self._rank[i, level + 1] - self._rank[i, level]
+        order = np.argsort(-fraction, axis=1, kind="stable")
+        fraction = np.take_along_axis(fraction, order, axis=1)
+        vertices = index[:, None] + np.cumsum(np.take_along_axis(step, order, axis=1), axis=1)
+        # a vertex of weight zero may lie outside the grid
+        np.clip(vertices, 0, len(self.points) - 1, out=vertices)
+        weights = fraction - np.column_stack([fraction[:, 1:], np.zeros(len(fraction))])
+        result = (1 - fraction[:, 0]) * values[index + offset]
+        for column in range(vertices.shape[1]):
+            result += weights[:, column] * values[vertices[:, column] + offset]
+        return np.asarray(result)
+
+    def nearest(self, belief: FloatArray) -> IntArray:
+        """Number of the nearest grid point of each belief, (n,); ties go to the class of lowest index."""
+        scaled = belief * self.resolution
+        # rounding in the products must not decide which grid point a belief on the grid belongs to
+        floor = np.floor(scaled + 1e-9)
+        missing = self.resolution - floor.sum(axis=1)
+        order = np.argsort(-np.round(scaled - floor, 9), axis=1, kind="stable")
+        rank = np.empty_like(order)
+        np.put_along_axis(rank, order, np.arange(order.shape[1])[None, :], axis=1)
+        counts = floor + (rank < missing[:, None])
+        tails = np.cumsum(counts[:, ::-1], axis=1)[:, ::-1][:, 1:].astype(np.int64)
+        return np.asarray(self._rank[np.arange(tails.shape[1]), tails].sum(axis=1))
+
+    def _tails(self, belief: FloatArray) -> FloatArray:
+        tails = np.cumsum(belief[:, :0:-1], axis=1)[:, ::-1] * self.resolution
+        return np.clip(tails, 0.0, self.resolution)

@@ -1,0 +1,208 @@
+"""What a policy costs: exactly by enumeration where histories are few, else by simulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from seqclass._arrays import FloatArray, IntArray, as_generator
+from seqclass._validation import check_choice, check_integer
+from seqclass.pomdp.policy import DECIDE, Policy
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.walk import TooLarge, branch
+
+#: Histories that an enumeration may visit before ``method="auto"`` turns to simulation.
+MAX_HISTORIES = 100_000
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Expected cost of a policy under its problem's own model.
+
+    Attributes
+    ----------
+    cost : float
+        Expected prices paid plus decision cost, per instance.
+    n_features : float
+        Expected number of features.
+    price : float
+        Expected prices paid.
+    error : float
+        Probability of deciding for a class that is not the true one (further decisions, such as "refer", are no error).
+    stage : ndarray of shape (n_stages + 1,)
+        Probability of stopping at each stage.
+    decision_given_class : ndarray of shape (n_classes, n_decisions)
+        P(decision | class); rows of classes with prior 0 are 0.
+    cost_std_error : float
+        Standard error of `cost`; 0 where exact.
+    method : str
+        ``"exact"`` or ``"simulation"``.
+    n_histories : int
+        Distinct histories visited.
+    """
+
+    cost: float
+    n_features: float
+    price: float
+    error: float
+    stage: FloatArray
+    decision_given_class: FloatArray
+    cost_std_error: float
+    method: str
+    n_histories: int
+
+
+def evaluate(
+    problem: AcquisitionProblem,
+    policy: Policy,
+    *,
+    method: str = "auto",
+    n_paths: int = 10_000,
+    max_histories: int = MAX_HISTORIES,
+    random_state: Any = 0,
+) -> Evaluation:
+    """Expected cost, number of features and error of a policy under the model.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    policy : Policy
+        The policy to run on it.
+    method : {"auto", "exact", "simulation"}
+        Enumerate every history the policy can meet, sample them, or enumerate if they are at most ``max_histories``.
+    n_paths : int
+        Sampled instances, for simulation.
+    max_histories : int
+        Most histories to enumerate.
+    random_state : int, generator or None
+        Seed of the simulation.
+
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    ValueError
+        If ``method="exact"`` meets more than ``max_histories`` histories.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import GridValueIteration, TableProblem, evaluate
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> result = evaluate(problem, GridValueIteration().solve(problem))
+    >>> round(result.cost, 3), result.n_features, round(result.error, 3)
+    (0.25, 1.0, 0.15)
+    """
+    check_choice(method, "method", ("auto", "exact", "simulation"))
+    check_integer(n_paths, "n_paths", 1)
+    check_integer(max_histories, "max_histories", 1)
+    if method != "simulation":
+        try:
+            return _run(problem, policy, None, 1.0, max_histories)
+        except TooLarge:
+            if method == "exact":
+                raise
+    return _run(problem, policy, as_generator(random_state), float(n_paths), np.inf)
+
+
+def _run(
+    problem: AcquisitionProblem,
+    policy: Policy,
+    rng: np.random.Generator | None,
+    total: float,
+    max_histories: float,
+) -> Evaluation:
+    info, weight, paid = problem.begin(), np.array([total]), np.zeros(1)
+    tally = _Tally(problem, total)
+    visited = 1
+    while len(info):
+        feature = policy.act(info)
+        stop = feature == DECIDE
+        tally.add(info[stop], weight[stop], paid[stop])
+        on = np.flatnonzero(~stop)
+        if on.size == 0:
+            break
+        check_feature(problem, info.stage, feature[on])
+        info, weight, paid = info[on], weight[on], paid[on]
+        parent, outcome, share = branch(info, weight, rng)
+        visited += parent.size
+        if visited > max_histories:
+            raise TooLarge(max_histories)
+        paid = (paid + info.price)[parent]
+        info, weight = info.update(outcome, parent), share
+    return tally.result("exact" if rng is None else "simulation", visited)
+
+
+def check_feature(problem: AcquisitionProblem, stage: int, feature: IntArray) -> None:
+    """Refuse a policy that asks for another feature than the stage's.
+
+    Raises
+    ------
+    ValueError
+        If it does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> check_feature(problem, 0, np.array([0]))
+    """
+    if not feature.size:
+        return
+    if stage >= problem.n_stages:
+        raise ValueError(f"the policy asks for feature {int(feature[0])} after the last stage of the problem.")
+    if (feature != problem.features[stage]).any():
+        raise ValueError(
+            f"the policy asks for feature {int(feature[feature != problem.features[stage]][0])} at stage {stage}, where "
+            f"this problem's order has feature {int(problem.features[stage])}."
+        )
+
+
+class _Tally:
+    """Sums over stopped histories."""
+
+    def __init__(self, problem: AcquisitionProblem, total: float) -> None:
+        self.problem = problem
+        self.total = total
+        self.cost = self.square = self.price = self.features = 0.0
+        self.stage = np.zeros(problem.n_stages + 1)
+        self.joint = np.zeros((problem.n_classes, problem.n_decisions))
+
+    def add(self, info: InformationState, weight: FloatArray, paid: FloatArray) -> None:
+        if not len(info):
+            return
+        cost = paid + info.stopping_cost
+        self.cost += float(weight @ cost)
+        self.square += float(weight @ cost**2)
+        self.price += float(weight @ paid)
+        self.features += float(weight.sum()) * info.stage
+        self.stage[info.stage] += weight.sum()
+        chosen = np.zeros((len(info), self.problem.n_decisions))
+        chosen[np.arange(len(info)), self.problem.decide(info.belief)] = weight
+        self.joint += info.belief.T @ chosen
+
+    def result(self, method: str, visited: int) -> Evaluation:
+        joint = self.joint / self.total
+        by_class = joint.sum(axis=1, keepdims=True)
+        given = np.divide(joint, by_class, out=np.zeros_like(joint), where=by_class > 0)
+        n_classes = self.problem.n_classes
+        error = joint[:, :n_classes].sum() - np.trace(joint[:, :n_classes])
+        cost = self.cost / self.total
+        variance = max(self.square / self.total - cost**2, 0.0)
+        return Evaluation(
+            cost=cost,
+            n_features=self.features / self.total,
+            price=self.price / self.total,
+            error=float(error),
+            stage=self.stage / self.total,
+            decision_given_class=given,
+            cost_std_error=0.0 if method == "exact" else float(np.sqrt(variance / self.total)),
+            method=method,
+            n_histories=visited,
+        )

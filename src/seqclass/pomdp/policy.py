@@ -1,0 +1,149 @@
+"""Policies: which feature to buy next, or to decide."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
+from seqclass.pomdp.values import ValueFunction
+
+#: What `Policy.act` answers where it is time to decide.
+DECIDE = -1
+
+
+@dataclass(frozen=True)
+class SolveInfo:
+    """What a solver reports about the policy it returns.
+
+    Attributes
+    ----------
+    status : str
+        ``"converged"``: the horizon holds all that matters and no limit was hit; ``"truncated"``: the horizon was cut
+        before its two bounds agreed; ``"limit"``: a limit of the solver's settings was hit.
+    upper, lower : float
+        Ends of the certified interval: the executed policy costs at most `upper`, no policy costs less than `lower`
+        (both at `confidence`, per instance, in units of misclassification cost). NaN where no certificate was asked.
+    gap : float
+        ``(upper - lower) / upper``, 0 where `upper` is 0.
+    seconds : float
+        Wall-clock time of solving, the certificate's left out.
+    n_stages : int
+        Horizon that was solved: the policy never asks for more features than this.
+    size : int
+        Number of alpha vectors or grid values kept.
+    confidence : float
+        1.0 where the bounds are exact, else the confidence of the interval.
+    certify_seconds : float
+        Wall-clock time of the certificate.
+    """
+
+    status: str
+    upper: float = float("nan")
+    lower: float = float("nan")
+    gap: float = float("nan")
+    seconds: float = 0.0
+    n_stages: int = 0
+    size: int = 0
+    confidence: float = float("nan")
+    certify_seconds: float = 0.0
+
+
+class Policy(ABC):
+    """An immutable rule that buys the next feature or decides.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem it acts on.
+    n_stages : int, optional
+        Horizon: it decides at this stage at the latest. By default all stages.
+    info : SolveInfo, optional
+        What the solver reports.
+    """
+
+    def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None, info: SolveInfo | None = None) -> None:
+        self.problem = problem
+        self.n_stages = problem.n_stages if n_stages is None else n_stages
+        self.info = SolveInfo("converged", n_stages=self.n_stages) if info is None else info
+
+    @abstractmethod
+    def _act(self, info: InformationState) -> IntArray:
+        """Feature to buy for each row, or -1 to decide, at a stage before the horizon."""
+
+    def act(self, info: InformationState) -> IntArray:
+        """Feature to buy next for each row, or -1 to decide.
+
+        Parameters
+        ----------
+        info : InformationState
+            What is known of ``n`` instances.
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+        """
+        if info.stage >= self.n_stages:
+            return np.full(len(info), DECIDE)
+        return self._act(info)
+
+    def decide(self, belief: FloatArray) -> IntArray:
+        """Index of the cheapest decision for each belief, (n,)."""
+        return self.problem.decide(belief)
+
+    def with_info(self, **changes: object) -> Policy:
+        """Return the same policy with some fields of `info` replaced."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.info = replace(self.info, **changes)  # type: ignore[arg-type]
+        return other
+
+
+class LookaheadPolicy(Policy):
+    """Executes one step of look-ahead on a value function.
+
+    It goes on where the price of the next feature plus the expected value after it is below the stopping cost, and
+    stops at a tie.
+
+    Parameters
+    ----------
+    values : ValueFunction
+        Cost-to-go of each stage; also the horizon.
+    info : SolveInfo, optional
+        What the solver reports.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import StoppingValue, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> LookaheadPolicy(StoppingValue(problem)).act(problem.begin())  # .1 + .15 < .5: buy feature 0
+    array([0])
+    """
+
+    def __init__(self, values: ValueFunction, info: SolveInfo | None = None) -> None:
+        super().__init__(values.problem, values.n_stages, info)
+        self.values = values
+
+    def _act(self, info: InformationState) -> IntArray:
+        go_on = self.continuation_cost(info) < info.stopping_cost - TIE
+        return np.where(go_on, self.problem.features[info.stage], DECIDE)
+
+    def continuation_cost(self, info: InformationState) -> FloatArray:
+        """Price of the next feature plus the expected value after it, (n,); inf at the horizon.
+
+        Parameters
+        ----------
+        info : InformationState
+            What is known of ``n`` instances.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        if info.stage >= self.n_stages:
+            return np.full(len(info), np.inf)
+        return np.asarray(info.price + self.values.successor_values(info).sum(axis=1))

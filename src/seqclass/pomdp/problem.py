@@ -1,0 +1,292 @@
+"""The acquisition problem: a staged process that buys features one at a time."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._arrays import BoolArray, FloatArray, IntArray
+from seqclass._validation import check_costs, check_distribution
+
+#: Two costs closer than this are a tie, so that batch size and BLAS do not change answers.
+TIE = 1e-12
+
+
+class AcquisitionProblem(ABC):
+    """A sequential acquisition problem with a fixed order of features.
+
+    At stage ``k`` the features of stages ``0..k-1`` have been asked; the decision maker stops, at the stopping cost
+    ``g(belief) = min_j belief @ decision_costs[:, j]``, or pays for the feature of stage ``k``.
+    What the next likelihood looks at, beyond the belief, is an opaque *state* that the problem keeps, one row an
+    instance; any object that can be indexed by an array of row numbers will do.
+
+    Subclasses give `start`, `likelihood` and `advance`; those with finitely many states also `contexts`,
+    `successor_contexts` and `context_likelihood`, which is what "has tables" means.
+
+    Parameters
+    ----------
+    prior : array-like of shape (n_classes,)
+        P(class) before anything is acquired.
+    prices : array-like of shape (n_stages,)
+        Price of each stage's feature, in units of misclassification cost.
+    n_outcomes : array-like of int of shape (n_stages,)
+        Number of outcomes of each stage's feature.
+    decision_costs : array-like of shape (n_classes, n_decisions)
+        Cost of each decision when each class is true.
+    features : array-like of int of shape (n_stages,), optional
+        The feature that each stage asks for; by default feature ``k`` at stage ``k``.
+    groups : array-like of int of shape (n_stages,), optional
+        Group of each stage's feature, -1 for none. The first feature of a group that is acquired costs its full price.
+    full_prices : array-like of shape (n_stages,), optional
+        Full price of each stage's feature, read where no feature of its group has been acquired before.
+
+    Attributes
+    ----------
+    perfect_cost : ndarray of shape (n_classes,)
+        Cost of the best decision if the class were known: ``min_j decision_costs[:, j]``.
+    """
+
+    def __init__(
+        self,
+        prior: npt.ArrayLike,
+        prices: npt.ArrayLike,
+        n_outcomes: npt.ArrayLike,
+        decision_costs: npt.ArrayLike,
+        features: npt.ArrayLike | None = None,
+        groups: npt.ArrayLike | None = None,
+        full_prices: npt.ArrayLike | None = None,
+    ) -> None:
+        self.prior = check_distribution(prior, None, "prior")
+        self.prices = check_costs(prices, "prices")
+        if self.prices.ndim != 1:
+            raise ValueError(f"prices must be a vector, one price a stage, got shape {self.prices.shape}.")
+        self.decision_costs = check_costs(decision_costs, "decision_costs")
+        if self.decision_costs.ndim != 2 or self.decision_costs.shape[0] != self.n_classes or not self.n_decisions:
+            raise ValueError(
+                "decision_costs must have one row a class and one column a decision, here "
+                f"{self.n_classes} rows; got shape {self.decision_costs.shape}."
+            )
+        shape = (self.n_stages,)
+        self.n_outcomes = np.array(n_outcomes, dtype=np.intp)
+        self.features = np.arange(self.n_stages) if features is None else np.array(features, dtype=np.intp)
+        self.groups = None if groups is None else np.array(groups, dtype=np.intp)
+        for name in ("n_outcomes", "features", "groups"):
+            value = getattr(self, name)
+            if value is not None and value.shape != shape:
+                raise ValueError(f"{name} must have one entry a stage, {shape}, got {value.shape}.")
+        if self.n_stages and self.n_outcomes.min() < 1:
+            raise ValueError("n_outcomes must be at least 1 at every stage.")
+        self.full_prices = self.prices if full_prices is None else check_costs(full_prices, "full_prices", shape)
+        self.perfect_cost: FloatArray = self.decision_costs.min(axis=1)
+
+    @property
+    def n_stages(self) -> int:
+        """Number of features in the order."""
+        return int(self.prices.size)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.prior.size)
+
+    @property
+    def n_decisions(self) -> int:
+        """Number of decisions; the first ones are the classes."""
+        return int(self.decision_costs.shape[1])
+
+    @property
+    def has_tables(self) -> bool:
+        """Whether the states are finitely many and numbered by `contexts`."""
+        return False
+
+    @abstractmethod
+    def start(self, n: int) -> Any:
+        """State of ``n`` instances before anything is acquired."""
+
+    @abstractmethod
+    def likelihood(self, stage: int, state: Any) -> FloatArray:
+        """P(outcome of the stage's feature | what was seen, class), shape (n, n_outcomes, n_classes)."""
+
+    @abstractmethod
+    def advance(self, stage: int, state: Any, outcome: IntArray) -> Any:
+        """State after the stage's feature showed ``outcome`` (n,); -1 is missing."""
+
+    def n_contexts(self, stage: int) -> int:
+        """Number of distinct contexts at a stage."""
+        return 1
+
+    def contexts(self, stage: int, state: Any) -> IntArray | None:
+        """Context number of each row, or None where one context serves all."""
+        return None
+
+    def successor_contexts(self, stage: int, context: IntArray | None) -> IntArray | None:
+        """Context at the next stage for each outcome, shape (n, n_outcomes); None where there is one."""
+        return None
+
+    def context_likelihood(self, stage: int, context: IntArray | None) -> FloatArray:
+        """Likelihood of rows given by their context number: (n, V, C), or (1, V, C) if there is one context.
+
+        Raises
+        ------
+        NotImplementedError
+            If the problem has no tables.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no tables.")
+
+    def stopping_cost(self, belief: FloatArray) -> FloatArray:
+        """``g(belief)``: cost of the best decision now, (n,); linear in the scale of ``belief``."""
+        return np.asarray((belief @ self.decision_costs).min(axis=-1))
+
+    def decide(self, belief: FloatArray) -> IntArray:
+        """Index of the cheapest decision for each belief; ties go to the lowest index."""
+        costs = belief @ self.decision_costs
+        return np.asarray((costs <= costs.min(axis=-1, keepdims=True) + TIE).argmax(axis=-1))
+
+    def begin(self, n: int = 1) -> InformationState:
+        """Information state of ``n`` instances of which nothing is known."""
+        paid = None
+        if self.groups is not None:
+            paid = np.zeros((n, int(self.groups.max(initial=-1)) + 1), dtype=bool)
+        return InformationState(self, 0, np.tile(self.prior, (n, 1)), self.start(n), paid)
+
+
+class InformationState:
+    """What is known of a batch of instances, all at one stage.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem the instances belong to.
+    stage : int
+        Number of features asked so far.
+    belief : ndarray of shape (n, n_classes)
+        Class posterior of each instance.
+    state : object
+        The problem's own state, indexable by rows.
+    paid : ndarray of bool of shape (n, n_groups) or None
+        Groups of which a feature has been acquired.
+    """
+
+    def __init__(
+        self, problem: AcquisitionProblem, stage: int, belief: FloatArray, state: Any, paid: BoolArray | None
+    ) -> None:
+        self.problem = problem
+        self.stage = stage
+        self.belief = belief
+        self.state = state
+        self.paid = paid
+
+    def __len__(self) -> int:
+        return int(self.belief.shape[0])
+
+    def __getitem__(self, rows: IntArray | BoolArray) -> InformationState:
+        """Return the information state of some rows (an array of numbers or a mask)."""
+        part = self._take(rows)
+        if "joint" in self.__dict__:  # what look-ahead computed serves the update as well
+            part.__dict__["joint"] = self.joint[rows]
+        return part
+
+    def _take(self, rows: IntArray | BoolArray) -> InformationState:
+        paid = None if self.paid is None else self.paid[rows]
+        return InformationState(self.problem, self.stage, self.belief[rows], self.state[rows], paid)
+
+    @cached_property
+    def likelihood(self) -> FloatArray:
+        """P(next outcome | what was seen, class), (n, n_outcomes, n_classes)."""
+        return self.problem.likelihood(self.stage, self.state)
+
+    @cached_property
+    def joint(self) -> FloatArray:
+        """P(next outcome, class | what was seen): the unnormalised successors, (n, n_outcomes, n_classes)."""
+        return np.asarray(self.likelihood * self.belief[:, None, :])
+
+    @cached_property
+    def predictive(self) -> FloatArray:
+        """P(next outcome | what was seen), (n, n_outcomes)."""
+        return np.asarray(self.joint.sum(axis=2))
+
+    @cached_property
+    def context(self) -> IntArray | None:
+        """Context number of each row, or None where there is one context."""
+        return self.problem.contexts(self.stage, self.state)
+
+    @property
+    def price(self) -> FloatArray:
+        """Price of the next feature for each row, (n,)."""
+        problem, stage = self.problem, self.stage
+        price = np.full(len(self), problem.prices[stage])
+        if self.paid is not None and problem.groups is not None and problem.groups[stage] >= 0:
+            price[~self.paid[:, problem.groups[stage]]] = problem.full_prices[stage]
+        return price
+
+    @cached_property
+    def stopping_cost(self) -> FloatArray:
+        """Cost of the best decision now, (n,)."""
+        return self.problem.stopping_cost(self.belief)
+
+    @property
+    def settled(self) -> BoolArray:
+        """Rows where stopping is optimal for certain: one more price costs more than knowing the class saves."""
+        if self.stage >= self.problem.n_stages:
+            return np.ones(len(self), dtype=bool)
+        bound = self.problem.prices[self.stage] + self.belief @ self.problem.perfect_cost
+        return np.asarray(self.stopping_cost <= bound + TIE)
+
+    def update(self, outcome: IntArray, rows: IntArray | None = None) -> InformationState:
+        """Information state after the next feature showed ``outcome``.
+
+        Parameters
+        ----------
+        outcome : ndarray of int of shape (m,)
+            What was seen; -1 is missing and leaves the belief as it is.
+        rows : ndarray of int of shape (m,), optional
+            The row of this state that each outcome belongs to; by default each row once.
+
+        Returns
+        -------
+        InformationState
+            ``m`` rows at the next stage.
+
+        Raises
+        ------
+        ValueError
+            If an outcome is out of range or has probability zero; the message names feature and value.
+        """
+        parent = self if rows is None else self._take(rows)
+        outcome = np.asarray(outcome)
+        self._check_range(outcome)
+        seen = np.flatnonzero(outcome >= 0)
+        belief = parent.belief.copy()
+        source = seen if rows is None else rows[seen]
+        joint = self.joint[source, outcome[seen]]
+        total = joint.sum(axis=1, keepdims=True)
+        if total.size and total.min() <= 0:
+            value = int(outcome[seen[int(total.argmin())]])
+            raise ValueError(
+                f"feature {self.problem.features[self.stage]}: outcome {value} has probability zero given what was "
+                "seen before, so no belief follows; smooth the likelihoods or check the value."
+            )
+        belief[seen] = joint / total
+        state = self.problem.advance(self.stage, parent.state, outcome)
+        return InformationState(self.problem, self.stage + 1, belief, state, parent._pay(outcome >= 0))
+
+    def _pay(self, acquired: BoolArray) -> BoolArray | None:
+        groups = self.problem.groups
+        if self.paid is None or groups is None or groups[self.stage] < 0:
+            return self.paid
+        paid = self.paid.copy()
+        paid[acquired, groups[self.stage]] = True
+        return paid
+
+    def _check_range(self, outcome: IntArray) -> None:
+        n_outcomes = self.problem.n_outcomes[self.stage]
+        wrong = (outcome < -1) | (outcome >= n_outcomes)
+        if wrong.any():
+            raise ValueError(
+                f"feature {self.problem.features[self.stage]}: outcome {int(outcome[wrong.argmax()])} is not in "
+                f"0..{n_outcomes - 1} (-1 is missing)."
+            )

@@ -1,0 +1,146 @@
+"""Solvers: settings in, certified policy out."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from seqclass._arrays import FloatArray
+from seqclass._validation import check_integer, check_real
+from seqclass.pomdp.certificate import certify
+from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveInfo
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.values import ValueFunction
+
+#: The horizon is doubled from here on.
+_FIRST_HORIZON = 64
+
+
+class Solver(BaseEstimator):  # type: ignore[misc]
+    """Settings of a method that turns an acquisition problem into a policy.
+
+    A solver of its own kind gives `_solve` and declares what it needs in `_check`; `solve` adds the doubling horizon
+    and the certificate. The parameters here are common to all solvers.
+
+    Parameters
+    ----------
+    horizon_tolerance : float
+        The horizon is doubled until the cost with the rest of the features left out and the cost with the rest
+        replaced by perfect knowledge for one more price differ by less than this share of the former.
+    max_stages : int or None
+        Longest horizon; None for no limit.
+    certificate_paths : int
+        Sampled paths of the certificate where it is not exact; 0 leaves it out.
+    random_state : int, generator or None
+        Seed of whatever is random; the certificate's paths are independent of the solver's.
+    """
+
+    horizon_tolerance: float
+    max_stages: int | None
+    certificate_paths: int
+    random_state: Any
+
+    @abstractmethod
+    def _prepare(self, problem: AcquisitionProblem, n_stages: int) -> Any:
+        """Grid, beliefs, or whatever else does not depend on the terminal cost."""
+
+    @abstractmethod
+    def _solve(self, problem: AcquisitionProblem, n_stages: int, terminal: FloatArray, prepared: Any) -> ValueFunction:
+        """Values over ``n_stages`` stages whose cost after the last is ``min(belief @ terminal.T)``, (m, n_classes)."""
+
+    def _check(self, problem: AcquisitionProblem) -> None:
+        """Refuse what the solver cannot do, before any work."""
+
+    def _finish(self, problem: AcquisitionProblem, values: ValueFunction) -> ValueFunction:
+        """Improve the values once the horizon is known."""
+        return values
+
+    def solve(self, problem: AcquisitionProblem) -> Policy:
+        """Solve a problem.
+
+        Parameters
+        ----------
+        problem : AcquisitionProblem
+            The problem.
+
+        Returns
+        -------
+        Policy
+            Its `info` has the status, the certified bounds and the sizes.
+
+        Raises
+        ------
+        ValueError
+            If the problem needs what the solver does not have; the message says what to use instead.
+        """
+        started = time.perf_counter()
+        check_real(self.horizon_tolerance, "horizon_tolerance", 0)
+        if self.max_stages is not None:
+            check_integer(self.max_stages, "max_stages", 1)
+        check_integer(self.certificate_paths, "certificate_paths", 0)
+        self._check(problem)
+        values, converged = self._solve_horizon(problem)
+        values = self._finish(problem, values)
+        info = SolveInfo(
+            status="converged" if converged else "truncated",
+            seconds=time.perf_counter() - started,
+            n_stages=values.n_stages,
+            size=values.size,
+        )
+        policy = LookaheadPolicy(values, info)
+        return certified(policy, self.certificate_paths, self.random_state)
+
+    def _solve_horizon(self, problem: AcquisitionProblem) -> tuple[ValueFunction, bool]:
+        """Double the horizon until its two bounds agree."""
+        limit = problem.n_stages if self.max_stages is None else min(self.max_stages, problem.n_stages)
+        stopping = problem.decision_costs.T
+        n_stages = min(_FIRST_HORIZON, limit)
+        while True:
+            prepared = self._prepare(problem, n_stages)
+            values = self._solve(problem, n_stages, stopping, prepared)
+            if n_stages == problem.n_stages:
+                return values, True
+            # after one more price the class may as well be known: no rest of features can be better
+            rest = problem.prices[n_stages] + problem.perfect_cost
+            lower = self._solve(problem, n_stages, np.vstack([stopping, rest]), prepared)
+            upper_cost, lower_cost = (_at_prior(problem, v) for v in (values, lower))
+            if upper_cost - lower_cost <= self.horizon_tolerance * upper_cost:
+                return values, True
+            if n_stages == limit:
+                return values, False
+            n_stages = min(2 * n_stages, limit)
+
+
+def certified(policy: Policy, n_paths: int, random_state: Any) -> Policy:
+    """Return the policy with its certificate in `info`; unchanged where ``n_paths`` is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import LookaheadPolicy, StoppingValue, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> certified(LookaheadPolicy(StoppingValue(problem)), 1000, 0).info.gap
+    0.0
+    """
+    if check_integer(n_paths, "certificate_paths", 0) == 0:
+        return policy
+    # a stream of its own: the paths must not be those that the solver learned from
+    seed = [int(random_state), 0x5EED] if isinstance(random_state, Integral) else random_state
+    certificate = certify(policy.problem, policy, n_paths=max(2, n_paths), random_state=seed)
+    return policy.with_info(
+        upper=certificate.upper,
+        lower=certificate.lower,
+        gap=certificate.gap,
+        confidence=certificate.confidence,
+        certify_seconds=certificate.seconds,
+    )
+
+
+def _at_prior(problem: AcquisitionProblem, values: ValueFunction) -> float:
+    info = problem.begin()
+    return float(values.value(0, info.belief, info.context)[0])

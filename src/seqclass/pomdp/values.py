@@ -1,0 +1,93 @@
+"""Value functions: what a belief is expected to cost from a stage on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+
+
+class ValueFunction(ABC):
+    """Approximate cost-to-go of every stage, a function of the (unnormalised) belief and the context.
+
+    Values are homogeneous: scaling a belief scales its value. So the expectation over outcomes of the next stage's
+    value needs no division: it is the sum of the values of the unnormalised successors.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem the values belong to.
+    n_stages : int
+        Horizon: from this stage on the value is the stopping cost.
+    """
+
+    def __init__(self, problem: AcquisitionProblem, n_stages: int) -> None:
+        self.problem = problem
+        self.n_stages = n_stages
+
+    @property
+    def size(self) -> int:
+        """Number of vectors or grid values kept."""
+        return 0
+
+    @abstractmethod
+    def _continuation(self, stage: int, belief: FloatArray, context: IntArray | None) -> FloatArray:
+        """Cost of going on at a stage before the horizon, (n,); may be ``inf`` where it is not known."""
+
+    def value(self, stage: int, belief: FloatArray, context: IntArray | None = None) -> FloatArray:
+        """Cost-to-go: the lower of stopping now and going on.
+
+        Parameters
+        ----------
+        stage : int
+            Number of features asked so far.
+        belief : ndarray of shape (n, n_classes)
+            Beliefs, of any positive scale; an all-zero row has value zero.
+        context : ndarray of int of shape (n,), optional
+            Context of each row, where the problem has several.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        stop = self.problem.stopping_cost(belief)
+        if stage >= self.n_stages:
+            return stop
+        return np.minimum(stop, self._continuation(stage, belief, context))
+
+    def successor_values(self, info: InformationState) -> FloatArray:
+        """Value of each unnormalised successor of the next feature, (n, n_outcomes); the sum is the expectation."""
+        joint = info.joint
+        n, n_outcomes, n_classes = joint.shape
+        context = self.problem.successor_contexts(info.stage, info.context)
+        flat = None if context is None else context.ravel()
+        return self.value(info.stage + 1, joint.reshape(-1, n_classes), flat).reshape(n, n_outcomes)
+
+
+class StoppingValue(ValueFunction):
+    """The stopping cost at every stage: one step of look-ahead on it is the myopic rule.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem the values belong to.
+    n_stages : int, optional
+        Horizon; by default all stages.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> StoppingValue(problem).value(0, np.array([[0.3, 0.7]]))
+    array([0.3])
+    """
+
+    def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
+        super().__init__(problem, problem.n_stages if n_stages is None else n_stages)
+
+    def _continuation(self, stage: int, belief: FloatArray, context: IntArray | None) -> FloatArray:
+        return np.full(len(belief), np.inf)

@@ -1,0 +1,132 @@
+"""Walking through histories: the one loop behind enumeration, simulation and sampling.
+
+Instances that share a history share everything the problem knows of them, so a walk carries each distinct history
+once, with a weight: its probability (enumeration) or the number of sampled paths that run through it (simulation).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass.pomdp.problem import InformationState
+
+
+class TooLarge(ValueError):
+    """More histories than the walk may visit."""
+
+    def __init__(self, max_histories: float) -> None:
+        super().__init__(f"more than max_histories={max_histories} histories; raise it or use method='simulation'.")
+
+
+class Branches(NamedTuple):
+    """Outcomes that a set of histories branches into.
+
+    Attributes
+    ----------
+    parent : ndarray of int of shape (m,)
+        Row of the history that each branch leaves.
+    outcome : ndarray of int of shape (m,)
+        Outcome it sees.
+    weight : ndarray of shape (m,)
+        Its probability or number of paths.
+    """
+
+    parent: IntArray
+    outcome: IntArray
+    weight: FloatArray
+
+
+def branch(info: InformationState, weight: FloatArray, rng: np.random.Generator | None = None) -> Branches:
+    """Branches of each history on its next feature.
+
+    Parameters
+    ----------
+    info : InformationState
+        The histories, one a row.
+    weight : ndarray of shape (n,)
+        Probability of each history, or the number of paths through it.
+    rng : numpy.random.Generator, optional
+        Given: the paths of each history are spread over the outcomes at random. Left out: every outcome of
+        positive probability is followed, with its exact share of the weight.
+
+    Returns
+    -------
+    Branches
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> branch(problem.begin(), np.ones(1)).weight
+    array([0.55, 0.45])
+    """
+    predictive = info.predictive
+    if rng is None:
+        share = weight[:, None] * predictive
+    else:
+        share = rng.multinomial(weight.astype(np.int64), _normalised(predictive)).astype(np.float64)
+        # rounding in the sampler must not send a path where the model never goes
+        share[predictive <= 0] = 0
+    parent, outcome = np.nonzero(share)
+    return Branches(parent, outcome, share[parent, outcome])
+
+
+def _normalised(predictive: FloatArray) -> FloatArray:
+    return predictive / predictive.sum(axis=1, keepdims=True)
+
+
+def select(weight: FloatArray, n: int, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
+    """Choose at most ``n`` of the weighted items without repetition, in proportion to weight; heavy ones always stay.
+
+    The chosen ones stand for those left out: each light one gets the same new weight, so that the expected weight of
+    every item is its own. Neighbours are rarely chosen together, so that similar items are best put side by side.
+
+    Parameters
+    ----------
+    weight : ndarray of shape (m,)
+        Positive weights.
+    n : int
+        Largest number of items to keep.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    chosen : ndarray of int of shape (at most n,)
+        The items kept, in increasing order.
+    weight : ndarray of the same shape
+        Their new weights.
+
+    References
+    ----------
+    .. [1] P. Fearnhead and P. Clifford, "On-line inference for hidden Markov models via particle filters",
+       JRSS B 65, 2003 (optimal resampling for discrete states).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> chosen, weight = select(np.array([0.5, 0.1, 0.1]), 2, np.random.default_rng(0))
+    >>> chosen.size, weight
+    (2, array([0.5, 0.2]))
+    """
+    if weight.size <= n:
+        return np.arange(weight.size), weight
+    ascending = np.sort(weight)
+    light_sum = np.cumsum(ascending)
+    n_heavy = weight.size - 1 - np.arange(weight.size)
+    # threshold c with sum(min(1, w / c)) = n: the lightest items share what the heavy ones leave of n
+    room = np.maximum(n - n_heavy, 0)
+    with np.errstate(divide="ignore"):
+        threshold = np.where(room > 0, light_sum / room, np.inf)
+    fits = np.flatnonzero(threshold >= ascending)
+    c = threshold[fits[-1]]
+    keep = weight > c
+    light = np.flatnonzero(~keep)
+    ticks = np.floor(np.cumsum(weight[light]) / c + rng.random())
+    keep[light[np.diff(ticks, prepend=0.0) > 0]] = True
+    chosen = np.flatnonzero(keep)
+    return chosen, np.maximum(weight[chosen], c)

@@ -1,0 +1,292 @@
+"""The staged problem: updates, prices, stopping, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from seqclass.pomdp import AcquisitionProblem, GridValueIteration, Perseus, TableProblem, certify, evaluate
+
+TABLE = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.6, 0.3], [0.4, 0.7]]])
+BOTH = pytest.mark.parametrize("solver", [GridValueIteration, Perseus])
+
+
+@pytest.mark.parametrize("kind", ["plain", "zeros", "prior", "decisions"])
+@pytest.mark.parametrize("contexts", [False, True])
+def test_update_is_bayes_rule(kind, contexts, make_case):
+    for seed in range(5):
+        case = make_case(seed, kind, contexts=contexts)
+        frontier = [(case.problem.begin(), case.prior, 0)]
+        for stage in range(len(case.prices)):
+            following = []
+            for info, joint, context in frontier[:20]:
+                seen = [v for v, _, _ in case.successors(stage, joint, context)]
+                assert np.flatnonzero(info.predictive[0]).tolist() == seen
+                for v, after, place in case.successors(stage, joint, context):
+                    assert info.predictive[0, v] == pytest.approx(sum(after) / sum(joint), abs=1e-12)
+                    new = info.update(np.array([v]))
+                    np.testing.assert_allclose(new.belief[0], np.array(after) / sum(after), atol=1e-12)
+                    assert new.problem.decide(new.belief)[0] == case.decision(after)
+                    assert new.stopping_cost[0] == pytest.approx(case.stop(after) / sum(after))
+                    following.append((new, after, place))
+            frontier = following
+
+
+def test_order_of_acquisition_does_not_change_the_posterior():
+    rng = np.random.default_rng(0)
+    tables = rng.dirichlet(np.ones(3), size=(4, 3)).transpose(0, 2, 1)
+    outcome = rng.integers(3, size=(10, 4))
+    beliefs = []
+    for order in ([0, 1, 2, 3], [2, 0, 3, 1]):
+        info = TableProblem([0.2, 0.3, 0.5], tables[order], 0.1, features=order).begin(10)
+        for feature in order:
+            info = info.update(outcome[:, feature])
+        beliefs.append(info.belief)
+    np.testing.assert_allclose(beliefs[0], beliefs[1], atol=1e-14)
+
+
+def test_missing_leaves_the_belief_and_moves_the_context():
+    problem = TableProblem(
+        [0.3, 0.7],
+        [TABLE[:1], np.stack([TABLE[1], TABLE[0], TABLE[1]])],
+        [0.1, 0.2],
+        transitions=[[[0, 1, 2]], [[0, 0, 0]] * 3],
+    )
+    info = problem.begin(3).update(np.array([-1, 1, 0]))
+    np.testing.assert_array_equal(info.context, [2, 1, 0])
+    np.testing.assert_array_equal(info.belief[0], [0.3, 0.7])
+    np.testing.assert_allclose(info.belief[1], np.array([0.03, 0.56]) / 0.59)
+    np.testing.assert_array_equal(info.likelihood[1], TABLE[0])
+
+
+def test_rows_of_a_state_keep_what_was_computed():
+    info = TableProblem([0.3, 0.7], TABLE, 0.1).begin(4).update(np.array([0, 1, -1, 0]))
+    fresh = info[np.array([3, 1])]
+    _ = info.joint
+    for rows in (np.array([3, 1]), np.array([False, True, False, True])):
+        part = info[rows]
+        np.testing.assert_array_equal(part.joint, info.joint[rows])
+        np.testing.assert_array_equal(part.belief, info.belief[rows])
+    np.testing.assert_array_equal(fresh.joint, info.joint[[3, 1]])
+    repeated = info.update(np.array([0, 1, -1]), np.array([2, 2, 0]))
+    np.testing.assert_allclose(repeated.belief[0], info[np.array([2])].update(np.array([0])).belief[0])
+    np.testing.assert_array_equal(repeated.belief[2], info.belief[0])
+    assert repeated.stage == 2
+
+
+def test_impossible_and_unknown_outcomes_are_named():
+    tables = np.array([[[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]])
+    info = TableProblem([0.5, 0.5, 0.0], tables, 0.1, features=[7]).begin(2)
+    with pytest.raises(ValueError, match="feature 7: outcome 1 has probability zero"):
+        info.update(np.array([0, 1]))
+    for bad in (2, -2):
+        with pytest.raises(ValueError, match=f"feature 7: outcome {bad} is not in 0..1"):
+            info.update(np.array([0, bad]))
+
+
+def test_settled_only_where_stopping_is_optimal(make_case, oracle):
+    settled = 0
+    for seed in range(40):
+        case = make_case(seed, "decisions")
+        rng = np.random.default_rng(seed)
+        for belief in rng.dirichlet(np.full(len(case.prior), 0.2), size=5):
+            info = case.problem.begin()
+            info.belief = belief[None]
+            if info.settled[0]:
+                settled += 1
+                assert oracle.optimum(case, 0, belief.tolist()) == pytest.approx(case.stop(belief.tolist()))
+    assert settled > 20
+    assert case.problem.begin()._take(np.array([0])).stage == 0
+
+
+def test_prices_of_groups():
+    problem = TableProblem([0.5, 0.5], TABLE[[0, 1, 0]], [5, 1, 3], groups=[0, 0, -1], full_prices=[5, 4, 3])
+    info = problem.begin(2)
+    assert info.price.tolist() == [5, 5]
+    info = info.update(np.array([0, -1]))
+    assert info.price.tolist() == [1, 4]
+    assert info[np.array([1])].price.tolist() == [4]
+    info = info.update(np.array([1, 1]))
+    assert info.price.tolist() == [3, 3]
+    assert info.paid.all()
+
+
+def test_ties_go_to_the_lowest_decision():
+    problem = TableProblem([0.5, 0.5], TABLE, 0.1, [[0, 1, 0], [1, 0, 1]])
+    assert problem.decide(np.array([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8], [0.5 - 1e-14, 0.5]])).tolist() == [
+        0,
+        0,
+        1,
+        0,
+    ]
+
+
+@BOTH
+def test_zero_prices_reach_the_bayes_risk_of_all_features(solver):
+    rng = np.random.default_rng(1)
+    tables = rng.dirichlet(np.ones(3), size=(5, 2)).transpose(0, 2, 1)
+    problem = TableProblem([0.4, 0.6], tables, 0.0)
+    joint = np.array([[0.4, 0.6]])
+    for table in tables:
+        joint = (joint[:, None] * table[None]).reshape(-1, 2)
+    policy = solver().solve(problem)
+    tolerance = 1e-9 if solver is Perseus else 1e-4
+    assert evaluate(problem, policy).cost == pytest.approx(joint.min(axis=1).sum(), abs=tolerance)
+
+
+@BOTH
+def test_prohibitive_prices_buy_nothing(solver):
+    problem = TableProblem([0.4, 0.6], TABLE, 0.5)
+    policy = solver().solve(problem)
+    result = evaluate(problem, policy)
+    assert (result.cost, result.n_features) == (0.4, 0.0)
+    assert (policy.info.lower, policy.info.upper, policy.info.gap) == (0.4, 0.4, 0.0)
+
+
+@BOTH
+def test_a_useless_last_feature_changes_nothing(solver, make_case):
+    for seed in range(5):
+        case = make_case(seed, n_classes=2)
+        useless = np.full((2, 2), 0.5)
+        longer = TableProblem(
+            case.prior,
+            [*(stage[0] for stage in case.tables), useless],
+            [*case.prices, 0.01],
+            case.costs,
+        )
+        settings = {"tolerance": 0.0} if solver is Perseus else {}
+        values = [solver(certificate_paths=0, **settings).solve(p).values for p in (case.problem, longer)]
+        prior = case.problem.prior[None]
+        # the grid reads the useless stage's kinks between its points
+        tolerance = 1e-9 if solver is Perseus else 1e-3
+        np.testing.assert_allclose(values[0].value(0, prior), values[1].value(0, prior), atol=tolerance)
+
+
+@BOTH
+def test_no_policy_is_better(solver, make_case, policies, oracle):
+    for seed in range(10):
+        case = make_case(seed, n_classes=2)
+        ours = oracle.run_policy(case, solver(certificate_paths=0).solve(case.problem)).cost
+        others = [policies.Fixed(case.problem, n) for n in range(len(case.prices) + 1)]
+        for other in [*others, policies.Random(case.problem)]:
+            assert ours <= oracle.run_policy(case, other).cost + 2e-3
+
+
+@BOTH
+@pytest.mark.parametrize("price", [0.0, 0.1])
+def test_one_class_and_no_stages(solver, price):
+    one = TableProblem([1.0], np.array([[[0.3], [0.7]]]), price, [[0.5, 0.2]])
+    policy = solver().solve(one)
+    assert (policy.info.upper, policy.info.lower) == (0.2, 0.2)
+    assert policy.act(one.begin()).tolist() == [-1]
+    assert policy.values.value(0, np.array([[2.0]])).tolist() == pytest.approx([0.4])
+    none = TableProblem([0.3, 0.7], np.empty((0, 2, 2)), np.empty(0))
+    policy = solver().solve(none)
+    assert (policy.info.status, policy.info.upper, policy.info.lower) == ("converged", 0.3, 0.3)
+    assert policy.act(none.begin()).tolist() == [-1]
+
+
+@BOTH
+def test_many_outcomes(solver):
+    rng = np.random.default_rng(0)
+    tables = rng.dirichlet(np.full(200, 0.1), size=(2, 2)).transpose(0, 2, 1)
+    problem = TableProblem([0.5, 0.5], tables, 0.001)
+    info = solver().solve(problem).info
+    assert info.lower <= info.upper
+    assert info.gap < 1e-3
+
+
+class NoTables(AcquisitionProblem):
+    """Naive Bayes that does not admit to its tables."""
+
+    def start(self, n):
+        return np.zeros(n, dtype=int)
+
+    def likelihood(self, stage, state):
+        return np.broadcast_to(TABLE[stage], (len(state), 2, 2))
+
+    def advance(self, stage, state, outcome):
+        return state
+
+
+@BOTH
+def test_solvers_say_what_they_need(solver):
+    problem = NoTables([0.5, 0.5], [0.1, 0.1], [2, 2], 1 - np.eye(2))
+    with pytest.raises(ValueError, match=f"{solver.__name__} needs a problem with tables"):
+        solver().solve(problem)
+    with pytest.raises(NotImplementedError, match="NoTables has no tables"):
+        problem.context_likelihood(0, None)
+
+
+def test_problems_without_tables_are_evaluated_and_certified(policies):
+    opaque = NoTables([0.5, 0.5], [0.1, 0.1], [2, 2], 1 - np.eye(2))
+    known = TableProblem([0.5, 0.5], TABLE, 0.1)
+    a, b = (certify(p, policies.Random(p), method="exact") for p in (opaque, known))
+    assert (a.lower, a.upper) == (b.lower, b.upper)
+    a, b = (certify(p, policies.Random(p), method="simulation") for p in (opaque, known))
+    assert (a.lower, a.upper) == (b.lower, b.upper)
+
+
+GOOD = {"prior": [0.5, 0.5], "likelihoods": TABLE, "prices": [0.1, 0.1]}
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"prior": [0.5, 0.6]}, "prior must sum to 1"),
+        ({"prior": [-0.5, 1.5]}, "prior must not be negative"),
+        ({"prior": [0.5, np.nan]}, "prior must be finite"),
+        ({"prior": [[0.5, 0.5]]}, "prior must be a vector"),
+        ({"prior": [0.2, 0.3, 0.5]}, "likelihoods must have shape"),
+        ({"prices": [0.1]}, "n_outcomes must have one entry a stage|2 likelihood tables but 1 prices"),
+        ({"prices": [0.1, -0.1]}, "prices must not be negative"),
+        ({"prices": [0.1, np.inf]}, "prices must be finite"),
+        ({"prices": "cheap"}, "prices must hold numbers"),
+        ({"prices": [[0.1, 0.1]]}, "prices must be a vector"),
+        ({"decision_costs": np.eye(3)}, "decision_costs must have one row a class"),
+        ({"decision_costs": np.empty((2, 0))}, "decision_costs must have one row a class"),
+        ({"decision_costs": -np.eye(2)}, "decision_costs must not be negative"),
+        ({"likelihoods": TABLE[0]}, "likelihoods must have shape"),
+        ({"likelihoods": TABLE * 0.5}, "likelihoods must sum to 1"),
+        ({"likelihoods": TABLE - 0.5}, "likelihoods must hold probabilities"),
+        ({"likelihoods": list(TABLE[:, 0])}, r"likelihoods\[0\] must have one row an outcome"),
+        ({"likelihoods": [TABLE[0], TABLE[1] * 2]}, r"likelihoods\[1\] must sum to 1"),
+        ({"likelihoods": [TABLE[0], "none"]}, r"likelihoods\[1\] must hold numbers"),
+        ({"n_outcomes": [2, 1]}, r"likelihoods\[1\] must be zero beyond its n_outcomes=1"),
+        ({"n_outcomes": [2, 3]}, "n_outcomes must be at most 2"),
+        ({"n_outcomes": [2, 0]}, "n_outcomes must be at least 1"),
+        ({"features": [0]}, "features must have one entry a stage"),
+        ({"groups": [0]}, "groups must have one entry a stage"),
+        ({"groups": [0, 0], "full_prices": [1.0]}, "full_prices must have shape"),
+        ({"transitions": [[[0, 0, 0]]] * 2}, "transitions need likelihoods as a sequence"),
+        (
+            {"likelihoods": list(TABLE[:, None]), "transitions": [[[0, 0, 0]]]},
+            "1 transition tables for 2 stages",
+        ),
+        (
+            {"likelihoods": list(TABLE[:, None]), "transitions": [[[0, 0]], [[0, 0, 0]]]},
+            r"transitions\[0\] must have a row a context and a column an outcome",
+        ),
+        (
+            {"likelihoods": list(TABLE[:, None]), "transitions": [[[0, 1, 0]], [[0, 0, 0]]]},
+            r"transitions\[0\] names a context that stage 1 does not have",
+        ),
+        (
+            {"likelihoods": list(TABLE), "transitions": [[[0, 0, 0]], [[0, 0, 0]]]},
+            r"likelihoods\[0\] must end in shape .* and have 3 dimensions",
+        ),
+    ],
+)
+def test_bad_input_is_named(change, message):
+    with pytest.raises(ValueError, match=message):
+        TableProblem(**{**GOOD, **change})
+
+
+def test_padded_tables():
+    padded = np.zeros((2, 3, 2))
+    padded[0] = np.array([[0.2, 0.5], [0.3, 0.2], [0.5, 0.3]])
+    padded[1, :2] = TABLE[1]
+    whole = TableProblem([0.5, 0.5], [padded[0], TABLE[1]], 0.01)
+    problem = TableProblem([0.5, 0.5], padded, 0.01, n_outcomes=[3, 2])
+    assert [problem.context_likelihood(k, None).shape for k in (0, 1)] == [(1, 3, 2), (1, 2, 2)]
+    assert Perseus().solve(problem).info.upper == Perseus().solve(whole).info.upper

@@ -1,0 +1,77 @@
+"""Branching of histories, and the choice of few of many."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seqclass.pomdp import TableProblem
+from seqclass.pomdp.walk import branch, select
+
+
+def test_all_branches_with_their_probabilities(make_case):
+    for seed in range(5):
+        case = make_case(seed, "zeros", n_stages=3)
+        info, weight = case.problem.begin(), np.ones(1)
+        for stage in range(3):
+            parent, outcome, following = branch(info, weight)
+            assert following.sum() == pytest.approx(1)
+            assert following.min() > 0
+            pairs = set(zip(parent.tolist(), outcome.tolist()))
+            assert len(pairs) == len(parent)
+            expected = {(i, v) for i, row in enumerate(info.predictive) for v in np.flatnonzero(row)}
+            assert pairs == expected
+            np.testing.assert_allclose(following, weight[parent] * info.predictive[parent, outcome])
+            info, weight = info.update(outcome, parent), following
+        assert info.stage == stage + 1
+
+
+def test_sampled_paths_are_all_kept_and_spread_as_the_model_says():
+    table = np.array([[[0.5, 0.1], [0.3, 0.2], [0.2, 0.7], [0.0, 0.0]]])
+    problem = TableProblem([0.5, 0.5], table, 0.1)
+    rng = np.random.default_rng(0)
+    counts = np.zeros(4)
+    for _ in range(50):
+        parent, outcome, paths = branch(problem.begin(2), np.array([600.0, 400.0]), rng)
+        assert np.bincount(parent, weights=paths).tolist() == [600, 400]
+        np.add.at(counts, outcome, paths)
+    assert counts[3] == 0
+    np.testing.assert_allclose(counts / counts.sum(), [0.3, 0.25, 0.45, 0.0], atol=0.01)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.floats(1e-12, 1e3), min_size=1, max_size=40),
+    st.integers(1, 45),
+    st.integers(0, 2**32 - 1),
+)
+def test_select_keeps_few_and_their_total_weight(weights, n, seed):
+    weight = np.array(weights)
+    chosen, new = select(weight, n, np.random.default_rng(seed))
+    assert len(chosen) == len(new) == min(n, len(weight)) or len(chosen) == n - 1  # rounding at a tick
+    assert (np.diff(chosen) > 0).all()
+    assert (new >= weight[chosen]).all()
+    if len(weight) <= n:
+        np.testing.assert_array_equal(new, weight)
+    else:
+        heavy = new == weight[chosen]
+        # the light ones share one weight, and whoever is heavier than that stays
+        assert len(np.unique(new[~heavy])) <= 1
+        if (~heavy).any():
+            assert set(np.flatnonzero(weight > new[~heavy][0])) <= set(chosen.tolist())
+        assert len(chosen) < n or new.sum() == pytest.approx(weight.sum(), rel=1e-9)
+
+
+def test_select_is_unbiased():
+    rng = np.random.default_rng(0)
+    weight = np.append(rng.dirichlet(np.full(11, 0.5)) * 0.6, 0.4)
+    kept, total = np.zeros(12), np.zeros(12)
+    for _ in range(4000):
+        chosen, new = select(weight, 5, rng)
+        assert len(chosen) == 5
+        kept[chosen] += 1
+        total[chosen] += new
+    np.testing.assert_allclose(total / 4000, weight, atol=0.012)
+    assert kept[weight.argmax()] == 4000

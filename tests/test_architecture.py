@@ -1,0 +1,348 @@
+"""What the package promises about its own shape: arrows that run one way, light imports, documented names."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import seqclass
+
+PACKAGE = Path(seqclass.__file__).parent
+REPOSITORY = Path(__file__).resolve().parents[1]
+
+#: A part imports parts of its own rank or below. Anything new must be given its place here.
+RANKS = {
+    **dict.fromkeys(["_arrays", "_validation", "persistence"], 0),
+    **dict.fromkeys(["_information", "discretize", "costs", "base", "_frames", "_coding"], 1),
+    **dict.fromkeys(["bn", "pomdp", "selection", "datasets"], 2),
+    **dict.fromkeys(["classifier", "_staging", "_record", "session", "recipes"], 3),
+    **dict.fromkeys(["metrics", "analysis"], 4),
+    **dict.fromkeys(["experiment"], 5),
+    **dict.fromkeys(["plots"], 6),
+    **dict.fromkeys(["report"], 7),
+    **dict.fromkeys(["cli"], 8),
+}
+#: Of equal rank, and yet none imports another.
+SIBLINGS = {"bn", "pomdp", "selection", "datasets"}
+#: What `import seqclass` must not load: imported inside the functions that need it.
+HEAVY = {"pandas", "pgmpy", "pomdp_py", "matplotlib"}
+#: All that may be imported inside a function.
+DEFERRED = HEAVY | {"pyarrow", "networkx", "tqdm", "click"}
+MAX_LINES = 400
+IMPORT_SECONDS = 0.2
+
+
+class Import(NamedTuple):
+    """One imported module, and how it is imported."""
+
+    target: str
+    line: int
+    deferred: bool
+    typing_only: bool
+
+
+def module_name(file: Path, package: Path) -> str:
+    parts = [package.name, *file.relative_to(package).with_suffix("").parts]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def module_files(package: Path) -> dict[str, Path]:
+    return {module_name(file, package): file for file in sorted(package.rglob("*.py"))}
+
+
+def is_type_checking(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+
+
+def imports(file: Path, package: Path) -> Iterator[Import]:
+    """Every import of a file, relative ones resolved, and ``from package import module`` to the module."""
+    names = module_files(package)
+    here = module_name(file, package).split(".")
+    if file.name != "__init__.py":
+        here = here[:-1]
+
+    def targets(node: ast.AST) -> list[str]:
+        if isinstance(node, ast.Import):
+            return [alias.name for alias in node.names]
+        if isinstance(node, ast.ImportFrom):
+            base = here[: len(here) - node.level + 1] if node.level else []
+            origin = ".".join([*base, *([node.module] if node.module else [])])
+            if origin == package.name and all(alias.name == "__version__" for alias in node.names):
+                return []
+            inner = [f"{origin}.{alias.name}" for alias in node.names]
+            return list(dict.fromkeys(name if name in names else origin for name in inner))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in (
+            "import_module",
+            "__import__",
+        ):
+            argument = node.args[0] if node.args else None
+            known = isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+            return [argument.value if known else "(computed at run time)"]
+        return []
+
+    def walk(node: ast.AST, deferred: bool, typing_only: bool) -> Iterator[Import]:
+        for target in targets(node):
+            yield Import(target, node.lineno, deferred, typing_only)
+        deferred = deferred or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        if is_type_checking(node):
+            for child in node.body:
+                yield from walk(child, deferred, True)
+            for child in node.orelse:
+                yield from walk(child, deferred, typing_only)
+            return
+        for child in ast.iter_child_nodes(node):
+            yield from walk(child, deferred, typing_only)
+
+    yield from walk(ast.parse(file.read_text(encoding="utf-8")), False, False)
+
+
+def part_of(module: str) -> str:
+    return module.split(".")[1]
+
+
+def broken_arrows(package: Path) -> list[str]:
+    """Imports between our own parts that run against the arrows."""
+    found = []
+    for name, file in module_files(package).items():
+        if name == package.name:  # the facade, which may import everything and which nothing imports
+            continue
+        part = part_of(name)
+        if part not in RANKS:
+            found.append(f"{name}: give {part} a rank in test_architecture.py")
+            continue
+        for target, line, *_ in imports(file, package):
+            if target == package.name:
+                found.append(f"{name}:{line} imports the facade {target}")
+            elif target.startswith(f"{package.name}."):
+                other = part_of(target)
+                upward = RANKS.get(other, 99) > RANKS[part]
+                if upward or (part != other and {part, other} <= SIBLINGS):
+                    found.append(f"{name}:{line} imports {target}")
+    return found
+
+
+def cycle(package: Path) -> list[str]:
+    """A circle of modules that import one another, or nothing; annotations alone make none."""
+    graph = {
+        name: {
+            i.target for i in imports(file, package) if not i.typing_only and i.target.startswith(f"{package.name}.")
+        }
+        for name, file in module_files(package).items()
+    }
+    graph = {name: targets - {name} for name, targets in graph.items() if name != package.name}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def hidden_imports(package: Path) -> list[str]:
+    """Imports inside functions beyond the heavy packages that have to be."""
+    return [
+        f"{name}:{i.line} imports {i.target} inside a function"
+        for name, file in module_files(package).items()
+        for i in imports(file, package)
+        if i.deferred and i.target.split(".")[0] not in DEFERRED
+    ]
+
+
+def heavy_imports(package: Path) -> list[str]:
+    """Imports at module level of what must be loaded only when it is needed."""
+    return [
+        f"{name}:{i.line} imports {i.target} at module level"
+        for name, file in module_files(package).items()
+        for i in imports(file, package)
+        if not i.deferred and not i.typing_only and i.target.split(".")[0] in HEAVY
+    ]
+
+
+@pytest.mark.parametrize("check", [broken_arrows, cycle, hidden_imports, heavy_imports])
+def test_imports(check: Any) -> None:
+    assert check(PACKAGE) == []
+
+
+BROKEN = {
+    broken_arrows: {
+        "bn/a.py": "from ..pomdp import b",
+        "pomdp/c.py": "import toy.selection.x",
+        "costs.py": "from .classifier import Classifier",
+        "_arrays.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from . import costs",
+        "metrics.py": "def f():\n    from toy.plots import show",
+        "plots.py": "import toy",
+        "novelty.py": "import numpy",
+    },
+    cycle: {"session.py": "from . import recipes", "recipes.py": "from .session import Session"},
+    hidden_imports: {
+        "a.py": "def f():\n    from . import b",
+        "b.py": "class A:\n    async def f(self):\n        import json",
+        "c.py": "import importlib\ndef f(name):\n    return importlib.import_module(name)",
+        "d.py": "def f():\n    return __import__('json')",
+    },
+    heavy_imports: {
+        "a.py": "import matplotlib.pyplot as plt",
+        "b.py": "try:\n    import pandas\nexcept ImportError: pass",
+    },
+}
+SOUND = {
+    "_arrays.py": "from . import __version__\nimport numpy",
+    "bn/__init__.py": "from ._base import Model\nfrom .._arrays import chunks",
+    "bn/_base.py": "from toy import _arrays\ndef f():\n    import pandas as pd\n    from pgmpy import models",
+    "session.py": "import typing\nif typing.TYPE_CHECKING:\n    from .classifier import C\n    import pandas",
+    "classifier.py": "from . import bn, session",
+    "__init__.py": "from .classifier import C",
+}
+
+
+def plant(files: dict[str, str], folder: Path) -> Path:
+    for name, text in ({"__init__.py": "", "pomdp/b.py": "", "selection/x.py": ""} | files).items():
+        (folder / "toy" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "toy" / name).write_text(text)
+    return folder / "toy"
+
+
+@pytest.mark.parametrize("check", BROKEN)
+def test_the_checks_catch_what_they_are_for(check: Any, tmp_path: Path) -> None:
+    package = plant(BROKEN[check], tmp_path)
+    found = check(package)
+    for name in BROKEN[check]:
+        assert any(module_name(package / name, package) in line for line in found), name
+
+
+@pytest.mark.parametrize("check", BROKEN)
+def test_the_checks_let_pass_what_is_sound(check: Any, tmp_path: Path) -> None:
+    assert check(plant(SOUND, tmp_path)) == []
+
+
+def run_fresh(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_import_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, sklearn.base; before = set(sys.modules); import seqclass; "
+        f"print(*sorted({HEAVY!r} & {{name.split('.')[0] for name in set(sys.modules) - before}}))"
+    )
+    assert run_fresh(code) == ""
+
+
+def test_import_is_quick() -> None:
+    code = (
+        "import sklearn.base; from time import perf_counter; start = perf_counter(); import seqclass; "
+        "print(perf_counter() - start)"
+    )
+    best = float("inf")
+    for _ in range(7):  # the least of a few, as a busy machine only ever adds to it
+        best = min(best, float(run_fresh(code)))
+        if best <= IMPORT_SECONDS:
+            return
+    pytest.fail(f"import seqclass takes {best:.2f} s on top of sklearn.base, over {IMPORT_SECONDS} s")
+
+
+def is_public(module: str) -> bool:
+    return not any(part.startswith("_") for part in module.split("."))
+
+
+PUBLIC_MODULES = [name for name in module_files(PACKAGE) if is_public(name)]
+
+
+def undocumented(name: str, thing: Any) -> Iterator[str]:
+    """What lacks a docstring, or an example, of a public function or class."""
+    if not (inspect.isclass(thing) or inspect.isroutine(thing)):
+        return
+    text = inspect.cleandoc(thing.__doc__ or "")  # its own: an inherited one would hide that it has none
+    if not text:
+        yield f"{name} has no docstring"
+    elif not re.search(r"^Examples\n-{8}\n(?s:.*)^\s*>>> ", text, re.MULTILINE):
+        yield f"{name} has no runnable example under Examples"
+    if inspect.isclass(thing):
+        for attribute, value in vars(thing).items():
+            value = value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
+            documents = inspect.isfunction(value) or isinstance(value, property)
+            if documents and not attribute.startswith("_") and not inspect.getdoc(getattr(thing, attribute)):
+                yield f"{name}.{attribute} has no docstring"
+
+
+def public_things(module: Any) -> dict[str, Any]:
+    """What a module declares public in ``__all__``; without one, what it defines under a public name."""
+    if hasattr(module, "__all__"):
+        return {name: getattr(module, name) for name in module.__all__}
+    own = {name: thing for name, thing in vars(module).items() if not name.startswith("_")}
+    return {name: thing for name, thing in own.items() if getattr(thing, "__module__", None) == module.__name__}
+
+
+@pytest.mark.parametrize("name", PUBLIC_MODULES)
+def test_public_names_are_documented(name: str) -> None:
+    module = importlib.import_module(name)
+    assert module.__doc__, f"{name} has no docstring"
+    things = public_things(module)
+    assert [line for public, thing in things.items() for line in undocumented(public, thing)] == []
+
+
+def test_the_documentation_check_catches_what_it_is_for() -> None:
+    class Bare:
+        """Summary."""
+
+        def method(self) -> None:
+            pass
+
+    def silent() -> None:
+        pass
+
+    found = [*undocumented("Bare", Bare), *undocumented("silent", silent)]
+    assert [line.split()[0] for line in found] == ["Bare", "Bare.method", "silent"]
+    assert list(undocumented("constant", 3)) == []
+
+
+def test_files_are_short() -> None:
+    files = [
+        *module_files(PACKAGE).values(),
+        *REPOSITORY.glob("examples/*.py"),
+        *REPOSITORY.glob("benchmarks/*.py"),
+    ]
+    lengths = {file.name: len(file.read_text(encoding="utf-8").splitlines()) for file in files}
+    assert {name: lines for name, lines in lengths.items() if lines > MAX_LINES} == {}
+
+
+#: Spelt so that this file does not hold them itself.
+FOREIGN_PATH = re.compile("|".join([r"(?<![\w.:/-])/" + r"(?:work|root)(?![\w-])", r"(?<![\w.:/-])/" + "tmp/"]))
+
+
+def published_files() -> list[Path]:
+    """The files of the repository: those git tracks, or all but leftovers where there is no git."""
+    if (REPOSITORY / ".git").exists():
+        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        listed = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+        files = [REPOSITORY / name for name in listed.split("\0") if name]
+    else:
+        leftovers = re.compile(r"(^|/)(\.?venv|build|dist|site|__pycache__|\.\w+_cache|\.hypothesis|\S+\.egg-info)/")
+        files = [f for f in REPOSITORY.rglob("*") if not leftovers.search(f.relative_to(REPOSITORY).as_posix())]
+    return [file for file in files if file.is_file()]
+
+
+@pytest.mark.parametrize("text, found", [("in /wo" + "rk", 1), ("'/tm" + "p/x'", 1), ("a/work, /workflow", 0)])
+def test_the_path_check_catches_what_it_is_for(text: str, found: int) -> None:
+    assert len(FOREIGN_PATH.findall(text)) == found
+
+
+def test_no_file_names_a_path_of_one_machine() -> None:
+    found = []
+    for file in published_files():
+        try:
+            lines = file.read_text(encoding="utf-8").splitlines()
+        except UnicodeDecodeError:  # a picture, say
+            continue
+        found += [f"{file.name}:{i}: {line}" for i, line in enumerate(lines, 1) if FOREIGN_PATH.search(line)]
+    assert found == []

@@ -1,0 +1,242 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import adjusted_mutual_info_score, mutual_info_score
+
+from seqclass import _information
+from seqclass._information import (
+    adjusted_mutual_information,
+    contingency_table,
+    mutual_information,
+)
+from seqclass._pairs import conditional_mutual_information
+
+KINDS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_matrix}
+
+
+def draw(seed, n=80, n_features=6, V=4, C=3, missing=0.2):
+    """Random outcomes with a constant, an all-missing and an informative column; unequal classes."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(C, n, p=rng.dirichlet(np.ones(C)))
+    X = rng.integers(0, V, (n, n_features)).astype(np.int8)
+    X[:, 1] = np.where(rng.random(n) < 0.8, y % V, X[:, 1])
+    X[rng.random(X.shape) < missing] = -1
+    X[:, 0] = V - 1
+    X[:, 2] = -1
+    return X, y, rng.random(n)
+
+
+def count_naively(X, y, C, V, weight):
+    table = np.zeros((X.shape[1], V, C))
+    for i, j in np.argwhere(X >= 0):
+        table[j, X[i, j], y[i]] += weight[i]
+    return table
+
+
+def present(X, y, j):
+    rows = X[:, j] >= 0
+    return X[rows, j], y[rows]
+
+
+cases = st.builds(
+    draw,
+    st.integers(0, 10**6),
+    n=st.integers(1, 60),
+    n_features=st.integers(3, 7),
+    V=st.integers(1, 7),
+    C=st.integers(1, 5),
+    missing=st.sampled_from([0.0, 0.1, 0.8]),
+)
+
+
+@given(cases)
+@settings(max_examples=60, deadline=None)
+@pytest.mark.parametrize("kind", KINDS)
+def test_contingency_equals_counting_cell_by_cell(kind, case):
+    X, y, weight = case
+    C, V = int(y.max()) + 1, int(X.max()) + 1
+    Z = KINDS[kind](X)
+    np.testing.assert_array_equal(contingency_table(Z, y, C, V), count_naively(X, y, C, V, np.ones(len(y))))
+    weighted = contingency_table(Z, y, C, V, weight)
+    np.testing.assert_allclose(weighted, count_naively(X, y, C, V, weight), atol=1e-12)
+    assert (weighted >= 0).all()
+
+
+def test_contingency_with_stored_zeros_and_duplicates():
+    row, column, value = [0, 1, 1, 2, 2], [0, 0, 0, 0, 1], [0, 1, 1, -1, 1]
+    Z = sp.coo_array((np.array(value, dtype=np.int8), (row, column)), shape=(3, 2))
+    np.testing.assert_array_equal(
+        contingency_table(Z, [0, 0, 1], 2, 3),
+        [[[1, 0], [0, 0], [1, 0]], [[2, 0], [0, 1], [0, 0]]],
+    )
+    assert Z.nnz == 5, "the input must not be changed"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_contingency_does_not_depend_on_chunks(kind, monkeypatch):
+    X, y, weight = draw(3, n=90, n_features=9)
+    Z = KINDS[kind](X)
+    whole = contingency_table(Z, y, 3, 4), contingency_table(Z, y, 3, 4, weight)
+    monkeypatch.setattr(_information, "_COLUMNS", 2)
+    monkeypatch.setattr(_information, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(_information, "chunks", lambda n, *_, **__: (slice(i, min(n, i + 2)) for i in range(0, n, 2)))
+    np.testing.assert_array_equal(contingency_table(Z, y, 3, 4), whole[0])
+    np.testing.assert_allclose(contingency_table(Z, y, 3, 4, weight), whole[1], atol=1e-12)
+
+
+def test_contingency_leaves_no_dust_of_weights_where_no_zero_is():
+    X = np.ones((1000, 1), dtype=np.int8)
+    weight = np.random.default_rng(0).random(1000)
+    table = contingency_table(sp.csr_array(X), np.zeros(1000, dtype=int), 1, 2, weight)
+    assert table[0, 0, 0] == 0
+
+
+def test_contingency_pads_to_the_largest_number_of_outcomes():
+    assert contingency_table(np.zeros((3, 2), dtype=np.int8), [0, 0, 0], 2, [2, 5]).shape == (2, 5, 2)
+
+
+@pytest.mark.parametrize(
+    "X, codes, weight, message",
+    [
+        ([[0], [2]], [0, 1], None, r"X must hold outcomes -1\.\.1, got 0\.\.2"),
+        ([[0], [-2]], [0, 1], None, r"X must hold outcomes -1\.\.1, got -2"),
+        ([[0], [1]], [0, 2], None, r"codes must be in 0\.\.1"),
+        ([[0], [1]], [0], None, "codes must have shape"),
+        ([[0], [1]], [0, 1], [1.0], "sample_weight must have shape"),
+    ],
+)
+def test_contingency_refuses(X, codes, weight, message):
+    with pytest.raises(ValueError, match=message):
+        contingency_table(np.array(X), codes, 2, 2, weight)
+
+
+@given(cases)
+@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize("kind", KINDS)
+def test_information_equals_sklearn_over_the_present_rows(kind, case):
+    X, y, _ = case
+    Z = KINDS[kind](X)
+    mutual, adjusted = mutual_information(Z, y), adjusted_mutual_information(Z, y)
+    for j in range(X.shape[1]):
+        x, labels = present(X, y, j)
+        if len(set(labels)) < 2:
+            assert mutual[j] == adjusted[j] == 0
+        else:
+            assert mutual[j] == pytest.approx(mutual_info_score(labels, x), abs=1e-12)
+            assert adjusted[j] == pytest.approx(adjusted_mutual_info_score(labels, x), abs=1e-10)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.05])
+def test_adjusted_information_of_many_rows(missing):
+    # long hypergeometric sums, of which only the middle is computed
+    X, y, _ = draw(11, n=30_000, n_features=4, V=3, missing=missing)
+    adjusted = adjusted_mutual_information(X, y)
+    for j in (0, 1, 3):
+        x, labels = present(X, y, j)
+        assert adjusted[j] == pytest.approx(adjusted_mutual_info_score(labels, x), abs=1e-10)
+
+
+def test_adjusted_information_does_not_depend_on_chunks(monkeypatch):
+    X, y, _ = draw(5, n=200, n_features=9)
+    whole = adjusted_mutual_information(X, y)
+    monkeypatch.setattr(_information, "_TERMS", 7)
+    monkeypatch.setattr(_information, "chunks", lambda n, *_, **__: (slice(i, i + 1) for i in range(n)))
+    np.testing.assert_allclose(adjusted_mutual_information(X, y), whole, atol=1e-13)
+
+
+def test_adjusted_information_of_distinct_values_is_one():
+    for n in (2, 3, 10, 57, 300):
+        X = np.random.default_rng(n).permutation(n)[:, None]
+        assert adjusted_mutual_information(X, np.arange(n))[0] == 1
+
+
+def test_adjusted_information_of_a_perfect_and_an_unrelated_feature():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 3000)
+    X = np.column_stack([2 - y, rng.integers(0, 50, 3000)])
+    perfect, unrelated = adjusted_mutual_information(X, np.array(["a", "b", "c"])[y])
+    assert perfect == pytest.approx(1, abs=1e-12)
+    assert abs(unrelated) < 0.01 < mutual_information(X, y)[1]
+
+
+def test_weights_count_like_repeated_rows():
+    X, y, _ = draw(7)
+    times = np.random.default_rng(1).integers(0, 4, len(y))
+    expected = mutual_information(np.repeat(X, times, axis=0), np.repeat(y, times))
+    for convert in KINDS.values():
+        np.testing.assert_allclose(mutual_information(convert(X), y, sample_weight=times), expected, atol=1e-12)
+
+
+def condition_naively(X, y):
+    F = X.shape[1]
+    result = np.zeros((F, F))
+    for i in range(F):
+        for j in range(F):
+            both = (X[:, i] >= 0) & (X[:, j] >= 0)
+            for c in np.unique(y[both]):
+                rows = both & (y == c)
+                result[i, j] += rows.sum() / both.sum() * mutual_info_score(X[rows, i], X[rows, j])
+    return result
+
+
+@given(cases, st.lists(st.integers(1, 6), min_size=7, max_size=7), st.sampled_from([3, 8, 1536]))
+@settings(max_examples=12, deadline=None)
+@pytest.mark.parametrize("kind", KINDS)
+def test_conditional_information_equals_a_loop_over_pairs(kind, case, sizes, indicators):
+    X, y, _ = case
+    X = np.minimum(X, np.array(sizes[: X.shape[1]]) - 1).astype(np.int8)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_information, "_INDICATORS", indicators)
+        result = conditional_mutual_information(KINDS[kind](X), y)
+    np.testing.assert_allclose(result, condition_naively(X, y), atol=1e-12)
+    np.testing.assert_array_equal(result, result.T)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_conditional_information_of_chosen_columns(kind):
+    X, y, _ = draw(2, n_features=8)
+    whole = conditional_mutual_information(X, y)
+    columns = [7, 1, 4]
+    part = conditional_mutual_information(KINDS[kind](X), y, columns=columns, dtype=np.float32)
+    assert part.dtype == np.float32
+    np.testing.assert_allclose(part, whole[np.ix_(columns, columns)], atol=1e-6)
+
+
+def test_conditional_information_does_not_depend_on_row_chunks(monkeypatch):
+    X, y, _ = draw(4, n=150)
+    whole = conditional_mutual_information(X, y)
+    monkeypatch.setattr(_information, "CHUNK_BYTES", 1)
+    np.testing.assert_allclose(conditional_mutual_information(X, y), whole, atol=1e-13)
+    monkeypatch.setattr(_information, "_FLOAT32_EXACT", 1)
+    np.testing.assert_allclose(conditional_mutual_information(X, y), whole, atol=1e-13)
+
+
+@pytest.mark.parametrize("measure", [mutual_information, adjusted_mutual_information, conditional_mutual_information])
+def test_labels_are_checked(measure):
+    X = np.zeros((3, 2), dtype=np.int8)
+    with pytest.raises(ValueError, match="missing labels"):
+        measure(X, [0.0, np.nan, 1.0])
+    with pytest.raises(ValueError, match="none missing"):
+        measure(X, np.array(["a", None, "b"], dtype=object))
+    with pytest.raises(ValueError, match="one label a row"):
+        measure(X, [[0], [1], [1]])
+    with pytest.raises(ValueError, match="for each"):
+        measure(X, [0, 1])
+
+
+@pytest.mark.slow
+def test_counting_a_million_sparse_columns():
+    rng = np.random.default_rng(0)
+    n, F, nnz = 20_000, 1_355_191, 9_000_000
+    Z = sp.coo_array((np.ones(nnz, dtype=np.int8), (rng.integers(0, n, nnz), rng.integers(0, F, nnz))), shape=(n, F))
+    Z = Z.tocsr()
+    Z.data[:] = rng.integers(1, 4, Z.nnz)
+    y = rng.integers(0, 2, n)
+    table = contingency_table(Z, y, 2, 4)
+    assert (table.sum(axis=1) == np.bincount(y)).all()
+    for j in rng.integers(0, F, 5):
+        np.testing.assert_array_equal(table[j], contingency_table(Z[:, [j]].toarray(), y, 2, 4)[0])
