@@ -3,7 +3,7 @@
 A script measures its rows with :func:`measure`, and ends with :func:`report`::
 
     arguments = parser(__doc__).parse_args()
-    rows = [measure("predict", ours, peer="CategoricalNB.predict", peer_call=theirs)]
+    rows = [measure("predict", ours, peer="CategoricalNB.predict", peer_call=theirs, repeats=arguments.repeats)]
     report(rows, arguments.json)
 """
 
@@ -47,8 +47,11 @@ class Row:
 
 def parser(description: str | None) -> argparse.ArgumentParser:
     """Argument parser with what every benchmark takes; add more to it."""
-    made = argparse.ArgumentParser(description=(description or "").strip().partition("\n")[0])
+    made = argparse.ArgumentParser(
+        description=(description or "").strip().partition("\n")[0], conflict_handler="resolve"
+    )
     made.add_argument("--json", metavar="FILE", type=Path, help="write the rows to FILE as a JSON list")
+    made.add_argument("--quick", action="store_true", help="tiny sizes: does it run, not how fast")
     made.add_argument("--repeats", metavar="N", type=int, default=3, help="timed runs, best counts (default 3)")
     return made
 
@@ -108,6 +111,7 @@ def measure(
     peer_call: Call | None = None,
     repeats: int = 3,
     peer_repeats: int | None = None,
+    peer_scale: float = 1.0,
     memory: bool = True,
 ) -> Row:
     """Time our call, and the peer's beside it; a peer that takes minutes may have fewer repeats.
@@ -123,17 +127,19 @@ def measure(
     peer_call : callable, optional
         The other side.
     repeats, peer_repeats : int
-        Timed runs after the warm-up, of which the best counts; ``peer_repeats=0`` times the first run.
+        Timed runs after the warm-up, of which the best counts; 0 times the first run.
+    peer_scale : float
+        What the peer's seconds are multiplied by where it does a part of the work only; name the part in ``peer``.
     memory : bool
         Whether to run our call once more for its peak memory.
     """
     if (peer is None) != (peer_call is None):
         raise ValueError("peer and peer_call belong together: give both or neither")
-    ours_s = best_of(call, repeats)
+    ours_s = best_of(call, repeats) if repeats else _seconds(call)
     peer_s = None
     if peer_call is not None:
         times = repeats if peer_repeats is None else peer_repeats
-        peer_s = best_of(peer_call, times) if times else _seconds(peer_call)
+        peer_s = peer_scale * (best_of(peer_call, times) if times else _seconds(peer_call))
     ratio = None if peer_s is None else peer_s / ours_s
     return Row(name, ours_s, peer, peer_s, ratio, peak_mb(call) if memory else None)
 

@@ -23,14 +23,14 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 #: A part imports parts of its own rank or below. Anything new must be given its place here.
 RANKS = {
     **dict.fromkeys(["_arrays", "_validation", "persistence"], 0),
-    **dict.fromkeys(["_information", "discretize", "costs", "base", "_frames", "_coding"], 1),
+    **dict.fromkeys(["_information", "discretize", "costs", "base", "_frames", "_coding", "_inputs", "_edges", "_outcomes", "_pairs"], 1),
     **dict.fromkeys(["bn", "pomdp", "selection", "datasets"], 2),
-    **dict.fromkeys(["classifier", "_staging", "_record", "session", "recipes"], 3),
+    **dict.fromkeys(["classifier", "_staging", "_record", "session", "recipes", "_registry"], 3),
     **dict.fromkeys(["metrics", "analysis"], 4),
     **dict.fromkeys(["experiment"], 5),
     **dict.fromkeys(["plots"], 6),
     **dict.fromkeys(["report"], 7),
-    **dict.fromkeys(["cli"], 8),
+    **dict.fromkeys(["cli", "__main__"], 8),
 }
 #: Of equal rank, and yet none imports another.
 SIBLINGS = {"bn", "pomdp", "selection", "datasets"}

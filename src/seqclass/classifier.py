@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass._coding import OutcomeCoder
-from seqclass._frames import FrameEncoder, is_frame
+from seqclass._inputs import category_counts, check_input, check_training
 from seqclass._record import AcquisitionRecord
 from seqclass._staging import acquisition_problem
 from seqclass._validation import check_distribution
@@ -24,9 +23,6 @@ from seqclass.costs import resolve_decisions, resolve_prices
 from seqclass.persistence import save
 from seqclass.pomdp import GridValueIteration, Perseus, Policy, Solver, acquire
 from seqclass.session import Session
-
-#: Number types that are taken as they are.
-_DTYPES = [np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint8]
 
 
 class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -154,7 +150,9 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             If data, prices, costs or settings are wrong; the message names the parameter or column.
         """
         self.timings_: dict[str, float] = {}
-        X, y = self._check_training(X, y)
+        X, y, self.encoder_ = check_training(self, X, y)
+        self.classes_ = np.unique(y)
+        self.coder_ = OutcomeCoder(self.discretizer, category_counts(self.encoder_))
         self._resolve_costs()
         with self._timed("discretize"):
             codes = self.coder_.fit_transform(X, y)
@@ -313,34 +311,6 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         yield
         self.timings_[step] = time.perf_counter() - started
 
-    def _check_training(self, X: Any, y: Any) -> tuple[Any, npt.NDArray[Any]]:
-        self.encoder_ = FrameEncoder().fit(X) if is_frame(X) else None
-        if self.encoder_ is not None:
-            X = self.encoder_.encode(X)
-        X, y = validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=_DTYPES, ensure_all_finite="allow-nan")
-        check_classification_targets(y)
-        self.classes_ = np.unique(y)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y holds a single class, {self.classes_.tolist()}; a classifier needs at least 2 classes."
-            )
-        categories = {}
-        if self.encoder_ is not None:
-            position = {name: j for j, name in enumerate(self.encoder_.columns_)}
-            categories = {position[name]: len(c) for name, c in self.encoder_.categories_.items()}
-        self.coder_ = OutcomeCoder(self.discretizer, categories)
-        return X, y
-
-    def _check_input(self, X: Any) -> Any:
-        check_is_fitted(self)
-        if self.encoder_ is not None and is_frame(X):
-            X = self.encoder_.encode(X)
-        elif self.encoder_ is not None and self.encoder_.categories_:
-            raise ValueError("X must be a data frame: the classifier was fitted on one with categorical columns.")
-        return validate_data(
-            self, X, reset=False, accept_sparse=("csr", "csc"), dtype=_DTYPES, ensure_all_finite="allow-nan"
-        )
-
     def _resolve_costs(self) -> None:
         names = getattr(self, "feature_names_in_", None)
         self._prices = resolve_prices(
@@ -393,7 +363,8 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.order_ = self._support[asked]
 
     def _run(self, X: Any, record_beliefs: bool = False) -> Any:
-        X = self._check_input(X)
+        check_is_fitted(self)
+        X = check_input(self, X, self.encoder_)
         codes, columns = self._code(X)
         return acquire(
             self.policy_,

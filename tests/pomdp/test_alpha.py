@@ -110,3 +110,12 @@ def test_cover_ends_on_costs_whose_rounding_exceeds_any_tolerance():
     values = np.einsum("nc,nc->n", vectors, belief)
     kept = cover(belief, vectors, values * (1 - 1e-15), 0.0, rng.permutation(500))
     assert ((belief @ vectors[kept].T).min(axis=1) <= values * (1 + 1e-12)).all()
+
+
+def test_cover_keeps_few_where_few_will_do():
+    rng = np.random.default_rng(0)
+    belief = rng.dirichlet(np.ones(2), size=2000)
+    vectors = np.column_stack([1 - belief[:, 0] ** 2, 1 - belief[:, 1] ** 2])  # all different
+    values = np.einsum("nc,nc->n", vectors, belief)
+    sizes = [len(cover(belief, vectors, values, t, rng.permutation(2000))) for t in (1e-4, 1e-2, 1.0)]
+    assert 500 > sizes[0] > sizes[1] > sizes[2] == 1

@@ -205,8 +205,37 @@ def test_bad_rows_are_named(repeated, policies):
         with pytest.raises(ValueError, match=f"feature 1: outcome {bad} is not in 0..1"):
             acquire(policy, np.array([[0, 0, 0], [0, bad, 0]]))
     for X in (np.zeros((2, 2), dtype=int), sp.csr_array(np.zeros((2, 2), dtype=int))):
-        with pytest.raises(ValueError, match="X has 2 columns.*feature 2"):
+        with pytest.raises(ValueError, match=r"X has 2 columns.*feature 2"):
             acquire(policy, X)
     sure = TableProblem([0.5, 0.5], np.array([[[1.0, 1.0], [0.0, 0.0]]]), 0.1)
     with pytest.raises(ValueError, match="feature 0: outcome 1 has probability zero"):
         acquire(policies.Fixed(sure), np.array([[0], [1]]))
+
+
+def test_shortcuts_of_look_ahead_change_no_action(make_case, oracle):
+    """Where a stored plan pays, or stopping is settled, look-ahead is spared; it would have said the same."""
+    spared = 0
+    for seed in range(12):
+        case = make_case(seed, "decisions" if seed % 3 == 0 else "plain", contexts=seed % 2 == 1)
+        policy = Perseus(n_beliefs=3, certificate_paths=0).solve(case.problem)
+        rng = np.random.default_rng(seed)
+        for stage in range(len(case.prices)):
+            belief = rng.dirichlet(np.full(len(case.prior), 0.5), size=50)
+            context = rng.integers(case.problem.n_contexts(stage), size=50)
+            info = InformationState(case.problem, stage, belief, context, None)
+            ahead = policy.continuation_cost(info)
+            plan = policy.values.plan_cost(stage, belief, info.context)
+            assert (plan >= ahead - 1e-12).all()
+            np.testing.assert_array_equal(policy.act(info) != DECIDE, ahead < info.stopping_cost - 1e-12)
+            spared += (plan < info.stopping_cost - 1e-12).sum() + info.settled.sum()
+    assert spared > 100
+
+
+def test_a_surcharge_of_the_group_is_seen_by_the_policy():
+    """Stored plans count the discounted price; whoever has not paid for the group yet must not follow them blindly."""
+    table = np.array([[[0.8, 0.3], [0.2, 0.7]]] * 3)
+    problem = TableProblem([0.5, 0.5], table, 0.01, groups=[0, 0, 0], full_prices=[0.01, 0.5, 0.5])
+    policy = Perseus(certificate_paths=0).solve(problem)
+    paid, unpaid = (policy.act(problem.begin().update(np.array([v]))) for v in (0, -1))
+    assert paid.tolist() == [1]
+    assert unpaid.tolist() == [DECIDE]

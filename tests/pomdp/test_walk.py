@@ -15,7 +15,7 @@ def test_all_branches_with_their_probabilities(make_case):
     for seed in range(5):
         case = make_case(seed, "zeros", n_stages=3)
         info, weight = case.problem.begin(), np.ones(1)
-        for stage in range(3):
+        for _ in range(3):
             parent, outcome, following = branch(info, weight)
             assert following.sum() == pytest.approx(1)
             assert following.min() > 0
@@ -25,7 +25,7 @@ def test_all_branches_with_their_probabilities(make_case):
             assert pairs == expected
             np.testing.assert_allclose(following, weight[parent] * info.predictive[parent, outcome])
             info, weight = info.update(outcome, parent), following
-        assert info.stage == stage + 1
+        assert info.stage == 3
 
 
 def test_sampled_paths_are_all_kept_and_spread_as_the_model_says():

@@ -1,1 +1,103 @@
-"""The command line."""
+"""The command line: ``seqclass`` and ``python -m seqclass``."""
+
+from __future__ import annotations
+
+import errno
+import os
+import pkgutil
+import sys
+from typing import Any
+
+import click
+
+from seqclass import __version__
+from seqclass.cli._errors import InputError, sentence
+
+#: Where each command lives, and its line in the help: a command is loaded only when it is run.
+COMMANDS = {
+    "demo": ("seqclass.cli.demo:demo", "See it work on real data: a table, one patient's story, a picture."),
+    "fit": ("seqclass.cli.fit:fit", "Learn a classifier from a table and write it to a file."),
+    "predict": ("seqclass.cli.predict:predict", "Decide for every row of a table."),
+    "ask": ("seqclass.cli.ask:ask", "Work through one live case, question by question."),
+    "show": ("seqclass.cli.show:show", "Tell what is in a model file."),
+}
+
+_HELP = """Classify with as few features as each case needs.
+
+Every feature has a price: a test, a question, a measurement. For each case seqclass acquires one feature at a time,
+keeps the probability of every class, and decides as soon as the next feature is expected to save less than it
+costs. Prices are in units of misclassification cost: 0.01 means that a hundred features cost as much as one wrong
+decision.
+
+\b
+Examples:
+  seqclass demo
+  seqclass fit patients.csv --target diagnosis --feature-cost 0.01 -o model.seq
+  seqclass predict model.seq new.csv -o decisions.csv
+  seqclass ask model.seq
+
+\b
+Exit codes: 0 done, 1 a fault of seqclass, 2 a wrong input or option, 130 interrupted.
+"""
+
+
+class _Commands(click.Group):
+    """A group that loads its commands when they are run, and answers errors with one sentence."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = pkgutil.resolve_name(COMMANDS[cmd_name][0])
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        if not standalone_mode:
+            return super().main(*args, standalone_mode=False, **extra)
+        try:
+            code = super().main(*args, standalone_mode=False, **extra)
+            sys.stdout.flush()
+        except click.ClickException as error:
+            error.show()
+            code = error.exit_code
+        except (click.Abort, KeyboardInterrupt):
+            click.echo("Interrupted.", err=True)
+            code = 130
+        except OSError as error:
+            code = _broken_pipe() if error.errno == errno.EPIPE else _fault(error)
+        except Exception as error:
+            code = _fault(error)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _broken_pipe() -> int:
+    """Leave quietly where the reader of our output went away, as in ``| head``."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def _fault(error: Exception) -> int:
+    """One sentence for what should not have happened; the traceback on request."""
+    if os.environ.get("SEQCLASS_DEBUG"):
+        raise error
+    click.echo(
+        f"Error: this is a fault of seqclass ({type(error).__name__}: {sentence(error)}) "
+        "Set SEQCLASS_DEBUG=1 to see where, and please report it.",
+        err=True,
+    )
+    return 1
+
+
+@click.group(cls=_Commands, help=_HELP, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="seqclass")
+def main() -> None:
+    """Run the command line."""
+
+
+__all__ = ["InputError", "main"]

@@ -85,17 +85,17 @@ class SimplexGrid:
         ndarray of shape (n,)
         """
         tails = self._tails(belief)
-        floor = np.floor(tails)
-        fraction = tails - floor
-        level = floor.astype(np.int64)
+        level = tails.astype(np.int64)
+        fraction = tails - level
         if level.shape[1] == 0:  # one class: the simplex is a point
             return np.asarray(values[np.zeros(len(belief), dtype=np.intp) + offset])
-        i = np.arange(level.shape[1])
-        index = self._rank[i, level].sum(axis=1)
+        index = sum(rank.take(column) for rank, column in zip(self._rank, level.T))
         if level.shape[1] == 1:  # two classes: the triangulation is the line
             low, high = values[index + offset], values[np.minimum(index + 1, self.resolution) + offset]
             return np.asarray(low + fraction[:, 0] * (high - low))
-        step = self._rank[i, level + 1] - self._rank[i, level]
+        step = np.column_stack([np.diff(rank).take(column) for rank, column in zip(self._rank, level.T)])
+        if level.shape[1] == 2:
+            return self._interpolate_triangle(values, index, step, fraction, offset)
         order = np.argsort(-fraction, axis=1, kind="stable")
         fraction = np.take_along_axis(fraction, order, axis=1)
         vertices = index[:, None] + np.cumsum(np.take_along_axis(step, order, axis=1), axis=1)
@@ -106,6 +106,21 @@ class SimplexGrid:
         for column in range(vertices.shape[1]):
             result += weights[:, column] * values[vertices[:, column] + offset]
         return np.asarray(result)
+
+    def _interpolate_triangle(
+        self, values: FloatArray, index: IntArray, step: IntArray, fraction: FloatArray, offset: IntArray | int
+    ) -> FloatArray:
+        """Three classes, by far the most frequent use of this loop: no sorting is needed."""
+        first, second = fraction.T
+        middle = index + np.where(first >= second, *step.T)
+        last = index + step[:, 0] + step[:, 1]
+        high, low = np.maximum(first, second), np.minimum(first, second)
+        largest = len(self.points) - 1  # a vertex of weight zero may lie outside the grid
+        return np.asarray(
+            (1 - high) * values[index + offset]
+            + (high - low) * values[np.minimum(middle, largest) + offset]
+            + low * values[np.minimum(last, largest) + offset]
+        )
 
     def nearest(self, belief: FloatArray) -> IntArray:
         """Number of the nearest grid point of each belief, (n,); ties go to the class of lowest index."""

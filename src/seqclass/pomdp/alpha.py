@@ -220,3 +220,7 @@ class AlphaVectors(ValueFunction):
 
     def _continuation(self, stage: int, belief: FloatArray, context: IntArray | None) -> FloatArray:
         return self.sets[stage].value(belief, context)
+
+    def plan_cost(self, stage: int, belief: FloatArray, context: IntArray | None = None) -> FloatArray:
+        """Cost of the best vector of going on; see `ValueFunction.plan_cost`."""
+        return self._continuation(stage, belief, context)

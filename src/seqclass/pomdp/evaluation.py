@@ -157,10 +157,12 @@ def check_feature(problem: AcquisitionProblem, stage: int, feature: IntArray) ->
         return
     if stage >= problem.n_stages:
         raise ValueError(f"the policy asks for feature {int(feature[0])} after the last stage of the problem.")
-    if (feature != problem.features[stage]).any():
+    expected = int(problem.features[stage])
+    other = feature[feature != expected]
+    if other.size:
         raise ValueError(
-            f"the policy asks for feature {int(feature[feature != problem.features[stage]][0])} at stage {stage}, where "
-            f"this problem's order has feature {int(problem.features[stage])}."
+            f"the policy asks for feature {int(other[0])} at stage {stage}, where this problem's order has feature "
+            f"{expected}."
         )
 
 

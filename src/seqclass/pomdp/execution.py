@@ -181,7 +181,7 @@ class _Leaves:
         self.n_classes = n_classes
         self.count = 0
         self.beliefs = [np.empty((0, n_classes))]
-        self.decisions = [np.empty(0, dtype=np.intp)]
+        self.decisions: list[IntArray] = [np.empty(0, dtype=np.intp)]
         self.tracks: list[_Track] = []
         self.record = record
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray, chunks
+from seqclass._arrays import FloatArray, IntArray, chunks, lower_envelope, row_sums
 from seqclass._validation import check_choice, check_integer, check_real
 from seqclass.pomdp._simplex import SimplexGrid, grid_size
 from seqclass.pomdp.problem import AcquisitionProblem
@@ -97,8 +97,8 @@ class GridValueIteration(Solver):
         needed += 8.0 * points * problem.n_classes
         if needed > self.max_bytes:
             raise ValueError(
-                f"a grid of resolution {self._steps(problem)} over {problem.n_classes} classes has {points:,} points and "
-                f"needs {needed / 1e9:.2g} GB for {n_stages} stages, more than max_bytes={self.max_bytes:.2g}; use "
+                f"a grid of resolution {self._steps(problem)} over {problem.n_classes} classes has {points:,} points "
+                f"and needs {needed / 1e9:.2g} GB for {n_stages} stages, more than max_bytes={self.max_bytes:.2g}; use "
                 "Perseus, or a lower resolution."
             )
 
@@ -153,7 +153,7 @@ class GridValues(ValueFunction):
     def value(self, stage: int, belief: FloatArray, context: IntArray | None = None) -> FloatArray:
         """Cost-to-go; see `ValueFunction.value`."""
         if stage == self.n_stages and self.terminal is not None:
-            return np.asarray((belief @ self.terminal.T).min(axis=1))
+            return lower_envelope(belief, self.terminal)
         if stage < self.n_stages and self.interpolation == "nearest":
             return self._read(stage, belief, context)
         return super().value(stage, belief, context)
@@ -184,11 +184,11 @@ class GridValues(ValueFunction):
         return self._read(stage, belief, context)
 
     def _read(self, stage: int, belief: FloatArray, context: IntArray | None) -> FloatArray:
-        total = belief.sum(axis=1)
+        total = row_sums(belief)
         normalised = belief / np.where(total > 0, total, 1.0)[:, None]
         table = self.continuation[stage]
         result = np.empty(len(belief))
-        for part in chunks(len(belief), 8.0 * 8 * belief.shape[1], 2**23):
+        for part in chunks(len(belief), 8.0 * 8 * belief.shape[1], 2**22):
             number = None if context is None else context[part]
             result[part] = self._interpolate(table, normalised[part], number)
         return np.asarray(total * result)

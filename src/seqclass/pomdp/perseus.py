@@ -133,7 +133,7 @@ def sample_beliefs(
     """Beliefs of each stage that the model reaches and where there is something to decide.
 
     Histories are followed breadth first, those that lead to the same belief as one; where they are more than
-    ``n_beliefs`` some are chosen in proportion to their probability, without repetition, and stand for the others.
+    ``n_beliefs`` some are chosen in proportion to the square root of their probability, without repetition.
     Beliefs at which stopping is optimal for certain are left out.
 
     Parameters
@@ -166,8 +166,9 @@ def sample_beliefs(
     points: list[Points] = []
     for _ in range(n_stages):
         open_, weight = _distinct(info, weight, np.flatnonzero(~info.settled), rng)
-        chosen, weight = select(weight, n_beliefs, rng)
-        info = info[open_[chosen]]
+        # the square root: rare beliefs are many, and the bounds suffer where the values have seen none of them
+        chosen, root = select(np.sqrt(weight), n_beliefs, rng)
+        info, weight = info[open_[chosen]], root**2
         points.append(Points(info.belief, info.context))
         if policy is not None and len(info):
             on = policy.act(info) != DECIDE
@@ -193,7 +194,7 @@ def _distinct(
     same = (np.diff(place) == 0) & (np.abs(np.diff(belief, axis=0)).max(axis=1, initial=0.0) < _SAME_BELIEF)
     number = np.cumsum(np.append(True, ~same)[: len(rows)]) - 1
     first = np.flatnonzero(np.diff(number, prepend=-1))
-    return rows[first], np.bincount(number, weights=weight)
+    return rows[first], np.asarray(np.bincount(number, weights=weight), dtype=np.float64)
 
 
 def point_based(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray
+from seqclass._arrays import FloatArray, IntArray, chunks, row_sums
 from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
 from seqclass.pomdp.values import ValueFunction
 
@@ -129,7 +129,18 @@ class LookaheadPolicy(Policy):
         self.values = values
 
     def _act(self, info: InformationState) -> IntArray:
-        go_on = self.continuation_cost(info) < info.stopping_cost - TIE
+        stop = info.stopping_cost - TIE
+        go_on = np.zeros(len(info), dtype=bool)
+        # look-ahead is spared where stopping is optimal for certain, or a known plan already pays
+        rows = np.flatnonzero(~info.settled)
+        context = None if info.context is None else info.context[rows]
+        surcharge = info.price[rows] - self.problem.prices[info.stage]
+        pays = self.values.plan_cost(info.stage, info.belief[rows], context) + surcharge < stop[rows]
+        go_on[rows[pays]] = True
+        rows = rows[~pays]
+        row_bytes = 8.0 * 3 * float(self.problem.n_outcomes[info.stage]) * self.problem.n_classes
+        for part in chunks(len(rows), row_bytes):
+            go_on[rows[part]] = self.continuation_cost(info[rows[part]]) < stop[rows[part]]
         return np.where(go_on, self.problem.features[info.stage], DECIDE)
 
     def continuation_cost(self, info: InformationState) -> FloatArray:
@@ -146,4 +157,4 @@ class LookaheadPolicy(Policy):
         """
         if info.stage >= self.n_stages:
             return np.full(len(info), np.inf)
-        return np.asarray(info.price + self.values.successor_values(info).sum(axis=1))
+        return np.asarray(info.price + row_sums(self.values.successor_values(info)))

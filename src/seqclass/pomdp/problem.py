@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray
+from seqclass._arrays import BoolArray, FloatArray, IntArray, lower_envelope, row_sums
 from seqclass._validation import check_costs, check_distribution
 
 #: Two costs closer than this are a tie, so that batch size and BLAS do not change answers.
@@ -139,7 +139,7 @@ class AcquisitionProblem(ABC):
 
     def stopping_cost(self, belief: FloatArray) -> FloatArray:
         """``g(belief)``: cost of the best decision now, (n,); linear in the scale of ``belief``."""
-        return np.asarray((belief @ self.decision_costs).min(axis=-1))
+        return lower_envelope(belief, self.decision_costs.T)
 
     def decide(self, belief: FloatArray) -> IntArray:
         """Index of the cheapest decision for each belief; ties go to the lowest index."""
@@ -207,7 +207,7 @@ class InformationState:
     @cached_property
     def predictive(self) -> FloatArray:
         """P(next outcome | what was seen), (n, n_outcomes)."""
-        return np.asarray(self.joint.sum(axis=2))
+        return row_sums(self.joint)
 
     @cached_property
     def context(self) -> IntArray | None:
@@ -262,7 +262,10 @@ class InformationState:
         seen = np.flatnonzero(outcome >= 0)
         belief = parent.belief.copy()
         source = seen if rows is None else rows[seen]
-        joint = self.joint[source, outcome[seen]]
+        if "joint" in self.__dict__:
+            joint = self.joint[source, outcome[seen]]
+        else:  # only what was seen is needed, not every outcome
+            joint = self.likelihood[source, outcome[seen]] * self.belief[source]
         total = joint.sum(axis=1, keepdims=True)
         if total.size and total.min() <= 0:
             value = int(outcome[seen[int(total.argmin())]])
@@ -278,7 +281,7 @@ class InformationState:
         groups = self.problem.groups
         if self.paid is None or groups is None or groups[self.stage] < 0:
             return self.paid
-        paid = self.paid.copy()
+        paid: BoolArray = self.paid.copy()
         paid[acquired, groups[self.stage]] = True
         return paid
 

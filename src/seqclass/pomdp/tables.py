@@ -63,7 +63,7 @@ class TableProblem(AcquisitionProblem):
         groups: npt.ArrayLike | None = None,
         full_prices: npt.ArrayLike | None = None,
     ) -> None:
-        n_classes = np.size(prior)  # type: ignore[arg-type]
+        n_classes = np.asarray(prior).size
         if isinstance(likelihoods, np.ndarray) and likelihoods.ndim != 3:
             raise ValueError(
                 f"likelihoods must have shape (n_stages, n_outcomes, {n_classes}), got {likelihoods.shape}."

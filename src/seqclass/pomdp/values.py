@@ -58,6 +58,10 @@ class ValueFunction(ABC):
             return stop
         return np.minimum(stop, self._continuation(stage, belief, context))
 
+    def plan_cost(self, stage: int, belief: FloatArray, context: IntArray | None = None) -> FloatArray:
+        """Cost of going on by a stored plan, (n,): no less than what one step of look-ahead finds; inf if none is."""
+        return np.full(len(belief), np.inf)
+
     def successor_values(self, info: InformationState) -> FloatArray:
         """Value of each unnormalised successor of the next feature, (n, n_outcomes); the sum is the expectation."""
         joint = info.joint

@@ -76,7 +76,7 @@ def branch(info: InformationState, weight: FloatArray, rng: np.random.Generator 
 
 
 def _normalised(predictive: FloatArray) -> FloatArray:
-    return predictive / predictive.sum(axis=1, keepdims=True)
+    return np.asarray(predictive / predictive.sum(axis=1, keepdims=True))
 
 
 def select(weight: FloatArray, n: int, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:

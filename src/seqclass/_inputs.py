@@ -1,0 +1,108 @@
+"""Checks of the data that a classifier is given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from seqclass._frames import FrameEncoder, is_frame
+
+#: Number types that are taken as they are.
+_DTYPES = [np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint8]
+
+
+def check_training(estimator: Any, X: Any, y: npt.ArrayLike) -> tuple[Any, npt.NDArray[Any], FrameEncoder | None]:
+    """Check training data and turn a data frame into numbers.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Gets ``n_features_in_`` and ``feature_names_in_``.
+    X : array-like, data frame or sparse array of shape (n, n_features)
+        The features; NaN where missing.
+    y : array-like of shape (n,)
+        The labels.
+
+    Returns
+    -------
+    X : ndarray or sparse array
+    y : ndarray of shape (n,)
+    encoder : FrameEncoder or None
+        Where ``X`` is a data frame, what turns others like it into numbers.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used, or ``y`` holds a single class.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> check_training(BaseEstimator(), [[0.0], [1.0]], ["a", "b"])[1].tolist()
+    ['a', 'b']
+    """
+    encoder = FrameEncoder().fit(X) if is_frame(X) else None
+    if encoder is not None:
+        X = encoder.encode(X)
+    X, y = validate_data(estimator, X, y, accept_sparse=("csr", "csc"), dtype=_DTYPES, ensure_all_finite="allow-nan")
+    check_classification_targets(y)
+    classes = np.unique(y)
+    if len(classes) < 2:
+        raise ValueError(f"y holds only one class, {classes.tolist()[0]!r}; a classifier needs at least two.")
+    return X, y, encoder
+
+
+def check_input(estimator: Any, X: Any, encoder: FrameEncoder | None) -> Any:
+    """Check new data against the training data.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        A fitted estimator.
+    X : array-like, data frame or sparse array of shape (n, n_features)
+        The features; NaN where missing.
+    encoder : FrameEncoder or None
+        What `check_training` gave.
+
+    Returns
+    -------
+    ndarray or sparse array
+
+    Raises
+    ------
+    ValueError
+        If columns differ from training, or a value cannot be read; the message names it.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> estimator = BaseEstimator()
+    >>> _ = check_training(estimator, [[0.0], [1.0]], ["a", "b"])
+    >>> check_input(estimator, [[2.0]], None)
+    array([[2.]])
+    """
+    if encoder is not None and is_frame(X):
+        X = encoder.encode(X)
+    elif encoder is not None and encoder.categories_:
+        raise ValueError("X must be a data frame: the classifier was fitted on one with categorical columns.")
+    return validate_data(
+        estimator, X, reset=False, accept_sparse=("csr", "csc"), dtype=_DTYPES, ensure_all_finite="allow-nan"
+    )
+
+
+def category_counts(encoder: FrameEncoder | None) -> dict[int, int]:
+    """Number of categories of each categorical column, by column number.
+
+    Examples
+    --------
+    >>> category_counts(None)
+    {}
+    """
+    if encoder is None:
+        return {}
+    position = {name: j for j, name in enumerate(encoder.columns_)}
+    return {position[name]: len(categories) for name, categories in encoder.categories_.items()}

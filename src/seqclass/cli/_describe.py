@@ -1,0 +1,110 @@
+"""What a fitted classifier is, for people and as a plain record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from seqclass import __version__
+from seqclass.classifier import SequentialClassifier
+from seqclass.cli._errors import InputError, check_input, refused
+from seqclass.cli._format import table
+from seqclass.persistence import load
+
+
+def load_model(path: Path) -> SequentialClassifier:
+    """Read a model file.
+
+    Raises
+    ------
+    InputError
+        If there is none, or it is damaged or holds something else.
+    """
+    check_input(path)
+    with refused():
+        model = load(path)
+    if not isinstance(model, SequentialClassifier):
+        raise InputError(f"{path} holds a {type(model).__name__}, not a classifier.")
+    return model
+
+
+def describe(clf: SequentialClassifier, most: int | None = None) -> dict[str, Any]:
+    """What is in a model, as a plain record.
+
+    Parameters
+    ----------
+    clf : SequentialClassifier
+        A fitted classifier.
+    most : int, optional
+        Most features to list; by default all up to the horizon.
+
+    Returns
+    -------
+    dict
+    """
+    info = clf.policy_.info
+    features = [_feature(clf, stage) for stage in range(len(clf.order_) if most is None else min(most, len(clf.order_)))]
+    return {
+        "seqclass_version": __version__,
+        "classes": [str(c) for c in clf.classes_.tolist()],
+        "prior": clf.problem_.prior.tolist(),
+        "decisions": [str(d) for d in clf.decisions_.tolist()],
+        "decision_costs": clf.problem_.decision_costs.tolist(),
+        "n_features": clf.n_features_in_,
+        "horizon": clf.policy_.n_stages,
+        "features": features,
+        "status": info.status,
+        "upper": info.upper,
+        "lower": info.lower,
+        "gap": info.gap,
+        "confidence": info.confidence,
+        "settings": settings(clf),
+    }
+
+
+def settings(clf: SequentialClassifier) -> dict[str, str]:
+    """The settings of a classifier that differ from the defaults, and its parts, as text."""
+    default = SequentialClassifier().get_params(deep=False)
+    chosen = {name: repr(value) for name, value in clf.get_params(deep=False).items() if name not in _PRICED}
+    chosen = {name: text for name, text in chosen.items() if text != repr(default[name])}
+    return {name: " ".join(text.split()) for name, text in chosen.items()}
+
+
+#: Shown feature by feature.
+_PRICED = ("feature_costs", "groups", "discounted_costs", "decision_costs", "decisions")
+
+
+def feature_lines(features: list[dict[str, Any]]) -> str:
+    """Lay out the features of `describe`."""
+    rows = [
+        [str(i), feature["name"], f"{feature['price']:.4g}", str(len(feature["outcomes"])), _outcomes(feature)]
+        for i, feature in enumerate(features, 1)
+    ]
+    widths = [[row[1] for row in rows]]
+    name_width = max(len(name) for name in [*widths[0], "feature"])
+    body = [[row[0].rjust(3), row[1].ljust(name_width), row[2].rjust(7), row[3].rjust(4), row[4]] for row in rows]
+    head = ["  #", "feature".ljust(name_width), "  price", "bins", "outcomes"]
+    return table(head, body, left=5)
+
+
+def _feature(clf: SequentialClassifier, stage: int) -> dict[str, Any]:
+    column = int(clf.order_[stage])
+    return {
+        "name": clf.feature_name(column),
+        "column": column,
+        "price": float(clf.problem_.prices[stage]),
+        "outcomes": outcome_labels(clf, column),
+    }
+
+
+def outcome_labels(clf: SequentialClassifier, column: int) -> list[str]:
+    """Describe what a feature may show: its categories, or its bins."""
+    encoder = clf.encoder_
+    if encoder is not None and encoder.columns_[column] in encoder.categories_:
+        return [str(c) for c in encoder.categories_[encoder.columns_[column]].tolist()]
+    return clf.coder_.labels(column)
+
+
+def _outcomes(feature: dict[str, Any], width: int = 44) -> str:
+    text = ", ".join(feature["outcomes"])
+    return text if len(text) <= width else text[: width - 4].rsplit(", ", 1)[0] + ", ..."

@@ -1,0 +1,264 @@
+"""What `seqclass fit` learns from: features, labels, prices and costs of decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass.cli._errors import InputError, near
+from seqclass.cli._format import count
+from seqclass.cli._tables import Arrays, kind, pick, read_arrays, read_frame, header
+
+#: A column of this many different texts, or fewer, may be a category whatever the number of rows.
+_MANY = 50
+#: Fewer rows than this do not tell an identifier from a category.
+_FEW_ROWS = 8
+
+
+def read_training(path: Path, target: str | None, drop: Sequence[str], drop_unlabelled: bool) -> tuple[Any, Any]:
+    """Read features and labels.
+
+    Parameters
+    ----------
+    path : path
+        The table.
+    target : str or None
+        Column of the labels; None: ``y`` of an .npz file.
+    drop : sequence of str
+        Columns to leave out.
+    drop_unlabelled : bool
+        Whether to leave out rows without a label, rather than to refuse them.
+
+    Returns
+    -------
+    X : DataFrame, ndarray or csr_array of shape (n, n_features)
+    y : ndarray of shape (n,)
+    """
+    X, labels, target = _columns(path, target, drop)
+    missing = labels.isna().to_numpy()
+    if missing.any():
+        if not drop_unlabelled:
+            raise InputError(
+                f"{path}: column {target!r} has a missing label in {count(int(missing.sum()), 'row')}, first in row "
+                f"{int(missing.argmax()) + 1}; fill it in, or leave such rows out with --drop-unlabelled."
+            )
+        X, labels = X[~missing], labels[~missing]
+        if not len(labels):
+            raise InputError(f"{path}: column {target!r} holds no label at all.")
+    y = _labels(labels, target, path)
+    if hasattr(X, "columns"):
+        _check_texts(X, path)
+    return X, y
+
+
+def read_prices(path: Path | None, price: float | None, names: list[str], left_out: Sequence[str]) -> dict[str, Any]:
+    """Read prices as the settings of a classifier.
+
+    Parameters
+    ----------
+    path : path or None
+        Table with the columns feature and cost, and if need be group and discounted.
+    price : float or None
+        Price of the features that the table does not name.
+    names : list of str
+        Names of all features.
+    left_out : sequence of str
+        Names that the table may hold besides.
+
+    Returns
+    -------
+    dict
+        ``feature_costs``, ``groups`` and ``discounted_costs``, in the order of ``names``.
+    """
+    if path is None:
+        return {"feature_costs": 0.01 if price is None else price}
+    frame = _price_table(path, names, left_out)
+    costs = _numbers(frame, "cost", path)
+    absent = [name for name in names if name not in costs]
+    if absent and price is None:
+        raise InputError(
+            f"{path} has a price for {len(costs)} of {count(len(names), 'feature')}, none for {absent[0]!r}; "
+            "add a row for each, or a price for the rest with --feature-cost."
+        )
+    settings: dict[str, Any] = {"feature_costs": np.array([costs.get(name, price) for name in names])}
+    if "group" in frame:
+        groups = {f: g for f, g in zip(frame["feature"], frame["group"]) if isinstance(g, str)}
+        settings["groups"] = [groups.get(name) for name in names]
+    if "discounted" in frame:
+        if "group" not in frame:
+            raise InputError(f"{path} has a column 'discounted' but no column 'group': say which features share it.")
+        discounted = _numbers(frame[frame["discounted"].notna()], "discounted", path)
+        full = settings["feature_costs"]
+        settings["discounted_costs"] = np.array([discounted.get(name, full[j]) for j, name in enumerate(names)])
+    return settings
+
+
+def read_decision_costs(path: Path | None, classes: npt.NDArray[Any]) -> dict[str, Any]:
+    """Read the costs of decisions: a row a class (its label first), a column a decision.
+
+    Parameters
+    ----------
+    path : path or None
+        The table; its first column names the true class, each other column a decision.
+    classes : ndarray of shape (n_classes,)
+        Class labels, sorted.
+
+    Returns
+    -------
+    dict
+        ``decision_costs`` and ``decisions``.
+    """
+    if path is None:
+        return {}
+    frame = read_frame(path, text=header(path))
+    rows = [str(label) for label in frame.iloc[:, 0]]
+    labels = [str(label) for label in classes.tolist()]
+    columns = [str(name) for name in frame.columns[1:]]
+    for what, found in (("row", rows), ("column", columns)):
+        absent = [label for label in labels if label not in found]
+        if absent:
+            raise InputError(f"{path} has no {what} for class {absent[0]!r}; it needs a row and a column for each class.")
+    if len(rows) != len(labels):
+        unknown = next((r for r in rows if r not in labels), None)
+        why = f"row {unknown!r} is no class" if unknown else "a class has two rows"
+        raise InputError(f"{path}: {why}; it needs one row for each of the {len(labels)} classes.")
+    decisions = labels + [name for name in columns if name not in labels]
+    costs = np.empty((len(labels), len(decisions)))
+    for j, name in enumerate(decisions):
+        column = _numbers(frame.set_axis([frame.columns[0], *columns], axis=1), name, path, frame.columns[0])
+        costs[:, j] = [column[label] for label in labels]
+    return {"decision_costs": costs, "decisions": decisions[len(labels) :] or None}
+
+
+def _columns(path: Path, target: str | None, drop: Sequence[str]) -> tuple[Any, Any, str]:
+    """Features, labels as a pandas series, and the name of the labels."""
+    if kind(path) == "npz":
+        return _from_arrays(path, read_arrays(path), "y" if target is None else target, drop)
+    if target is None:
+        raise InputError(f"{path}: name the column of the labels with --target.")
+    names = header(path)
+    pick(target, names, path, "--target")
+    for name in drop:
+        pick(name, names, path, "--drop")
+    if target in drop:
+        raise InputError(f"--drop: {target!r} is the target.")
+    frame = read_frame(path, [name for name in names if name not in drop], text=[target])
+    labels = frame.pop(target)
+    if not frame.shape[1]:
+        raise InputError(f"{path} has no feature: {target!r} is its only column.")
+    return frame, labels, target
+
+
+def _from_arrays(path: Path, arrays: Arrays, target: str, drop: Sequence[str]) -> tuple[Any, Any, str]:
+    import pandas as pd
+
+    if target not in arrays.others:
+        raise InputError(f"--target: {path} has no array {target!r}; it holds {', '.join(arrays.others) or 'X only'}.")
+    y = arrays.others[target]
+    if y.shape != (arrays.X.shape[0],):
+        raise InputError(f"{path}: {target} must have one label for each of the {arrays.X.shape[0]} rows, not {y.shape}.")
+    labels = pd.Series(y)
+    named = arrays.others.get("class_names")
+    if named is not None and y.dtype.kind in "iu" and y.min() >= 0 and y.max() < len(named):
+        labels = pd.Series(named.astype(str)[y])
+    X, names = arrays.X, arrays.names
+    if drop:
+        known = names or [f"x{j}" for j in range(X.shape[1])]
+        dropped = {known.index(pick(name, known, path, "--drop")) for name in drop}
+        if names is None:
+            raise InputError(f"--drop: {path} has no feature_names, so leave columns out of X itself.")
+        stay = [j for j in range(X.shape[1]) if j not in dropped]
+        X, names = X[:, stay], [names[j] for j in stay]
+    # a sparse matrix stays one, and so goes without names
+    if names is not None and isinstance(X, np.ndarray):
+        X = pd.DataFrame(X, columns=names, index=pd.RangeIndex(1, len(X) + 1))
+    return X, labels, target
+
+
+def _labels(labels: Any, target: str, path: Path) -> npt.NDArray[Any]:
+    """Labels as integers where all are, else as texts."""
+    texts = [str(v) for v in labels.tolist()]
+    numbers = np.array([_number(text) for text in texts])
+    known = set(texts)
+    if np.isfinite(numbers).all():
+        whole = (numbers == np.floor(numbers)).all() and np.abs(numbers).max() < 2**53
+        if whole and all(str(int(float(t))) == t or "." in t for t in known):
+            return np.asarray(numbers.astype(np.int64))
+        if not whole and len(known) > max(10, len(texts) // 10):
+            raise InputError(
+                f"{path}: column {target!r} holds {len(known)} different decimal numbers, so it is a quantity, not a class."
+            )
+    if len(known) > max(_MANY, len(texts) // 2):
+        raise InputError(
+            f"{path}: column {target!r} holds {len(known)} different labels in {len(texts)} rows; is it the right column?"
+        )
+    if len(known) == 1:
+        raise InputError(f"{path}: column {target!r} holds a single class, {texts[0]!r}; at least two are needed.")
+    return np.array(texts)
+
+
+def _check_texts(frame: Any, path: Path) -> None:
+    """Refuse text columns that name rows rather than sort them."""
+    from pandas.api.types import is_string_dtype, is_object_dtype
+
+    for name in frame.columns:
+        column = frame[name]
+        if not (is_string_dtype(column) or is_object_dtype(column)):
+            continue
+        present = column.dropna()
+        numbers = sum(np.isfinite(_number(str(v))) for v in present.iloc[:200])
+        different = present.nunique()
+        rows = len(present)
+        id_like = different > max(_MANY, rows // 2) or (different == rows and rows >= _FEW_ROWS)
+        if id_like and numbers <= len(present.iloc[:200]) / 2:
+            raise InputError(
+                f"{path}: column {name!r} has {different} different texts in {count(rows, 'row')}, so it names rows rather "
+                f"than describing them; leave it out with --drop {quoted(str(name))}."
+            )
+
+
+def quoted(name: str) -> str:
+    """Return a name as one would type it in a shell."""
+    return f'"{name}"' if not name.isidentifier() else name
+
+
+def _price_table(path: Path, names: list[str], left_out: Sequence[str]) -> Any:
+    """The rows of a price table that matter, as texts."""
+    columns = header(path)
+    for name in ("feature", "cost"):
+        if name not in columns:
+            raise InputError(f"{path} must have the columns feature and cost (and may have group, discounted); it has {', '.join(columns)}.")
+    frame = read_frame(path, ["feature", "cost", "group", "discounted"], text=["feature", "cost", "group", "discounted"])
+    frame = frame[~frame["feature"].isin(list(left_out))]
+    unknown = [str(f) for f in frame["feature"] if f not in set(names)]
+    if unknown:
+        raise InputError(f"{path} names {unknown[0]!r}, which is not a feature; {near(unknown[0], names)}")
+    twice = frame["feature"][frame["feature"].duplicated()]
+    if len(twice):
+        raise InputError(f"{path} gives {twice.iloc[0]!r} a price twice.")
+    return frame
+
+
+def _numbers(frame: Any, column: str, path: Path, key: str = "feature") -> dict[str, float]:
+    """Costs of a column by what stands in the column ``key``; finite and not negative."""
+    costs = {}
+    for row, name, text in zip(frame.index, frame[key], frame[column]):
+        value = _number(str(text))
+        if not np.isfinite(value):
+            shown = "nothing" if isinstance(text, float) else repr(text)
+            raise InputError(f"{path}: column {column!r} must hold numbers, but row {row} ({name}) has {shown}.")
+        if value < 0:
+            raise InputError(f"{path}: column {column!r} must not be negative, but row {row} ({name}) has {text}.")
+        costs[str(name)] = value
+    return costs
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")

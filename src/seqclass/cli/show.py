@@ -1,0 +1,48 @@
+"""``seqclass show``: what is in a model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from seqclass.cli._describe import describe, feature_lines, load_model
+from seqclass.cli._format import belief_text, count, echo_json, table, wrapped
+
+_MOST = 20
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.option("--all", "all_features", is_flag=True, help=f"List every feature, not only the first {_MOST}.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def show(model: Path, all_features: bool, as_json: bool) -> None:
+    """Tell what is in a MODEL file: classes, features in the order asked for, certificate, settings.
+
+    Prices and costs are in units of misclassification cost.
+    """
+    clf = load_model(model)
+    content = describe(clf, None if all_features or as_json else _MOST)
+    if as_json:
+        echo_json(content)
+        return
+    click.echo(f"{model}: {count(len(content['classes']), 'class', 'classes')}, {count(content['n_features'], 'feature')}")
+    click.echo(wrapped(f"prior         {belief_text(content['classes'], content['prior'], most=12)}"))
+    if content["confidence"] == 1.0:
+        sure = "exactly"
+    else:
+        sure = f"with {100 * content['confidence']:.0f}% confidence"
+    click.echo(f"cost a case   between {content['lower']:.4f} (the best possible) and {content['upper']:.4f} (this model), {sure}")
+    click.echo(f"gap           {100 * content['gap']:.2g}%, solver {content['status']}")
+    click.echo(f"horizon       at most {count(content['horizon'], 'feature')} a case")
+    click.echo("\nCost of each decision (column) for each true class (row):")
+    rows = [[label, *(f"{c:.4g}" for c in costs)] for label, costs in zip(content["classes"], content["decision_costs"])]
+    click.echo(table(["", *content["decisions"]], rows))
+    click.echo("\nFeatures, in the order they are asked for:")
+    click.echo(feature_lines(content["features"]))
+    rest = len(clf.order_) - len(content["features"])
+    if rest > 0:
+        click.echo(f"  ... and {rest} more (--all)")
+    click.echo("\nSettings:")
+    for name, text in content["settings"].items():
+        click.echo(f"  {name} = {text}")

@@ -1,0 +1,85 @@
+"""What the pictures share: axes, colours that colour-blind readers can tell apart, labels of bounded length."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+#: Colours of M. Okabe and K. Ito, without the yellow that white paper swallows.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+#: Of what is not a class: going on, the prior, further classes.
+NEUTRAL = "#8C8C8C"
+FAINT = "#BDBDBD"
+PALE = "#E8E8E8"
+
+
+def pyplot() -> Any:
+    """Return ``matplotlib.pyplot``.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed; the message says what to install.
+    """
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError('pictures need matplotlib: python -m pip install "seqclass[plot]"') from error
+    return plt
+
+
+def new_axes(ax: Any, width: float = 6.0, height: float = 4.0) -> Any:
+    """Return the axes that were given, or those of a new figure of that many inches."""
+    plt = pyplot()
+    if ax is not None:
+        return ax
+    _, ax = plt.subplots(figsize=(width, height), layout="constrained")
+    return ax
+
+
+def colour(i: int) -> str:
+    """Return the colour of the i-th class, decision or series; from the eighth on they come again."""
+    return COLOURS[i % len(COLOURS)]
+
+
+def pale(i: int, share: float = 0.55) -> tuple[float, float, float]:
+    """Return the i-th colour mixed with white, for areas."""
+    digits = colour(i).lstrip("#")
+    mixed = [share * int(digits[k : k + 2], 16) / 255 + 1 - share for k in (0, 2, 4)]
+    return mixed[0], mixed[1], mixed[2]
+
+
+def shorten(text: object, width: int = 28) -> str:
+    """Cut a long text in the middle: names often differ at their ends."""
+    label = " ".join(str(text).split())
+    if len(label) <= width:
+        return label
+    head = (width - 1) // 2
+    return f"{label[:head]}…{label[len(label) - (width - 1 - head) :]}"
+
+
+def wrap(text: object, width: int, lines: int = 3) -> str:
+    """Break a text into at most so many lines, cut in the middle where it is longer."""
+    return "\n".join(textwrap.wrap(shorten(text, width * lines - 4), width)[:lines])
+
+
+def legend_beside(ax: Any, handles: list[Any] | None = None, title: str | None = None) -> Any:
+    """Put the legend to the right of the axes, where it covers nothing."""
+    more = {} if handles is None else {"handles": handles}
+    return ax.legend(
+        loc="upper left", bbox_to_anchor=(1.03, 1.0), borderaxespad=0.0, fontsize=9, frameon=False, title=title, **more
+    )
+
+
+def legend_below(ax: Any, handles: list[Any] | None = None, offset: float = -0.17, columns: int = 2) -> Any:
+    """Put the legend under the axes, where it covers nothing."""
+    more = {} if handles is None else {"handles": handles}
+    return ax.legend(loc="upper center", bbox_to_anchor=(0.5, offset), ncols=columns, fontsize=9, frameon=False, **more)
+
+
+def open_frame(ax: Any) -> None:
+    """Drop the upper and right frame lines, and draw a light grid behind the data."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(color=PALE, linewidth=0.8)
+    ax.set_axisbelow(True)

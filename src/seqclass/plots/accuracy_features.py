@@ -1,0 +1,326 @@
+"""Accuracy against the mean number of features, of several methods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+
+from seqclass._arrays import FloatArray
+from seqclass._validation import check_costs, check_finite
+from seqclass.classifier import SequentialClassifier
+from seqclass.plots._style import MARKERS, colour, legend_below, new_axes, open_frame, shorten
+
+#: Beyond this ratio of the largest to the median number of features the axis is logarithmic above 1.
+_WIDE = 4.0
+#: Where a note may stand, in points from its point: dx, dy, and the side that is anchored there.
+_PLACES = ((7, -4, "left", "top"), (7, 4, "left", "bottom"), (-7, -4, "right", "top"), (-7, 4, "right", "bottom"))
+#: Half the room that a point takes, in points.
+_ROOM = 4.5
+
+
+class AccuracyFeaturesDisplay:
+    """Accuracy against the mean number of features: up and to the left is better.
+
+    Points that share a name are one curve, joined in the order given. Make one with `from_results`, `from_estimators`
+    or `from_costs`.
+
+    Parameters
+    ----------
+    names : sequence of str of length n
+        Method of each point.
+    mean_features : array-like of shape (n,)
+        Mean number of features that it acquires.
+    accuracy : array-like of shape (n,)
+        Its accuracy, between 0 and 1.
+    intervals : array-like of shape (n, 2), optional
+        Lower and upper end of an interval around each accuracy.
+    labels : sequence of str of length n, optional
+        Note beside each point, such as the feature cost; "" for none. One that would cover another is left out.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of ``ax_``.
+    lines_ : list of matplotlib Line2D
+        One line a method.
+    texts_ : list of matplotlib Text
+        The notes that are shown.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, an accuracy is not between 0 and 1, or a number of features is negative.
+
+    Examples
+    --------
+    >>> display = AccuracyFeaturesDisplay.from_results(
+    ...     ["etana", "etana", "forest"], [2.1, 3.4, 30], [0.93, 0.95, 0.96]
+    ... )
+    >>> [line.get_label() for line in display.lines_]
+    ['etana', 'forest']
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        mean_features: npt.ArrayLike,
+        accuracy: npt.ArrayLike,
+        *,
+        intervals: npt.ArrayLike | None = None,
+        labels: Sequence[str] | None = None,
+    ) -> None:
+        self.names = [str(name) for name in names]
+        n = len(self.names)
+        if n == 0:
+            raise ValueError("names must hold at least one point.")
+        self.mean_features = check_costs(mean_features, "mean_features", (n,))
+        self.accuracy = _check_share(accuracy, "accuracy", (n,))
+        self.intervals = None if intervals is None else _check_share(intervals, "intervals", (n, 2))
+        if self.intervals is not None:
+            low, high = self.intervals.T
+            if (low > self.accuracy + 1e-9).any() or (high < self.accuracy - 1e-9).any():
+                raise ValueError("intervals must hold the lower and the upper end around each accuracy.")
+        self.labels = [""] * n if labels is None else [str(label) for label in labels]
+        if len(self.labels) != n:
+            raise ValueError(f"labels must have one entry for each of the {n} points, got {len(self.labels)}.")
+
+    @classmethod
+    def from_results(
+        cls,
+        names: Sequence[str],
+        mean_features: npt.ArrayLike,
+        accuracy: npt.ArrayLike,
+        intervals: npt.ArrayLike | None = None,
+        *,
+        labels: Sequence[str] | None = None,
+        ax: Any = None,
+        **settings: Any,
+    ) -> AccuracyFeaturesDisplay:
+        """Draw results that are at hand.
+
+        Parameters
+        ----------
+        names, mean_features, accuracy, intervals, labels
+            See `AccuracyFeaturesDisplay`.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        **settings
+            Passed to `plot`.
+
+        Returns
+        -------
+        AccuracyFeaturesDisplay
+        """
+        return cls(names, mean_features, accuracy, intervals=intervals, labels=labels).plot(ax, **settings)
+
+    @classmethod
+    def from_estimators(
+        cls, estimators: Mapping[str, Any], X: Any, y: npt.ArrayLike, *, ax: Any = None, **settings: Any
+    ) -> AccuracyFeaturesDisplay:
+        """Measure fitted classifiers on labelled data, and draw them with 95% intervals.
+
+        Parameters
+        ----------
+        estimators : mapping of str to classifier
+            Fitted classifiers by name; those that are not sequential use all their features.
+        X : array-like of shape (n, n_features)
+            Data.
+        y : array-like of shape (n,)
+            True labels.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        **settings
+            Passed to `plot`.
+
+        Returns
+        -------
+        AccuracyFeaturesDisplay
+        """
+        points = [_measure(estimator, X, y) for estimator in estimators.values()]
+        return _display(cls, list(estimators), points, None).plot(ax, **settings)
+
+    @classmethod
+    def from_costs(
+        cls,
+        estimator: SequentialClassifier,
+        X_train: Any,
+        y_train: npt.ArrayLike,
+        X_test: Any,
+        y_test: npt.ArrayLike,
+        *,
+        feature_costs: Sequence[Any],
+        baselines: Mapping[str, Any] | None = None,
+        name: str = "sequential",
+        ax: Any = None,
+        **settings: Any,
+    ) -> AccuracyFeaturesDisplay:
+        """Fit a sequential classifier at several feature costs, and draw what each gives on test data as a curve.
+
+        Parameters
+        ----------
+        estimator : SequentialClassifier
+            Cloned and fitted anew at each cost.
+        X_train, X_test : array-like of shape (n, n_features)
+            Data to learn from and to measure on.
+        y_train, y_test : array-like of shape (n,)
+            Labels.
+        feature_costs : sequence
+            Values of the classifier's ``feature_costs``.
+        baselines : mapping of str to classifier, optional
+            Fitted classifiers to compare with.
+        name : str
+            Name of the curve.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        **settings
+            Passed to `plot`.
+
+        Returns
+        -------
+        AccuracyFeaturesDisplay
+            With 95% intervals.
+        """
+        others = {} if baselines is None else dict(baselines)
+        points = []
+        for cost in feature_costs:
+            fitted = clone(estimator).set_params(feature_costs=cost).fit(X_train, y_train)
+            points.append(_measure(fitted, X_test, y_test))
+        points += [_measure(other, X_test, y_test) for other in others.values()]
+        labels = [f"{cost:g}" if np.ndim(cost) == 0 and not isinstance(cost, Mapping) else "" for cost in feature_costs]
+        names = [name] * len(labels) + list(others)
+        return _display(cls, names, points, labels + [""] * len(others)).plot(ax, **settings)
+
+    def plot(self, ax: Any = None, *, title: str | None = None, xscale: str = "auto") -> AccuracyFeaturesDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        title : str, optional
+            By default none.
+        xscale : {"auto", "linear", "log"}
+            Scale of the features axis; ``"log"`` is linear up to 1, so that 0 has a place. ``"auto"`` chooses it where
+            the numbers differ much.
+
+        Returns
+        -------
+        AccuracyFeaturesDisplay
+            Itself.
+        """
+        if xscale not in ("auto", "linear", "log"):
+            raise ValueError(f'xscale must be "auto", "linear" or "log", got {xscale!r}.')
+        ax = new_axes(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        open_frame(ax)
+        self._scale(ax, xscale)
+        self.lines_ = []
+        for i, name in enumerate(dict.fromkeys(self.names)):
+            rows = [k for k, other in enumerate(self.names) if other == name]
+            style: dict[str, Any] = {"color": colour(i), "marker": MARKERS[i % len(MARKERS)], "markersize": 7}
+            x, y = self.mean_features[rows], self.accuracy[rows]
+            self.lines_.append(ax.plot(x, y, label=shorten(name, 34), linewidth=2, zorder=3, **style)[0])
+            if self.intervals is not None:
+                reach = np.abs(self.intervals[rows].T - y)
+                ax.errorbar(x, y, yerr=reach, fmt="none", ecolor=colour(i), elinewidth=1, capsize=2, alpha=0.6)
+        ax.set_xlabel("mean number of features acquired")
+        ax.set_ylabel("accuracy")
+        if title is not None:
+            ax.set_title(title, fontsize=11)
+        legend_below(ax, columns=2)
+        self.texts_ = self._write_labels(ax)
+        return self
+
+    def _scale(self, ax: Any, xscale: str) -> None:
+        top = float(self.mean_features.max())
+        wide = top > _WIDE * max(float(np.median(self.mean_features)), 1.0)
+        if xscale == "linear" or (xscale == "auto" and not wide):
+            ax.set_xlim(-0.03 * max(1.0, top), max(1.0, top) * 1.08)
+            return
+        from matplotlib.ticker import NullLocator
+
+        ax.set_xscale("symlog", linthresh=1.0, linscale=0.3)
+        low = float(self.mean_features.min())
+        first = 0 if low < 1 else 1
+        decades = [m * 10**k for k in range(8) for m in (1, 2, 5)]
+        ticks = [t for t in [0, *decades] if first <= t <= max(top, 1) * 2.5]
+        if len(ticks) > 9:
+            ticks = [t for t in ticks if t == 0 or str(t)[0] == "1"]
+        ax.set_xticks(ticks, [f"{t:,}" for t in ticks])
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.set_xlim(-0.3 if first == 0 else 0.9, max(top, 1.0) * 1.5)
+
+    def _write_labels(self, ax: Any) -> list[Any]:
+        """Write the notes beside their points; leave out those for which there is no room."""
+        points = list(zip(self.mean_features.tolist(), self.accuracy.tolist(), self.labels))
+        if not any(self.labels):
+            return []
+        ax.figure.draw_without_rendering()
+        half = _ROOM * ax.figure.dpi / 72
+        centres = ax.transData.transform([(x, y) for x, y, _ in points])
+        taken = [(x - half, y - half, x + half, y + half) for x, y in centres]
+        kept = []
+        for x, y, label in points:
+            for dx, dy, ha, va in _PLACES if label else ():
+                style = {"xytext": (dx, dy), "textcoords": "offset points", "ha": ha, "va": va, "fontsize": 8}
+                text = ax.annotate(shorten(label, 16), (x, y), zorder=4, **style)
+                box = text.get_window_extent().extents
+                if not any(_overlap(box, other) for other in taken):
+                    taken.append(tuple(box))
+                    kept.append(text)
+                    break
+                text.remove()
+        return kept
+
+
+def _overlap(a: Any, b: Any) -> bool:
+    return bool(a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3])
+
+
+def _check_share(value: npt.ArrayLike, name: str, shape: tuple[int, ...]) -> FloatArray:
+    array = check_finite(value, name, shape)
+    if array.min() < 0 or array.max() > 1:
+        raise ValueError(f"{name} must be between 0 and 1, got {array.min():g} to {array.max():g}.")
+    return array
+
+
+def _measure(estimator: Any, X: Any, y: npt.ArrayLike) -> tuple[float, float, int]:
+    """Mean number of features, accuracy, and the number of instances."""
+    truth = np.asarray(y)
+    if isinstance(estimator, SequentialClassifier):
+        record = estimator.acquire(X)
+        return float(record.n_features.mean()), float((record.decision == truth).mean()), len(truth)
+    accuracy = float((np.asarray(estimator.predict(X)) == truth).mean())
+    return float(np.shape(X)[1]), accuracy, len(truth)
+
+
+def _display(
+    cls: type[AccuracyFeaturesDisplay],
+    names: list[str],
+    points: list[tuple[float, float, int]],
+    labels: list[str] | None,
+) -> AccuracyFeaturesDisplay:
+    features, accuracy, n = np.array(points).reshape(-1, 3).T
+    return cls(names, features, accuracy, intervals=wilson(accuracy, n), labels=labels)
+
+
+def wilson(share: FloatArray, n: FloatArray, z: float = 1.959964) -> FloatArray:
+    """Return the interval of E. B. Wilson (1927) for shares of ``n`` instances, (m, 2).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> wilson(np.array([0.5]), np.array([100])).round(2).tolist()
+    [[0.4, 0.6]]
+    """
+    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return np.clip(np.column_stack([centre - half, centre + half]), 0.0, 1.0)

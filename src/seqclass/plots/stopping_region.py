@@ -1,0 +1,340 @@
+"""Where on the belief simplex a policy stops and where it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._arrays import BoolArray, FloatArray, IntArray
+from seqclass._validation import check_integer
+from seqclass.classifier import SequentialClassifier
+from seqclass.plots._style import NEUTRAL, PALE, legend_below, new_axes, open_frame, pale, pyplot, shorten
+from seqclass.pomdp import DECIDE, InformationState, LookaheadPolicy, Policy
+
+#: Steps along an edge of the simplex, by number of classes.
+_RESOLUTION = {2: 1000, 3: 250}
+
+
+class StoppingRegionDisplay:
+    """Where on the belief simplex a policy stops, and for which decision, and where it goes on.
+
+    Two classes: the costs of stopping and of going on against the belief. Three: a triangle, each corner a class.
+    Make one with `from_estimator` or `from_policy`.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy of a problem with two or three classes.
+    stage : int
+        Number of features asked so far, below the policy's horizon.
+    classes, decisions : sequence, optional
+        Labels; by default numbers.
+    feature : str, optional
+        Name of the feature that this stage asks for.
+    context : int
+        Context at this stage, for problems whose likelihoods depend on what was seen before.
+    resolution : int, optional
+        Steps along an edge of the simplex; by default 1000 for two classes and 250 for three.
+
+    Attributes
+    ----------
+    beliefs : ndarray of shape (n, n_classes)
+        Beliefs at which the policy was asked; for three classes the centres of a triangular mesh.
+    go_on : ndarray of bool of shape (n,)
+        Where it goes on.
+    decision : ndarray of int of shape (n,)
+        The cheapest decision at each belief.
+    stopping_cost, continuation_cost : ndarray of shape (n,)
+        Expected cost of deciding now, and of going on; the latter is NaN where the policy cannot tell.
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of ``ax_``.
+
+    Raises
+    ------
+    ValueError
+        If there are more than three classes, or stage or context do not exist.
+
+    Notes
+    -----
+    Features of earlier stages count as acquired where a group of features has a discount. A model without tables is
+    shown as if all earlier features had been missing: the belief then is all it knows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import GridValueIteration, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> display = StoppingRegionDisplay.from_policy(GridValueIteration().solve(problem), classes=["no", "yes"])
+    >>> display.beliefs[display.go_on, 1].round(2)[[0, -1]].tolist()  # it asks if P(yes) is between these
+    [0.22, 0.73]
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
+    """
+
+    beliefs: FloatArray
+    go_on: BoolArray
+    decision: IntArray
+    stopping_cost: FloatArray
+    continuation_cost: FloatArray
+
+    def __init__(
+        self,
+        policy: Policy,
+        stage: int = 0,
+        *,
+        classes: Sequence[Any] | npt.NDArray[Any] | None = None,
+        decisions: Sequence[Any] | npt.NDArray[Any] | None = None,
+        feature: str | None = None,
+        context: int = 0,
+        resolution: int | None = None,
+    ) -> None:
+        problem = policy.problem
+        n_classes = problem.n_classes
+        if n_classes not in _RESOLUTION:
+            raise ValueError(
+                f"stopping regions can be drawn for 2 or 3 classes, and this policy has {n_classes}; "
+                "BeliefPathDisplay shows single instances of any number of classes."
+            )
+        self.policy = policy
+        if policy.n_stages < 1:
+            raise ValueError("the policy never asks for a feature: its horizon is 0 stages.")
+        self.stage = check_integer(stage, "stage", 0, policy.n_stages - 1)
+        self.context = check_integer(context, "context", 0, problem.n_contexts(self.stage) - 1)
+        self.resolution = check_integer(_RESOLUTION[n_classes] if resolution is None else resolution, "resolution", 1)
+        self.classes = _labels(classes, "classes", range(n_classes), n_classes)
+        self.decisions = _labels(decisions, "decisions", self.classes, problem.n_decisions)
+        self.feature = f"feature {problem.features[self.stage]}" if feature is None else feature
+        self.beliefs = _line(self.resolution) if n_classes == 2 else _mesh(self.resolution)[2]
+        self._ask()
+
+    @classmethod
+    def from_policy(
+        cls, policy: Policy, stage: int = 0, *, ax: Any = None, title: str | None = None, **settings: Any
+    ) -> StoppingRegionDisplay:
+        """Draw a policy at one stage.
+
+        Parameters
+        ----------
+        policy : Policy
+            The policy of a problem with two or three classes.
+        stage : int
+            Number of features asked so far, below the policy's horizon.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        title : str, optional
+            By default the stage, its feature and price.
+        **settings
+            Passed to `StoppingRegionDisplay`.
+
+        Returns
+        -------
+        StoppingRegionDisplay
+        """
+        return cls(policy, stage, **settings).plot(ax, title=title)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: SequentialClassifier,
+        stage: int = 0,
+        *,
+        context: int = 0,
+        resolution: int | None = None,
+        ax: Any = None,
+        title: str | None = None,
+    ) -> StoppingRegionDisplay:
+        """Draw the policy of a fitted classifier at one stage.
+
+        Parameters
+        ----------
+        estimator : SequentialClassifier
+            A fitted classifier of two or three classes.
+        stage, context, resolution
+            See `StoppingRegionDisplay`.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        title : str, optional
+            By default the stage, its feature and price.
+
+        Returns
+        -------
+        StoppingRegionDisplay
+        """
+        known = isinstance(stage, (int, np.integer)) and 0 <= stage < len(estimator.order_)
+        return cls.from_policy(
+            estimator.policy_,
+            stage,
+            ax=ax,
+            title=title,
+            classes=estimator.classes_,
+            decisions=estimator.decisions_,
+            feature=estimator.feature_name(int(estimator.order_[stage])) if known else None,
+            context=context,
+            resolution=resolution,
+        )
+
+    def plot(self, ax: Any = None, *, title: str | None = None) -> StoppingRegionDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        title : str, optional
+            By default the stage, its feature and price.
+
+        Returns
+        -------
+        StoppingRegionDisplay
+            Itself.
+        """
+        three = len(self.classes) == 3
+        ax = new_axes(ax, 6.0, 4.5)
+        self.ax_, self.figure_ = ax, ax.figure
+        handles = self._draw_triangle(ax) if three else self._draw_line(ax)
+        handles += self._draw_prior(ax)
+        if three:  # beside the tip of the triangle
+            ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(0.0, 1.0), fontsize=9, frameon=False)
+        else:
+            legend_below(ax, handles, -0.17, columns=2)
+        if title is None:
+            price = self.policy.problem.prices[self.stage]
+            seen = ["Before any feature", "After 1 feature"]
+            when = seen[self.stage] if self.stage < 2 else f"After {self.stage} features"
+            title = f"{when}: ask {shorten(self.feature, 30)} for {price:.3g}?"
+        ax.set_title(title, fontsize=11, pad=10)
+        return self
+
+    def _ask(self) -> None:
+        problem = self.policy.problem
+        info = self._information()
+        self.go_on = self.policy.act(info) != DECIDE
+        self.decision = self.policy.decide(self.beliefs)
+        self.stopping_cost = info.stopping_cost
+        self.continuation_cost = np.full(len(info), np.nan)
+        if isinstance(self.policy, LookaheadPolicy):
+            self.continuation_cost = self.policy.continuation_cost(info)
+        self._shown_decisions = [j for j in range(problem.n_decisions) if ((self.decision == j) & ~self.go_on).any()]
+
+    def _information(self) -> InformationState:
+        """All beliefs at this stage, the groups of earlier features paid for."""
+        problem = self.policy.problem
+        begun = problem.begin(len(self.beliefs))
+        if problem.has_tables:
+            state: Any = np.full(len(begun), self.context, dtype=np.intp)
+        else:
+            state = begun.state
+            for stage in range(self.stage):
+                state = problem.advance(stage, state, np.full(len(begun), -1))
+        if begun.paid is not None and problem.groups is not None:
+            earlier = problem.groups[: self.stage]
+            begun.paid[:, earlier[earlier >= 0]] = True
+        return InformationState(problem, self.stage, self.beliefs, state, begun.paid)
+
+    def _region(self) -> IntArray:
+        """Number of the region of each belief: 0 to go on, else one more than the decision."""
+        return np.where(self.go_on, 0, self.decision + 1)
+
+    def _patches(self) -> list[Any]:
+        pyplot()
+        from matplotlib.patches import Patch
+
+        stops = [Patch(color=pale(j), label=f"stop: {shorten(self.decisions[j], 22)}") for j in self._shown_decisions]
+        more = [Patch(facecolor=PALE, edgecolor=NEUTRAL, label="go on: ask")] if self.go_on.any() else []
+        return [*more, *stops]
+
+    def _draw_line(self, ax: Any) -> list[Any]:
+        open_frame(ax)
+        p, region = self.beliefs[:, 1], self._region()
+        change = np.flatnonzero(np.diff(region)) + 1
+        edges = [0.0, *((p[change - 1] + p[change]) / 2).tolist(), 1.0]
+        for left, right, r in zip(edges, edges[1:], region[[0, *change]]):
+            ax.axvspan(left, right, color=PALE if r == 0 else pale(int(r) - 1, 0.3), linewidth=0, zorder=0)
+        lines = ax.plot(p, self.stopping_cost, color="black", linewidth=2, label="cost of stopping")
+        if np.isfinite(self.continuation_cost).any():
+            lines += ax.plot(
+                p, self.continuation_cost, color="black", linewidth=2, linestyle="--", label="cost of going on"
+            )
+        ax.set_xlim(0.0, 1.0)
+        ax.set_ylim(bottom=0.0)
+        ax.grid(visible=False)
+        ax.set_xlabel(f"P({shorten(self.classes[1], 30)} | what was seen)")
+        ax.set_ylabel("expected cost from here on")
+        return [*lines, *self._patches()]
+
+    def _draw_triangle(self, ax: Any) -> list[Any]:
+        pyplot()
+        from matplotlib.colors import BoundaryNorm, ListedColormap
+
+        corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
+        points, triangles, _ = _mesh(self.resolution)
+        xy = points @ corners
+        n_regions = len(self.decisions) + 1
+        areas: list[Any] = [PALE, *(pale(j) for j in range(n_regions - 1))]
+        norm = BoundaryNorm(np.arange(n_regions + 1) - 0.5, n_regions)
+        ax.tripcolor(
+            xy[:, 0],
+            xy[:, 1],
+            triangles,
+            facecolors=self._region(),
+            cmap=ListedColormap(areas),
+            norm=norm,
+            edgecolors="face",
+            linewidth=0.2,
+            rasterized=True,
+        )
+        ax.plot(*corners[[0, 1, 2, 0]].T, color="black", linewidth=1.2, solid_joinstyle="round")
+        places = [("left", "top", -0.05, -0.02), ("right", "top", 0.05, -0.02), ("center", "bottom", 0.0, 0.02)]
+        for corner, label, (ha, va, right, up) in zip(corners, self.classes, places):
+            ax.text(corner[0] + right, corner[1] + up, shorten(label, 22), ha=ha, va=va, fontsize=10, fontweight="bold")
+        ax.set_xlim(-0.4, 1.1)
+        ax.set_ylim(-0.1, 0.95)
+        ax.set_aspect("equal")
+        ax.set_axis_off()
+        return self._patches()
+
+    def _draw_prior(self, ax: Any) -> list[Any]:
+        """Where the case starts, at the first stage."""
+        if self.stage > 0:
+            return []
+        prior = self.policy.problem.prior
+        if len(prior) == 2:
+            return [ax.axvline(prior[1], color="black", linestyle=":", linewidth=1.5, label="prior")]
+        x, y = prior[1] + prior[2] / 2, np.sqrt(0.75) * prior[2]
+        style = {"linestyle": "none", "marker": "*", "markersize": 13, "color": "black"}
+        return list(ax.plot([x], [y], label="prior", **style))
+
+
+def _labels(labels: Any, name: str, default: Any, n: int) -> list[Any]:
+    if labels is None:
+        given = list(default)
+        return given + [f"decision {j}" for j in range(len(given), n)]
+    given = list(labels)
+    if len(given) != n:
+        raise ValueError(f"{name} must have {n} labels, got {len(given)}.")
+    return given
+
+
+def _line(resolution: int) -> FloatArray:
+    p = np.linspace(0.0, 1.0, resolution + 1)
+    return np.column_stack([1 - p, p])
+
+
+def _mesh(resolution: int) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Corner points of a triangular mesh of the simplex, the points of each triangle, and its centre."""
+    i, j = (a.ravel() for a in np.meshgrid(np.arange(resolution + 1), np.arange(resolution + 1), indexing="ij"))
+    inside = i + j <= resolution
+    number = np.full((resolution + 2, resolution + 2), -1)
+    number[i[inside], j[inside]] = np.arange(inside.sum())
+    i, j = i[inside], j[inside]
+    points = np.column_stack([resolution - i - j, i, j]) / resolution
+    up = np.column_stack([number[i, j], number[i + 1, j], number[i, j + 1]])
+    down = np.column_stack([number[i + 1, j], number[i + 1, j + 1], number[i, j + 1]])
+    triangles = np.vstack([up, down])
+    triangles = triangles[(triangles >= 0).all(axis=1)]
+    return points, triangles, points[triangles].mean(axis=1)

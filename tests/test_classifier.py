@@ -1,0 +1,465 @@
+"""The sequential classifier as a user meets it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.feature_selection import SelectKBest, mutual_info_classif
+from sklearn.model_selection import cross_val_score
+from sklearn.naive_bayes import CategoricalNB
+from sklearn.preprocessing import KBinsDiscretizer
+
+import seqclass
+from seqclass import SequentialClassifier, etana
+from seqclass.bn import NaiveBayes, ObservationModel
+from seqclass.discretize import Discretizer
+from seqclass.metrics import realised_cost
+from seqclass.pomdp import GridValueIteration, LookaheadPolicy, Perseus, StoppingValue, evaluate
+
+QUICK = GridValueIteration(200, certificate_paths=0)
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    return load_breast_cancer(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def fitted(cancer):
+    X, y = cancer
+    return etana().fit(X[::2], y[::2])
+
+
+def frame_data(n=200, seed=0):
+    """Return a colour that tells the class, a noisy size, and a column of no use."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    colour = np.where(rng.random(n) < 0.9, np.where(y == 1, "red", "blue"), "green").astype(object)
+    colour[:5] = None
+    size = y + rng.normal(0, 0.5, n)
+    size[5:15] = np.nan
+    frame = pd.DataFrame({"colour": colour, "size": size, "noise": rng.normal(size=n)})
+    return frame, np.where(y == 1, "ripe", "raw")
+
+
+@pytest.mark.quick
+def test_the_names_that_scripts_rely_on(fitted, cancer):
+    X, y = cancer
+    assert fitted.classes_.tolist() == [0, 1]
+    assert fitted.decisions_.tolist() == [0, 1]
+    info = fitted.policy_.info
+    assert info.status == "converged"
+    assert 0 <= info.lower <= info.upper <= 0.4
+    assert info.gap == pytest.approx((info.upper - info.lower) / info.upper)
+    assert info.seconds > 0
+    assert info.n_stages == fitted.problem_.n_stages == 30
+    assert set(fitted.timings_) >= {"discretize", "parameters", "order", "solve"}
+    record = fitted.acquire(X[1::2])
+    n = len(X[1::2])
+    assert record.decision.shape == (n,)
+    assert record.posterior.shape == (n, 2)
+    np.testing.assert_allclose(record.posterior.sum(axis=1), 1)
+    assert record.order.shape == (n, record.n_features.max())
+    assert (record.decision == fitted.predict(X[1::2])).all()
+    assert record.beliefs is None
+
+
+def test_it_is_frugal_and_accurate(fitted, cancer):
+    X, y = cancer
+    record = fitted.acquire(X[1::2])
+    assert (record.decision == y[1::2]).mean() > 0.92
+    assert record.n_features.mean() < 5
+    np.testing.assert_allclose(record.cost, 0.01 * record.n_features)
+    cost = realised_cost(y[1::2], record.decision, record.cost)
+    assert cost == pytest.approx((record.decision != y[1::2]).mean() + record.cost.mean())
+    assert cost < 0.12
+
+
+def test_beliefs_are_those_of_categorical_naive_bayes(fitted, cancer):
+    X, _ = cancer
+    codes = fitted.coder_.transform(X)
+    record = fitted.acquire(X, record_beliefs=True)
+    y = cancer[1][::2]
+    for row in range(0, len(X), 40):
+        asked = record.order[row][record.order[row] >= 0]
+        for k in range(1, len(asked) + 1):
+            peer = CategoricalNB(alpha=1, min_categories=fitted.coder_.n_outcomes_[asked[:k]])
+            peer.fit(fitted.coder_.transform(X[::2])[:, asked[:k]], y)
+            expected = peer.predict_proba(codes[[row]][:, asked[:k]])[0]
+            np.testing.assert_allclose(record.beliefs[row, k], expected, atol=1e-12)
+    np.testing.assert_allclose(record.beliefs[:, 0], np.tile(fitted.problem_.prior, (len(X), 1)))
+    np.testing.assert_allclose(record.beliefs[:, -1], record.posterior)
+
+
+def test_the_model_predicts_what_happens():
+    """On data drawn from its own model the expected cost is what is realised."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=30_000)
+    table = rng.dirichlet(np.ones(3), size=(8, 3))
+    X = np.array([[rng.choice(3, p=table[j, c]) for j in range(8)] for c in y[:6000]])
+    clf = SequentialClassifier(discretizer="precomputed").fit(X[:3000], y[:3000])
+    record = clf.acquire(X[3000:])
+    result = evaluate(clf.problem_, clf.policy_)
+    cost = realised_cost(y[3000:6000], record.decision, record.cost)
+    assert cost == pytest.approx(result.cost, abs=0.03)
+    assert record.n_features.mean() == pytest.approx(result.n_features, abs=0.2)
+
+
+@pytest.mark.parametrize("published", [False, True])
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+def test_recipe_on_embedded_data(load, published):
+    X, y = load(return_X_y=True)
+    assert cross_val_score(etana(published=published), X, y, cv=3).mean() > 0.85
+
+
+def test_published_settings_are_the_papers(cancer):
+    X, y = cancer
+    clf = etana(published=True).fit(X, y)
+    assert set(clf.coder_.n_outcomes_) == {2}
+    assert clf.policy_.values.interpolation == "nearest"
+    assert clf.policy_.values.grid.resolution == 10
+    assert clf.policy_.info.size == 30 * 11
+    other = etana(published=True, n_bins=3, order="given", solver=Perseus(20, certificate_paths=0)).fit(X, y)
+    assert set(other.coder_.n_outcomes_) == {3}
+    assert other.order_.tolist() == list(range(30))
+
+
+def test_unknown_settings_are_refused():
+    with pytest.raises(TypeError, match="colour"):
+        etana(colour=1)
+    with pytest.raises(ValueError, match="strategy"):
+        etana(strategy="random")
+
+
+def test_ten_classes():
+    X, y = load_digits(return_X_y=True)
+    clf = etana(solver=Perseus(200, certificate_paths=1000)).fit(X[:1200], y[:1200])
+    record = clf.acquire(X[1200:])
+    assert (record.decision == y[1200:]).mean() > 0.75
+    assert record.n_features.mean() < 15
+
+
+def test_selected_features_keep_their_columns(cancer):
+    X, y = cancer
+
+    def score(codes, labels):
+        return mutual_info_classif(codes, labels, discrete_features=True)
+
+    clf = SequentialClassifier(solver=QUICK, selector=SelectKBest(score, k=5)).fit(X, y)
+    support = clf.selector_.get_support(indices=True)
+    record = clf.acquire(X)
+    asked = np.unique(record.order[record.order >= 0])
+    assert set(asked) <= set(support)
+    assert len(clf.order_) == 5
+    again = SequentialClassifier(solver=QUICK, order=clf.order_[:2]).fit(X, y)
+    assert set(np.unique(again.acquire(X).order)) <= {*clf.order_[:2].tolist(), -1}
+    with pytest.raises(ValueError, match="selector did not keep"):
+        dropped = np.setdiff1d(np.arange(30), support)[:1]
+        SequentialClassifier(solver=QUICK, selector=SelectKBest(score, k=5), order=dropped).fit(X, y)
+
+
+def test_orders_by_name_and_array(cancer):
+    X, y = cancer
+    frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(30)])
+    by_name = SequentialClassifier(solver=QUICK, order=["f7", "f3"]).fit(frame, y)
+    assert by_name.order_.tolist() == [7, 3]
+    assert SequentialClassifier(solver=QUICK, order=[7, 3]).fit(X, y).order_.tolist() == [7, 3]
+    assert SequentialClassifier(solver=QUICK, order="given").fit(X, y).order_.tolist() == list(range(30))
+    for wrong, message in [("best", "best"), ([3, 3], "more than once"), ([99], "99"), (["f7"], "names")]:
+        with pytest.raises(ValueError, match=message):
+            SequentialClassifier(solver=QUICK, order=wrong).fit(X, y)
+
+
+def test_prices_move_the_order_and_the_number_of_features(cancer):
+    X, y = cancer
+    means = []
+    for price in (0.0, 0.001, 0.01, 0.1, 1.0):
+        record = SequentialClassifier(solver=QUICK, feature_costs=price).fit(X, y).acquire(X)
+        means.append(record.n_features.mean())
+    assert means == sorted(means, reverse=True)
+    assert means[-1] == 0
+    dear = np.full(30, 0.01)
+    first = SequentialClassifier(solver=QUICK).fit(X, y).order_[0]
+    dear[first] = 0.5
+    clf = SequentialClassifier(solver=QUICK, feature_costs=dear).fit(X, y)
+    assert clf.order_[0] != first
+    assert first not in clf.acquire(X).order
+
+
+def test_zero_features_is_a_legal_answer(cancer):
+    X, y = cancer
+    clf = SequentialClassifier(solver=QUICK, feature_costs=1.0).fit(X, y)
+    record = clf.acquire(X, record_beliefs=True)
+    assert record.order.shape == (len(X), 0)
+    assert record.beliefs.shape == (len(X), 1, 2)
+    assert set(record.decision) == {1}
+    assert clf.session().next_feature is None
+
+
+def test_a_decision_beyond_the_classes(cancer):
+    X, y = cancer
+    labels = np.array(["ill", "well"])[y]
+    clf = SequentialClassifier(
+        solver=QUICK, decision_costs=[[0, 1, 0.05], [1, 0, 0.05]], decisions=["refer"]
+    ).fit(X, labels)
+    record = clf.acquire(X)
+    assert clf.decisions_.tolist() == ["ill", "well", "refer"]
+    assert set(record.decision) == {"ill", "well", "refer"}
+    certain = record.posterior.max(axis=1)
+    assert certain[record.decision == "refer"].max() <= 0.95 + 1e-9
+    cost = realised_cost(
+        labels, record.decision, record.cost, decision_costs=clf.decision_costs_, decisions=clf.decisions_
+    )
+    assert cost < 0.1
+
+
+def test_asymmetric_costs_move_decisions(cancer):
+    X, y = cancer
+    even = SequentialClassifier(solver=QUICK).fit(X, y)
+    dear = SequentialClassifier(solver=QUICK, decision_costs=[[0, 10], [1, 0]]).fit(X, y)
+    missed = [evaluate(c.problem_, c.policy_).decision_given_class[0, 1] for c in (even, dear)]
+    assert missed[1] < missed[0] / 2
+    assert dear.acquire(X).n_features.mean() > even.acquire(X).n_features.mean()
+
+
+def test_groups_share_a_discount(cancer):
+    X, y = cancer
+    groups = ["blood"] * 10 + [None] * 20
+    clf = SequentialClassifier(
+        solver=QUICK, groups=groups, discounted_costs=[0.001] * 10 + [0.01] * 20, order="given"
+    ).fit(X, y)
+    np.testing.assert_allclose(clf.problem_.prices[:12], [0.01] + [0.001] * 9 + [0.01] * 2)
+    record = clf.acquire(X)
+    n_blood = ((record.order >= 0) & (record.order < 10)).sum(axis=1)
+    n_other = (record.order >= 10).sum(axis=1)
+    expected = np.where(n_blood > 0, 0.01 + 0.001 * (n_blood - 1), 0) + 0.01 * n_other
+    np.testing.assert_allclose(record.cost, expected)
+    missing = X.copy()
+    missing[:, 0] = np.nan
+    record = clf.acquire(missing)
+    n_blood = ((record.order > 0) & (record.order < 10)).sum(axis=1)
+    n_other = (record.order >= 10).sum(axis=1)
+    expected = np.where(n_blood > 0, 0.01 + 0.001 * (n_blood - 1), 0) + 0.01 * n_other
+    np.testing.assert_allclose(record.cost, expected)
+
+
+def test_missing_values(fitted, cancer):
+    X, y = cancer
+    X = X.copy()
+    X[np.random.default_rng(0).random(X.shape) < 0.3] = np.nan
+    clf = etana(solver=QUICK).fit(X[::2], y[::2])
+    record = clf.acquire(X[1::2])
+    assert (record.decision == y[1::2]).mean() > 0.88
+    asked = (record.order >= 0).sum(axis=1)
+    assert (record.n_features < asked).any()
+    np.testing.assert_allclose(record.cost, 0.01 * record.n_features)
+    charged = clf.set_params(charge_missing=True).acquire(X[1::2])
+    np.testing.assert_allclose(charged.cost, 0.01 * (charged.order >= 0).sum(axis=1))
+    nothing = clf.acquire(np.full((2, 30), np.nan))
+    np.testing.assert_allclose(nothing.posterior, np.tile(clf.problem_.prior, (2, 1)))
+
+
+def test_sparse_equals_dense():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=150)
+    X = rng.poisson(0.3 + 0.9 * y[:, None] * (np.arange(200) < 8), size=(150, 200)).astype(float)
+    dense = etana(solver=QUICK).fit(X, y)
+    for kind in (sp.csr_array, sp.csc_array, sp.csr_matrix):
+        clf = etana(solver=QUICK, discretizer=Discretizer("auto", zero_bin=True)).fit(kind(X), y)
+        same = etana(solver=QUICK, discretizer=Discretizer("auto", zero_bin=True)).fit(X, y)
+        a, b = clf.acquire(kind(X)), same.acquire(X)
+        np.testing.assert_array_equal(a.order, b.order)
+        np.testing.assert_allclose(a.posterior, b.posterior)
+    assert dense.score(X, y) > 0.8
+
+
+def test_rows_do_not_depend_on_their_batch(fitted, cancer):
+    X, _ = cancer
+    whole = fitted.acquire(X)
+    alone = [fitted.acquire(X[[i]]) for i in range(0, len(X), 50)]
+    for i, record in zip(range(0, len(X), 50), alone):
+        assert record.decision[0] == whole.decision[i]
+        np.testing.assert_array_equal(record.posterior[0], whole.posterior[i])
+        assert record.n_features[0] == whole.n_features[i]
+
+
+def test_same_seed_same_answers():
+    X, y = load_wine(return_X_y=True)
+    a, b = (SequentialClassifier(solver=Perseus(50, random_state=3)).fit(X, y) for _ in range(2))
+    np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
+    assert a.policy_.info.upper == b.policy_.info.upper
+
+
+def test_frames_with_categories_and_missing_cells():
+    X, y = frame_data()
+    clf = etana(solver=QUICK).fit(X, y)
+    assert clf.encoder_.categories_["colour"].tolist() == ["blue", "green", "red"]
+    assert clf.coder_.n_outcomes_[0] == 3
+    assert clf.score(X, y) > 0.85
+    assert clf.order_[0] == 0
+    shuffled = X.assign(colour=X["colour"].astype("category"))
+    np.testing.assert_array_equal(clf.predict(shuffled), clf.predict(X))
+    with pytest.raises(ValueError, match=r"'colour'.*'violet'"):
+        clf.predict(X.assign(colour="violet"))
+    with pytest.raises(ValueError, match=r"'size'.*'big'"):
+        clf.predict(X.assign(size="big"))
+    with pytest.raises(ValueError, match="data frame"):
+        clf.predict(np.zeros((1, 3)))
+    with pytest.raises(ValueError, match="feature names"):
+        clf.predict(X[["size", "colour", "noise"]])
+
+
+def test_frames_that_cannot_be_used():
+    X, y = frame_data()
+    sizes = X["size"].astype(object)
+    sizes.iloc[3] = "tall"
+    with pytest.raises(ValueError, match=r"'size'.*'tall'"):
+        etana().fit(X.assign(size=sizes), y)
+    with pytest.raises(ValueError, match=r"'name'.*too many"):
+        etana().fit(X.assign(name=[f"n{i}" for i in range(len(X))]), y)
+    with pytest.raises(ValueError, match=r"'when'.*dates"):
+        etana().fit(X.assign(when=pd.Timestamp("2020-01-01")), y)
+
+
+def test_text_numbers_are_numbers():
+    X, y = frame_data()
+    clf = etana(solver=QUICK).fit(X.assign(noise=X["noise"].map("{:.3f}".format)), y)
+    assert list(clf.encoder_.categories_) == ["colour"]
+
+
+@pytest.mark.parametrize("encode", ["ordinal", "onehot"])
+def test_a_foreign_discretiser(cancer, encode):
+    X, y = cancer
+    foreign = KBinsDiscretizer(4, encode=encode, strategy="quantile", quantile_method="averaged_inverted_cdf")
+    clf = SequentialClassifier(solver=QUICK, discretizer=foreign)
+    if encode == "onehot":
+        with pytest.raises(ValueError, match="one-hot"):
+            clf.fit(X, y)
+    else:
+        assert clf.fit(X, y).score(X, y) > 0.9
+
+
+def test_precomputed_outcomes(cancer):
+    X, y = cancer
+    codes = Discretizer(4).fit(X).transform(X)
+    clf = SequentialClassifier(solver=QUICK, discretizer="precomputed").fit(codes, y)
+    own = SequentialClassifier(solver=QUICK, discretizer=Discretizer(4)).fit(X, y)
+    np.testing.assert_array_equal(clf.predict(codes), own.predict(X))
+    with pytest.raises(ValueError, match="not an outcome"):
+        clf.predict(codes + 4)
+    with pytest.raises(ValueError, match="whole number"):
+        SequentialClassifier(discretizer="precomputed").fit(X, y)
+    with pytest.raises(ValueError, match="precomputed"):
+        SequentialClassifier(discretizer="binned").fit(X, y)
+
+
+class Unrelated(ObservationModel):
+    """A model without tables: features say nothing unless the one before showed outcome 0."""
+
+    def _fit(self, X, codes, sample_weight):
+        self.inner_ = NaiveBayes().fit(X, self.classes_[codes], n_outcomes=self.n_outcomes_)
+
+    def _likelihood(self, feature, evidence):
+        return self.inner_.likelihood(feature, evidence)
+
+
+def test_a_model_without_tables_needs_a_solver_that_can_do_without(cancer):
+    X, y = cancer
+    with pytest.raises(ValueError, match="tables"):
+        SequentialClassifier(Unrelated()).fit(X, y)
+
+
+def test_a_model_without_tables_acts_like_its_tables(cancer):
+    """The staged problem kept by the model gives the same run as the problem given by tables."""
+    from seqclass._staging import acquisition_problem
+    from seqclass.costs import resolve_prices
+    from seqclass.pomdp import acquire
+
+    X, y = cancer
+    codes = Discretizer(3).fit(X).transform(X)[:, :6]
+    order, prices = np.arange(6), resolve_prices(0.02, 6)
+    runs = []
+    for model in (NaiveBayes(), Unrelated()):
+        problem = acquisition_problem(model.fit(codes, y), order, prices, 1 - np.eye(2))
+        policy = LookaheadPolicy(StoppingValue(problem))
+        runs.append((acquire(policy, codes), evaluate(problem, policy)))
+    (a, cost_a), (b, cost_b) = runs
+    np.testing.assert_array_equal(a.leaf_decision[a.leaf], b.leaf_decision[b.leaf])
+    np.testing.assert_allclose(a.leaf_belief[a.leaf], b.leaf_belief[b.leaf])
+    assert cost_a.cost == pytest.approx(cost_b.cost)
+
+
+def test_with_prior(fitted, cancer):
+    X, _ = cancer
+    rare = fitted.with_prior([0.001, 0.999])
+    assert rare.problem_.prior.tolist() == [0.001, 0.999]
+    assert fitted.problem_.prior.tolist() != [0.001, 0.999]
+    assert rare.acquire(X).n_features.mean() < fitted.acquire(X).n_features.mean()
+    assert (rare.predict(X) == 0).mean() < (fitted.predict(X) == 0).mean()
+    same = fitted.with_prior(fitted.problem_.prior)
+    np.testing.assert_array_equal(same.predict_proba(X), fitted.predict_proba(X))
+    for wrong in ([0.5], [0.7, 0.7], [-0.1, 1.1]):
+        with pytest.raises(ValueError, match="prior"):
+            fitted.with_prior(wrong)
+
+
+@pytest.mark.quick
+def test_saved_and_loaded(fitted, cancer, tmp_path):
+    X, y = cancer
+    fitted.save(tmp_path / "model.seq")
+    loaded = seqclass.load(tmp_path / "model.seq")
+    np.testing.assert_array_equal(loaded.predict_proba(X), fitted.predict_proba(X))
+    assert loaded.policy_.info == fitted.policy_.info
+    assert loaded.with_prior([0.5, 0.5]).problem_.prior.tolist() == [0.5, 0.5]
+    frame, labels = frame_data()
+    clf = etana(solver=Perseus(50, certificate_paths=100), temperature=1.5).fit(frame, labels)
+    clf.save(tmp_path / "other.seq")
+    np.testing.assert_array_equal(seqclass.load(tmp_path / "other.seq").predict(frame), clf.predict(frame))
+
+
+def test_a_foreign_part_is_not_saved(cancer, tmp_path):
+    X, y = cancer
+    foreign = KBinsDiscretizer(4, encode="ordinal", quantile_method="averaged_inverted_cdf")
+    clf = SequentialClassifier(solver=QUICK, discretizer=foreign).fit(X, y)
+    with pytest.raises(TypeError, match="KBinsDiscretizer"):
+        clf.save(tmp_path / "model.seq")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"feature_costs": -1}, "feature_costs must not be negative"),
+        ({"feature_costs": [0.1, 0.2]}, "feature_costs must be .* 30 features"),
+        ({"feature_costs": {0: 1.0}}, "feature_costs has no price for 1, 2"),
+        ({"feature_costs": {"age": 1.0}}, "feature_costs names 'age'"),
+        ({"feature_costs": float("nan")}, "feature_costs must be finite"),
+        ({"feature_costs": "cheap"}, "feature_costs must hold numbers"),
+        ({"decision_costs": np.eye(3)}, r"decision_costs must have shape \(2, 2\)"),
+        ({"decision_costs": [[0, -1], [1, 0]]}, "decision_costs must not be negative"),
+        ({"decisions": ["refer"]}, "decision_costs must give them a column"),
+        ({"discounted_costs": 0.1}, "discounted_costs needs groups"),
+        ({"groups": [1]}, "groups must name a group for each"),
+        ({"groups": [1] * 30, "discounted_costs": 0.02}, "above its full price"),
+        ({"solver": GridValueIteration(0)}, "resolution must be at least 1"),
+        ({"solver": Perseus(n_beliefs=0)}, "n_beliefs must be at least 1"),
+        ({"observation_model": NaiveBayes(temperature=0.5)}, "temperature"),
+        ({"discretizer": Discretizer(0)}, "n_bins"),
+    ],
+)
+def test_bad_settings_are_named(cancer, settings, message):
+    X, y = cancer
+    with pytest.raises((ValueError, TypeError), match=message):
+        SequentialClassifier(**settings).fit(X, y)
+
+
+def test_bad_data_is_named(fitted):
+    with pytest.raises(ValueError, match="only one class"):
+        SequentialClassifier().fit([[0.0], [1.0]], [1, 1])
+    with pytest.raises(ValueError, match="30 features"):
+        fitted.predict(np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="infinity"):
+        fitted.predict(np.full((1, 30), np.inf))

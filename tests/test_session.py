@@ -1,0 +1,150 @@
+"""Live cases."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+from seqclass import SequentialClassifier, etana
+from seqclass.pomdp import GridValueIteration
+
+QUICK = GridValueIteration(200, certificate_paths=0)
+
+
+@pytest.fixture(scope="module")
+def clf():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    return etana(solver=QUICK).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return load_breast_cancer(return_X_y=True, as_frame=True)[0]
+
+
+def play(session, row):
+    while (question := session.next_feature) is not None:
+        session.observe(question.name, row[question.column])
+
+
+@pytest.mark.quick
+def test_a_session_does_what_acquire_does(clf, rows):
+    record = clf.acquire(rows, record_beliefs=True)
+    for i in range(0, len(rows), 40):
+        session = clf.session()
+        play(session, rows.iloc[i].to_numpy())
+        assert session.decision == record.decision[i]
+        assert session.n_features == record.n_features[i]
+        assert session.cost == pytest.approx(record.cost[i])
+        np.testing.assert_allclose(session.posterior, record.posterior[i])
+        names = [clf.feature_name(j) for j in record.order[i] if j >= 0]
+        assert [answer.name for answer in session.history] == names
+        for k, answer in enumerate(session.history):
+            np.testing.assert_allclose(answer.posterior, record.beliefs[i, k + 1])
+            assert answer.outcome == record.outcome[i, k]
+            assert answer.expected_saving > 0
+
+
+def test_the_question_tells_price_and_saving(clf):
+    session = clf.session()
+    question = session.next_feature
+    assert question.name == "worst concave points" or question.name in clf.feature_names_in_
+    assert question.price == 0.01
+    info = clf.problem_.begin()
+    saving = info.stopping_cost[0] - clf.policy_.continuation_cost(info)[0]
+    assert question.expected_saving == pytest.approx(saving)
+    assert session.expected_cost == pytest.approx(clf.problem_.prior.min())
+
+
+def test_unavailable_leaves_the_belief_and_costs_nothing(clf):
+    session = clf.session()
+    before = session.posterior
+    session.unavailable(session.next_feature.name)
+    np.testing.assert_array_equal(session.posterior, before)
+    assert session.cost == 0
+    assert session.n_features == 0
+    assert session.history[0].value is None
+
+
+def test_undo_goes_back(clf, rows):
+    session = clf.session()
+    first = session.next_feature
+    session.observe(first.name, rows.iloc[0, first.column])
+    moved = session.posterior
+    session.undo()
+    assert session.next_feature == first
+    assert session.history == ()
+    np.testing.assert_array_equal(session.posterior, clf.problem_.prior)
+    session.observe(first.name, rows.iloc[0, first.column])
+    np.testing.assert_array_equal(session.posterior, moved)
+    with pytest.raises(ValueError, match="no answer"):
+        clf.session().undo()
+
+
+def test_saved_and_restored(clf, rows):
+    session = clf.session()
+    first = session.next_feature
+    session.observe(first.name, rows.iloc[3, first.column])
+    if session.next_feature is not None:
+        session.unavailable(session.next_feature.name)
+    text = session.to_json()
+    again = clf.session(text)
+    assert again.history == session.history
+    assert again.next_feature == session.next_feature
+    other = etana(solver=QUICK).fit(*load_breast_cancer(return_X_y=True))
+    with pytest.raises(ValueError, match="another model"):
+        etana(solver=QUICK, feature_costs=0.02).fit(rows, load_breast_cancer().target).session(text)
+    for wrong in ("", "{}", "[1]", json.dumps({"format": "seqclass-session", "version": 2, "answers": []})):
+        with pytest.raises(ValueError, match="not a saved session"):
+            other.session(wrong)
+
+
+def test_restoring_fails_whole(clf):
+    session = clf.session()
+    content = json.loads(session.to_json())
+    content["answers"] = [[session.next_feature.name, 1.0], ["no such feature", 2.0]]
+    with pytest.raises(ValueError, match="no such feature|nothing more"):
+        session.restore(json.dumps(content))
+    assert session.history == ()
+
+
+def test_wrong_answers_are_refused(clf):
+    session = clf.session()
+    name = session.next_feature.name
+    with pytest.raises(ValueError, match=f"'age' was not asked for; the next one is '{name}'"):
+        session.observe("age", 1)
+    for value in ("big", None, [1]):
+        with pytest.raises(ValueError, match=f"'{name}' must be a number"):
+            session.observe(name, value)
+    for value in (float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="call it unavailable"):
+            session.observe(name, value)
+    assert session.history == ()
+
+
+def test_categories_are_named_and_checked():
+    frame = pd.DataFrame({"colour": ["red", "blue", "green", "red"] * 20, "size": np.arange(80.0)})
+    y = (frame["colour"] == "red").to_numpy()
+    session = SequentialClassifier(solver=QUICK).fit(frame, y).session()
+    assert session.next_feature.categories == ("blue", "green", "red")
+    with pytest.raises(ValueError, match="unknown category 'violet'"):
+        session.observe("colour", "violet")
+    session.observe("colour", "red")
+    assert session.decision
+    assert session.next_feature is None
+    with pytest.raises(ValueError, match="decide"):
+        session.observe("size", 1.0)
+
+
+def test_numbered_columns_and_charged_missing():
+    X = np.repeat([[0.0], [1.0]], 20, axis=0)
+    session = (
+        SequentialClassifier(solver=QUICK, charge_missing=True).fit(X, np.repeat([0, 1], 20)).session()
+    )
+    assert session.next_feature.name == "x0"
+    session.unavailable("x0")
+    assert session.cost == 0.01
