@@ -32,6 +32,15 @@ class AcquisitionRecord:
         Outcome that each showed; -1 where it was missing or beyond the stop.
     beliefs : ndarray of shape (n, longest + 1, n_classes) or None
         Posterior before anything was asked and after each answer, the last repeated beyond the stop; on request.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass import SequentialClassifier
+    >>> X = np.repeat([[0.0, 5.0], [1.0, 5.0]], 20, axis=0)
+    >>> record = SequentialClassifier().fit(X, np.repeat(["a", "b"], 20)).acquire([[0.1, 5.0]])
+    >>> record.decision.tolist(), record.order.tolist(), record.cost.tolist()
+    (['a'], [[0]], [0.01])
     """
 
     decision: npt.NDArray[Any]

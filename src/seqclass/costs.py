@@ -25,6 +25,13 @@ class Prices:
         Price once another feature of its group has been acquired.
     groups : ndarray of int of shape (n_features,) or None
         Group of each feature, -1 for none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> prices = Prices(np.array([4.0, 3.0]), np.array([1.0, 1.0]), np.array([0, 0]))
+    >>> prices.along(np.array([1, 0]))[0]
+    array([3., 1.])
     """
 
     full: FloatArray

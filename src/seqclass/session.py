@@ -34,6 +34,11 @@ class Question:
         By how much going on is expected to be cheaper than deciding now; NaN where the policy cannot tell.
     categories : tuple of str
         What it may be, for a categorical feature; empty for a number.
+
+    Examples
+    --------
+    >>> Question("age", 0, 0.01, 0.2).categories
+    ()
     """
 
     name: str
@@ -61,6 +66,11 @@ class Answer:
         What was expected of asking.
     posterior : tuple of float
         P(class | everything so far) after the answer.
+
+    Examples
+    --------
+    >>> Answer("age", 47.0, 2, 0.01, 0.2, (0.3, 0.7)).price
+    0.01
     """
 
     name: str

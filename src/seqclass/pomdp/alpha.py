@@ -207,6 +207,14 @@ class AlphaVectors(ValueFunction):
     sets : sequence of AlphaSet
         Vectors of going on, for the stages ``0..n_stages-1``.
 
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, AlphaSet, AlphaVectors
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> values = AlphaVectors(problem, [AlphaSet(np.array([[0.2, 0.3]]))])
+    >>> values.value(0, np.array([[0.5, 0.5], [0.9, 0.1]]))
+    array([0.25, 0.1 ])
     """
 
     def __init__(self, problem: AcquisitionProblem, sets: Sequence[AlphaSet]) -> None:

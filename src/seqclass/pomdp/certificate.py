@@ -43,6 +43,14 @@ class Certificate:
         Sampled paths; 0 where exact.
     seconds : float
         Wall-clock time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, LookaheadPolicy, StoppingValue, certify
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> certify(problem, LookaheadPolicy(StoppingValue(problem))).method
+    'exact'
     """
 
     upper: float

@@ -41,6 +41,14 @@ class Evaluation:
         ``"exact"`` or ``"simulation"``.
     n_histories : int
         Distinct histories visited.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, LookaheadPolicy, StoppingValue, evaluate
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> evaluate(problem, LookaheadPolicy(StoppingValue(problem))).stage
+    array([0., 1.])
     """
 
     cost: float

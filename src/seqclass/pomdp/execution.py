@@ -34,6 +34,15 @@ class Acquisition:
         Outcomes seen; -1 where missing or beyond the stop.
     leaf_beliefs : ndarray of shape (n_leaves, longest + 1, n_classes) or None
         Posterior before anything and after each answer; after the stop the last one is repeated. Only if recorded.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, GridValueIteration, acquire
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> acquired = acquire(GridValueIteration().solve(problem), np.array([[0], [1], [0]]))
+    >>> acquired.leaf, acquired.leaf_outcome.ravel()
+    (array([0, 1, 0]), array([0, 1], dtype=int32))
     """
 
     leaf: IntArray

@@ -129,6 +129,15 @@ class GridValues(ValueFunction):
         Vectors whose lower envelope is the cost at the horizon.
     interpolation : {"freudenthal", "nearest"}
         How to read between grid points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, GridValueIteration
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> values = GridValueIteration(10).solve(problem).values
+    >>> values.size, values.value(0, np.array([[0.5, 0.5]]))
+    (11, array([0.25]))
     """
 
     def __init__(

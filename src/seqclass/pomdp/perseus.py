@@ -28,6 +28,12 @@ class Points(NamedTuple):
         The beliefs.
     context : ndarray of int of shape (n,) or None
         Context of each, where the problem has several.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Points(np.array([[0.5, 0.5]]), None).belief
+    array([[0.5, 0.5]])
     """
 
     belief: FloatArray

@@ -39,6 +39,11 @@ class SolveInfo:
         1.0 where the bounds are exact, else the confidence of the interval.
     certify_seconds : float
         Wall-clock time of the certificate.
+
+    Examples
+    --------
+    >>> SolveInfo("converged", upper=0.2, lower=0.19, gap=0.05).status
+    'converged'
     """
 
     status: str
@@ -63,6 +68,17 @@ class Policy(ABC):
         Horizon: it decides at this stage at the latest. By default all stages.
     info : SolveInfo, optional
         What the solver reports.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, evaluate
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> class AcquireAll(Policy):
+    ...     def _act(self, info):
+    ...         return np.full(len(info), self.problem.features[info.stage])
+    >>> round(evaluate(problem, AcquireAll(problem)).cost, 3)
+    0.25
     """
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None, info: SolveInfo | None = None) -> None:

@@ -48,6 +48,20 @@ class AcquisitionProblem(ABC):
     ----------
     perfect_cost : ndarray of shape (n_classes,)
         Cost of the best decision if the class were known: ``min_j decision_costs[:, j]``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Coin(AcquisitionProblem):
+    ...     def start(self, n):
+    ...         return np.zeros(n)
+    ...     def likelihood(self, stage, state):
+    ...         return np.tile([[0.9, 0.2], [0.1, 0.8]], (len(state), 1, 1))
+    ...     def advance(self, stage, state, outcome):
+    ...         return state
+    >>> problem = Coin([0.5, 0.5], prices=[0.1], n_outcomes=[2], decision_costs=1 - np.eye(2))
+    >>> problem.stopping_cost(problem.prior), problem.begin().predictive
+    (array(0.5), array([[0.55, 0.45]]))
     """
 
     def __init__(
@@ -169,6 +183,15 @@ class InformationState:
         The problem's own state, indexable by rows.
     paid : ndarray of bool of shape (n, n_groups) or None
         Groups of which a feature has been acquired.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> state = problem.begin(2).update(np.array([0, 1]))
+    >>> state.stage, state.belief.round(3).tolist()
+    (1, [[0.818, 0.182], [0.111, 0.889]])
     """
 
     def __init__(

@@ -15,7 +15,15 @@ from seqclass.pomdp.problem import InformationState
 
 
 class TooLarge(ValueError):
-    """More histories than the walk may visit."""
+    """More histories than the walk may visit.
+
+    Examples
+    --------
+    >>> raise TooLarge(100)
+    Traceback (most recent call last):
+    ...
+    seqclass.pomdp.walk.TooLarge: more than max_histories=100 histories; raise it or use method='simulation'.
+    """
 
     def __init__(self, max_histories: float) -> None:
         super().__init__(f"more than max_histories={max_histories} histories; raise it or use method='simulation'.")
@@ -32,6 +40,12 @@ class Branches(NamedTuple):
         Outcome it sees.
     weight : ndarray of shape (m,)
         Its probability or number of paths.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Branches(np.array([0, 0]), np.array([0, 1]), np.array([0.55, 0.45])).outcome
+    array([0, 1])
     """
 
     parent: IntArray
