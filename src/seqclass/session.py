@@ -269,8 +269,9 @@ class Session:
 
     def _advance(self, question: Question, value: Any, outcome: int) -> None:
         info = self._states[-1]
-        following = info.update(np.array([outcome]))
-        paid = outcome >= 0 or self._classifier.charge_missing
+        charged = self._classifier.charge_missing
+        following = info.update(np.array([outcome]), charge_missing=charged)
+        paid = outcome >= 0 or charged
         if value is not None and not isinstance(value, str):
             value = float(value)
         self._states.append(following)

@@ -38,11 +38,11 @@ def one_by_one(case, policy, X, charge_missing=False):
             full = case.groups is not None and case.groups[stage] >= 0 and case.groups[stage] not in groups
             if outcome >= 0 or charge_missing:
                 price += case.full_prices[stage] if full else case.prices[stage]
+                if case.groups is not None and case.groups[stage] >= 0:
+                    groups.add(case.groups[stage])
             if outcome >= 0:
                 joint = [b * p for b, p in zip(belief, case.tables[stage][context][outcome])]
                 belief = [j / sum(joint) for j in joint]
-                if case.groups is not None and case.groups[stage] >= 0:
-                    groups.add(case.groups[stage])
             if case.moves is not None:
                 context = case.moves[stage][context][outcome]
             path.append(feature)

@@ -117,7 +117,7 @@ def acquire(
         info._check_range(outcome)
         child, parent, seen = _group(node, outcome, int(policy.problem.n_outcomes[info.stage]))
         price = np.where((seen >= 0) | charge_missing, info.price[parent], 0.0)
-        info = info.update(seen, parent)
+        info = info.update(seen, parent, charge_missing=charge_missing)
         track = track.extend(parent, feature[parent], seen, price, info.belief)
         node = child
     return leaves.result()

@@ -88,11 +88,12 @@ class GridValueIteration(Solver):
                 "GridValueIteration needs a problem with tables (a finite number of contexts), and this one has none; "
                 "use Perseus or a look-ahead policy."
             )
-        self._check_memory(problem, min(64, problem.n_stages))
 
     def _check_memory(self, problem: AcquisitionProblem, n_stages: int) -> None:
         points = grid_size(problem.n_classes, self._steps(problem))
         needed = 8.0 * points * sum(problem.n_contexts(k) for k in range(n_stages))
+        if n_stages < problem.n_stages:  # both bounds of the horizon are held
+            needed *= 2
         # the points themselves and the interpolation's working arrays
         needed += 8.0 * points * problem.n_classes
         if needed > self.max_bytes:

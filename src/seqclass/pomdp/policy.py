@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray, chunks, row_sums
-from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.values import ValueFunction
 
 #: What `Policy.act` answers where it is time to decide.
@@ -145,7 +145,7 @@ class LookaheadPolicy(Policy):
         self.values = values
 
     def _act(self, info: InformationState) -> IntArray:
-        stop = info.stopping_cost - TIE
+        stop = info.stopping_cost - self.problem.tie
         go_on = np.zeros(len(info), dtype=bool)
         # look-ahead is spared where stopping is optimal for certain, or a known plan already pays
         rows = np.flatnonzero(~info.settled)

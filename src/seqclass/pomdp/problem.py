@@ -12,7 +12,7 @@ import numpy.typing as npt
 from seqclass._arrays import BoolArray, FloatArray, IntArray, lower_envelope, row_sums
 from seqclass._validation import check_costs, check_distribution
 
-#: Two costs closer than this are a tie, so that batch size and BLAS do not change answers.
+#: Two costs closer than this share of the dearest decision are a tie, so that batch size and BLAS change no answer.
 TIE = 1e-12
 
 
@@ -95,6 +95,8 @@ class AcquisitionProblem(ABC):
         if self.n_stages and self.n_outcomes.min() < 1:
             raise ValueError("n_outcomes must be at least 1 at every stage.")
         self.full_prices = self.prices if full_prices is None else check_costs(full_prices, "full_prices", shape)
+        if (self.full_prices < self.prices).any():
+            raise ValueError("full_prices must not be below prices: a discount cannot raise a price.")
         self.perfect_cost: FloatArray = self.decision_costs.min(axis=1)
 
     @property
@@ -111,6 +113,11 @@ class AcquisitionProblem(ABC):
     def n_decisions(self) -> int:
         """Number of decisions; the first ones are the classes."""
         return int(self.decision_costs.shape[1])
+
+    @cached_property
+    def tie(self) -> float:
+        """Costs closer than this are equal, in units of cost."""
+        return TIE * float(self.decision_costs.max() or 1.0)
 
     @property
     def has_tables(self) -> bool:
@@ -158,7 +165,7 @@ class AcquisitionProblem(ABC):
     def decide(self, belief: FloatArray) -> IntArray:
         """Index of the cheapest decision for each belief; ties go to the lowest index."""
         costs = belief @ self.decision_costs
-        return np.asarray((costs <= costs.min(axis=-1, keepdims=True) + TIE).argmax(axis=-1))
+        return np.asarray((costs <= costs.min(axis=-1, keepdims=True) + self.tie).argmax(axis=-1))
 
     def begin(self, n: int = 1) -> InformationState:
         """Information state of ``n`` instances of which nothing is known."""
@@ -257,9 +264,11 @@ class InformationState:
         if self.stage >= self.problem.n_stages:
             return np.ones(len(self), dtype=bool)
         bound = self.problem.prices[self.stage] + self.belief @ self.problem.perfect_cost
-        return np.asarray(self.stopping_cost <= bound + TIE)
+        return np.asarray(self.stopping_cost <= bound + self.problem.tie)
 
-    def update(self, outcome: IntArray, rows: IntArray | None = None) -> InformationState:
+    def update(
+        self, outcome: IntArray, rows: IntArray | None = None, *, charge_missing: bool = False
+    ) -> InformationState:
         """Information state after the next feature showed ``outcome``.
 
         Parameters
@@ -268,6 +277,8 @@ class InformationState:
             What was seen; -1 is missing and leaves the belief as it is.
         rows : ndarray of int of shape (m,), optional
             The row of this state that each outcome belongs to; by default each row once.
+        charge_missing : bool
+            Whether a missing feature is paid for all the same; its group is then paid for as well.
 
         Returns
         -------
@@ -298,7 +309,7 @@ class InformationState:
             )
         belief[seen] = joint / total
         state = self.problem.advance(self.stage, parent.state, outcome)
-        return InformationState(self.problem, self.stage + 1, belief, state, parent._pay(outcome >= 0))
+        return InformationState(self.problem, self.stage + 1, belief, state, parent._pay((outcome >= 0) | charge_missing))
 
     def _pay(self, acquired: BoolArray) -> BoolArray | None:
         groups = self.problem.groups
