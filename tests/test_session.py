@@ -107,7 +107,7 @@ def test_restoring_fails_whole(clf):
     session = clf.session()
     content = json.loads(session.to_json())
     content["answers"] = [[session.next_feature.name, 1.0], ["no such feature", 2.0]]
-    with pytest.raises(ValueError, match="no such feature|nothing more"):
+    with pytest.raises(ValueError, match=r"no such feature|nothing more"):
         session.restore(json.dumps(content))
     assert session.history == ()
 
@@ -142,9 +142,7 @@ def test_categories_are_named_and_checked():
 
 def test_numbered_columns_and_charged_missing():
     X = np.repeat([[0.0], [1.0]], 20, axis=0)
-    session = (
-        SequentialClassifier(solver=QUICK, charge_missing=True).fit(X, np.repeat([0, 1], 20)).session()
-    )
+    session = SequentialClassifier(solver=QUICK, charge_missing=True).fit(X, np.repeat([0, 1], 20)).session()
     assert session.next_feature.name == "x0"
     session.unavailable("x0")
     assert session.cost == 0.01

@@ -53,7 +53,7 @@ def check_training(estimator: Any, X: Any, y: npt.ArrayLike) -> tuple[Any, npt.N
     classes = np.unique(y)
     if len(classes) < 2:
         raise ValueError(f"y holds only one class, {classes.tolist()[0]!r}; a classifier needs at least two.")
-    return X, y, encoder
+    return X, np.asarray(y), encoder
 
 
 def check_input(estimator: Any, X: Any, encoder: FrameEncoder | None) -> Any:

@@ -31,10 +31,9 @@ def pyplot() -> Any:
 
 def new_axes(ax: Any, width: float = 6.0, height: float = 4.0) -> Any:
     """Return the axes that were given, or those of a new figure of that many inches."""
-    plt = pyplot()
     if ax is not None:
         return ax
-    _, ax = plt.subplots(figsize=(width, height), layout="constrained")
+    _, ax = pyplot().subplots(figsize=(width, height), layout="constrained")
     return ax
 
 

@@ -226,6 +226,7 @@ class AccuracyFeaturesDisplay:
         for i, name in enumerate(dict.fromkeys(self.names)):
             rows = [k for k, other in enumerate(self.names) if other == name]
             style: dict[str, Any] = {"color": colour(i), "marker": MARKERS[i % len(MARKERS)], "markersize": 7}
+            style["linestyle"] = "-" if len(rows) > 1 else "none"
             x, y = self.mean_features[rows], self.accuracy[rows]
             self.lines_.append(ax.plot(x, y, label=shorten(name, 34), linewidth=2, zorder=3, **style)[0])
             if self.intervals is not None:
@@ -267,13 +268,14 @@ class AccuracyFeaturesDisplay:
         half = _ROOM * ax.figure.dpi / 72
         centres = ax.transData.transform([(x, y) for x, y, _ in points])
         taken = [(x - half, y - half, x + half, y + half) for x, y in centres]
+        bottom = ax.bbox.y0 + half
         kept = []
         for x, y, label in points:
             for dx, dy, ha, va in _PLACES if label else ():
                 style = {"xytext": (dx, dy), "textcoords": "offset points", "ha": ha, "va": va, "fontsize": 8}
                 text = ax.annotate(shorten(label, 16), (x, y), zorder=4, **style)
                 box = text.get_window_extent().extents
-                if not any(_overlap(box, other) for other in taken):
+                if box[1] > bottom and not any(_overlap(box, other) for other in taken):
                     taken.append(tuple(box))
                     kept.append(text)
                     break

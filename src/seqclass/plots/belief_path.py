@@ -167,7 +167,7 @@ class BeliefPathDisplay:
         ax.set_xlim(-0.3, n_asked + 0.3)
         ax.set_ylabel("P(class | what was seen)")
         self._label_steps(ax)
-        ax.set_title(self._title() if title is None else title, fontsize=11, loc="left", pad=10)
+        ax.set_title(self._title() if title is None else title, fontsize=11, pad=10)
         legend_beside(ax)
         return self
 
@@ -200,7 +200,7 @@ class BeliefPathDisplay:
             texts = [f"{wrap(n, 12)}\n= {shorten(v, 12)}" for n, v in zip(self.names, self.values)]
             rotation: dict[str, Any] = {}
         else:
-            texts = [f"{shorten(n, 22)} = {shorten(v, 10)}" for n, v in zip(self.names, self.values)]
+            texts = [f"{shorten(n, 26)} = {shorten(v, 10)}" for n, v in zip(self.names, self.values)]
             rotation = {"rotation": 90}
         ax.set_xticks(range(n_asked + 1), ["prior", *texts], fontsize=9 if n_asked <= _UPRIGHT else 8, **rotation)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass._validation import check_integer
 from seqclass.classifier import SequentialClassifier
-from seqclass.plots._style import NEUTRAL, PALE, legend_below, new_axes, open_frame, pale, pyplot, shorten
+from seqclass.plots._style import NEUTRAL, PALE, legend_below, new_axes, open_frame, pale, shorten
 from seqclass.pomdp import DECIDE, InformationState, LookaheadPolicy, Policy
 
 #: Steps along an edge of the simplex, by number of classes.
@@ -241,7 +241,6 @@ class StoppingRegionDisplay:
         return np.where(self.go_on, 0, self.decision + 1)
 
     def _patches(self) -> list[Any]:
-        pyplot()
         from matplotlib.patches import Patch
 
         stops = [Patch(color=pale(j), label=f"stop: {shorten(self.decisions[j], 22)}") for j in self._shown_decisions]
@@ -268,7 +267,6 @@ class StoppingRegionDisplay:
         return [*lines, *self._patches()]
 
     def _draw_triangle(self, ax: Any) -> list[Any]:
-        pyplot()
         from matplotlib.colors import BoundaryNorm, ListedColormap
 
         corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])

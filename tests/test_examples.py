@@ -1,0 +1,110 @@
+"""The examples run as they stand, and print what they promise."""
+
+from __future__ import annotations
+
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="no examples beside the tests: not a checkout")
+
+
+def run(name: str, *arguments: str, cwd: Path, **environment: str) -> str:
+    """What an example prints; no file is left in the working folder that was not asked for."""
+    inherited = {key: value for key, value in os.environ.items() if key != "SEQCLASS_DATA"}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(EXAMPLES / f"{name}.py"), *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=300,
+        cwd=cwd,
+        env=inherited | {"MPLBACKEND": "Agg", "PYTHONIOENCODING": "utf-8", "OMP_NUM_THREADS": "1"} | environment,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+def numbers(pattern: str, text: str) -> list[float]:
+    found = re.search(pattern, text)
+    assert found, text
+    return [float(group) for group in found.groups()]
+
+
+def test_every_example_is_tested() -> None:
+    source = Path(__file__).read_text(encoding="utf-8")
+    names = [file.stem for file in EXAMPLES.glob("*.py")]
+    assert len(names) >= 3
+    assert [name for name in names if f'run("{name}"' not in source] == []
+
+
+def test_quickstart(tmp_path: Path) -> None:
+    picture = tmp_path / "belief.png"
+    text = run("quickstart", "--picture", str(picture), cwd=tmp_path)
+    (accuracy,) = numbers(r"accuracy +(\S+)", text)
+    features, total = numbers(r"measurements +(\S+) a patient, of (\d+)", text)
+    paid, realised = numbers(r"prices paid +(\S+)\n +prices plus errors +(\S+)", text)
+    assert accuracy > 0.93
+    assert features < 6 < total == 30
+    assert paid == pytest.approx(features / 100, abs=1e-4)
+    assert realised == pytest.approx(paid + 1 - accuracy, abs=1e-3)
+    assert re.search(r"decision: (benign|malignant), after 3 measurements and 0.03 paid", text)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_custom_costs(tmp_path: Path) -> None:
+    text = run("custom_costs", cwd=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    paid = [float(p) for p in re.findall(r"features, (\S+) paid", text)]
+    total = [float(t) for t in re.findall(r"paid, (\S+) in all", text)]
+    assert len(paid) == len(total) == 5
+    assert all(p < t for p, t in zip(paid, total))
+    assert total[1] < total[0]  # a discount helps
+    assert total[3] < total[2]  # tempering does where errors are dear
+    assert total[4] > total[3]  # missing cells do not
+    assert len(re.findall(r"refer \d+\.\d%", text)) == 3
+    as_trained, screening = (float(c) for c in re.findall(r"malignant: (\S+) with", text))
+    assert screening < as_trained
+
+
+def test_etana_mll_without_its_data(tmp_path: Path) -> None:
+    text = run("etana_mll", cwd=tmp_path)
+    assert len(text.splitlines()) == 1
+    assert "--data" in text
+    assert run("etana_mll", "--data", str(tmp_path), cwd=tmp_path, SEQCLASS_DATA=str(tmp_path)) == text
+
+
+def test_etana_mll(tmp_path: Path, data_dir: Path) -> None:
+    if not (data_dir / "mll.npz").is_file():
+        pytest.skip("no real data: mll.npz is not among them")
+    text = run("etana_mll", "--repeats", "1", cwd=tmp_path, SEQCLASS_DATA=str(data_dir))
+    rows = re.findall(r"^(.+?)  +(\d\.\d{3}) +(\d+\.\d\d) +(\d\.\d{3})", text, re.MULTILINE)
+    assert [row[0].strip() for row in rows] == [
+        "the paper, tables 2 and 3",
+        *["ETANA as published", "ETANA, our defaults"] * 2,
+    ]
+    paper, _, ours, published, defaults = ([float(number) for number in row[1:]] for row in rows)
+    assert ours[0] == paper[0] == 1.0  # accuracy on the paper's own split
+    assert ours[1] <= paper[1]  # features
+    assert defaults[2] < published[2]  # realised cost on all patients
+    assert defaults[2] < 0.15
+
+
+def test_the_readme_names_what_is_there() -> None:
+    text = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link]
+    assert len(links) >= 6
+    assert [link for link in links if not (EXAMPLES.parent / link).is_file()] == []
+    for marker, command in (("ci:run", "seqclass demo"), ("ci:test", "python -m pytest")):
+        blocks = re.findall(rf"<!-- {marker} -->\n```bash\n(.*?)```", text, re.DOTALL)
+        assert len(blocks) == text.count(marker) == 1
+        assert command in blocks[0]
+    for module in set(re.findall(r"`(seqclass(?:\.\w+)+)", text)):
+        assert pkgutil.resolve_name(module)
