@@ -62,7 +62,7 @@ class OutcomeCoder:
         ndarray or sparse array of int of shape (n, n_features)
         """
         n_features = X.shape[1]
-        self.numeric_ = np.array([j for j in range(n_features) if j not in self.categories], dtype=np.intp)
+        self.numeric_ = np.setdiff1d(np.arange(n_features), list(self.categories), assume_unique=True)
         self.n_outcomes_ = np.ones(n_features, dtype=np.intp)
         for j, n_categories in self.categories.items():
             self.n_outcomes_[j] = max(1, n_categories)
@@ -100,12 +100,13 @@ class OutcomeCoder:
         part = OutcomeCoder(self.discretizer)
         position = {int(j): i for i, j in enumerate(columns)}
         part.categories = {position[j]: n for j, n in self.categories.items() if j in position}
-        inner = {int(j): i for i, j in enumerate(self.numeric_)}
-        part.numeric_ = np.array([i for i, j in enumerate(columns) if int(j) in inner], dtype=np.intp)
+        part.numeric_ = np.flatnonzero(np.isin(columns, self.numeric_))
         part.n_outcomes_ = self.n_outcomes_[columns]
         part.discretizer_ = None
         if self.discretizer_ is not None:
-            part.discretizer_ = self.discretizer_.restrict([inner[int(columns[i])] for i in part.numeric_])
+            # numeric columns are in increasing order
+            inner = np.searchsorted(self.numeric_, columns[part.numeric_])
+            part.discretizer_ = self.discretizer_.restrict(inner)
         return part
 
     def labels(self, feature: int) -> list[str]:

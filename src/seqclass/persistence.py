@@ -177,7 +177,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         except ModelFileError as error:
             raise ModelFileError(f"{os.fspath(path)} {error}") from error
         except Exception as error:  # the ways in which zipfile, json and a damaged tree fail have no end
-            raise ModelFileError(f"{os.fspath(path)} is damaged, or no seqclass model ({error!r})") from error
+            raise ModelFileError(f"{os.fspath(path)} is damaged, or no seqclass model ({error})") from error
 
 
 def _name(cls: type) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from seqclass._arrays import FloatArray, IntArray, as_generator, chunks
+from seqclass._arrays import FloatArray, IntArray, as_generator, chunks, row_sums
 from seqclass._information import contingency_table
 from seqclass._validation import check_costs, check_integer
 from seqclass.bn._checks import Codes, check_codes, check_labels, check_n_outcomes, seen_outcomes
@@ -143,17 +143,17 @@ def _information(
         part = X if cols.stop - cols.start == X.shape[1] else X[:, cols]
         counts = contingency_table(part, joint, n_strata * n_classes, sizes[cols])
         counts = counts.reshape(counts.shape[0], counts.shape[1], n_strata, n_classes)
-        outcomes, classes = counts.sum(axis=3), counts.sum(axis=1)
-        totals = classes.sum(axis=2)
+        outcomes, classes = row_sums(counts), counts.sum(axis=1)
+        totals = row_sums(classes)
         entropies = _n_log_n(counts) - _n_log_n(outcomes) - _n_log_n(classes) + _n_log_n(totals)
         # Miller and Madow: in each stratum the plug-in estimate is too large by (rows - 1)(columns - 1) / 2n
-        freedom = ((outcomes > 0).sum(axis=1) - 1.0) * ((classes > 0).sum(axis=2) - 1.0)
-        freedom = np.where(totals > 0, freedom, 0.0).sum(axis=1)
-        scores[cols] = (entropies - freedom / 2) / np.maximum(totals.sum(axis=1), 1.0)
+        freedom = ((outcomes > 0).sum(axis=1) - 1.0) * (row_sums((classes > 0).astype(np.float64)) - 1.0)
+        freedom = row_sums(np.where(totals > 0, freedom, 0.0))
+        scores[cols] = (entropies - freedom / 2) / np.maximum(row_sums(totals), 1.0)
     return np.maximum(scores, 0.0)
 
 
 def _n_log_n(counts: FloatArray) -> FloatArray:
     """Sum of n log n of each feature."""
     terms = counts * np.log(np.maximum(counts, 1.0))
-    return np.asarray(terms.reshape(len(counts), -1).sum(axis=1))
+    return row_sums(terms.reshape(len(counts), -1))

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from seqclass import __version__
-from seqclass.cli._errors import InputError, sentence
+from seqclass.cli._errors import end_sentence, sentence
 
 #: Where each command lives, and its line in the help: a command is loaded only when it is run.
 COMMANDS = {
@@ -57,12 +57,15 @@ class _Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
-    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
-        if not standalone_mode:
-            return super().main(*args, standalone_mode=False, **extra)
+    def main(self, *args: Any, **settings: Any) -> Any:
+        if not settings.setdefault("standalone_mode", True):
+            return super().main(*args, **settings)
+        settings["standalone_mode"] = False
         try:
-            code = super().main(*args, standalone_mode=False, **extra)
+            code = super().main(*args, **settings)
             sys.stdout.flush()
+        except click.UsageError as error:
+            code = _wrong_usage(error)
         except click.ClickException as error:
             error.show()
             code = error.exit_code
@@ -74,6 +77,13 @@ class _Commands(click.Group):
         except Exception as error:
             code = _fault(error)
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _wrong_usage(error: click.UsageError) -> int:
+    """One sentence, and where to read more."""
+    command = "seqclass" if error.ctx is None else error.ctx.command_path
+    click.echo(f"Error: {end_sentence(error.format_message())} See '{command} --help'.", err=True)
+    return error.exit_code
 
 
 def _broken_pipe() -> int:
@@ -94,10 +104,18 @@ def _fault(error: Exception) -> int:
     return 1
 
 
-@click.group(cls=_Commands, help=_HELP, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=_Commands,
+    invoke_without_command=True,
+    help=_HELP,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="seqclass")
-def main() -> None:
+@click.pass_context
+def main(ctx: click.Context) -> None:
     """Run the command line."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
-__all__ = ["InputError", "main"]
+__all__ = ["main"]

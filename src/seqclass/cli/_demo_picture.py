@@ -36,11 +36,18 @@ def draw(comparison: Comparison, story: Story, path: Path) -> bool:
     left, right = figure.subplots(1, 2)
     results = comparison.results
     AccuracyFeaturesDisplay.from_results(
-        [r.method for r in results], [r.mean_features for r in results], [r.accuracy for r in results], ax=left
+        [r.method for r in results],
+        [r.mean_features for r in results],
+        [r.accuracy for r in results],
+        ax=left,
+        title="accuracy against measurements taken",
     )
-    left.set_title("Breast cancer: accuracy against measurements")
-    BeliefPathDisplay.from_estimator(comparison.model, comparison.X_held_out.iloc[[story.row]], ax=right)
-    right.set_title(f"One held-out patient: {story.decision} after {len(story.steps)} of 30 measurements")
+    BeliefPathDisplay.from_estimator(
+        comparison.model,
+        comparison.X_held_out.iloc[[story.row]],
+        ax=right,
+        title=f"one held-out patient: {story.decision} after {len(story.steps)} of 30 measurements",
+    )
     with replacing(path) as temporary:
         figure.savefig(temporary, dpi=150)
     return True

@@ -43,7 +43,9 @@ def describe(clf: SequentialClassifier, most: int | None = None) -> dict[str, An
     dict
     """
     info = clf.policy_.info
-    features = [_feature(clf, stage) for stage in range(len(clf.order_) if most is None else min(most, len(clf.order_)))]
+    features = [
+        _feature(clf, stage) for stage in range(len(clf.order_) if most is None else min(most, len(clf.order_)))
+    ]
     return {
         "seqclass_version": __version__,
         "classes": [str(c) for c in clf.classes_.tolist()],
@@ -80,8 +82,7 @@ def feature_lines(features: list[dict[str, Any]]) -> str:
         [str(i), feature["name"], f"{feature['price']:.4g}", str(len(feature["outcomes"])), _outcomes(feature)]
         for i, feature in enumerate(features, 1)
     ]
-    widths = [[row[1] for row in rows]]
-    name_width = max(len(name) for name in [*widths[0], "feature"])
+    name_width = max(len(name) for name in ["feature", *(row[1] for row in rows)])
     body = [[row[0].rjust(3), row[1].ljust(name_width), row[2].rjust(7), row[3].rjust(4), row[4]] for row in rows]
     head = ["  #", "feature".ljust(name_width), "  price", "bins", "outcomes"]
     return table(head, body, left=5)
@@ -106,5 +107,5 @@ def outcome_labels(clf: SequentialClassifier, column: int) -> list[str]:
 
 
 def _outcomes(feature: dict[str, Any], width: int = 44) -> str:
-    text = ", ".join(feature["outcomes"])
-    return text if len(text) <= width else text[: width - 4].rsplit(", ", 1)[0] + ", ..."
+    text = " | ".join(feature["outcomes"])
+    return text if len(text) <= width else text[: width - 6].rsplit(" | ", 1)[0] + " | ..."

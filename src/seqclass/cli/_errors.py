@@ -33,7 +33,11 @@ def refused(about: str = "") -> Iterator[None]:
 
 def sentence(error: BaseException) -> str:
     """Message of an error on one line, with a full stop."""
-    text = " ".join(str(error).split()) or type(error).__name__
+    return end_sentence(" ".join(str(error).split()) or type(error).__name__)
+
+
+def end_sentence(text: str) -> str:
+    """Put a full stop where none is."""
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
@@ -74,5 +78,5 @@ def near(name: str, names: list[str]) -> str:
     matches = same or get_close_matches(name, names, n=3, cutoff=0.5)
     if matches:
         return f"did you mean {' or '.join(map(repr, matches))}?"
-    shown = ", ".join(map(repr, names[:8]))
-    return f"the columns are {shown}{', ...' if len(names) > 8 else ''}."
+    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
+    return f"the columns are {', '.join(map(repr, names[:6]))}{more}."

@@ -81,6 +81,19 @@ def percent(p: float) -> str:
     return f"{100 * p:.1f}%"
 
 
+def gap_text(gap: float) -> str:
+    """Write a certified gap in percent.
+
+    Examples
+    --------
+    >>> gap_text(0.0123), gap_text(1e-6), gap_text(0.0)
+    ('1.2%', 'less than 0.01%', '0%')
+    """
+    if math.isnan(gap):
+        return "not certified"
+    return "less than 0.01%" if 0 < gap < 1e-4 else f"{100 * gap:.2g}%"
+
+
 def wrapped(text: str, indent: str = "") -> str:
     """Wrap a paragraph at 88 columns."""
     return click.wrap_text(text, width=88, initial_indent=indent, subsequent_indent=indent)

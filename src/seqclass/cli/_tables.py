@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import zipfile
 import zlib
 from collections.abc import Collection, Sequence
@@ -79,7 +80,9 @@ def header(path: Path) -> list[str]:
             raise InputError(f"{path}: the columns are parted by ';'; save the file with commas, or with tabs as .tsv.")
     twice = sorted({name for name in names if name and names.count(name) > 1}) if len(set(names)) < len(names) else []
     if twice:
-        raise InputError(f"{path}: there are {names.count(twice[0])} columns named {twice[0]!r}; give each its own name.")
+        raise InputError(
+            f"{path}: there are {names.count(twice[0])} columns named {twice[0]!r}; give each its own name."
+        )
     return names
 
 
@@ -109,21 +112,25 @@ def read_frame(path: Path, columns: Sequence[str] | None = None, text: Collectio
     import pandas as pd
 
     names = header(path)
-    wanted = names[1:] if names[0] == "" else names
+    # names of our own for columns without one, which pandas would otherwise make up
+    unique = [name or f"column {i + 1}" for i, name in enumerate(names)]
+    wanted = unique[1:] if names[0] == "" else unique
     if columns is not None:
         wanted = [name for name in wanted if name in set(columns)]
     if kind(path) == "parquet":
         frame = _parquet(path)
-        frame.columns = names
-        frame = frame[wanted]
+        frame.columns = unique
+        frame = frame[wanted].copy()
+        for name in wanted:
+            if name in text or _is_logical(frame[name]):
+                frame[name] = frame[name].map(str, na_action="ignore").astype(object)
     else:
         types = {name: str for name in wanted if name in text}
-        index = [names.index(name) for name in wanted]
-        # names of our own for columns without one, which pandas would otherwise make up
-        unique = [name or f"column {i + 1}" for i, name in enumerate(names)]
-        frame = _read_csv(
-            path, header=0, names=unique, usecols=index, dtype=types, index_col=False, low_memory=False, na_values=_MISSING
-        )
+        frame = _read_rows(path, unique, types)[wanted]
+        logical = [name for name in frame.columns if name not in types and _is_logical(frame[name])]
+        if logical:
+            # True and False are categories, in the very words of the file
+            frame = _read_rows(path, unique, types | dict.fromkeys(logical, str))[wanted]
     if not len(frame):
         raise InputError(f"{path} has a header but no rows.")
     frame.index = pd.RangeIndex(1, len(frame) + 1)
@@ -131,19 +138,25 @@ def read_frame(path: Path, columns: Sequence[str] | None = None, text: Collectio
 
 
 def read_arrays(path: Path) -> Arrays:
-    """Read an .npz file: ``X``, or a CSR matrix as ``data``, ``indices``, ``indptr`` and ``shape``; nothing is unpickled.
+    """Read an .npz file: ``X``, or a CSR matrix as ``data``, ``indices``, ``indptr``, ``shape``; nothing is unpickled.
 
     Raises
     ------
     InputError
         If it cannot be read or holds no features.
     """
+    if not zipfile.is_zipfile(path):
+        raise InputError(f"{path} is no .npz file, or a damaged one.")
+    name, parts = "", dict[str, npt.NDArray[Any]]()
     try:
         with np.load(path, allow_pickle=False) as file:
-            parts: dict[str, npt.NDArray[Any]] = {name: file[name] for name in file.files}
+            for name in file.files:
+                parts[name] = file[name]
     except (ValueError, OSError, EOFError, KeyError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
         if "allow_pickle" in str(error):
-            raise InputError(f"{path} holds pickled objects, which are never read; save plain arrays.") from error
+            raise InputError(
+                f"{path}: {name} holds Python objects, which are never read; save texts as str."
+            ) from error
         raise InputError(f"{path} is no .npz file, or a damaged one.") from error
     if "X" in parts:
         X: Any = parts.pop("X")
@@ -153,7 +166,9 @@ def read_arrays(path: Path) -> Arrays:
             X = sp.csr_array((data, indices, indptr), shape=tuple(int(n) for n in shape))
             X.check_format()
         except (ValueError, TypeError) as error:
-            raise InputError(f"{path}: data, indices, indptr and shape make no CSR matrix: {sentence(error)}") from error
+            raise InputError(
+                f"{path}: data, indices, indptr and shape make no CSR matrix: {sentence(error)}"
+            ) from error
     else:
         raise InputError(f"{path} holds {', '.join(parts) or 'nothing'}; it needs X, or {', '.join(_CSR)}.")
     if X.ndim != 2 or not X.shape[0] or not X.shape[1]:
@@ -189,12 +204,10 @@ def _feature_names(path: Path, parts: dict[str, npt.NDArray[Any]], n_features: i
 
 
 def _read_csv(path: Path, **options: Any) -> Any:
-    import warnings
-
     import pandas as pd
 
     separator = "\t" if kind(path) == "tsv" else ","
-    compression = "gzip" if path.name.lower().endswith(".gz") else None
+    compression: Any = "gzip" if path.name.lower().endswith(".gz") else None
     try:
         with reading(path) as file, warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
@@ -214,12 +227,24 @@ def _read_csv(path: Path, **options: Any) -> Any:
         raise InputError(f"{path} cannot be read: {sentence(error)}") from error
 
 
+def _is_logical(column: Any) -> bool:
+    import pandas as pd
+
+    return bool(pd.api.types.infer_dtype(column, skipna=True) == "boolean")
+
+
+def _read_rows(path: Path, names: list[str], types: dict[str, Any]) -> Any:
+    # all columns: with only some of them, pandas would not notice rows that are too long
+    options: dict[str, Any] = {"names": names, "dtype": types, "na_values": _MISSING}
+    return _read_csv(path, header=0, index_col=False, low_memory=False, **options)
+
+
 def _parquet(path: Path) -> Any:
     import pandas as pd
 
     try:
         return pd.read_parquet(path, engine="pyarrow")
     except ImportError as error:
-        raise InputError("reading Parquet needs pyarrow; install it with: pip install 'seqclass[parquet]'") from error
+        raise InputError("reading Parquet needs pyarrow: run pip install 'seqclass[parquet]'.") from error
     except (OSError, ValueError) as error:
         raise InputError(f"{path} is no Parquet file, or a damaged one.") from error

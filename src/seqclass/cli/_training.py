@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from seqclass.cli._errors import InputError, near
 from seqclass.cli._format import count
-from seqclass.cli._tables import Arrays, kind, pick, read_arrays, read_frame, header
+from seqclass.cli._tables import Arrays, header, kind, pick, read_arrays, read_frame
 
 #: A column of this many different texts, or fewer, may be a category whatever the number of rows.
 _MANY = 50
@@ -121,7 +121,9 @@ def read_decision_costs(path: Path | None, classes: npt.NDArray[Any]) -> dict[st
     for what, found in (("row", rows), ("column", columns)):
         absent = [label for label in labels if label not in found]
         if absent:
-            raise InputError(f"{path} has no {what} for class {absent[0]!r}; it needs a row and a column for each class.")
+            raise InputError(
+                f"{path} has no {what} for class {absent[0]!r}; it needs a row and a column for each class."
+            )
     if len(rows) != len(labels):
         unknown = next((r for r in rows if r not in labels), None)
         why = f"row {unknown!r} is no class" if unknown else "a class has two rows"
@@ -146,7 +148,8 @@ def _columns(path: Path, target: str | None, drop: Sequence[str]) -> tuple[Any, 
         pick(name, names, path, "--drop")
     if target in drop:
         raise InputError(f"--drop: {target!r} is the target.")
-    frame = read_frame(path, [name for name in names if name not in drop], text=[target])
+    left = [name or f"column {i + 1}" for i, name in enumerate(names) if name not in drop]
+    frame = read_frame(path, left, text=[target])
     labels = frame.pop(target)
     if not frame.shape[1]:
         raise InputError(f"{path} has no feature: {target!r} is its only column.")
@@ -160,7 +163,9 @@ def _from_arrays(path: Path, arrays: Arrays, target: str, drop: Sequence[str]) -
         raise InputError(f"--target: {path} has no array {target!r}; it holds {', '.join(arrays.others) or 'X only'}.")
     y = arrays.others[target]
     if y.shape != (arrays.X.shape[0],):
-        raise InputError(f"{path}: {target} must have one label for each of the {arrays.X.shape[0]} rows, not {y.shape}.")
+        raise InputError(
+            f"{path}: {target} must have one label for each of the {arrays.X.shape[0]} rows, not {y.shape}."
+        )
     labels = pd.Series(y)
     named = arrays.others.get("class_names")
     if named is not None and y.dtype.kind in "iu" and y.min() >= 0 and y.max() < len(named):
@@ -184,26 +189,26 @@ def _labels(labels: Any, target: str, path: Path) -> npt.NDArray[Any]:
     texts = [str(v) for v in labels.tolist()]
     numbers = np.array([_number(text) for text in texts])
     known = set(texts)
+    if len(known) == 1:
+        raise InputError(f"{path}: column {target!r} holds a single class, {texts[0]!r}; at least two are needed.")
     if np.isfinite(numbers).all():
         whole = (numbers == np.floor(numbers)).all() and np.abs(numbers).max() < 2**53
         if whole and all(str(int(float(t))) == t or "." in t for t in known):
             return np.asarray(numbers.astype(np.int64))
         if not whole and len(known) > max(10, len(texts) // 10):
             raise InputError(
-                f"{path}: column {target!r} holds {len(known)} different decimal numbers, so it is a quantity, not a class."
+                f"{path}: column {target!r} holds {len(known)} different decimal numbers: a quantity, not a class."
             )
     if len(known) > max(_MANY, len(texts) // 2):
         raise InputError(
-            f"{path}: column {target!r} holds {len(known)} different labels in {len(texts)} rows; is it the right column?"
+            f"{path}: column {target!r} holds {len(known)} different labels in {len(texts)} rows; is it the right one?"
         )
-    if len(known) == 1:
-        raise InputError(f"{path}: column {target!r} holds a single class, {texts[0]!r}; at least two are needed.")
     return np.array(texts)
 
 
 def _check_texts(frame: Any, path: Path) -> None:
     """Refuse text columns that name rows rather than sort them."""
-    from pandas.api.types import is_string_dtype, is_object_dtype
+    from pandas.api.types import is_object_dtype, is_string_dtype
 
     for name in frame.columns:
         column = frame[name]
@@ -216,8 +221,8 @@ def _check_texts(frame: Any, path: Path) -> None:
         id_like = different > max(_MANY, rows // 2) or (different == rows and rows >= _FEW_ROWS)
         if id_like and numbers <= len(present.iloc[:200]) / 2:
             raise InputError(
-                f"{path}: column {name!r} has {different} different texts in {count(rows, 'row')}, so it names rows rather "
-                f"than describing them; leave it out with --drop {quoted(str(name))}."
+                f"{path}: column {name!r} has {different} different texts in {count(rows, 'row')}, so it names "
+                f"rows rather than describing them; leave it out with --drop {quoted(str(name))}."
             )
 
 
@@ -231,8 +236,13 @@ def _price_table(path: Path, names: list[str], left_out: Sequence[str]) -> Any:
     columns = header(path)
     for name in ("feature", "cost"):
         if name not in columns:
-            raise InputError(f"{path} must have the columns feature and cost (and may have group, discounted); it has {', '.join(columns)}.")
-    frame = read_frame(path, ["feature", "cost", "group", "discounted"], text=["feature", "cost", "group", "discounted"])
+            raise InputError(
+                f"{path} must have the columns feature and cost (and may have group and discounted); "
+                f"it has {', '.join(columns)}."
+            )
+    frame = read_frame(
+        path, ["feature", "cost", "group", "discounted"], text=["feature", "cost", "group", "discounted"]
+    )
     frame = frame[~frame["feature"].isin(list(left_out))]
     unknown = [str(f) for f in frame["feature"] if f not in set(names)]
     if unknown:

@@ -10,7 +10,7 @@ import click
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import check_input, check_output, refused, sentence
-from seqclass.cli._format import belief_text, count, replacing, value_text
+from seqclass.cli._format import belief_text, count, replacing, value_text, wrapped
 from seqclass.session import Question, Session
 
 _PATH = click.Path(path_type=Path)
@@ -37,9 +37,10 @@ def ask(model: Path, resume: Path | None, save: Path | None) -> None:
     if resume is not None:
         check_input(resume)
         with refused(str(resume)):
-            session.restore(resume.read_text(encoding="utf-8"))
+            # bytes that are no text are no session either, which is for the session to say
+            session.restore(resume.read_text(encoding="utf-8", errors="replace"))
         click.echo(f"Resumed after {count(len(session.history), 'answer')}.")
-    click.echo(_HELP)
+    click.echo(wrapped(_HELP))
     finished = _run(clf, session, save)
     _conclude(clf, session, finished, save)
 
@@ -68,7 +69,11 @@ def _run(clf: SequentialClassifier, session: Session, save: Path | None) -> bool
 
 def _show_question(clf: SequentialClassifier, session: Session, question: Question) -> None:
     click.echo(f"\nBelief: {belief_text(clf.classes_.tolist(), session.posterior.tolist())}")
-    saving = "" if question.expected_saving != question.expected_saving else f", expected to save {question.expected_saving:.4f}"
+    saving = (
+        ""
+        if question.expected_saving != question.expected_saving
+        else f", expected to save {question.expected_saving:.4f} beyond it"
+    )
     click.echo(f"{len(session.history) + 1}. {question.name}  (price {question.price:.4g}{saving})")
     if question.categories:
         click.echo(f"   one of: {', '.join(question.categories)}")
@@ -120,11 +125,9 @@ def _conclude(clf: SequentialClassifier, session: Session, finished: bool, save:
         f"{a.name} = {'unavailable' if a.value is None else value_text(a.value)}" for a in session.history
     )
     click.echo(
-        f"Acquired {count(session.n_features, 'feature')} at a price of {session.cost:.4g}; expected cost of this decision "
-        f"{session.expected_cost:.4f}." + (f" ({asked})" if asked else "")
+        f"Acquired {count(session.n_features, 'feature')} at a price of {session.cost:.4g}; expected cost of this "
+        f"decision {session.expected_cost:.4f}." + (f" ({asked})" if asked else "")
     )
     if save is not None:
         _keep(session, save)
         click.echo(f"The case is kept in {save}.")
-
-

@@ -11,7 +11,7 @@ from seqclass.cli._demo_picture import draw
 from seqclass.cli._demo_run import PRICE, Comparison, compare
 from seqclass.cli._demo_story import Story, tell
 from seqclass.cli._errors import InputError, check_output, refused
-from seqclass.cli._format import echo_json, table, wrapped
+from seqclass.cli._format import echo_json, gap_text, table, wrapped
 
 _PICTURES = (".png", ".pdf", ".svg")
 
@@ -52,7 +52,7 @@ def demo(output: Path, seed: int, as_json: bool) -> None:
     click.echo(f"\nPicture written to {output}." if drawn else f"\n{_NO_PICTURE}")
 
 
-_NO_PICTURE = "No picture, as matplotlib is not installed: pip install 'seqclass[plot]'"
+_NO_PICTURE = "No picture, as matplotlib is not installed: run pip install 'seqclass[plot]'."
 
 
 def _record(comparison: Comparison, story: Story, picture: Path | None) -> dict[str, Any]:
@@ -91,9 +91,9 @@ def _print_table(comparison: Comparison) -> None:
     click.echo(
         "\n"
         + wrapped(
-            "Means per patient; seconds per fold. The tree is charged for the measurements on each patient's path, the "
-            f"others for all 30. ETANA's stopping rule is certified to be within {100 * comparison.gap:.2g}% of the best "
-            "possible for its model and order, in every fold."
+            "Means per patient; seconds per fold. The tree is charged for the measurements on each patient's path, "
+            "the others for all 30. Certified gap of ETANA's stopping rule to the best one for its model and order, "
+            f"largest over the folds: {gap_text(comparison.gap)}."
         )
     )
 
@@ -103,7 +103,13 @@ def _print_story(story: Story) -> None:
     rows = [["", "prior", "", "", *(f"{100 * p:.1f}%" for p in story.prior)]]
     for i, step in enumerate(story.steps, 1):
         rows.append(
-            [f"{i}", step.feature, f"{step.value:.4g}", f"{step.expected_saving:.4f}", *(f"{100 * p:.1f}%" for p in step.belief)]
+            [
+                f"{i}",
+                step.feature,
+                f"{step.value:.4g}",
+                f"{step.expected_saving:.4f}",
+                *(f"{100 * p:.1f}%" for p in step.belief),
+            ]
         )
     widths = [max(len(r[i]) for r in rows) for i in (0, 1)]
     rows = [[r[0].rjust(widths[0]), r[1].ljust(widths[1]), *r[2:]] for r in rows]

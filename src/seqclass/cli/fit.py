@@ -12,7 +12,7 @@ import numpy as np
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import describe, feature_lines
 from seqclass.cli._errors import check_output, refused
-from seqclass.cli._format import count, echo_json
+from seqclass.cli._format import count, echo_json, gap_text, wrapped
 from seqclass.cli._progress import working
 from seqclass.cli._training import read_decision_costs, read_prices, read_training
 from seqclass.pomdp import evaluate
@@ -22,21 +22,13 @@ _PATH = click.Path(path_type=Path)
 _METHODS = {"etana": etana}
 
 
-class _Bins(click.ParamType):
+def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     """A number of bins, or the name of a rule for it."""
-
-    name = "INTEGER|auto|n_classes"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value in ("auto", "n_classes"):
-            return value
-        try:
-            bins = int(value)
-        except ValueError:
-            bins = 0
-        if bins < 2:
-            self.fail(f"{value!r} is neither a whole number of at least 2 nor 'auto' nor 'n_classes'.", param, ctx)
-        return bins
+    if value is None or value in ("auto", "n_classes"):
+        return value
+    if not value.isdecimal() or int(value) < 2:
+        raise click.BadParameter(f"{value!r} is neither a whole number of at least 2 nor 'auto' nor 'n_classes'.")
+    return int(value)
 
 
 @click.command()
@@ -59,7 +51,12 @@ class _Bins(click.ParamType):
 )
 @click.option("--method", type=click.Choice(list(_METHODS)), default="etana", show_default=True, help="How to learn.")
 @click.option("--published", is_flag=True, help="The paper's own settings in place of ours, which do better.")
-@click.option("--n-bins", type=_Bins(), help="Bins of a numeric feature.  [default: by the number of rows]")
+@click.option(
+    "--n-bins",
+    callback=_bins,
+    metavar="N|auto|n_classes",
+    help="Bins of a numeric feature.  [default: auto, by the number of rows]",
+)
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be given more than once.")
 @click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, rather than refuse them.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all that is random.")
@@ -82,8 +79,8 @@ def fit(
     """Learn a classifier from the table DATA and write it to a file.
 
     DATA is .csv, .tsv (both also .gz), .parquet, or .npz with arrays X and y, or with data, indices, indptr and
-    shape of a sparse matrix. Columns of text are categories; an empty cell, NA, NaN, null or ? is missing. Rows are
-    counted from 1, below the header.
+    shape of a sparse matrix. Columns of text are categories; an empty cell, NA, NaN, None, null or ? is missing; a
+    first column without a name is a row index and left out. Rows are counted from 1, below the header.
 
     Prices are in units of misclassification cost: with 0.01, a feature is acquired where it is expected to spare
     more than one wrong decision in a hundred.
@@ -91,7 +88,7 @@ def fit(
     \b
     Example:
       seqclass fit patients.csv --target diagnosis --drop patient_id -o model.seq
-    """
+    """  # noqa: D301 (click wants the character, not the two signs)
     check_output(output)
     X, y = read_training(data, target, drop, drop_unlabelled)
     names = [str(name) for name in getattr(X, "columns", [])] or [f"x{j}" for j in range(X.shape[1])]
@@ -131,10 +128,13 @@ def _report(clf: SequentialClassifier, n_rows: int, seconds: float, output: Path
         f"{count(len(content['classes']), 'class', 'classes')} ({classes}) in {seconds:.1f} s."
     )
     click.echo(
-        f"Expected, per case: {expected.n_features:.1f} features, cost {expected.cost:.4f} (prices "
-        f"{expected.price:.4f} + decisions {expected.cost - expected.price:.4f}), in units of misclassification cost."
+        wrapped(
+            f"By its own model a case takes {expected.n_features:.1f} features and costs {expected.cost:.4f} on "
+            f"average: {expected.price:.4f} for features and {expected.cost - expected.price:.4f} for decisions, in "
+            "units of misclassification cost. Held-out data tell what it really costs."
+        )
     )
-    click.echo(f"The stopping rule is within {100 * content['gap']:.2g}% of the best possible for this model and order.")
+    click.echo(f"Certified gap to the best stopping rule for this model and order: {gap_text(content['gap'])}.")
     click.echo(f"\nAsked for first, of at most {count(content['horizon'], 'feature')}:")
     click.echo(feature_lines(content["features"][:8]))
     click.echo(f"\nWrote {output}. Next: seqclass predict {output} NEW.csv, or seqclass ask {output}")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
@@ -14,10 +15,11 @@ import click
 import numpy as np
 
 from seqclass._arrays import IntArray
+from seqclass._frames import FrameEncoder
 from seqclass._record import AcquisitionRecord
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import load_model
-from seqclass.cli._errors import InputError, check_output, near, refused
+from seqclass.cli._errors import InputError, check_output, near, refused, sentence
 from seqclass.cli._format import count, echo_json, plain, replacing
 from seqclass.cli._progress import progress
 from seqclass.cli._tables import header, kind, pick, read_arrays, read_frame
@@ -48,14 +50,18 @@ class _Summary:
 @click.command()
 @click.argument("model", type=_PATH)
 @click.argument("new", type=_PATH)
-@click.option("--output", "-o", type=_PATH, metavar="CSV", help="File to write to, whole or not at all.  [default: stdout]")
-@click.option("--keep", multiple=True, metavar="COLUMN", help="Copy a column of NEW, such as a case number, to the output.")
+@click.option(
+    "--output", "-o", type=_PATH, metavar="CSV", help="File to write to, whole or not at all.  [default: stdout]"
+)
+@click.option(
+    "--keep", multiple=True, metavar="COLUMN", help="Copy a column of NEW, such as a case number, to the output."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: totals, and the rows unless -o is given.")
 def predict(model: Path, new: Path, output: Path | None, keep: tuple[str, ...], as_json: bool) -> None:
     """Decide for every row of the table NEW with a MODEL that 'seqclass fit' wrote.
 
     NEW is read as 'seqclass fit' reads its data. Columns may come in any order; further ones are ignored, and ones
-    that are never asked for may be left out. A cell that is asked for and missing is not paid for and tells nothing.
+    that no row asks for may be left out. A cell that is asked for and missing is not paid for and tells nothing.
 
     \b
     The output is CSV, a line a row:
@@ -64,24 +70,17 @@ def predict(model: Path, new: Path, output: Path | None, keep: tuple[str, ...], 
       n_features       features acquired
       cost             prices paid, in units of misclassification cost
       asked            names of the features asked for, in order, joined by ";"
-    """
+    """  # noqa: D301 (click wants the character, not the two signs)
     check_output(output)
     clf = load_model(model)
     started = time.perf_counter()
-    X, kept = _read(clf, new, keep)
+    cases = _read(clf, new, keep)
     summary = _Summary()
     rows: list[dict[str, Any]] = []
-    with ExitStack() as stack:
-        target: TextIO | None = None
-        if output is not None:
-            stack.enter_context(refused(f"cannot write {output}"))
-            path = stack.enter_context(replacing(output))
-            target = stack.enter_context(path.open("w", encoding="utf-8", newline=""))
-        elif not as_json:
-            target = click.get_text_stream("stdout")
-        for part, record in _acquire(clf, X, new):
+    with _target(output, as_json) as target:
+        for part, record in _acquire(clf, cases, new):
             summary.add(record)
-            frame = _frame(clf, record, {name: values[part] for name, values in kept.items()})
+            frame = _frame(clf, record, None if cases.kept is None else cases.kept.iloc[part])
             if target is None:
                 rows.extend(frame.to_dict(orient="records"))
             else:
@@ -89,82 +88,116 @@ def predict(model: Path, new: Path, output: Path | None, keep: tuple[str, ...], 
     _report(summary, time.perf_counter() - started, output, rows, as_json)
 
 
-def _read(clf: SequentialClassifier, path: Path, keep: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:
-    """What the classifier looks at, and the columns to be copied to the output."""
-    asked = [clf.feature_name(j) for j in clf.order_.tolist()]
-    if kind(path) == "npz":
-        if keep:
-            raise InputError(f"--keep: {path} is no table with columns.")
-        arrays = read_arrays(path)
-        if arrays.names is None or not hasattr(clf, "feature_names_in_"):
-            if arrays.X.shape[1] != clf.n_features_in_:
-                raise InputError(
-                    f"{path} has {count(arrays.X.shape[1], 'feature')}, the model {clf.n_features_in_:,}; without names "
-                    "they must be the same, in the same order."
-                )
-            if clf.encoder_ is not None and clf.encoder_.categories_:
-                raise InputError(f"{path}: the model has categorical columns, so it needs a table such as CSV.")
-            return arrays.X, {}
-        _check_columns(asked, arrays.names, path)
-        position = {name: j for j, name in enumerate(arrays.names)}
-        return _Named(arrays.X, position), {}
-    names = header(path)
-    _check_columns(asked, names, path)
-    for name in keep:
-        pick(name, names, path, "--keep")
-    categorical = set() if clf.encoder_ is None else {str(name) for name in clf.encoder_.categories_}
-    frame = read_frame(path, [*asked, *keep], text=categorical | (set(keep) - set(asked)))
-    return frame, {name: frame[name] for name in keep}
+@contextmanager
+def _target(output: Path | None, as_json: bool) -> Iterator[TextIO | None]:
+    """Where the rows go: a file that appears once it is whole, stdout, or nowhere."""
+    if output is None:
+        yield None if as_json else sys.stdout
+        return
+    try:
+        with replacing(output) as path, path.open("w", encoding="utf-8", newline="") as file:
+            yield file
+    except OSError as error:
+        raise InputError(f"cannot write {output}: {sentence(error)}") from error
 
 
 @dataclass(frozen=True)
-class _Named:
-    """An array whose columns have names."""
+class _Cases:
+    """The rows to decide for.
+
+    Attributes
+    ----------
+    X : DataFrame, ndarray or csr_array of shape (n, n_columns)
+        Their values.
+    position : dict of str to int, or None
+        Column of each name; None where columns are known by their position, as in the training data.
+    kept : DataFrame or None
+        Columns to copy to the output.
+    """
 
     X: Any
-    position: dict[str, int]
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(self.X.shape)
+    position: dict[str, int] | None
+    kept: Any = None
 
 
-def _check_columns(asked: list[str], names: list[str], path: Path) -> None:
-    known = set(names)
-    absent = [name for name in asked if name not in known]
-    if absent:
-        others = f" (and {len(absent) - 1} more)" if len(absent) > 1 else ""
-        raise InputError(f"{path} lacks the column {absent[0]!r}{others}, which the model may ask for; {near(absent[0], names)}")
+def _read(clf: SequentialClassifier, path: Path, keep: tuple[str, ...]) -> _Cases:
+    if kind(path) == "npz":
+        if keep:
+            raise InputError(f"--keep: {path} is no table with columns.")
+        return _read_arrays(clf, path)
+    names = header(path)
+    for name in keep:
+        pick(name, names, path, "--keep")
+    asked = [clf.feature_name(j) for j in clf.order_.tolist()]
+    categorical = set() if clf.encoder_ is None else {str(name) for name in clf.encoder_.categories_}
+    wanted = [name for name in asked if name in set(names)]
+    if not wanted:
+        raise InputError(_lacks(clf, path, names, int(clf.order_[0])))
+    frame = read_frame(path, [*wanted, *keep], text=categorical | (set(keep) - set(asked)))
+    X = frame[wanted]
+    return _Cases(X, {name: i for i, name in enumerate(wanted)}, frame[list(keep)] if keep else None)
 
 
-def _acquire(clf: SequentialClassifier, X: Any, path: Path) -> Iterator[tuple[slice, AcquisitionRecord]]:
+def _read_arrays(clf: SequentialClassifier, path: Path) -> _Cases:
+    arrays = read_arrays(path)
+    if clf.encoder_ is not None and clf.encoder_.categories_:
+        raise InputError(f"{path}: the model has categorical columns, so it needs a table such as CSV.")
+    if arrays.names is not None and hasattr(clf, "feature_names_in_"):
+        return _Cases(arrays.X, {name: j for j, name in enumerate(arrays.names)})
+    if arrays.X.shape[1] != clf.n_features_in_:
+        raise InputError(
+            f"{path} has {count(arrays.X.shape[1], 'feature')}, the model {clf.n_features_in_:,}; without names they "
+            "must be the same, in the same order."
+        )
+    return _Cases(arrays.X, None)
+
+
+def _lacks(clf: SequentialClassifier, path: Path, names: list[str], column: int, row: int = 1) -> str:
+    """Say that a column is needed and not there."""
+    name = clf.feature_name(column)
+    advice = near(name, names)
+    if not hasattr(clf, "feature_names_in_"):
+        advice = "the model knows no names, so its columns are x0, x1 and so on."
+    return f"{path} lacks the column {name!r}, which row {row} needs; {advice}"
+
+
+def _acquire(clf: SequentialClassifier, cases: _Cases, path: Path) -> Iterator[tuple[slice, AcquisitionRecord]]:
     """Decide in parts, so that columns the model has and never asks for take no memory."""
-    n = int(X.shape[0])
+    n = int(cases.X.shape[0])
     size = max(1, min(_MAX_ROWS, _CELLS // clf.n_features_in_))
+    absent = []
+    if cases.position is not None:
+        absent = [j for j in clf.order_.tolist() if clf.feature_name(j) not in cases.position]
     for start in progress(range(0, n, size), "deciding"):
         part = slice(start, min(n, start + size))
         with refused(str(path)):
-            record = clf.acquire(_full(clf, X, part))
+            record = clf.acquire(_full(clf, cases, part))
+        # a column that is not there may stay away as long as no case asks for it
+        row, step = np.nonzero(np.isin(record.order, absent))
+        if row.size:
+            raise InputError(
+                _lacks(clf, path, list(cases.position or ()), record.order[row[0], step[0]], start + row[0] + 1)
+            )
         yield part, record
 
 
-def _full(clf: SequentialClassifier, X: Any, part: slice) -> Any:
-    """Rows of all the columns that the classifier knows; those never asked for are missing."""
-    if not (hasattr(X, "columns") or isinstance(X, _Named)):
-        rows = X[part]
+def _full(clf: SequentialClassifier, cases: _Cases, part: slice) -> Any:
+    """Rows of all the columns that the classifier knows; those that are not there or never asked for are missing."""
+    if cases.position is None:
+        rows = cases.X[part]
         return rows if clf.encoder_ is None else _as_frame(clf, rows.toarray() if hasattr(rows, "toarray") else rows)
-    asked = clf.order_
-    if hasattr(X, "columns"):
-        rows = X.iloc[part]
-        if clf.encoder_ is not None:
-            return rows[[clf.feature_name(j) for j in asked.tolist()]].reindex(columns=clf.encoder_.columns_)
-        values = rows[[clf.feature_name(j) for j in asked.tolist()]].to_numpy()
+    if hasattr(cases.X, "columns") and clf.encoder_ is not None:
+        return cases.X.iloc[part].reindex(columns=clf.encoder_.columns_)
+    present = [j for j in clf.order_.tolist() if clf.feature_name(j) in cases.position]
+    columns = [cases.position[clf.feature_name(j)] for j in present]
+    if hasattr(cases.X, "columns"):
+        encoder = FrameEncoder().fit(cases.X.iloc[:0])
+        values = encoder.encode(cases.X.iloc[part]).to_numpy()[:, columns]
     else:
-        chosen = X.X[part][:, [X.position[clf.feature_name(j)] for j in asked.tolist()]]
-        values = chosen.toarray() if hasattr(chosen, "toarray") else chosen
+        values = cases.X[part][:, columns]
+        values = values.toarray() if hasattr(values, "toarray") else values
     full = np.full((values.shape[0], clf.n_features_in_), np.nan)
-    with refused():
-        full[:, asked] = values
+    full[:, present] = values
     return full if clf.encoder_ is None else _as_frame(clf, full)
 
 
@@ -175,11 +208,11 @@ def _as_frame(clf: SequentialClassifier, values: Any) -> Any:
     return pd.DataFrame(values, columns=clf.encoder_.columns_)
 
 
-def _frame(clf: SequentialClassifier, record: AcquisitionRecord, kept: dict[str, Any]) -> Any:
+def _frame(clf: SequentialClassifier, record: AcquisitionRecord, kept: Any) -> Any:
     """The output of some rows."""
     import pandas as pd
 
-    columns = {name: values.to_numpy() for name, values in kept.items()}
+    columns: dict[str, Any] = {} if kept is None else {name: kept[name].to_numpy() for name in kept.columns}
     columns["decision"] = record.decision
     for i, label in enumerate(clf.classes_.tolist()):
         columns[f"posterior_{label}"] = record.posterior[:, i]

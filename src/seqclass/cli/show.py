@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from seqclass.cli._describe import describe, feature_lines, load_model
-from seqclass.cli._format import belief_text, count, echo_json, table, wrapped
+from seqclass.cli._format import belief_text, count, echo_json, gap_text, table, wrapped
 
 _MOST = 20
 
@@ -26,17 +26,22 @@ def show(model: Path, all_features: bool, as_json: bool) -> None:
     if as_json:
         echo_json(content)
         return
-    click.echo(f"{model}: {count(len(content['classes']), 'class', 'classes')}, {count(content['n_features'], 'feature')}")
+    click.echo(
+        f"{model}: {count(len(content['classes']), 'class', 'classes')}, {count(content['n_features'], 'feature')}"
+    )
     click.echo(wrapped(f"prior         {belief_text(content['classes'], content['prior'], most=12)}"))
     if content["confidence"] == 1.0:
         sure = "exactly"
     else:
         sure = f"with {100 * content['confidence']:.0f}% confidence"
-    click.echo(f"cost a case   between {content['lower']:.4f} (the best possible) and {content['upper']:.4f} (this model), {sure}")
-    click.echo(f"gap           {100 * content['gap']:.2g}%, solver {content['status']}")
+    lower, upper = (f"{content[end]:.4f}" for end in ("lower", "upper"))
+    click.echo(f"cost a case   between {lower} (the best possible) and {upper} (this model), {sure}")
+    click.echo(f"gap           {gap_text(content['gap'])}, solver {content['status']}")
     click.echo(f"horizon       at most {count(content['horizon'], 'feature')} a case")
     click.echo("\nCost of each decision (column) for each true class (row):")
-    rows = [[label, *(f"{c:.4g}" for c in costs)] for label, costs in zip(content["classes"], content["decision_costs"])]
+    rows = [
+        [label, *(f"{c:.4g}" for c in costs)] for label, costs in zip(content["classes"], content["decision_costs"])
+    ]
     click.echo(table(["", *content["decisions"]], rows))
     click.echo("\nFeatures, in the order they are asked for:")
     click.echo(feature_lines(content["features"]))

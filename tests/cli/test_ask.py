@@ -1,0 +1,83 @@
+"""``seqclass ask``: one case, answered through a pipe."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import seqclass
+
+
+@pytest.fixture
+def numbers(folder: Path, run: Any) -> str:
+    """A model that asks for x1 and then, if that is unavailable, for x0."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    X = np.column_stack([y + 0.6 * rng.random(300), 10.0 * y + rng.random(300)])
+    np.savez("a.npz", X=X, y=y)
+    assert run("fit", "a.npz", "-o", "numbers.seq").exit_code == 0
+    return "numbers.seq"
+
+
+@pytest.mark.quick
+def test_a_case(model: str, run: Any) -> None:
+    result = run("ask", model, answers="green\n")
+    assert result.exit_code == 0
+    session = seqclass.load(model).session()
+    assert "1. colour  (price 0.01, expected to save" in result.stdout
+    assert "one of: amber, green, red" in result.stdout
+    assert f"maybe {100 * session.posterior[0]:.1f}%" in result.stdout
+    session.observe("colour", "green")
+    assert ("Decision: yes" in result.stdout) == (session.next_feature is None)
+    assert "(colour = green)" in result.stdout
+
+
+def test_numbers(numbers: str, run: Any) -> None:
+    result = run("ask", numbers, answers="10.5\n")
+    assert "Decision: 1" in result.stdout
+    assert "Acquired 1 feature at a price of 0.01" in result.stdout
+
+
+def test_invalid_answers_ask_again(model: str, numbers: str, run: Any) -> None:
+    result = run("ask", model, answers="blue\n\nhelp\nGREEN\n")
+    assert "unknown category 'blue'" in result.stdout
+    assert "undo to take" in result.stdout
+    assert "(colour = green)" in result.stdout
+    result = run("ask", numbers, answers="much\nnan\nundo\n10.5\n")
+    for words in ("must be a number, got 'much'", "must be finite", "no answer to take back", "Decision: 1"):
+        assert words in result.stdout
+    assert result.stdout.count("1. x1") == 1
+
+
+def test_unavailable_and_undo(numbers: str, run: Any) -> None:
+    result = run("ask", numbers, answers="?\nundo\n?\n1.2\n")
+    assert result.stdout.count("1. x1") == 2
+    assert "2. x0" in result.stdout
+    assert "(x1 = unavailable, x0 = 1.2)" in result.stdout
+    assert "Acquired 1 feature at a price of 0.01" in result.stdout
+
+
+@pytest.mark.parametrize("end", ["", "quit\n", "Q\n"])
+def test_stopping_early(numbers: str, run: Any, end: str) -> None:
+    result = run("ask", numbers, answers="?\n" + end)
+    assert result.exit_code == 0
+    assert "Stopped before the end; the decision as things stand" in result.stdout
+    assert "Acquired 0 features" in result.stdout
+
+
+def test_save_and_resume(numbers: str, model: str, run: Any, refuses: Any) -> None:
+    result = run("ask", numbers, "--save", "case.json", answers="?\n")
+    assert "kept in case.json" in result.stdout
+    assert run("ask", numbers, "--save", "other.json", answers="?\nundo\n").exit_code == 0
+    result = run("ask", numbers, "--resume", "case.json", answers="1.2\n")
+    assert "Resumed after 1 answer." in result.stdout
+    assert "2. x0" in result.stdout
+    assert "(x1 = unavailable, x0 = 1.2)" in result.stdout
+    assert "1. x1" in run("ask", numbers, "--resume", "other.json").stdout
+    assert "another model" in refuses("ask", model, "--resume", "case.json")
+    assert "not a saved session" in refuses("ask", model, "--resume", numbers)
+    assert "there is no file" in refuses("ask", model, "--resume", "missing.json")
+    assert "no folder" in refuses("ask", model, "--save", "nowhere/case.json")

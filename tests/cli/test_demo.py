@@ -1,0 +1,121 @@
+"""``seqclass demo``: its pieces on two folds, and the whole."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.tree import DecisionTreeClassifier
+
+from seqclass.cli import demo as module
+from seqclass.cli._demo_run import OURS, PRICE, Comparison, compare, features_used
+from seqclass.cli._demo_story import tell
+
+KEYS = {"method", "accuracy", "mean_features", "mean_cost", "realised_cost", "fit_seconds", "predict_seconds"}
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    return compare(only=[OURS, "naive Bayes", "decision tree"], n_splits=2)
+
+
+def test_results(comparison: Comparison) -> None:
+    ours, tree, bayes = comparison.results
+    assert [ours.method, tree.method, bayes.method] == [OURS, "decision tree", "naive Bayes"]
+    assert ours.accuracy > 0.9
+    assert 1 < ours.mean_features < 8
+    assert 1 < tree.mean_features < 8
+    assert bayes.mean_features == 30
+    for result in comparison.results:
+        assert result.mean_cost == pytest.approx(PRICE * result.mean_features)
+        assert result.realised_cost == pytest.approx(result.mean_cost + 1 - result.accuracy)
+        assert 0 < result.fit_seconds < 10
+    assert 0 <= comparison.gap < 0.05
+
+
+def test_features_on_the_path_of_a_tree() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    tree = DecisionTreeClassifier(random_state=0).fit(X, y)
+    inner, child = tree.tree_.feature, (tree.tree_.children_right, tree.tree_.children_left)
+    for row, used in zip(X[:20], features_used(tree, X[:20])):
+        node, seen = 0, set()
+        while inner[node] >= 0:
+            seen.add(inner[node])
+            node = child[int(row[inner[node]] <= tree.tree_.threshold[node])][node]
+        assert used == len(seen)
+
+
+def test_story(comparison: Comparison) -> None:
+    story = tell(comparison)
+    record = comparison.model.acquire(comparison.X_held_out.iloc[[story.row]], record_beliefs=True)
+    assert 3 <= len(story.steps) <= 5
+    assert record.n_features[0] == len(story.steps)
+    assert record.decision[0] == story.decision
+    assert story.cost == pytest.approx(record.cost[0])
+    assert record.beliefs is not None
+    np.testing.assert_allclose([story.prior, *(step.belief for step in story.steps)], record.beliefs[0], atol=1e-12)
+    assert comparison.y_held_out[story.row] == story.truth
+    json.dumps(story.record())
+
+
+@pytest.fixture
+def quickly(comparison: Comparison, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Let the command tell of the comparison at hand, in an empty directory."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(module, "compare", lambda seed: comparison)
+
+
+@pytest.mark.usefixtures("quickly")
+def test_output(run: Any) -> None:
+    pytest.importorskip("matplotlib")
+    result = run("demo")
+    assert (result.exit_code, result.stderr) == (0, "")
+    for words in (OURS, "naive Bayes", "realised cost", "prior", "the decision is", "written to seqclass-demo.png"):
+        assert words in result.stdout
+    assert Path("seqclass-demo.png").read_bytes().startswith(b"\x89PNG")
+    assert max(map(len, result.stdout.splitlines())) <= 100
+
+
+@pytest.mark.usefixtures("quickly")
+def test_json_and_nothing_else(run: Any, comparison: Comparison) -> None:
+    result = run("demo", "--json", "-o", "p.svg")
+    content = json.loads(result.stdout)
+    assert [r["method"] for r in content["results"]] == [r.method for r in comparison.results]
+    assert all(set(r) == KEYS for r in content["results"])
+    assert content["gap"] == comparison.gap
+    assert content["story"]["steps"]
+    if content["picture"] is not None:
+        assert "<svg" in Path(content["picture"]).read_text()
+
+
+@pytest.mark.usefixtures("quickly")
+def test_without_matplotlib(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    result = run("demo")
+    assert result.exit_code == 0
+    assert "pip install 'seqclass[plot]'" in result.stdout
+    result = run("demo", "--json")
+    assert json.loads(result.stdout)["picture"] is None
+    assert "pip install" in result.stderr
+    assert not list(Path().iterdir())
+
+
+def test_refused_before_the_work(refuses: Any) -> None:
+    assert ".png" in refuses("demo", "-o", "picture.gif")
+    assert "no folder" in refuses("demo", "-o", "nowhere/picture.png")
+
+
+@pytest.mark.slow
+def test_the_whole_demo(run: Any, tmp_path: Path) -> None:
+    started = time.perf_counter()
+    result = run("demo", "--json", "-o", tmp_path / "p.png")
+    assert time.perf_counter() - started < 30
+    by_name = {r["method"]: r for r in json.loads(result.stdout)["results"]}
+    assert len(by_name) == 6
+    assert by_name[OURS]["realised_cost"] == min(r["realised_cost"] for r in by_name.values())

@@ -1,0 +1,249 @@
+"""``seqclass fit``: what it reads, what it says, what it refuses."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import seqclass
+
+FIT = ("fit", "data.csv", "--target", "the label", "--drop", "id", "-o", "model.seq")
+COSTS = "feature,cost,group,discounted\ncolour,0.05,lab,\nage in years,0.01,,\nsmokes,0.02,lab,0.01\nempty,0.3,,\n"
+
+
+@pytest.mark.quick
+def test_fit_says_what_it_learnt(folder: Path, run: Any) -> None:
+    result = run(*FIT)
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    for text in ("200 rows", "4 features", "3 classes (maybe, no, yes)", "colour", "0.01", "gap", "model.seq"):
+        assert text in result.stdout
+    clf = seqclass.load("model.seq")
+    assert clf.classes_.tolist() == ["maybe", "no", "yes"]
+    assert clf.feature_names_in_.tolist() == ["colour", "age in years", "empty", "smokes"]
+
+
+def test_fit_json(folder: Path, run: Any) -> None:
+    content = json.loads(run(*FIT, "--json").stdout)
+    clf = seqclass.load("model.seq")
+    assert content["n_rows"] == 200
+    assert content["classes"] == clf.classes_.tolist()
+    assert [f["name"] for f in content["features"]] == [clf.feature_name(j) for j in clf.order_]
+    assert content["gap"] == clf.policy_.info.gap
+    assert 0 < content["expected_cost"] < 1
+    assert content["seconds"] > 0
+
+
+@pytest.mark.parametrize("name", ["d.csv", "d.csv.gz", "d.tsv", "d.parquet"])
+def test_every_format_gives_the_same_model(folder: Path, run: Any, patients: pd.DataFrame, name: str) -> None:
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+        patients.to_parquet(name)
+    else:
+        # with a row index, which is left out
+        patients.to_csv(name, sep="\t" if "tsv" in name else ",")
+    assert run(*FIT).exit_code == 0
+    result = run("fit", name, *FIT[2:-1], "other.seq")
+    assert result.exit_code == 0, result.stderr
+    for command in (("predict", "model.seq", "data.csv"), ("predict", "other.seq", name)):
+        assert run(*command).stdout == run("predict", "model.seq", "data.csv").stdout
+
+
+def test_arrays(folder: Path, run: Any) -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 100)
+    X = np.column_stack([rng.random((100, 2)), y + 0.1 * rng.random(100)])
+    X[:, 0] *= X[:, 0] > 0.7
+    names = np.array(["a", "b", "c"])
+    np.savez("dense.npz", X=X, y=y, feature_names=names, class_names=np.array(["low", "high"]))
+    csr = sp.csr_array(X)
+    np.savez("sparse.npz", data=csr.data, indices=csr.indices, indptr=csr.indptr, shape=csr.shape, y=y)
+    np.savez("turned.npz", X=X[:, ::-1], feature_names=names[::-1])
+    pd.DataFrame(X, columns=names).to_csv("named.csv", index=False)
+    assert "2 classes (high, low)" in run("fit", "dense.npz", "-o", "dense.seq").stdout
+    assert "2 classes (0, 1)" in run("fit", "sparse.npz", "-o", "sparse.seq").stdout
+    expected = run("predict", "dense.seq", "dense.npz").stdout
+    assert expected.splitlines()[1].split(",")[0] == ["low", "high"][y[0]]
+    assert run("predict", "dense.seq", "turned.npz").stdout == expected
+    assert run("predict", "dense.seq", "named.csv").stdout == expected
+    assert run("predict", "sparse.seq", "sparse.npz").exit_code == 0
+    assert run("fit", "dense.npz", "--drop", "c", "-o", "less.seq").exit_code == 0
+    assert seqclass.load("less.seq").n_features_in_ == 2
+
+
+def test_costs(folder: Path, run: Any) -> None:
+    Path("costs.csv").write_text(COSTS)
+    assert run(*FIT, "--costs", "costs.csv").exit_code == 0
+    clf = seqclass.load("model.seq")
+    assert clf._prices.full.tolist() == [0.05, 0.01, 0.3, 0.02]
+    assert clf._prices.discounted.tolist() == [0.05, 0.01, 0.3, 0.01]
+    assert clf._prices.groups.tolist() == [0, -1, -1, 0]
+    Path("costs.csv").write_text("cost,feature\n0.05,colour\n1,id\n")
+    assert run(*FIT, "--costs", "costs.csv", "--feature-cost", "0.5").exit_code == 0
+    assert seqclass.load("model.seq")._prices.full.tolist() == [0.05, 0.5, 0.5, 0.5]
+
+
+def test_decision_costs(folder: Path, run: Any) -> None:
+    Path("wrong.csv").write_text("true,no,refer,yes,maybe\nyes,5,.3,0,1\nmaybe,1,.3,1,0\nno,0,.3,2,1\n")
+    assert run(*FIT, "--decision-costs", "wrong.csv").exit_code == 0
+    clf = seqclass.load("model.seq")
+    assert clf.decisions_.tolist() == ["maybe", "no", "yes", "refer"]
+    assert clf.decision_costs_.tolist() == [[0, 1, 1, 0.3], [1, 0, 2, 0.3], [1, 5, 0, 0.3]]
+
+
+def test_settings(folder: Path, run: Any) -> None:
+    assert run(*FIT, "--published", "--seed", "3").exit_code == 0
+    assert seqclass.load("model.seq").order == "error"
+    assert run(*FIT, "--n-bins", "2").exit_code == 0
+    clf = seqclass.load("model.seq")
+    assert clf.coder_.n_outcomes_.tolist() == [3, 2, 1, 2]
+
+
+def test_true_and_false_are_categories(folder: Path, run: Any) -> None:
+    lines = [f"{['true', 'false', ''][i % 3]},{i % 7},{'ab'[i % 2]}" for i in range(60)]
+    Path("data.csv").write_text("yes no,n,label\n" + "\n".join(lines))
+    assert run("fit", "data.csv", "-t", "label", "-o", "m.seq").exit_code == 0
+    assert seqclass.load("m.seq").encoder_.categories_["yes no"].tolist() == ["false", "true"]
+    assert run("predict", "m.seq", "data.csv").exit_code == 0
+
+
+def test_labels_that_are_numbers(folder: Path, run: Any) -> None:
+    Path("data.csv").write_text("a,y\n" + "".join(f"{i % 2},{9 + i % 2}\n" for i in range(20)) + "3,\n")
+    assert run("fit", "data.csv", "-t", "y", "--drop-unlabelled", "-o", "m.seq").exit_code == 0
+    assert seqclass.load("m.seq").classes_.tolist() == [9, 10]
+
+
+WRONG = {
+    "unknown target": (("--target", "the lable"), None, "did you mean 'the label'"),
+    "target in other letters": (("--target", "The Label"), None, "did you mean 'the label'?"),
+    "target dropped": (("--drop", "the label"), None, "is the target"),
+    "unknown column to drop": (("--drop", "colr"), None, "did you mean 'colour'"),
+    "id column": (("--target", "the label"), lambda f: f.assign(key=f["id"]), "--drop key"),
+    "text for a number": (
+        (),
+        lambda f: put(f, "age in years", 4, "old"),
+        "'age in years' holds numbers, but 'old' in row 5",
+    ),
+    "no rows": ((), lambda f: f[:0], "no rows"),
+    "single class": ((), lambda f: f[f["the label"] == "yes"], "single class, 'yes'"),
+    "missing label": ((), lambda f: put(f, "the label", 6, None), "missing label in 1 row, first in row 7"),
+    "no labels": ((), lambda f: f.assign(**{"the label": None}), "missing label in 200 rows"),
+    "quantity": ((), lambda f: f.assign(**{"the label": np.arange(len(f)) / 7}), "a quantity, not a class"),
+    "many labels": ((), lambda f: f.assign(**{"the label": f["id"]}), "200 different labels"),
+}
+
+
+def put(frame: pd.DataFrame, column: str, row: int, value: object) -> pd.DataFrame:
+    frame = frame.astype({column: object})
+    frame.loc[row, column] = value
+    return frame
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_data(folder: Path, refuses: Any, patients: pd.DataFrame, case: str) -> None:
+    arguments, change, words = WRONG[case]
+    if change is not None:
+        change(patients).to_csv("data.csv", index=False)
+    assert words in refuses(*FIT, *arguments)
+    assert not Path("model.seq").exists()
+
+
+FILES = {
+    "empty.csv": (b"", "is empty"),
+    "blank.tsv": (b"\n\n", "is empty"),
+    "dup.csv": (b"a,b,a\n1,2,3\n", "2 columns named 'a'"),
+    "wide.csv": (b"a,b\n1,2,3\n4,5,6\n", "more cells than the header"),
+    "ragged.csv": (b"a,b\n1,2\n1,2,3\n", "line 3"),
+    "semicolons.csv": (b"a;b\n1;2\n", "parted by ';'"),
+    "latin.csv": ("a,b\né,1\n".encode("latin-1"), "UTF-8"),
+    "one.csv": (b"b\n1\n2\n", "only column"),
+    "cut.csv.gz": (gzip.compress(b"a,b\n1,2\n" * 99)[:20], "cannot be read"),
+    "plain.csv.gz": (b"a,b\n1,2\n", "cannot be read"),
+    "bad.parquet": (b"PAR1 nothing", "no Parquet file"),
+    "bad.npz": (b"nothing", "no .npz file"),
+    "table.xlsx": (b"PK", "must end in .csv"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_wrong_files(folder: Path, refuses: Any, name: str) -> None:
+    content, words = FILES[name]
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    Path(name).write_bytes(content)
+    message = refuses("fit", name, "--target", "b", "-o", "m.seq")
+    assert words in message
+    assert name in message
+
+
+def test_wrong_arrays(folder: Path, refuses: Any) -> None:
+    def refusal(*arguments: str, **arrays: Any) -> str:
+        np.savez("a.npz", **arrays)
+        return str(refuses("fit", "a.npz", "-o", "m.seq", *arguments))
+
+    X, y = np.ones((4, 2)), np.array([0, 1, 0, 1])
+    assert "needs X" in refusal(Z=X)
+    assert "no array 'y'" in refusal(X=X)
+    assert "one label for each of the 4 rows" in refusal(X=X, y=y[:3])
+    assert "3 names for 2 features" in refusal(X=X, y=y, feature_names=np.array(["a", "b", "c"]))
+    assert "named 'a'" in refusal(X=X, y=y, feature_names=np.array(["a", "a"]))
+    assert "must hold numbers" in refusal(X=X.astype(str), y=y)
+    assert "feature_names holds Python objects" in refusal(X=X, y=y, feature_names=np.array(["a", "b"], dtype=object))
+    assert "no CSR matrix" in refusal(data=y, indices=y, indptr=y, shape=np.array([9, 1]), y=y)
+    assert "rows and columns" in refusal(X=y, y=y)
+    assert "no feature_names" in refusal("--drop", "x0", X=X, y=y)
+
+
+WRONG_COSTS = {
+    "feature,cost\ncolour,0.1\n": "a price for 1 of 4 features, none for 'age in years'",
+    COSTS + "height,1,,\n": "'height', which is not a feature",
+    COSTS + "colour,1,,\n": "'colour' a price twice",
+    COSTS.replace("0.01,,", "-0.01,,"): "must not be negative, but row 2 (age in years) has -0.01",
+    COSTS.replace("0.01,,", "cheap,,"): "must hold numbers, but row 2 (age in years) has 'cheap'",
+    COSTS.replace("0.01,,", "inf,,"): "has 'inf'",
+    COSTS.replace("0.01,,", ",,"): "row 2 (age in years) has nothing",
+    COSTS.replace("lab,0.01", "lab,0.5"): "above its full price",
+    COSTS.replace("group", "kind"): "no column 'group'",
+    "name,price\ncolour,1\n": "must have the columns feature and cost",
+}
+
+
+@pytest.mark.parametrize("text", WRONG_COSTS)
+def test_wrong_costs(folder: Path, refuses: Any, text: str) -> None:
+    Path("costs.csv").write_text(text)
+    assert WRONG_COSTS[text] in refuses(*FIT, "--costs", "costs.csv")
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("c,yes,no\nyes,0,1\nno,1,0\n", "no row for class 'maybe'"),
+        ("c,yes,no\nyes,0,1\nno,1,0\nmaybe,1,1\n", "no column for class 'maybe'"),
+        ("c,yes,no,maybe\nyes,0,1,1\nno,1,0,a\nmaybe,1,1,0\n", "row 2 (no) has 'a'"),
+        ("c,yes,no,maybe\nyes,0,1,1\nno,1,0,1\nmaybe,1,1,0\nother,1,1,1\n", "'other' is no class"),
+    ],
+)
+def test_wrong_decision_costs(folder: Path, refuses: Any, text: str, words: str) -> None:
+    Path("wrong.csv").write_text(text)
+    assert words in refuses(*FIT, "--decision-costs", "wrong.csv")
+
+
+def test_outputs_are_checked_before_the_work(folder: Path, refuses: Any) -> None:
+    assert "no folder nowhere" in refuses(*FIT[:-1], "nowhere/model.seq")
+    assert "is a folder" in refuses(*FIT[:-1], ".")
+    assert "there is no file" in refuses("fit", "missing.csv", *FIT[2:])
+    assert "--target" in refuses("fit", "data.csv", "-o", "model.seq")
+
+
+def test_parquet_without_pyarrow(folder: Path, refuses: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("d.parquet").write_bytes(b"PAR1")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert "pip install 'seqclass[parquet]'" in refuses("fit", "d.parquet", "--target", "a", "-o", "m.seq")

@@ -1,0 +1,136 @@
+"""``seqclass predict`` and ``seqclass show``."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import seqclass
+from seqclass.cli import predict as module
+
+
+@pytest.mark.quick
+def test_predict_says_what_acquire_says(model: str, run: Any, patients: pd.DataFrame) -> None:
+    result = run("predict", model, "data.csv")
+    assert (result.exit_code, result.stderr) == (0, "")
+    table = pd.read_csv(io.StringIO(result.stdout), keep_default_na=False)
+    clf = seqclass.load(model)
+    features = patients[clf.feature_names_in_.tolist()].copy()
+    features["smokes"] = features["smokes"].map(str, na_action="ignore")
+    record = clf.acquire(features)
+    posteriors = [f"posterior_{label}" for label in clf.classes_]
+    assert table.columns.tolist() == ["decision", *posteriors, "n_features", "cost", "asked"]
+    assert table["decision"].tolist() == record.decision.tolist()
+    np.testing.assert_allclose(table[posteriors], record.posterior, rtol=1e-5)
+    assert table["n_features"].tolist() == record.n_features.tolist()
+    np.testing.assert_allclose(table["cost"], record.cost)
+    asked = [";".join(clf.feature_name(j) for j in row if j >= 0) for row in record.order]
+    assert table["asked"].tolist() == asked
+    assert (table["decision"] == patients["the label"]).mean() > 0.7
+
+
+def test_parts_do_not_matter(model: str, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = run("predict", model, "data.csv").stdout
+    monkeypatch.setattr(module, "_MAX_ROWS", 7)
+    assert run("predict", model, "data.csv").stdout == whole
+
+
+def test_columns_in_any_order(model: str, run: Any, patients: pd.DataFrame) -> None:
+    expected = run("predict", model, "data.csv").stdout
+    patients[patients.columns[::-1]].assign(more=1).to_csv("other.csv", index=False)
+    assert run("predict", model, "other.csv").stdout == expected
+
+
+def test_a_column_that_nobody_asks_for_may_stay_away(
+    model: str, run: Any, refuses: Any, patients: pd.DataFrame
+) -> None:
+    full = pd.read_csv(io.StringIO(run("predict", model, "data.csv").stdout), keep_default_na=False)
+    first = seqclass.load(model).feature_name(seqclass.load(model).order_[0])
+    enough = full["asked"] == first
+    assert enough.any()
+    assert not enough.all()
+    patients.loc[enough, [first]].to_csv("few.csv", index=False)
+    assert run("predict", model, "few.csv").stdout.count("\n") == enough.sum() + 1
+    patients[[first]].to_csv("all.csv", index=False)
+    assert f"which row {int(np.argmin(enough)) + 1} needs" in refuses("predict", model, "all.csv")
+    patients[["id"]].to_csv("none.csv", index=False)
+    assert f"none.csv lacks the column {first!r}" in refuses("predict", model, "none.csv")
+
+
+def test_output_and_json(model: str, run: Any) -> None:
+    text = run("predict", model, "data.csv", "--keep", "id").stdout
+    assert text.splitlines()[1].startswith("p0000,")
+    result = run("predict", model, "data.csv", "--keep", "id", "-o", "out.csv")
+    assert Path("out.csv").read_text() == text
+    assert "200 rows" in result.stdout
+    content = json.loads(run("predict", model, "data.csv", "--json").stdout)
+    rows = pd.read_csv(io.StringIO(text))
+    assert content["n_rows"] == len(content["predictions"]) == 200
+    assert content["mean_cost"] == pytest.approx(rows["cost"].mean())
+    assert content["mean_features"] == pytest.approx(rows["n_features"].mean())
+    assert content["decisions"] == rows["decision"].value_counts().to_dict()
+    assert "predictions" not in json.loads(run("predict", model, "data.csv", "-o", "out.csv", "--json").stdout)
+
+
+def test_a_failure_leaves_the_old_output(model: str, refuses: Any, patients: pd.DataFrame) -> None:
+    Path("out.csv").write_text("old")
+    patients.assign(colour="pink").to_csv("new.csv", index=False)
+    message = refuses("predict", model, "new.csv", "-o", "out.csv")
+    assert "'colour' holds the unknown category 'pink'" in message
+    assert Path("out.csv").read_text() == "old"
+    assert not list(Path().glob(".seqclass-*"))
+
+
+def test_what_is_refused(model: str, refuses: Any, patients: pd.DataFrame) -> None:
+    wrong = patients.astype({"age in years": object})
+    wrong.loc[3, "age in years"] = "old"
+    wrong.to_csv("new.csv", index=False)
+    assert "'age in years' must hold numbers, but row 4 has 'old'" in refuses("predict", model, "new.csv")
+    assert "no column 'idd'" in refuses("predict", model, "data.csv", "--keep", "idd")
+    assert "there is no file" in refuses("predict", model, "missing.csv")
+    assert "no folder" in refuses("predict", model, "data.csv", "-o", "nowhere/out.csv")
+    np.savez("a.npz", X=np.ones((2, 4)))
+    assert "categorical" in refuses("predict", model, "a.npz")
+    patients[:0].to_csv("new.csv", index=False)
+    assert "no rows" in refuses("predict", model, "new.csv")
+
+
+@pytest.mark.parametrize(
+    "command", [("predict", "damaged.seq", "data.csv"), ("show", "damaged.seq"), ("ask", "damaged.seq")]
+)
+def test_a_damaged_model(model: str, refuses: Any, command: tuple[str, ...]) -> None:
+    Path("damaged.seq").write_bytes(Path(model).read_bytes()[:-100])
+    assert "damaged" in refuses(*command)
+
+
+def test_show(model: str, run: Any) -> None:
+    text = run("show", model).stdout
+    for part in ("3 classes, 4 features", "prior", "gap", "horizon", "colour", "amber | green | red", "Settings"):
+        assert part in text
+    content = json.loads(run("show", model, "--json").stdout)
+    clf = seqclass.load(model)
+    assert content["prior"] == clf.problem_.prior.tolist()
+    assert content["upper"] == clf.policy_.info.upper
+    assert [f["column"] for f in content["features"]] == clf.order_.tolist()
+    assert [len(f["outcomes"]) for f in content["features"]] == clf.coder_.n_outcomes_[clf.order_].tolist()
+
+
+def test_show_cuts_long_lists(folder: Path, run: Any) -> None:
+    rng = np.random.default_rng(0)
+    np.savez("a.npz", X=rng.random((60, 30)), y=rng.integers(0, 2, 60))
+    assert run("fit", "a.npz", "-o", "m.seq").exit_code == 0
+    assert "and 10 more (--all)" in run("show", "m.seq").stdout
+    assert "more (--all)" not in run("show", "m.seq", "--all").stdout
+
+
+def test_another_thing_in_the_file(folder: Path, refuses: Any) -> None:
+    from seqclass.persistence import save
+
+    save({"a": 1}, "m.seq")
+    assert "holds a dict, not a classifier" in refuses("show", "m.seq")
