@@ -1,0 +1,152 @@
+"""Writer of Cassandra's .POMDP format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from seqclass.pomdp.files._layout import Layout
+from seqclass.pomdp.files._names import ACQUIRE, END, labels, number, write_lines
+from seqclass.pomdp.files._scaling import check_discount, scale
+from seqclass.pomdp.problem import AcquisitionProblem
+
+
+def write_pomdp(
+    problem: AcquisitionProblem,
+    path: str | os.PathLike[str],
+    *,
+    discount: float = 1.0,
+    n_stages: int | None = None,
+    classes: Sequence[Any] | None = None,
+    decisions: Sequence[Any] | None = None,
+) -> None:
+    r"""Write an acquisition problem in Cassandra's .POMDP format, as pomdp-solve, SARSOP and many others read it.
+
+    The state is stage and class (and context, where likelihoods have one), with an absorbing end; only what is not
+    zero is written. Action 0 buys the next feature, action ``j + 1`` is decision ``j``. Rewards are minus the costs,
+    those of stage ``k`` multiplied by ``discount**-k``: the value at the start is then minus the *undiscounted* cost,
+    whatever the discount.
+
+    With ``discount=1`` a solver of finite horizons needs ``n_stages + 1`` steps (``pomdp-solve -horizon 5`` for four
+    features), in one run or in a chain of runs of one step each by ``-terminal_values``; with a discount below 1 the
+    infinite horizon gives the same.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        A problem with tables. Where prices have groups, the price written is the one paid if nothing is missing.
+    path : path-like
+        The file; it appears whole or not at all.
+    discount : float
+        Discount of the solver, above 0 and at most 1; SARSOP wants one below 1, such as 0.999.
+    n_stages : int, optional
+        Horizon: leave out the features from here on.
+    classes, decisions : sequences, optional
+        Names of classes and decisions, made fit for the format; by default their numbers.
+
+    Raises
+    ------
+    ValueError
+        If the problem has no tables, or the discount cannot be undone over so many stages.
+    OSError
+        If the file cannot be written.
+
+    See Also
+    --------
+    write_pomdpx : The same problem with the stage fully observed: much faster for SARSOP.
+    read_policy : Reads what the solver answers.
+
+    References
+    ----------
+    .. [1] A. R. Cassandra, "POMDP file format", https://www.pomdp.org/code/pomdp-file-spec.html.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "problem.pomdp")
+    ...     write_pomdp(problem, path)
+    ...     text = path.read_text()
+    >>> print(*text.splitlines()[2:8], sep="\n")
+    discount: 1.0
+    values: reward
+    states: s0_0 s0_1 s1_0 s1_1 end
+    actions: acq d0 d1
+    observations: o0 o1
+    start: 0.5 0.5 0.0 0.0 0.0
+    """
+    layout = Layout(problem, n_stages)
+    discount = check_discount(discount, layout.n_stages)
+    endings = labels(classes, problem.n_classes, "classes", "")
+    stops = labels(decisions, problem.n_decisions, "decisions", "d")
+    write_lines(path, _lines(layout, discount, endings, stops))
+
+
+def _lines(layout: Layout, discount: float, endings: list[str], stops: list[str]) -> Iterator[str]:
+    problem = layout.problem
+    states = [[f"{node}_{ending}" for ending in endings] for node in layout.names("s")]
+    start = np.zeros(layout.n_nodes * problem.n_classes + 1)
+    start[: problem.n_classes] = problem.prior
+    yield "# acquisition problem: stage, class and context in the state; rewards of stage k times discount^-k"
+    yield f"# features of the stages: {' '.join(map(str, problem.features[: layout.n_stages].tolist()))}"
+    yield f"discount: {number(discount)}"
+    yield "values: reward"
+    yield f"states: {' '.join(name for node in states for name in node)} {END}"
+    yield f"actions: {' '.join([ACQUIRE, *stops])}"
+    yield f"observations: {' '.join(f'o{v}' for v in range(layout.n_observations))}"
+    yield f"start: {' '.join(map(number, start.tolist()))}"
+    for stop in stops:
+        yield f"T: {stop} : * : {END} 1.0"
+        yield f"O: {stop} : * : o0 1.0"
+    yield f"T: {ACQUIRE} : {END} : {END} 1.0"
+    # never after a purchase, but the format wants a distribution in every state
+    for name in [*states[0], END]:
+        yield f"O: {ACQUIRE} : {name} : o0 1.0"
+    for name in (name for node in states[layout.first[-2] :] for name in node):
+        yield f"T: {ACQUIRE} : {name} : {END} 1.0"
+    for stage in range(layout.n_stages):
+        yield from _branching(layout, stage, states) if layout.branching else _single(layout, stage, states)
+    yield from _rewards(layout, discount, states, stops)
+
+
+def _single(layout: Layout, stage: int, states: list[list[str]]) -> Iterator[str]:
+    """One context: the class stays, and the outcome depends on class and stage."""
+    table = layout.likelihood(stage)[0]
+    for c, (name, after) in enumerate(zip(states[stage], states[stage + 1])):
+        yield f"T: {ACQUIRE} : {name} : {after} 1.0"
+        for v in np.flatnonzero(table[:, c]).tolist():
+            yield f"O: {ACQUIRE} : {after} : o{v} {number(table[v, c])}"
+
+
+def _branching(layout: Layout, stage: int, states: list[list[str]]) -> Iterator[str]:
+    """Several contexts: the outcome is part of the next state, and is observed for certain."""
+    first, following = int(layout.first[stage]), int(layout.first[stage + 1])
+    table = layout.likelihood(stage)
+    for node, v, c in zip(*(index.tolist() for index in np.nonzero(table))):
+        after = states[following + layout.moves[stage][node, v]][c]
+        yield f"T: {ACQUIRE} : {states[first + node][c]} : {after} {number(table[node, v, c])}"
+    # a class that never sees the outcome still needs its row
+    for node, v in enumerate(layout.outcomes[stage + 1].tolist()):
+        for name in states[following + node]:
+            yield f"O: {ACQUIRE} : {name} : o{v} 1.0"
+
+
+def _rewards(layout: Layout, discount: float, states: list[list[str]], stops: list[str]) -> Iterator[str]:
+    problem = layout.problem
+    prices = np.append(problem.prices[: layout.n_stages], layout.penalty)
+    factors = scale(discount, layout.n_stages)
+    for node, stage in enumerate(layout.stage_of.tolist()):
+        price = float(prices[stage] * factors[stage])
+        costs = problem.decision_costs * factors[stage]
+        for c, name in enumerate(states[node]):
+            if price:
+                yield f"R: {ACQUIRE} : {name} : * : * {number(-price)}"
+            for j in np.flatnonzero(costs[c]).tolist():
+                yield f"R: {stops[j]} : {name} : * : * {number(-costs[c, j])}"

@@ -1,0 +1,126 @@
+"""The staged problem as other solvers see it: one node a stage and context, the classes, and an absorbing end."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass._validation import check_integer
+from seqclass.pomdp.problem import AcquisitionProblem
+
+
+class Layout:
+    """Numbering of stages and contexts in files, shared by the writers and the reader.
+
+    A *node* is what is fully known along the way: the stage, and where the problem has several contexts the context
+    and the outcome that led to it, without which the outcome's probability would not follow from the new state.
+    A flat file has one state for each node and class, node by node, and the absorbing end last; a staged file has one
+    value of the observed variable for each node, and the end last. Action 0 buys the next feature, action ``j + 1`` is
+    decision ``j``. At the last stage nothing is left to buy: doing so costs more than any decision.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        A problem with tables.
+    n_stages : int, optional
+        Horizon; by default all stages.
+
+    Attributes
+    ----------
+    branching : bool
+        Whether there are several contexts.
+    contexts, outcomes : list of ndarray of int of shape (n_nodes of the stage,)
+        Context of each node and outcome that led to it (-1 at the start), for the stages ``0..n_stages``.
+    first : ndarray of int of shape (n_stages + 2,)
+        Number of the first node of each stage; the last entry is the number of nodes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> layout = Layout(problem)
+    >>> layout.n_nodes, layout.names("s"), layout.penalty
+    (2, ['s0', 's1'], 2.0)
+    """
+
+    def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
+        if not problem.has_tables:
+            raise ValueError(
+                f"{type(problem).__name__} has no tables: what its likelihoods look at is not a finite set of "
+                "contexts, so no file can hold it. Files need a problem such as naive Bayes gives, or a `TableProblem`."
+            )
+        self.problem = problem
+        self.n_stages = problem.n_stages if n_stages is None else check_integer(n_stages, "n_stages", 0)
+        if self.n_stages > problem.n_stages:
+            raise ValueError(f"n_stages must be at most {problem.n_stages}, the problem's, got {n_stages}.")
+        start = problem.contexts(0, problem.start(1)) if problem.n_stages else None
+        self._has_contexts = start is not None
+        # of the whole problem, so that a shorter horizon has the same nodes
+        self.branching = start is not None and any(problem.n_contexts(k) > 1 for k in range(problem.n_stages))
+        self.contexts: list[IntArray] = [np.zeros(1, dtype=np.intp) if start is None else np.asarray(start)]
+        self.outcomes: list[IntArray] = [np.full(1, -1)]
+        self.moves: list[IntArray] = []
+        for stage in range(self.n_stages):
+            self._add_stage(stage)
+        self.first: IntArray = np.array([0, *np.cumsum([len(c) for c in self.contexts])])
+
+    def _add_stage(self, stage: int) -> None:
+        likelihood = self.likelihood(stage)
+        width = likelihood.shape[1]
+        if not self.branching:
+            self.contexts.append(np.zeros(1, dtype=np.intp))
+            self.outcomes.append(np.full(1, -1))
+            self.moves.append(np.zeros((1, width), dtype=np.intp))
+            return
+        following: IntArray = np.zeros(likelihood.shape[:2], dtype=np.intp)
+        if stage + 1 < self.n_stages:  # nothing looks at the context of the last stage
+            successors = self.problem.successor_contexts(stage, self.contexts[stage])
+            assert successors is not None
+            following = successors
+        keys = following * width + np.arange(width)
+        possible = likelihood.any(axis=2)
+        present = np.unique(keys[possible])
+        self.contexts.append(present // width)
+        self.outcomes.append(present % width)
+        self.moves.append(np.where(possible, np.searchsorted(present, keys), -1))
+
+    def likelihood(self, stage: int) -> FloatArray:
+        """P(outcome | node, class) of each node of a stage, (n_nodes, n_outcomes, n_classes)."""
+        return self.problem.context_likelihood(stage, self.contexts[stage] if self._has_contexts else None)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, the end left out."""
+        return int(self.first[-1])
+
+    @property
+    def stage_of(self) -> IntArray:
+        """Stage of each node, (n_nodes,)."""
+        return np.repeat(np.arange(self.n_stages + 1), np.diff(self.first))
+
+    @property
+    def n_observations(self) -> int:
+        """Number of observations: the largest number of outcomes."""
+        return int(self.problem.n_outcomes[: self.n_stages].max(initial=1))
+
+    @property
+    def penalty(self) -> float:
+        """Cost of buying where nothing is left: no plan does so."""
+        return 2 * float(self.problem.decision_costs.max()) or 1.0
+
+    def names(self, prefix: str) -> list[str]:
+        """Names of the nodes: prefix and stage, with ``x<context>o<outcome>`` where there are several contexts."""
+        if not self.branching:
+            return [f"{prefix}{k}" for k in range(self.n_stages + 1)]
+        rest = [list(zip(x.tolist(), o.tolist())) for x, o in zip(self.contexts[1:], self.outcomes[1:])]
+        return [f"{prefix}0"] + [f"{prefix}{k}x{x}o{o}" for k, stage in enumerate(rest, 1) for x, o in stage]
+
+    def cut(self, n_nodes: int) -> Layout | None:
+        """Layout of the horizon that has ``n_nodes`` nodes, None if no horizon has."""
+        for n_stages in range(self.n_stages + 1):
+            # only the outcome tells the nodes of a last stage apart
+            last = len(np.unique(self.outcomes[n_stages]))
+            if self.first[n_stages] + last == n_nodes:
+                return Layout(self.problem, n_stages)
+        return None

@@ -1,0 +1,232 @@
+"""Alpha-vector policies of other solvers, as policies here."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+import numpy as np
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass._validation import check_choice
+from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, backup
+from seqclass.pomdp.files._layout import Layout
+from seqclass.pomdp.files._parsing import VectorFile, parse
+from seqclass.pomdp.files._scaling import check_discount, scale
+from seqclass.pomdp.perseus import sample_beliefs
+from seqclass.pomdp.policy import LookaheadPolicy, SolveInfo
+from seqclass.pomdp.problem import AcquisitionProblem
+
+#: SARSOP writes six digits.
+_DIGITS = 2e-5
+#: Share of the largest decision cost by which a vector may claim less than the following stage's vectors can pay for.
+_CLAIM = 1e-3
+#: Beliefs a stage at which claims are checked.
+_N_CHECKED = 200
+
+
+class _Foreign(NamedTuple):
+    """A file's vectors and what they are of."""
+
+    path: str
+    file: VectorFile
+    layout: Layout
+    flat: bool
+
+    def at(self, node: int) -> tuple[IntArray, FloatArray]:
+        """Actions and costs (scaled, by class) of the vectors that are valid at a node."""
+        if not self.flat:
+            rows = self.file.node == node
+            return self.file.action[rows], -self.file.vectors[rows]
+        width = self.layout.problem.n_classes
+        return self.file.action, -self.file.vectors[:, node * width : (node + 1) * width]
+
+    def error(self, what: str) -> ValueError:
+        return ValueError(f"{self.path} does not fit the problem: {what}")
+
+
+def read_policy(
+    path: str | os.PathLike[str],
+    problem: AcquisitionProblem,
+    *,
+    discount: float | None = None,
+    layout: str = "auto",
+    check: bool = True,
+) -> LookaheadPolicy:
+    r"""Read the alpha vectors that pomdp-solve or SARSOP found for a problem that was written by this package.
+
+    Vectors come back as costs of going on, per stage and context, the discount's scaling undone. A vector of a flat
+    file spans all states, and the part of each stage is a vector of that stage. Vectors of decisions are not kept, for
+    stopping is always possible; they tell whether the file belongs to the problem, and by which discount it was
+    scaled. A file of a shorter horizon gives a policy of that horizon.
+
+    pomdp-solve's answer must be that of ``n_stages + 1`` steps or more (or of the infinite horizon with a
+    discount below 1). Of a chain of one-step runs by ``-terminal_values`` read the last: the earlier ones count
+    plans that end without a decision, and are refused.
+
+    Parameters
+    ----------
+    path : path-like
+        A ``.alpha`` file of pomdp-solve, or a policy XML of SARSOP (APPL), flat or staged.
+    problem : AcquisitionProblem
+        The problem it was solved for.
+    discount : float, optional
+        Discount of the file that was solved; by default it is found from the vectors of decisions.
+    layout : {"auto", "flat", "staged"}
+        Whether the vectors are of stage and class (`write_pomdp`), or of classes at each value of the observed stage
+        (`write_pomdpx`); by default as the file says.
+    check : bool
+        Refuse vectors that claim, at beliefs the policy reaches, clearly less than what the next stage's vectors can
+        pay for, such as those of too short a horizon.
+
+    Returns
+    -------
+    LookaheadPolicy
+        Its ``values`` are the vectors; `certify` bounds what the policy costs and how far from optimal it is,
+        whatever the file claims.
+
+    Raises
+    ------
+    ValueError
+        If the file is malformed, or is not of this problem and discount.
+    OSError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, certify
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "problem.alpha")
+    ...     with open(path, "w") as file:  # what pomdp-solve answers to write_pomdp(problem, ...)
+    ...         _ = file.write("0\n-0.2 -0.3 -2 -2 0\n\n1\n0 -1 0 -1 0\n\n2\n-1 0 -1 0 0\n")
+    ...     policy = read_policy(path, problem)
+    >>> policy.values.value(0, problem.prior[None]), certify(problem, policy).gap
+    (array([0.25]), 0.0)
+    """
+    check_choice(layout, "layout", ("auto", "flat", "staged"))
+    foreign = _identify(os.fspath(path), parse(path), problem, layout)
+    factors = _check_decisions(foreign, discount)
+    sets = [_stage_set(foreign, stage, factors[stage]) for stage in range(foreign.layout.n_stages)]
+    values = AlphaVectors(problem, sets)
+    status = "converged" if values.n_stages == problem.n_stages else "truncated"
+    policy = LookaheadPolicy(values, SolveInfo(status, n_stages=values.n_stages, size=values.size))
+    if check:
+        _check_claims(foreign, policy, values)
+    return policy
+
+
+def _identify(path: str, file: VectorFile, problem: AcquisitionProblem, layout: str) -> _Foreign:
+    full = Layout(problem)
+    n_classes, length = problem.n_classes, file.vectors.shape[1]
+    flat = file.n_nodes == 1
+    if layout != "auto" and flat != (layout == "flat"):
+        raise ValueError(f"{path} has {file.n_nodes} observed values, so its layout is not {layout!r}.")
+    n_nodes = (length - 1) // n_classes if flat else file.n_nodes - 1
+    expected = n_nodes * n_classes + 1 if flat else n_classes
+    cut = full.cut(n_nodes) if length == expected else None
+    if cut is None:
+        found = f"{length} states" if flat else f"vectors of {length} classes at {file.n_nodes} observed values"
+        wanted = f"{full.n_nodes} x {n_classes} + 1 states" if flat else f"{n_classes} at {full.n_nodes + 1}"
+        raise ValueError(f"{path} does not fit the problem: it has {found}; all stages would be {wanted}.")
+    foreign = _Foreign(path, file, cut, flat)
+    if file.action.min() < 0 or file.action.max() > problem.n_decisions:
+        raise foreign.error(
+            f"it has action {int(file.action.max())}; there are 0 (acquire) to {problem.n_decisions} (the decisions)."
+        )
+    return foreign
+
+
+def _check_decisions(foreign: _Foreign, discount: float | None) -> FloatArray:
+    """Factor of each stage, found or checked by the vectors of decisions, whose costs are known."""
+    layout = foreign.layout
+    costs = layout.problem.decision_costs.T
+    stages, found, known = [], [], []
+    for node, stage in enumerate(layout.stage_of.tolist()):
+        actions, vectors = foreign.at(node)
+        rows = actions > 0
+        stages.append(np.full(int(rows.sum()), stage))
+        found.append(vectors[rows])
+        known.append(costs[actions[rows] - 1])
+    stage, cost, truth = np.concatenate(stages), np.concatenate(found), np.concatenate(known)
+    guesses = [discount] if discount is not None else _guesses(foreign, stage, cost, truth)
+    worst = 0.0
+    for guess in guesses:
+        factors = scale(check_discount(guess, layout.n_stages), layout.n_stages)
+        expected = factors[stage][:, None] * truth
+        off = np.abs(cost - expected) - _DIGITS * np.maximum(expected, 1e-3)
+        worst = float(off.max(initial=0.0))
+        if worst <= 0:
+            return factors
+    scaled = "any discount" if discount is None else f"discount={discount:g}"
+    raise foreign.error(
+        f"its vectors of decisions are not the decision costs scaled by {scaled} (off by up to {worst:.3g}). It is of "
+        "another problem or of another discount."
+    )
+
+
+def _guesses(foreign: _Foreign, stage: IntArray, cost: FloatArray, truth: FloatArray) -> list[float]:
+    """Discounts that explain the vectors of decisions, the rounder ones first."""
+    if foreign.layout.n_stages == 0:
+        return [1.0]
+    row, column = np.nonzero((truth > 0) & (cost > 0) & (stage > 0)[:, None])
+    if not len(row):
+        raise foreign.error("it holds no vector of a decision after the first stage to find the discount by; give it.")
+    last = stage[row] == stage[row].max()
+    ratio = cost[row, column][last] / truth[row, column][last]
+    estimate = min(float(np.median(ratio)) ** (-1.0 / float(stage[row].max())), 1.0)
+    return [guess for digits in range(1, 10) if 0 < (guess := round(estimate, digits)) <= 1] + [estimate]
+
+
+def _stage_set(foreign: _Foreign, stage: int, factor: float) -> AlphaSet:
+    """Vectors of going on at a stage, grouped by context."""
+    layout, problem = foreign.layout, foreign.layout.problem
+    groups: dict[int, list[FloatArray]] = {}
+    for place, context in enumerate(layout.contexts[stage].tolist()):
+        actions, vectors = foreign.at(int(layout.first[stage]) + place)
+        groups.setdefault(context, []).append(vectors[actions == 0] / factor)
+    kept = {context: _useful(np.concatenate(group), problem.decision_costs.T) for context, group in groups.items()}
+    if not layout.branching:
+        return AlphaSet(kept[0])
+    order = sorted(kept)
+    counts = np.zeros(problem.n_contexts(stage) + 1, dtype=np.intp)
+    for context in order:
+        counts[context + 1] = len(kept[context])
+    return AlphaSet(np.concatenate([kept[context] for context in order]), np.cumsum(counts))
+
+
+def _useful(vectors: FloatArray, stopping: FloatArray) -> FloatArray:
+    """Leave out what is there twice, and what a decision beats for every class."""
+    vectors = np.unique(vectors, axis=0)
+    beaten = np.zeros(len(vectors), dtype=bool)
+    for decision in stopping:
+        beaten |= (vectors >= decision).all(axis=1)
+    return vectors[~beaten]
+
+
+def _check_claims(foreign: _Foreign, policy: LookaheadPolicy, values: AlphaVectors) -> None:
+    """Refuse vectors that promise less than one more price and the next stage's vectors cost."""
+    problem = foreign.layout.problem
+    slack = _CLAIM * max(float(problem.decision_costs.max()), 1e-9)
+    points = sample_beliefs(problem, values.n_stages, _N_CHECKED, np.random.default_rng(0), policy)
+    everything = [*values.sets, AlphaSet(np.empty((0, problem.n_classes)))]
+    for stage, (belief, context) in enumerate(points):
+        if not len(belief):
+            break
+        claimed = values.sets[stage].value(belief, context)
+        likelihood = problem.context_likelihood(stage, context)
+        successors = problem.successor_contexts(stage, context)
+        after = everything[stage + 1]
+        following = AlphaSet(after.vectors, after.pointer, problem.decision_costs.T)
+        if stage + 1 == values.n_stages:
+            successors = None
+        _, real = backup(belief, likelihood, following, problem.prices[stage], successors)
+        short = float((real - claimed).max())
+        if short > slack:
+            raise foreign.error(
+                f"at stage {stage} it claims {short:.3g} less than the next stage's vectors can pay for. It is of "
+                "another problem, or of a horizon too short (pomdp-solve needs n_stages + 1 steps); certify it with "
+                "check=False to see what it is worth."
+            )
