@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from _common import parser, write_json
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits
@@ -56,7 +55,7 @@ def load(name: str, folder: Path | None) -> tuple[Any, np.ndarray, list[Fold]] |
     if file is None or not file.exists():
         return None
     with np.load(file, allow_pickle=False) as data:
-        X = sp.csr_array((data["data"], data["indices"], data["indptr"]), shape=data["shape"]) if "indptr" in data else data["X"]
+        X = data["X"]
         y = data["y"]
         if name == "mll split":
             return X, y, [(data["train_idx"], data["test_idx"])]

@@ -44,9 +44,9 @@ def sparse_data(n: int, n_features: int) -> tuple[Any, Any]:
     return X, y
 
 
-def with_features(n: int, n_features: int, repeats: int) -> list[Row]:
+def with_features(n: int, n_features: int, cost: float, repeats: int) -> list[Row]:
     X, y = sparse_data(n, n_features)
-    clf = seqclass.etana(feature_costs=0.005)
+    clf = seqclass.etana(feature_costs=cost)
     size = f"{n_features:,} features, {X.nnz:,} non-zeros"
     whole = measure(
         f"fit {n:,} rows x {size}",
@@ -56,7 +56,9 @@ def with_features(n: int, n_features: int, repeats: int) -> list[Row]:
         repeats=repeats,
     )
     horizon = f", horizon {clf.policy_.n_stages}, gap {clf.policy_.info.gap:.2%}"
-    steps = [Row(f"  {step}{horizon * (step == 'solve')}", clf.timings_[step], None, None, None, None) for step in STEPS]
+    steps = [
+        Row(f"  {step}{horizon * (step == 'solve')}", clf.timings_[step], None, None, None, None) for step in STEPS
+    ]
     new = X[: min(n, 10_000)]
     steps.append(measure(f"  predict {new.shape[0]:,} rows", lambda: clf.predict(new), repeats=repeats))
     return [whole, *steps]
@@ -77,9 +79,11 @@ def with_settings(name: str, n: int, n_classes: int, n_bins: int, repeats: int) 
         bins = KBinsDiscretizer(n_bins, encode="ordinal", strategy="uniform")
         CategoricalNB(min_categories=n_bins).fit(bins.fit_transform(X), y)
 
-    whole = measure(name, lambda: clf.fit(X, y), peer="KBinsDiscretizer, CategoricalNB", peer_call=peer, repeats=repeats)
+    whole = measure(
+        name, lambda: clf.fit(X, y), peer="KBinsDiscretizer, CategoricalNB", peer_call=peer, repeats=repeats
+    )
     info = clf.policy_.info
-    solve = f"  solve, {type(clf._solver()).__name__}, horizon {info.n_stages}, gap {info.gap:.2%}"
+    solve = f"  solve, {type(clf.policy_.values).__name__}, horizon {info.n_stages}, gap {info.gap:.2%}"
     seconds = (clf.timings_["solve"], clf.timings_["certify"])
     return [whole, *(Row(n, s, None, None, None, None) for n, s in zip((solve, "  certify"), seconds))]
 
@@ -87,15 +91,15 @@ def with_settings(name: str, n: int, n_classes: int, n_bins: int, repeats: int) 
 def main() -> None:
     arguments = parser(__doc__).parse_args()
     quick, repeats = arguments.quick, 1 if arguments.quick else arguments.repeats
-    n = 500 if quick else 20_000
+    n, cost = (200, 0.05) if quick else (20_000, 0.005)
     rows: list[Row] = []
-    for n_features in (100, 1000) if quick else (100, 1000, 10_000, 100_000, 1_000_000, 1_355_191):
+    for n_features in (60, 120) if quick else (100, 1000, 10_000, 100_000, 1_000_000, 1_355_191):
         # the largest take long enough for one run to tell
-        rows += with_features(n, n_features, repeats if n_features < 1_000_000 else 0)
-    n = 300 if quick else 5000
-    for n_classes in (2, 4) if quick else range(2, 12):
+        rows += with_features(n, n_features, cost, repeats if n_features < 1_000_000 else 0)
+    n = 100 if quick else 5000
+    for n_classes in (2,) if quick else range(2, 12):
         rows += with_settings(f"fit {n:,} rows x 60 features, 4 bins, {n_classes} classes", n, n_classes, 4, repeats)
-    for n_bins in (2, 5) if quick else (2, 5, 10, 20, 50):
+    for n_bins in (3,) if quick else (2, 5, 10, 20, 50):
         rows += with_settings(f"fit {n:,} rows x 60 features, 3 classes, {n_bins} bins", n, 3, n_bins, repeats)
     report(rows, arguments.json)
 

@@ -27,7 +27,7 @@ RANKS = {
     **dict.fromkeys(["_frames", "_coding", "_inputs"], 1),
     **dict.fromkeys(["bn", "pomdp", "selection", "datasets"], 2),
     **dict.fromkeys(["classifier", "_staging", "_record", "session", "recipes", "_registry"], 3),
-    **dict.fromkeys(["metrics", "analysis"], 4),
+    **dict.fromkeys(["metrics", "analysis", "testing"], 4),
     **dict.fromkeys(["experiment"], 5),
     **dict.fromkeys(["plots"], 6),
     **dict.fromkeys(["report"], 7),

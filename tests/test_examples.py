@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pkgutil
 import re
@@ -95,6 +96,43 @@ def test_etana_mll(tmp_path: Path, data_dir: Path) -> None:
     assert ours[1] <= paper[1]  # features
     assert defaults[2] < published[2]  # realised cost on all patients
     assert defaults[2] < 0.15
+
+
+def test_exchange_files(tmp_path: Path) -> None:
+    text = run("exchange_files", cwd=tmp_path)
+    claimed, cost, lower = numbers(r"claimed cost (\S+)\s+certified: costs (\S+), no policy less than (\S+)", text)
+    assert lower <= cost <= claimed + 1e-5
+    assert "does not fit the problem" in text
+
+
+def test_pomdp_py_planners(tmp_path: Path) -> None:
+    pytest.importorskip("pomdp_py")
+    text = run("pomdp_py_planners", cwd=tmp_path)
+    accuracy = {name: float(share) for name, share in re.findall(r"^(\w+) +accuracy (\S+),", text, re.MULTILINE)}
+    assert set(accuracy) == {"Perseus", "POUCT", "POMCP"}
+    assert min(accuracy.values()) > 0.75
+    cost, optimum = numbers(r"cost (\S+), the optimum is (\S+)", text)
+    assert optimum <= cost < 1.1 * optimum
+    assert len(re.findall(r"true class \d: .*decide_\d \(\d\.\d\d\)$", text, re.MULTILINE)) == 3
+
+
+def test_cost_frontier(tmp_path: Path) -> None:
+    picture = tmp_path / "frontier.png"
+    text = run("cost_frontier", "--picture", str(picture), cwd=tmp_path)
+    rows = [[float(x) for x in row] for row in re.findall(r"^ +(\d\S+) +(\S+) +(\S+) +(\S+)$", text, re.MULTILINE)]
+    assert len(rows) == 7
+    for cheaper, dearer in itertools.pairwise(rows):
+        assert cheaper[0] < dearer[0]
+        assert cheaper[1] >= dearer[1]
+        assert cheaper[3] <= dearer[3]
+    rules = [float(cost) for cost in re.findall(r"^  \D.* (0\.\d+) with", text, re.MULTILINE)]
+    (optimum,) = numbers(r"optimal +(0\.\d+), certified", text)
+    assert len(rules) == 5
+    assert optimum <= min(rules) + 0.003
+    limited = re.search(r"at most 2 for anybody +(\S+) features, at most 2, accuracy (\S+)", text)
+    assert limited is not None
+    assert float(limited[2]) > 0.85
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_readme_names_what_is_there() -> None:

@@ -8,7 +8,7 @@ from seqclass import _registry as _registry
 from seqclass._record import AcquisitionRecord
 from seqclass.classifier import SequentialClassifier
 from seqclass.persistence import load
-from seqclass.recipes import etana
+from seqclass.recipes import etana, f_etana
 from seqclass.session import Session
 
-__all__ = ["AcquisitionRecord", "SequentialClassifier", "Session", "__version__", "etana", "load"]
+__all__ = ["AcquisitionRecord", "SequentialClassifier", "Session", "__version__", "etana", "f_etana", "load"]

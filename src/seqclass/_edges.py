@@ -22,7 +22,7 @@ def check_n_bins(n_bins: Any, shape: tuple[int, int], y: Any) -> IntArray:
         check_choice(n_bins, "n_bins", ("auto", "n_classes"))
         if n_bins == "n_classes" and y is None:
             raise ValueError("n_bins='n_classes' needs the labels y in fit.")
-        n_classes = 1 if y is None else len(np.unique(y))
+        n_classes = 1 if y is None else len(np.unique(np.asarray(y)))
         n_bins = n_classes if n_bins == "n_classes" else _bins_for(shape[0] / n_classes)
         return np.full(n_features, n_bins, dtype=np.int64)
     if np.ndim(n_bins) == 0:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from seqclass._arrays import FloatArray, IntArray
-from seqclass.bn import ObservationModel
+from seqclass.bn import ObservationModel, as_order, check_order
 from seqclass.costs import Prices
 from seqclass.pomdp import AcquisitionProblem, TableProblem
 
@@ -109,3 +111,57 @@ def acquisition_problem(
         groups=groups,
         full_prices=full,
     )
+
+
+def stage_order(
+    order: Any,
+    model: ObservationModel,
+    support: IntArray,
+    prices: Prices,
+    codes: Any,
+    y: npt.NDArray[Any],
+    names: Sequence[Hashable] | None = None,
+) -> IntArray:
+    """Resolve the order of features.
+
+    Parameters
+    ----------
+    order : str or array-like
+        Name of a rule, or columns of the data as numbers or names.
+    model : ObservationModel
+        A fitted model of the selected features.
+    support : ndarray of int of shape (n_selected,)
+        Column of each selected feature.
+    prices : Prices
+        Price of every column.
+    codes : ndarray or sparse array of int of shape (n, n_selected)
+        Outcomes of the training data.
+    y : ndarray of shape (n,)
+        Labels.
+    names : sequence, optional
+        Names of the columns.
+
+    Returns
+    -------
+    ndarray of int of shape (n_stages,)
+        Positions among the selected features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.bn import NaiveBayes
+    >>> from seqclass.costs import resolve_prices
+    >>> codes, y = np.array([[0, 1], [1, 1], [1, 0]]), np.array([0, 1, 1])
+    >>> model = NaiveBayes().fit(codes, y)
+    >>> stage_order([5, 3], model, np.array([3, 5]), resolve_prices(0.1, 6), codes, y)
+    array([1, 0])
+    """
+    if isinstance(order, str):
+        return as_order(order, model, prices.full[support], X=codes, y=y)
+    # columns and names refer to the data; the model knows the selected ones only
+    columns = check_order(order, prices.full.size, names)
+    position = np.full(prices.full.size, -1)
+    position[support] = np.arange(support.size)
+    if (position[columns] < 0).any():
+        raise ValueError("order names a feature that the selector did not keep.")
+    return np.asarray(position[columns])

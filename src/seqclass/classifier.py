@@ -16,12 +16,13 @@ from seqclass._arrays import FloatArray, IntArray
 from seqclass._coding import OutcomeCoder
 from seqclass._inputs import category_counts, check_input, check_training
 from seqclass._record import AcquisitionRecord
-from seqclass._staging import acquisition_problem
+from seqclass._staging import acquisition_problem, stage_order
 from seqclass._validation import check_distribution
-from seqclass.bn import NaiveBayes, ObservationModel, as_order, check_order
+from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.costs import resolve_decisions, resolve_prices
 from seqclass.persistence import save
-from seqclass.pomdp import GridValueIteration, Perseus, Policy, Solver, acquire
+from seqclass.pomdp import Policy, Solver, acquire, solve_for_budget, within_budget
+from seqclass.pomdp.frontier import default_solver
 from seqclass.session import Session
 
 
@@ -58,8 +59,15 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Price of a feature once another of its group has been acquired.
     charge_missing : bool
         Whether a feature that is asked for and missing is paid for all the same.
+    target_cost : float or None
+        Prices to pay per instance on average. The prices then say how features compare, and the stopping rule is that
+        of least decision cost for this mean budget; see `seqclass.pomdp.solve_for_budget`.
+    max_features : int or None
+        Most features asked for, of any instance, missing ones included.
+    max_cost : float or None
+        Most paid for any instance: the order ends before the feature that could exceed it.
     random_state : int, generator or None
-        Seed of the default model and solver.
+        Seed of the default model and solver, and of the lots that ``target_cost`` may need.
 
     Attributes
     ----------
@@ -115,6 +123,9 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         groups: Any = None,
         discounted_costs: Any = None,
         charge_missing: bool = False,
+        target_cost: float | None = None,
+        max_features: int | None = None,
+        max_cost: float | None = None,
         random_state: Any = 0,
     ) -> None:
         self.observation_model = observation_model
@@ -128,6 +139,9 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.groups = groups
         self.discounted_costs = discounted_costs
         self.charge_missing = charge_missing
+        self.target_cost = target_cost
+        self.max_features = max_features
+        self.max_cost = max_cost
         self.random_state = random_state
 
     def fit(self, X: Any, y: npt.ArrayLike) -> SequentialClassifier:
@@ -162,9 +176,11 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         with self._timed("parameters"):
             self.model_ = self._model().fit(codes, y, n_outcomes=outcomes)
         with self._timed("order"):
-            order = self._resolve_order(codes, y)
+            names = getattr(self, "feature_names_in_", None)
+            order = stage_order(self.order, self.model_, self._support, self._prices, codes, y, names)
         prices = self._prices.take(self._support)
-        self.problem_ = acquisition_problem(self.model_, order, prices, self.decision_costs_)
+        problem = acquisition_problem(self.model_, order, prices, self.decision_costs_)
+        self.problem_ = within_budget(problem, max_features=self.max_features, max_cost=self.max_cost)
         self._solve()
         return self
 
@@ -216,20 +232,22 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         acquired = self._run(X, record_beliefs)
         return AcquisitionRecord.from_acquisition(acquired, self.decisions_, self._support)
 
-    def session(self, saved: str | None = None) -> Session:
+    def session(self, saved: str | None = None, *, key: str | int | None = None) -> Session:
         """Start a live case: it asks for one feature at a time.
 
         Parameters
         ----------
         saved : str, optional
             What ``to_json`` of an earlier session of this classifier gave: the case goes on from there.
+        key : str or int, optional
+            Name of the case, from which a randomised policy (``target_cost``) draws its lot; None: at random.
 
         Returns
         -------
         Session
         """
         check_is_fitted(self)
-        session = Session(self)
+        session = Session(self, key)
         if saved is not None:
             session.restore(saved)
         return session
@@ -334,29 +352,13 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             return NaiveBayes(random_state=self.random_state)
         return clone(self.observation_model)  # type: ignore[no-any-return]
 
-    def _resolve_order(self, codes: Any, y: npt.NDArray[Any]) -> IntArray:
-        names = getattr(self, "feature_names_in_", None)
-        order = self.order
-        if not isinstance(order, str):
-            # columns and names refer to X; the model knows the selected ones only
-            columns = check_order(order, self.n_features_in_, names)
-            position = np.full(self.n_features_in_, -1)
-            position[self._support] = np.arange(self._support.size)
-            if (position[columns] < 0).any():
-                raise ValueError("order names a feature that the selector did not keep.")
-            return np.asarray(position[columns])
-        return as_order(order, self.model_, self._prices.full[self._support], X=codes, y=y)
-
-    def _solver(self) -> Solver:
-        if self.solver is not None:
-            return self.solver
-        if len(self.classes_) <= 3 and self.problem_.has_tables:
-            return GridValueIteration(random_state=self.random_state)
-        return Perseus(random_state=self.random_state)
-
     def _solve(self) -> None:
         with self._timed("solve"):
-            self.policy_: Policy = self._solver().solve(self.problem_)
+            solver = default_solver(self.problem_, self.random_state) if self.solver is None else self.solver
+            if self.target_cost is None:
+                self.policy_: Policy = solver.solve(self.problem_)
+            else:
+                self.policy_ = solve_for_budget(self.problem_, self.target_cost, solver, random_state=self.random_state)
         self.timings_["solve"] -= self.policy_.info.certify_seconds
         self.timings_["certify"] = self.policy_.info.certify_seconds
         asked = self.problem_.features[: self.policy_.n_stages]
@@ -372,11 +374,14 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             columns=columns,
             charge_missing=self.charge_missing,
             record_beliefs=record_beliefs,
+            keys=X,
         )
 
     def _code(self, X: Any) -> tuple[Any, IntArray]:
         """Outcomes of the columns that the policy may ask for, and the column of each feature among them."""
         column = np.zeros(self._support.size, dtype=np.intp)
+        if not self.order_.size:
+            return np.empty((X.shape[0], 0), dtype=np.int8), column
         coder = self.coder_.restrict(self.order_)
         if coder is self.coder_ or 2 * self.order_.size >= X.shape[1]:
             return self.coder_.transform(X), self._support

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqclass._arrays import FloatArray
-from seqclass.pomdp import DECIDE, InformationState, LookaheadPolicy
+from seqclass.pomdp import DECIDE, InformationState, LookaheadPolicy, Policy
 
 if TYPE_CHECKING:
     from seqclass.classifier import SequentialClassifier
@@ -88,6 +88,8 @@ class Session:
     ----------
     classifier : SequentialClassifier
         A fitted classifier.
+    key : str or int, optional
+        Name of the case, from which a randomised policy draws its lot; None: at random.
 
     Examples
     --------
@@ -102,9 +104,14 @@ class Session:
     (1, None)
     """
 
-    def __init__(self, classifier: SequentialClassifier) -> None:
+    def __init__(self, classifier: SequentialClassifier, key: str | int | None = None) -> None:
         self._classifier = classifier
-        self._states: list[InformationState] = [classifier.problem_.begin()]
+        self._start(_draw_lot(classifier.policy_, key))
+
+    def _start(self, lot: int) -> None:
+        begun, _ = self._classifier.policy_.begin()
+        self._lot = lot
+        self._states: list[InformationState] = [begun[np.array([lot])]]
         self._answers: list[Answer] = []
 
     @property
@@ -207,6 +214,8 @@ class Session:
         """
         answers = [[answer.name, answer.value] for answer in self._answers]
         content = {"format": _FORMAT, "version": 1, "model": self._fingerprint(), "answers": answers}
+        if self._lot:
+            content["lot"] = self._lot
         return json.dumps(content)
 
     def restore(self, saved: str) -> None:
@@ -224,21 +233,23 @@ class Session:
         """
         try:
             content = json.loads(saved)
-            known = content["format"] == _FORMAT and content["version"] == 1
+            lot = int(content.get("lot", 0))
+            known = content["format"] == _FORMAT and content["version"] == 1 and lot >= 0
             answers = [(str(name), value) for name, value in content["answers"]]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError):
             known = False
         if not known:
             raise ValueError("this is not a saved session, or one of a newer seqclass.")
         if content.get("model") != self._fingerprint():
             raise ValueError("this session was saved with another model.")
         fresh = Session(self._classifier)
+        fresh._start(lot)
         for name, value in answers:
             if value is None:
                 fresh.unavailable(name)
             else:
                 fresh.observe(name, value)
-        self._states, self._answers = fresh._states, fresh._answers
+        self._lot, self._states, self._answers = fresh._lot, fresh._states, fresh._answers
 
     def _asked(self, name: str) -> Question:
         question = self.next_feature
@@ -297,8 +308,22 @@ class Session:
         digest = hashlib.sha256()
         for part in (problem.prior, problem.prices, problem.decision_costs, self._classifier.order_):
             digest.update(np.ascontiguousarray(part).tobytes())
+        probability = self._classifier.policy_.begin()[1]
+        if len(probability) > 1:
+            digest.update(probability.tobytes())
         horizon = min(self._classifier.policy_.n_stages, 16)
         likelihood = getattr(problem, "likelihoods", ())
         for stage in range(min(horizon, len(likelihood))):
             digest.update(np.ascontiguousarray(likelihood[stage]).tobytes())
         return digest.hexdigest()[:16]
+
+
+def _draw_lot(policy: Policy, key: str | int | None) -> int:
+    """The lot of one case, as far as the policy leaves anything to chance."""
+    probability = policy.begin()[1]
+    if len(probability) == 1:
+        return 0
+    if key is None:
+        return int(np.random.default_rng().choice(len(probability), p=probability))
+    digest = hashlib.sha256(str(key).encode()).digest()
+    return int(policy.draw(np.array([[int.from_bytes(digest[:6], "big") + 1]]))[0])

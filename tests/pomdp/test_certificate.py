@@ -203,3 +203,100 @@ def test_bad_settings_name_the_parameter(settings, error, repeated, policies):
     problem = repeated(2)
     with pytest.raises(error, match=next(iter(settings))):
         certify(problem, policies.Fixed(problem), **settings)
+
+
+def test_a_function_gets_the_certificate_of_its_policy(make_case, policies):
+    case = make_case(3)
+    wild = policies.Random(case.problem)
+    for method in ("exact", "simulation"):
+        own = certify(case.problem, wild, method=method)
+        result = certify(case.problem, lambda info: wild.act(info) >= 0, method=method)
+        assert (result.upper, result.lower) == (own.upper, own.lower)
+
+
+def test_a_policy_without_values_gets_good_ones(policies):
+    tables = np.random.default_rng(0).dirichlet(np.ones(4), size=(16, 5)).transpose(0, 2, 1)
+    problem = TableProblem(np.full(5, 0.2), tables, 0.01)
+    policy = LookaheadPolicy(StoppingValue(problem))
+    foreign = certify(problem, policy.act, n_paths=1000)
+    myopic = certify(problem, policy, n_paths=1000)
+    best = certify(problem, Perseus(certificate_paths=0).solve(problem), n_paths=1000)
+    assert foreign.lower > myopic.lower
+    assert foreign.lower > 0.97 * best.lower
+    assert foreign.upper >= best.lower
+
+    class Untabled(TableProblem):
+        has_tables = False
+
+    blind = certify(Untabled(problem.prior, tables, 0.01), policy.act, n_paths=1000)
+    assert (blind.upper, blind.lower) == (myopic.upper, myopic.lower)
+
+
+def test_sampling_goes_on_to_the_wanted_width(repeated):
+    policy = LookaheadPolicy(StoppingValue(repeated(60, 0.001, 0.6)))
+    sizes = []
+    for width in (0.3, 0.1, 0.03):
+        result = certify(policy.problem, policy, method="simulation", n_paths=100, width=width)
+        margins = result.upper - result.upper_mean + result.lower_mean - result.lower
+        assert 0 < margins <= width * result.upper
+        assert np.log2(result.n_paths / 100) % 1 == 0
+        sizes.append(result.n_paths)
+    assert sizes == sorted(set(sizes))
+    capped = certify(policy.problem, policy, method="simulation", n_paths=100, width=1e-6, max_paths=950)
+    assert capped.n_paths == 950
+    # looks more than once, so each has to be surer
+    once = certify(policy.problem, policy, method="simulation", n_paths=950)
+    assert capped.lower_mean - capped.lower > 1.05 * (once.lower_mean - once.lower)
+    again = certify(policy.problem, policy, method="simulation", n_paths=100, width=0.1)
+    assert again.n_paths == sizes[1]
+
+
+def test_looking_often_keeps_the_confidence(make_case, oracle):
+    failures, looks = 0, set()
+    for seed in range(150):
+        case = make_case(seed % 15, n_stages=4)
+        policy = LookaheadPolicy(StoppingValue(case.problem))
+        result = certify(
+            case.problem, policy, method="simulation", n_paths=100, width=0.05, max_paths=3200, random_state=seed
+        )
+        looks.add(result.n_paths)
+        cost = evaluate(case.problem, policy, method="exact").cost
+        failures += not (result.lower <= oracle.optimum(case) + SLACK and cost <= result.upper + SLACK)
+    assert len(looks) > 2
+    # of 150 at 1% seven or more have a chance below 0.1%
+    assert failures <= 6
+
+
+def test_confidence_widens_the_interval(repeated):
+    policy = LookaheadPolicy(StoppingValue(repeated(40, 0.001, 0.6)))
+    loose, tight = (
+        certify(policy.problem, policy, method="simulation", n_paths=500, confidence=c) for c in (0.9, 0.999)
+    )
+    assert tight.lower < loose.lower <= loose.upper < tight.upper
+    assert (loose.confidence, tight.confidence) == (0.9, 0.999)
+    assert loose.upper_mean == tight.upper_mean
+
+
+def test_deterministic_lower_end(repeated, oracle, make_case):
+    case = make_case(5, n_classes=3)
+    policy = Perseus(certificate_paths=0).solve(case.problem)
+    result = certify(case.problem, policy, method="deterministic")
+    assert (result.method, result.confidence, result.n_paths) == ("deterministic", 1.0, 0)
+    assert result.lower <= oracle.optimum(case) + SLACK <= result.upper + 2 * SLACK
+    long = repeated(60, 0.001, 0.6)
+    policy = Perseus(certificate_paths=0).solve(long)
+    sampled = certify(long, policy, method="deterministic", max_histories=50)
+    assert (sampled.method, sampled.confidence, sampled.n_paths) == ("deterministic", 0.99, 4000)
+    assert sampled.lower == sampled.lower_mean
+    assert 0 < sampled.gap < 0.01
+    four = make_case(0, n_classes=4)
+    with pytest.raises(ValueError, match="up to 3 classes"):
+        certify(four.problem, LookaheadPolicy(StoppingValue(four.problem)), method="deterministic")
+
+
+@pytest.mark.parametrize(
+    "settings", [{"width": -0.1}, {"max_paths": 1}, {"confidence": 1.0}, {"confidence": -0.1}, {"width": np.nan}]
+)
+def test_bad_new_settings_name_the_parameter(settings, repeated, policies):
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        certify(repeated(2), policies.Fixed(repeated(2)), **settings)

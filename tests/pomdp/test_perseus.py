@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqclass.pomdp import Perseus, TableProblem, certify, evaluate, optimal_cost
-from seqclass.pomdp.perseus import sample_beliefs
+from seqclass.pomdp.points import Points, merged, sample_beliefs
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "golden" / "pomdp" / "problem.json"
 KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions")
@@ -225,5 +225,108 @@ def test_more_beliefs_and_the_second_round_help():
     ],
 )
 def test_bad_settings_name_the_parameter(settings, error, repeated):
+    with pytest.raises(error, match=next(iter(settings))):
+        Perseus(**settings).solve(repeated(3))
+
+
+def digits_like(seed=1, n_classes=10, n_stages=16):
+    tables = np.random.default_rng(seed).dirichlet(np.full(4, 3.0), size=(n_stages, n_classes)).transpose(0, 2, 1)
+    return TableProblem(np.full(n_classes, 1 / n_classes), tables, 0.005)
+
+
+def test_rounds_go_on_until_the_target_gap():
+    problem = digits_like()
+    settings = {"n_beliefs": 100, "certificate_paths": 2000}
+    before = Perseus(**settings).solve(problem).info
+    assert before.gap > 0.05
+    assert before.trace == ()
+    policy = Perseus(**settings, target_gap=0.03).solve(problem)
+    info = policy.info
+    assert info.status == "converged"
+    assert info.gap <= 0.03
+    assert (info.confidence, info.n_stages, info.size) == (0.99, 16, policy.values.size)
+    assert info.gap == pytest.approx((info.upper - info.lower) / info.upper)
+    last = info.trace[-1]
+    assert (last.upper, last.lower, last.gap) == (info.upper, info.lower, info.gap)
+    seconds = [step.seconds for step in info.trace]
+    assert seconds == sorted(seconds)
+    assert seconds[0] > 0
+    assert info.seconds <= seconds[-1]
+    beliefs = [step.n_beliefs for step in info.trace]
+    assert beliefs == sorted(beliefs)
+    assert beliefs[-1] > beliefs[0] == 100
+    assert info.trace[0].gap > 0.03
+    fresh = certify(problem, policy, n_paths=4000, random_state=99)
+    assert fresh.gap < 0.035
+
+
+def test_target_gap_is_deterministic_by_seed():
+    problem = digits_like(n_classes=6, n_stages=12)
+
+    def trace(seed):
+        solver = Perseus(50, certificate_paths=500, target_gap=0.05, max_beliefs=400, random_state=seed)
+        info = solver.solve(problem).info
+        return info.status, info.upper, [(s.n_beliefs, s.upper, s.lower, s.gap) for s in info.trace]
+
+    assert trace(0) == trace(0)
+    assert trace(0) != trace(1)
+    assert trace(np.random.default_rng(3)) == trace(np.random.default_rng(3))
+
+
+def test_a_limit_on_beliefs_ends_the_rounds():
+    problem = digits_like(n_stages=10)
+    info = Perseus(20, certificate_paths=100, target_gap=1e-4, max_beliefs=60).solve(problem).info
+    assert info.status == "limit"
+    assert info.gap > 1e-4
+    assert max(step.n_beliefs for step in info.trace) == 60
+    assert info.gap < info.trace[0].gap
+
+
+def test_a_limit_on_time_ends_the_rounds():
+    problem = digits_like()
+    short = Perseus(50, certificate_paths=500, max_seconds=0.0).solve(problem).info
+    assert short.status == "limit"
+    # measured once, and once more on paths of its own
+    assert len(short.trace) == 2
+    assert short.trace[0].upper != short.trace[1].upper
+    longer = Perseus(50, certificate_paths=500, max_seconds=1.5).solve(problem).info
+    assert longer.trace[-1].seconds < 10
+    assert longer.gap < short.gap
+
+
+@pytest.mark.parametrize("contexts", [False, True])
+def test_target_zero_on_small_problems_is_the_optimum(contexts, make_case, oracle):
+    for seed in range(8):
+        case = make_case(seed, KINDS[seed], contexts=contexts)
+        info = Perseus(2, tolerance=0, target_gap=0.0, max_beliefs=5000).solve(case.problem).info
+        assert info.upper == pytest.approx(oracle.optimum(case), abs=1e-9)
+        assert (info.status, info.confidence, info.gap) == ("converged", 1.0, 0.0)
+
+
+def test_published_settings():
+    solver = Perseus.published(random_state=3)
+    assert (solver.n_beliefs, solver.n_rounds, solver.random_state, solver.target_gap) == (100, 1, 3, None)
+
+
+def test_merged_points_are_distinct():
+    first = Points(np.array([[0.5, 0.5], [0.2, 0.8]]), np.array([0, 1]))
+    second = Points(np.array([[0.5, 0.5], [0.5, 0.5 + 1e-16]]), np.array([1, 0]))
+    result = merged([first], [second])[0]
+    np.testing.assert_array_equal(result.belief, [[0.5, 0.5], [0.2, 0.8], [0.5, 0.5]])
+    assert result.context.tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "settings, error",
+    [
+        ({"target_gap": -0.1}, ValueError),
+        ({"target_gap": "small"}, TypeError),
+        ({"max_seconds": -1}, ValueError),
+        ({"max_beliefs": 0}, ValueError),
+        ({"target_gap": 0.1, "certificate_paths": 0}, ValueError),
+        ({"max_seconds": 1.0, "certificate_paths": 0}, ValueError),
+    ],
+)
+def test_bad_settings_of_the_rounds_name_the_parameter(settings, error, repeated):
     with pytest.raises(error, match=next(iter(settings))):
         Perseus(**settings).solve(repeated(3))

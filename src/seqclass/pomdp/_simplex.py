@@ -122,6 +122,26 @@ class SimplexGrid:
             + low * values[np.minimum(last, largest) + offset]
         )
 
+    def weights(self, belief: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Grid points that `interpolate` reads for each belief and their weights, both (n, at most n_classes)."""
+        tails = self._tails(belief)
+        level = tails.astype(np.int64)
+        fraction = tails - level
+        if level.shape[1] == 0:
+            return np.zeros((len(belief), 1), dtype=np.int64), np.ones((len(belief), 1))
+        if level.shape[1] == 1:  # two classes: the triangulation is the line
+            vertices = np.column_stack([level, np.minimum(level + 1, self.resolution)])
+            return vertices, np.column_stack([1 - fraction, fraction])
+        index = sum(rank.take(column) for rank, column in zip(self._rank, level.T))
+        step = np.column_stack([np.diff(rank).take(column) for rank, column in zip(self._rank, level.T)])
+        order = np.argsort(-fraction, axis=1, kind="stable")
+        fraction = np.take_along_axis(fraction, order, axis=1)
+        step = np.take_along_axis(step, order, axis=1)
+        vertices = np.column_stack([index, index[:, None] + np.cumsum(step, axis=1)])
+        np.clip(vertices, 0, len(self.points) - 1, out=vertices)
+        bounds = np.column_stack([np.ones(len(fraction)), fraction, np.zeros(len(fraction))])
+        return vertices, bounds[:, :-1] - bounds[:, 1:]
+
     def nearest(self, belief: FloatArray) -> IntArray:
         """Number of the nearest grid point of each belief, (n,); ties go to the class of lowest index."""
         scaled = belief * self.resolution

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil, log2
 from typing import Any
 
 import numpy as np
 
 from seqclass._arrays import BoolArray, FloatArray, as_generator
-from seqclass._validation import check_choice, check_integer
-from seqclass.pomdp.evaluation import MAX_HISTORIES, check_feature, evaluate
-from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy
+from seqclass._validation import check_choice, check_integer, check_real
+from seqclass.pomdp.bounds import grid_lower_bound
+from seqclass.pomdp.dual import CONFIDENCE as CONFIDENCE
+from seqclass.pomdp.dual import DualPaths, beyond, quantile
+from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
+from seqclass.pomdp.points import quick_values
+from seqclass.pomdp.policy import FunctionPolicy, LookaheadPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.values import StoppingValue, ValueFunction
 from seqclass.pomdp.walk import TooLarge, branch
 
-#: Two-sided normal quantile of the 99% interval.
-_Z = 2.5758293035489004
-CONFIDENCE = 0.99
+#: Beliefs a stage of the values that are made for a policy that has none.
+_QUICK_BELIEFS = 500
+_METHODS = ("auto", "exact", "simulation", "deterministic")
 
 
 @dataclass(frozen=True)
@@ -36,9 +42,10 @@ class Certificate:
     upper_mean, lower_mean : float
         Estimates before the margin of confidence is added.
     confidence : float
-        1.0 where both ends are exact, else 0.99.
+        1.0 where neither end is sampled, else 0.99 for both together.
     method : str
-        ``"exact"``, ``"simulation"``, or ``"mixed"``: upper exact, lower simulated.
+        ``"exact"``; ``"simulation"``; ``"mixed"``: upper exact, lower simulated; ``"deterministic"``: lower from the
+        grid.
     n_paths : int
         Sampled paths; 0 where exact.
     seconds : float
@@ -66,11 +73,14 @@ class Certificate:
 
 def certify(
     problem: AcquisitionProblem,
-    policy: Policy,
+    policy: Policy | Callable[[InformationState], Any],
     *,
     values: ValueFunction | None = None,
     method: str = "auto",
     n_paths: int = 4000,
+    width: float | None = None,
+    max_paths: int = 1_000_000,
+    confidence: float = CONFIDENCE,
     max_histories: int = MAX_HISTORIES,
     random_state: Any = 0,
 ) -> Certificate:
@@ -86,15 +96,25 @@ def certify(
     ----------
     problem : AcquisitionProblem
         The problem.
-    policy : Policy
-        Any policy for it.
+    policy : Policy or callable
+        Any policy for it, or a function of the information state; see `FunctionPolicy`.
     values : ValueFunction, optional
-        Value function of the martingale; by default the policy's own, or the stopping cost if it has none. The bounds
-        hold with any; the better it is, the smaller the gap.
-    method : {"auto", "exact", "simulation"}
-        ``"auto"`` enumerates what has at most ``max_histories`` histories.
+        Value function of the martingale; by default the policy's own. For a policy that has none, values are made in
+        two quick rounds of point-based backups where the problem has tables, and the stopping cost serves elsewhere.
+        The bounds hold with any; the better they are, the smaller the gap.
+    method : {"auto", "exact", "simulation", "deterministic"}
+        ``"auto"`` enumerates what has at most ``max_histories`` histories. ``"deterministic"``: the lower end is the
+        grid's, certain, for up to three classes (`grid_lower_bound`), and the policy is enumerated if possible.
     n_paths : int
-        Sampled paths.
+        Sampled paths, with ``width`` the first lot of them.
+    width : float, optional
+        Sample until the margins of confidence are less than this share of the upper end. Paths are doubled until they
+        suffice or ``max_paths`` is reached; each of the at most K looks is at confidence ``1 - (1 - confidence) / K``,
+        so that looking more than once costs no validity.
+    max_paths : int
+        Most paths, with ``width``.
+    confidence : float
+        Probability that both sampled ends hold, by the normal approximation of their means.
     max_histories : int
         Most histories to enumerate.
     random_state : int, generator or None
@@ -107,7 +127,8 @@ def certify(
     Raises
     ------
     ValueError
-        If ``method="exact"`` meets more than ``max_histories`` histories.
+        If ``method="exact"`` meets more than ``max_histories`` histories, or ``method="deterministic"`` a problem
+        without tables or of more than three classes.
 
     References
     ----------
@@ -122,47 +143,81 @@ def certify(
     >>> certificate = certify(problem, GridValueIteration().solve(problem))
     >>> round(certificate.upper, 3), round(certificate.lower, 3), certificate.gap
     (0.25, 0.25, 0.0)
+    >>> round(certify(problem, lambda info: info.belief.max(axis=1) < 0.4).gap, 3)  # never buys, at a cost of .5
+    0.5
     """
     started = time.perf_counter()
-    check_choice(method, "method", ("auto", "exact", "simulation"))
+    check_choice(method, "method", _METHODS)
     check_integer(n_paths, "n_paths", 2)
+    check_integer(max_paths, "max_paths", 2)
     check_integer(max_histories, "max_histories", 1)
-    if values is None:
-        values = policy.values if isinstance(policy, LookaheadPolicy) else StoppingValue(problem)
-    upper = lower = None
+    check_real(confidence, "confidence", 0, 1 - 1e-12)
+    if width is not None:
+        check_real(width, "width", 0)
+    if not isinstance(policy, Policy):
+        policy = FunctionPolicy(problem, policy)
+    if values is None and isinstance(policy, LookaheadPolicy):
+        values = policy.values
+    known = grid_lower_bound(problem) if method == "deterministic" else None
+    upper: float | None = None
     if method != "simulation":
         try:
             upper = evaluate(problem, policy, method="exact", max_histories=max_histories).cost
-            lower = optimal_cost(problem, n_stages=values.n_stages, max_histories=max_histories)
+            if known is None:
+                n_stages = None if values is None else values.n_stages
+                known = optimal_cost(problem, n_stages=n_stages, max_histories=max_histories)
         except TooLarge:
             if method == "exact":
                 raise
-    if upper is not None and lower is not None:
-        return _certificate(upper, upper, lower, lower, "exact", 0, started)
-    paths = _Paths(problem, policy, values, n_paths, as_generator(random_state))
-    low, low_error, up, up_error = paths.run()
-    if upper is not None:
-        return _certificate(upper, upper, low - _Z * low_error, low, "mixed", n_paths, started)
-    return _certificate(up + _Z * up_error, up, low - _Z * low_error, low, "simulation", n_paths, started)
+    if upper is not None and known is not None:
+        kind = "deterministic" if method == "deterministic" else "exact"
+        return _certificate((upper, upper), (known, known), 1.0, kind, 0, started)
+    rng = as_generator(random_state)
+    if values is None:
+        values = quick_values(problem, _QUICK_BELIEFS, rng) if problem.has_tables else StoppingValue(problem)
+    paths = DualPaths(problem, policy, values, rng)
+    high, low = _sampled(paths, upper, known, n_paths, width, max_paths, confidence)
+    kind = "deterministic" if known is not None else "simulation" if upper is None else "mixed"
+    return _certificate(high, low, confidence, kind, paths.n_paths, started)
+
+
+def _sampled(
+    paths: DualPaths,
+    upper: float | None,
+    lower: float | None,
+    n_paths: int,
+    width: float | None,
+    max_paths: int,
+    confidence: float,
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Bound and estimate of the upper end, and of the lower one; an end that is known is not sampled."""
+    n_looks = 1 if width is None else 1 + max(0, ceil(log2(max_paths / n_paths)))
+    z = quantile(1 - (1 - confidence) / n_looks)
+    while True:
+        ends = paths.run(n_paths if paths.n_paths == 0 else min(paths.n_paths, max_paths - paths.n_paths))
+        high = (ends.up + z * ends.up_error, ends.up) if upper is None else (upper, upper)
+        low = (ends.low - z * ends.low_error, ends.low) if lower is None else (lower, lower)
+        margin = high[0] - high[1] + low[1] - low[0]
+        if width is None or margin <= width * high[0] or paths.n_paths >= max_paths:
+            return high, low
 
 
 def _certificate(
-    upper: float,
-    upper_mean: float,
-    lower: float,
-    lower_mean: float,
+    high: tuple[float, float],
+    low: tuple[float, float],
+    confidence: float,
     method: str,
     n_paths: int,
     started: float,
 ) -> Certificate:
+    upper = high[0]
     # costs are not negative, and exact ends may differ by rounding
-    lower = min(max(lower, 0.0), upper)
+    lower = min(max(low[0], 0.0), upper)
     gap = (upper - lower) / upper if upper > 0 else 0.0
-    if method == "exact" and gap < 1e-12:
+    if confidence == 1.0 and gap < 1e-12:
         gap = 0.0
-    confidence = 1.0 if method == "exact" else CONFIDENCE
     seconds = time.perf_counter() - started
-    return Certificate(upper, lower, gap, upper_mean, lower_mean, confidence, method, n_paths, seconds)
+    return Certificate(upper, lower, gap, high[1], low[1], confidence, method, n_paths, seconds)
 
 
 def optimal_cost(
@@ -205,7 +260,7 @@ def optimal_cost(
         closed = info.settled | (info.stage >= horizon)
         stop = info.stopping_cost.copy()
         if info.stage >= horizon:
-            stop = np.minimum(stop, _beyond(info))
+            stop = np.minimum(stop, beyond(info))
         on = info[~closed]
         if not len(on):
             break
@@ -221,65 +276,3 @@ def optimal_cost(
         value = stop.copy()
         value[~closed] = np.minimum(value[~closed], expected)
     return float(weight @ value)
-
-
-def _beyond(info: InformationState) -> FloatArray:
-    """Lower bound of going on at a cut horizon: one more price, then the class is known."""
-    problem = info.problem
-    if info.stage >= problem.n_stages:
-        return np.full(len(info), np.inf)
-    return np.asarray(problem.prices[info.stage] + info.belief @ problem.perfect_cost)
-
-
-class _Paths:
-    """Sampled paths of the dual, each distinct history once, weighted by its number of paths."""
-
-    def __init__(
-        self,
-        problem: AcquisitionProblem,
-        policy: Policy,
-        values: ValueFunction,
-        n_paths: int,
-        rng: np.random.Generator,
-    ) -> None:
-        self.problem, self.policy, self.values = problem, policy, values
-        self.n_paths, self.rng = n_paths, rng
-        self.horizon = min(values.n_stages, problem.n_stages)
-        self.sums = np.zeros(4)  # of low, low^2, up, up^2
-
-    def run(self) -> tuple[float, float, float, float]:
-        info = self.problem.begin()
-        weight = np.array([float(self.n_paths)])
-        paid, martingale, low, up = np.zeros(1), np.zeros(1), np.full(1, np.inf), np.full(1, np.nan)
-        closed = np.zeros(1, dtype=bool)
-        while len(info):
-            stop_cost = paid + info.stopping_cost - martingale
-            low = np.where(closed, low, np.minimum(low, stop_cost))
-            if info.stage == self.horizon:
-                low = np.where(closed, low, np.minimum(low, paid + _beyond(info) - martingale))
-            closed = closed | info.settled | (info.stage >= self.horizon)
-            deciding = np.isnan(up)
-            feature = self.policy.act(info[deciding])
-            check_feature(self.problem, info.stage, feature[feature != DECIDE])
-            deciding[deciding] = feature == DECIDE
-            up = np.where(deciding, stop_cost, up)
-            done = closed & ~np.isnan(up)
-            self._add(weight[done], low[done], up[done])
-            on = np.flatnonzero(~done)
-            if on.size == 0:
-                break
-            info = info[on]
-            values = self.values.successor_values(info)
-            parent, outcome, share = branch(info, weight[on], self.rng)
-            step = values[parent, outcome] / info.predictive[parent, outcome] - values.sum(axis=1)[parent]
-            source = on[parent]
-            paid = paid[source] + info.price[parent]
-            martingale = martingale[source] + step
-            low, up, closed, weight = low[source], up[source], closed[source], share
-            info = info.update(outcome, parent)
-        mean = self.sums / self.n_paths
-        deviation = np.sqrt(np.maximum(mean[[1, 3]] - mean[[0, 2]] ** 2, 0.0) / (self.n_paths - 1))
-        return float(mean[0]), float(deviation[0]), float(mean[2]), float(deviation[1])
-
-    def _add(self, weight: FloatArray, low: FloatArray, up: FloatArray) -> None:
-        self.sums += [weight @ low, weight @ low**2, weight @ up, weight @ up**2]

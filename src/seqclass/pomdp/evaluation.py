@@ -11,7 +11,7 @@ from seqclass._arrays import FloatArray, IntArray, as_generator
 from seqclass._validation import check_choice, check_integer
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
-from seqclass.pomdp.walk import TooLarge, branch
+from seqclass.pomdp.walk import TooLarge, begin, branch
 
 #: Histories that an enumeration may visit before ``method="auto"`` turns to simulation.
 MAX_HISTORIES = 100_000
@@ -125,7 +125,8 @@ def _run(
     total: float,
     max_histories: float,
 ) -> Evaluation:
-    info, weight, paid = problem.begin(), np.array([total]), np.zeros(1)
+    info, weight = begin(problem, policy, total, rng)
+    paid = np.zeros(len(info))
     tally = _Tally(problem, total)
     visited = 1
     while len(info):

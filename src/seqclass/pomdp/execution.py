@@ -61,6 +61,7 @@ def acquire(
     columns: IntArray | None = None,
     charge_missing: bool = False,
     record_beliefs: bool = False,
+    keys: Any = None,
 ) -> Acquisition:
     """Run a policy on rows of outcomes.
 
@@ -77,6 +78,8 @@ def acquire(
         Whether a feature that is asked for and missing is paid for all the same.
     record_beliefs : bool
         Keep the beliefs on the way.
+    keys : ndarray or sparse array of shape (n, m), optional
+        Numbers that tell the instances apart, from which a randomised policy draws each one's lot; by default ``X``.
 
     Returns
     -------
@@ -99,8 +102,11 @@ def acquire(
     n = X.shape[0]
     outcomes = X if isinstance(X, np.ndarray) else X.tocsc()
     leaves = _Leaves(n, policy.problem.n_classes, record_beliefs)
-    info = policy.problem.begin()
+    info, _ = policy.begin()
     rows, node = np.arange(n), np.zeros(n, dtype=np.intp)
+    if len(info) > 1:
+        drawn, node = np.unique(policy.draw(X if keys is None else keys), return_inverse=True)
+        info = info[drawn]
     track = _Track.first(info, record_beliefs)
     while rows.size:
         feature = policy.act(info)
@@ -164,8 +170,8 @@ class _Track:
 
     @classmethod
     def first(cls, info: InformationState, record: bool) -> _Track:
-        empty = np.empty((1, 0), dtype=np.int32)
-        return cls(empty, empty, np.zeros(1), info.belief[:, None] if record else None)
+        empty = np.empty((len(info), 0), dtype=np.int32)
+        return cls(empty, empty, np.zeros(len(info)), info.belief[:, None] if record else None)
 
     def take(self, on: IntArray) -> _Track:
         beliefs = None if self.beliefs is None else self.beliefs[on]

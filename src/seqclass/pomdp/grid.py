@@ -10,14 +10,14 @@ from seqclass._arrays import FloatArray, IntArray, chunks, lower_envelope, row_s
 from seqclass._validation import check_choice, check_integer, check_real
 from seqclass.pomdp._simplex import SimplexGrid, grid_size
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.solver import Solver
+from seqclass.pomdp.solver import ValueSolver
 from seqclass.pomdp.values import ValueFunction
 
 #: Steps along an edge of the simplex by number of classes; see `GridValueIteration`.
 _RESOLUTION = {1: 1, 2: 1000, 3: 80, 4: 24}
 
 
-class GridValueIteration(Solver):
+class GridValueIteration(ValueSolver):
     """Dynamic programming on a grid over the belief simplex, for few classes.
 
     Parameters

@@ -2,45 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import time
+from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray, as_generator
+from seqclass._arrays import FloatArray, as_generator
 from seqclass._validation import check_integer, check_real
-from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, backup, cover
-from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
-from seqclass.pomdp.solver import Solver
+from seqclass.pomdp._anytime import Rounds
+from seqclass.pomdp.points import Points as Points
+from seqclass.pomdp.points import point_based as point_based
+from seqclass.pomdp.points import sample_beliefs as sample_beliefs
+from seqclass.pomdp.policy import LookaheadPolicy, Policy
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solver import ValueSolver
 from seqclass.pomdp.values import ValueFunction
-from seqclass.pomdp.walk import branch, select
-
-#: Beliefs closer than this, reached by different histories, are the same but for rounding.
-_SAME_BELIEF = 1e-12
 
 
-class Points(NamedTuple):
-    """Beliefs of one stage at which values are backed up.
-
-    Attributes
-    ----------
-    belief : ndarray of shape (n, n_classes)
-        The beliefs.
-    context : ndarray of int of shape (n,) or None
-        Context of each, where the problem has several.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> Points(np.array([[0.5, 0.5]]), None).belief
-    array([[0.5, 0.5]])
-    """
-
-    belief: FloatArray
-    context: IntArray | None
-
-
-class Perseus(Solver):
+class Perseus(ValueSolver):
     """Point-based value iteration over stages, for any number of classes.
 
     Beliefs are sampled from the model's own trajectories, all of them where they are few; each stage's vectors are
@@ -49,12 +28,24 @@ class Perseus(Solver):
     algorithm, which reuses the rule for a stationary value function: value functions of different stages are not
     compared, and beliefs come from the model rather than from uniform outcomes.
 
+    With ``target_gap`` or ``max_seconds`` rounds go on: beliefs are doubled, half of the new ones from the newest
+    policy and half from all trajectories, as the certificate follows them, until the certified gap is small enough.
+    Where sampling error is what keeps the gap open, paths are doubled instead. The policy of the smallest gap is
+    returned, with a certificate on paths that played no part in choosing it.
+
     Parameters
     ----------
     n_beliefs : int
         Most beliefs a stage; of several rounds the first, which only has to find where to look, takes a quarter.
     n_rounds : int
         Rounds of sampling; 1 is the paper's.
+    target_gap : float or None
+        Certified gap to reach, as of ``policy.info.gap``; the status is ``"converged"`` where it is reached and
+        ``"limit"`` where not. ``horizon_tolerance`` has to be well below.
+    max_seconds : float or None
+        Go on until then (or ``target_gap``, 0 if none is given); no round is begun that is not expected to end in time.
+    max_beliefs : int
+        Most beliefs a stage of the rounds that go on.
     tolerance : float
         How far above its own backed-up value a belief may be left, in units of cost.
     horizon_tolerance : float
@@ -80,6 +71,8 @@ class Perseus(Solver):
     >>> policy = Perseus().solve(problem)
     >>> policy.info.status, round(policy.info.upper, 3), policy.info.gap
     ('converged', 0.25, 0.0)
+    >>> Perseus(target_gap=0.01).solve(problem).info.trace[-1].gap
+    0.0
     """
 
     def __init__(
@@ -87,6 +80,9 @@ class Perseus(Solver):
         n_beliefs: int = 3000,
         *,
         n_rounds: int = 2,
+        target_gap: float | None = None,
+        max_seconds: float | None = None,
+        max_beliefs: int = 50_000,
         tolerance: float = 1e-4,
         horizon_tolerance: float = 1e-3,
         max_stages: int | None = None,
@@ -95,16 +91,37 @@ class Perseus(Solver):
     ) -> None:
         self.n_beliefs = n_beliefs
         self.n_rounds = n_rounds
+        self.target_gap = target_gap
+        self.max_seconds = max_seconds
+        self.max_beliefs = max_beliefs
         self.tolerance = tolerance
         self.horizon_tolerance = horizon_tolerance
         self.max_stages = max_stages
         self.certificate_paths = certificate_paths
         self.random_state = random_state
 
+    @classmethod
+    def published(cls, random_state: Any = 0) -> Perseus:
+        """Return the paper's settings: 100 beliefs, one round.
+
+        Examples
+        --------
+        >>> Perseus.published()
+        Perseus(n_beliefs=100, n_rounds=1)
+        """
+        return cls(100, n_rounds=1, random_state=random_state)
+
     def _check(self, problem: AcquisitionProblem) -> None:
         check_integer(self.n_beliefs, "n_beliefs", 1)
         check_integer(self.n_rounds, "n_rounds", 1)
+        check_integer(self.max_beliefs, "max_beliefs", 1)
         check_real(self.tolerance, "tolerance", 0)
+        for name in ("target_gap", "max_seconds"):
+            if getattr(self, name) is None:
+                continue
+            check_real(getattr(self, name), name, 0)
+            if self.certificate_paths == 0:
+                raise ValueError(f"{name} needs the certificate; set certificate_paths to some thousands.")
         if not problem.has_tables:
             raise ValueError(
                 "Perseus needs a problem with tables (a finite number of contexts), and this one has none; use a "
@@ -128,149 +145,23 @@ class Perseus(Solver):
             values = point_based(problem, points, problem.decision_costs.T, self.tolerance, rng)
         return values
 
-
-def sample_beliefs(
-    problem: AcquisitionProblem,
-    n_stages: int,
-    n_beliefs: int,
-    rng: np.random.Generator,
-    policy: Policy | None = None,
-) -> list[Points]:
-    """Beliefs of each stage that the model reaches and where there is something to decide.
-
-    Histories are followed breadth first, those that lead to the same belief as one; where they are more than
-    ``n_beliefs`` some are chosen in proportion to the square root of their probability, without repetition.
-    Beliefs at which stopping is optimal for certain are left out.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        A problem with tables.
-    n_stages : int
-        Number of stages.
-    n_beliefs : int
-        Most beliefs a stage.
-    rng : numpy.random.Generator
-        Source of randomness.
-    policy : Policy, optional
-        Follow only histories on which this policy goes on; by default all are followed.
-
-    Returns
-    -------
-    list of Points
-        One entry a stage.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.01)
-    >>> [len(p.belief) for p in sample_beliefs(problem, 2, 10, np.random.default_rng(0))]
-    [1, 2]
-    """
-    info, weight = problem.begin(), np.ones(1)
-    points: list[Points] = []
-    for _ in range(n_stages):
-        open_, weight = _distinct(info, weight, np.flatnonzero(~info.settled), rng)
-        # the square root: rare beliefs are many, and the bounds suffer where the values have seen none of them
-        chosen, root = select(np.sqrt(weight), n_beliefs, rng)
-        info, weight = info[open_[chosen]], root**2
-        points.append(Points(info.belief, info.context))
-        if policy is not None and len(info):
-            on = policy.act(info) != DECIDE
-            info, weight = info[on], weight[on]
-        if len(info):
-            parent, outcome, weight = branch(info, weight)
-            info = info.update(outcome, parent)
-    return points
-
-
-def _distinct(
-    info: InformationState, weight: FloatArray, rows: IntArray, rng: np.random.Generator
-) -> tuple[IntArray, FloatArray]:
-    """Of the given rows one for each belief and context, similar ones side by side, and their weights added up.
-
-    Features of the same strength bring many histories to the same belief, and `sample_beliefs` has room for few.
-    """
-    belief, context = info.belief[rows], info.context
-    place = np.zeros(len(rows)) if context is None else context[rows]
-    # equal beliefs have equal projections on any direction, up to rounding
-    order = np.lexsort((np.round(belief @ rng.random(belief.shape[1]), 10), place))
-    rows, belief, place, weight = rows[order], belief[order], place[order], weight[rows[order]]
-    same = (np.diff(place) == 0) & (np.abs(np.diff(belief, axis=0)).max(axis=1, initial=0.0) < _SAME_BELIEF)
-    number = np.cumsum(np.append(True, ~same)[: len(rows)]) - 1
-    first = np.flatnonzero(np.diff(number, prepend=-1))
-    return rows[first], np.asarray(np.bincount(number, weights=weight), dtype=np.float64)
-
-
-def point_based(
-    problem: AcquisitionProblem,
-    points: list[Points],
-    terminal: FloatArray,
-    tolerance: float,
-    rng: np.random.Generator,
-) -> AlphaVectors:
-    """Back up each stage's beliefs from the last stage to the first.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        A problem with tables.
-    points : list of Points
-        Beliefs of each stage.
-    terminal : ndarray of shape (m, n_classes)
-        Vectors whose lower envelope is the cost after the last stage.
-    tolerance : float
-        See `cover`.
-    rng : numpy.random.Generator
-        Order of the visits.
-
-    Returns
-    -------
-    AlphaVectors
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> points = [Points(np.array([[0.5, 0.5]]), None)]
-    >>> values = point_based(problem, points, problem.decision_costs.T, 0.0, np.random.default_rng(0))
-    >>> values.sets[0].vectors.round(3)
-    array([[0.2, 0.3]])
-    """
-    stopping = problem.decision_costs.T
-    following = AlphaSet(np.empty((0, problem.n_classes)), everywhere=terminal)
-    sets: list[AlphaSet] = []
-    for stage in reversed(range(len(points))):
-        belief, context = points[stage]
-        likelihood = problem.context_likelihood(stage, context)
-        successors = problem.successor_contexts(stage, context)
-        vectors, values = backup(belief, likelihood, following, problem.prices[stage], successors)
-        kept = _keep(belief, context, vectors, values, tolerance, rng)
-        pointer = None
-        if context is not None:
-            kept = kept[np.argsort(context[kept], kind="stable")]
-            pointer = np.searchsorted(context[kept], np.arange(problem.n_contexts(stage) + 1))
-        sets.append(AlphaSet(vectors[kept], pointer))
-        following = AlphaSet(vectors[kept], pointer, everywhere=stopping)
-    return AlphaVectors(problem, sets[::-1])
-
-
-def _keep(
-    belief: FloatArray,
-    context: IntArray | None,
-    vectors: FloatArray,
-    values: FloatArray,
-    tolerance: float,
-    rng: np.random.Generator,
-) -> IntArray:
-    order = rng.permutation(len(belief))
-    if context is None:
-        return cover(belief, vectors, values, tolerance, order)
-    kept = [np.empty(0, dtype=np.intp)]
-    for number in np.unique(context):
-        rows = np.flatnonzero(context == number)
-        visits = np.argsort(np.argsort(order[rows]))
-        kept.append(rows[cover(belief[rows], vectors[rows], values[rows], tolerance, visits)])
-    return np.concatenate(kept)
+    def solve(self, problem: AcquisitionProblem) -> Policy:
+        """Solve a problem; see `Solver.solve`."""
+        if self.target_gap is None and self.max_seconds is None:
+            return super().solve(problem)
+        started = time.perf_counter()
+        self._check(problem)
+        settings = self.get_params() | {"target_gap": None, "max_seconds": None, "certificate_paths": 0}
+        policy = type(self)(**settings).solve(problem)
+        assert isinstance(policy, LookaheadPolicy)
+        return Rounds(
+            policy,
+            started,
+            target_gap=0.0 if self.target_gap is None else self.target_gap,
+            max_seconds=np.inf if self.max_seconds is None else self.max_seconds,
+            n_beliefs=self.n_beliefs,
+            max_beliefs=self.max_beliefs,
+            tolerance=self.tolerance,
+            n_paths=max(2, self.certificate_paths),
+            random_state=self.random_state,
+        ).run()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +15,32 @@ from seqclass.pomdp.values import ValueFunction
 
 #: What `Policy.act` answers where it is time to decide.
 DECIDE = -1
+
+
+@dataclass(frozen=True)
+class SolveStep:
+    """How good a solver's policy was at a moment on the way.
+
+    Attributes
+    ----------
+    seconds : float
+        Wall-clock time since the start, certificates included.
+    n_beliefs : int
+        Most beliefs of a stage.
+    upper, lower, gap : float
+        Certified interval, as of `SolveInfo`.
+
+    Examples
+    --------
+    >>> SolveStep(0.5, 1000, 0.2, 0.19, 0.05).gap
+    0.05
+    """
+
+    seconds: float
+    n_beliefs: int
+    upper: float
+    lower: float
+    gap: float
 
 
 @dataclass(frozen=True)
@@ -39,6 +67,8 @@ class SolveInfo:
         1.0 where the bounds are exact, else the confidence of the interval.
     certify_seconds : float
         Wall-clock time of the certificate.
+    trace : tuple of SolveStep
+        What was reached on the way, of solvers that improve until a wanted gap or time.
 
     Examples
     --------
@@ -55,6 +85,7 @@ class SolveInfo:
     size: int = 0
     confidence: float = float("nan")
     certify_seconds: float = 0.0
+    trace: tuple[SolveStep, ...] = ()
 
 
 class Policy(ABC):
@@ -109,6 +140,32 @@ class Policy(ABC):
     def decide(self, belief: FloatArray) -> IntArray:
         """Index of the cheapest decision for each belief, (n,)."""
         return self.problem.decide(belief)
+
+    def begin(self) -> tuple[InformationState, FloatArray]:
+        """Return what is known before anything is acquired, a row for each lot, and the lots' probabilities.
+
+        Most policies leave nothing to chance and have one row; see `RandomisedPolicy`.
+
+        Returns
+        -------
+        info : InformationState
+        probability : ndarray of shape (n_lots,)
+        """
+        return self.problem.begin(), np.ones(1)
+
+    def draw(self, keys: Any) -> IntArray:
+        """Lot of each instance: its row in `begin`.
+
+        Parameters
+        ----------
+        keys : ndarray or sparse array of shape (n, m)
+            Numbers that tell the instances apart.
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+        """
+        return np.zeros(keys.shape[0], dtype=np.intp)
 
     def with_info(self, **changes: object) -> Policy:
         """Return the same policy with some fields of `info` replaced."""
@@ -174,3 +231,48 @@ class LookaheadPolicy(Policy):
         if info.stage >= self.n_stages:
             return np.full(len(info), np.inf)
         return np.asarray(info.price + row_sums(self.values.successor_values(info)))
+
+
+class FunctionPolicy(Policy):
+    """A user's function as a policy.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem it acts on.
+    function : callable
+        ``function(info)`` gives for each row of an `InformationState`, or for all of them at once, whether to buy the
+        next feature (bool), or the feature to buy and -1 to decide (int).
+    n_stages : int, optional
+        Horizon; by default all stages.
+
+    Raises
+    ------
+    ValueError
+        When it acts, if the function answers anything else.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import FunctionPolicy, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> FunctionPolicy(problem, lambda info: info.belief.max(axis=1) < 0.9).act(problem.begin())
+    array([0])
+    """
+
+    def __init__(
+        self, problem: AcquisitionProblem, function: Callable[[InformationState], Any], n_stages: int | None = None
+    ) -> None:
+        super().__init__(problem, n_stages)
+        self.function = function
+
+    def _act(self, info: InformationState) -> IntArray:
+        answer = np.asarray(self.function(info))
+        if answer.dtype.kind not in "bi" or answer.shape not in ((), (len(info),)):
+            raise ValueError(
+                f"function must answer one bool or int for each of {len(info)} rows, got {answer.dtype} of shape "
+                f"{answer.shape}."
+            )
+        if answer.dtype.kind == "b":
+            answer = np.where(answer, self.problem.features[info.stage], DECIDE)
+        return np.array(np.broadcast_to(answer, len(info)), dtype=np.intp)

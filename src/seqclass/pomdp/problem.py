@@ -190,6 +190,8 @@ class InformationState:
         The problem's own state, indexable by rows.
     paid : ndarray of bool of shape (n, n_groups) or None
         Groups of which a feature has been acquired.
+    lot : ndarray of int of shape (n,), optional
+        The lot that each instance drew, under a randomised policy.
 
     Examples
     --------
@@ -202,13 +204,20 @@ class InformationState:
     """
 
     def __init__(
-        self, problem: AcquisitionProblem, stage: int, belief: FloatArray, state: Any, paid: BoolArray | None
+        self,
+        problem: AcquisitionProblem,
+        stage: int,
+        belief: FloatArray,
+        state: Any,
+        paid: BoolArray | None,
+        lot: IntArray | None = None,
     ) -> None:
         self.problem = problem
         self.stage = stage
         self.belief = belief
         self.state = state
         self.paid = paid
+        self.lot = lot
 
     def __len__(self) -> int:
         return int(self.belief.shape[0])
@@ -222,7 +231,8 @@ class InformationState:
 
     def _take(self, rows: IntArray | BoolArray) -> InformationState:
         paid = None if self.paid is None else self.paid[rows]
-        return InformationState(self.problem, self.stage, self.belief[rows], self.state[rows], paid)
+        lot = None if self.lot is None else self.lot[rows]
+        return InformationState(self.problem, self.stage, self.belief[rows], self.state[rows], paid, lot)
 
     @cached_property
     def likelihood(self) -> FloatArray:
@@ -309,7 +319,8 @@ class InformationState:
             )
         belief[seen] = joint / total
         state = self.problem.advance(self.stage, parent.state, outcome)
-        return InformationState(self.problem, self.stage + 1, belief, state, parent._pay((outcome >= 0) | charge_missing))
+        paid = parent._pay((outcome >= 0) | charge_missing)
+        return InformationState(self.problem, self.stage + 1, belief, state, paid, parent.lot)
 
     def _pay(self, acquired: BoolArray) -> BoolArray | None:
         groups = self.problem.groups

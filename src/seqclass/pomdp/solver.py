@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from numbers import Integral
 from typing import Any
 
@@ -21,19 +21,11 @@ from seqclass.pomdp.values import ValueFunction
 _FIRST_HORIZON = 64
 
 
-class Solver(BaseEstimator):  # type: ignore[misc]
+class Solver(BaseEstimator, ABC):  # type: ignore[misc]
     """Settings of a method that turns an acquisition problem into a policy.
-
-    A solver of its own kind gives `_solve` and declares what it needs in `_check`; `solve` adds the doubling horizon
-    and the certificate. The parameters here are common to all solvers.
 
     Parameters
     ----------
-    horizon_tolerance : float
-        The horizon is doubled until the cost with the rest of the features left out and the cost with the rest
-        replaced by perfect knowledge for one more price differ by less than this share of the former.
-    max_stages : int or None
-        Longest horizon; None for no limit.
     certificate_paths : int
         Sampled paths of the certificate where it is not exact; 0 leaves it out.
     random_state : int, generator or None
@@ -42,40 +34,19 @@ class Solver(BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem, StoppingValue
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> from seqclass.pomdp import LookaheadPolicy, StoppingValue, TableProblem
     >>> class Myopic(Solver):
-    ...     def __init__(self, horizon_tolerance=1e-3, max_stages=None, certificate_paths=1000, random_state=0):
-    ...         self.horizon_tolerance, self.max_stages = horizon_tolerance, max_stages
-    ...         self.certificate_paths, self.random_state = certificate_paths, random_state
-    ...     def _prepare(self, problem, n_stages):
-    ...         return None
-    ...     def _solve(self, problem, n_stages, terminal, prepared):
-    ...         return StoppingValue(problem, n_stages)
+    ...     def solve(self, problem):
+    ...         return certified(LookaheadPolicy(StoppingValue(problem)), 1000, 0)
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> round(Myopic().solve(problem).info.upper, 3)
     0.25
     """
 
-    horizon_tolerance: float
-    max_stages: int | None
     certificate_paths: int
     random_state: Any
 
     @abstractmethod
-    def _prepare(self, problem: AcquisitionProblem, n_stages: int) -> Any:
-        """Grid, beliefs, or whatever else does not depend on the terminal cost."""
-
-    @abstractmethod
-    def _solve(self, problem: AcquisitionProblem, n_stages: int, terminal: FloatArray, prepared: Any) -> ValueFunction:
-        """Values over ``n_stages`` stages whose cost after the last is ``min(belief @ terminal.T)``, (m, n_classes)."""
-
-    def _check(self, problem: AcquisitionProblem) -> None:
-        """Refuse what the solver cannot do, before any work."""
-
-    def _finish(self, problem: AcquisitionProblem, values: ValueFunction) -> ValueFunction:
-        """Improve the values once the horizon is known."""
-        return values
-
     def solve(self, problem: AcquisitionProblem) -> Policy:
         """Solve a problem.
 
@@ -94,6 +65,63 @@ class Solver(BaseEstimator):  # type: ignore[misc]
         ValueError
             If the problem needs what the solver does not have; the message says what to use instead.
         """
+
+
+class ValueSolver(Solver):
+    """A solver that works out values backward over stages.
+
+    Subclasses give `_solve` and declare what they need in `_check`; `solve` adds the doubling horizon, one step of
+    look-ahead and the certificate.
+
+    Parameters
+    ----------
+    horizon_tolerance : float
+        The horizon is doubled until the cost with the rest of the features left out and the cost with the rest
+        replaced by perfect knowledge for one more price differ by less than this share of the former.
+    max_stages : int or None
+        Longest horizon; None for no limit.
+    certificate_paths : int
+        Sampled paths of the certificate where it is not exact; 0 leaves it out.
+    random_state : int, generator or None
+        Seed of whatever is random; the certificate's paths are independent of the solver's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, StoppingValue
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> class Myopic(ValueSolver):
+    ...     def __init__(self, horizon_tolerance=1e-3, max_stages=None, certificate_paths=1000, random_state=0):
+    ...         self.horizon_tolerance, self.max_stages = horizon_tolerance, max_stages
+    ...         self.certificate_paths, self.random_state = certificate_paths, random_state
+    ...     def _prepare(self, problem, n_stages):
+    ...         return None
+    ...     def _solve(self, problem, n_stages, terminal, prepared):
+    ...         return StoppingValue(problem, n_stages)
+    >>> round(Myopic().solve(problem).info.upper, 3)
+    0.25
+    """
+
+    horizon_tolerance: float
+    max_stages: int | None
+
+    @abstractmethod
+    def _prepare(self, problem: AcquisitionProblem, n_stages: int) -> Any:
+        """Grid, beliefs, or whatever else does not depend on the terminal cost."""
+
+    @abstractmethod
+    def _solve(self, problem: AcquisitionProblem, n_stages: int, terminal: FloatArray, prepared: Any) -> ValueFunction:
+        """Values over ``n_stages`` stages whose cost after the last is ``min(belief @ terminal.T)``, (m, n_classes)."""
+
+    def _check(self, problem: AcquisitionProblem) -> None:
+        """Refuse what the solver cannot do, before any work."""
+
+    def _finish(self, problem: AcquisitionProblem, values: ValueFunction) -> ValueFunction:
+        """Improve the values once the horizon is known."""
+        return values
+
+    def solve(self, problem: AcquisitionProblem) -> Policy:
+        """Solve a problem; see `Solver.solve`."""
         started = time.perf_counter()
         check_real(self.horizon_tolerance, "horizon_tolerance", 0)
         if self.max_stages is not None:
@@ -102,8 +130,9 @@ class Solver(BaseEstimator):  # type: ignore[misc]
         self._check(problem)
         values, converged = self._solve_horizon(problem)
         values = self._finish(problem, values)
+        status = "converged" if converged else "truncated"
         info = SolveInfo(
-            status="converged" if converged else "truncated",
+            status="limit" if values.limited else status,
             seconds=time.perf_counter() - started,
             n_stages=values.n_stages,
             size=values.size,
@@ -119,7 +148,7 @@ class Solver(BaseEstimator):  # type: ignore[misc]
         while True:
             prepared = self._prepare(problem, n_stages)
             values = self._solve(problem, n_stages, stopping, prepared)
-            if n_stages == problem.n_stages:
+            if n_stages == problem.n_stages or values.limited:
                 return values, True
             # after one more price the class may as well be known: no rest of features can be better
             rest = problem.prices[n_stages] + problem.perfect_cost
@@ -132,8 +161,10 @@ class Solver(BaseEstimator):  # type: ignore[misc]
             n_stages = min(2 * n_stages, limit)
 
 
-def certified(policy: Policy, n_paths: int, random_state: Any) -> Policy:
+def certified(policy: Policy, n_paths: int, random_state: Any, values: ValueFunction | None = None) -> Policy:
     """Return the policy with its certificate in `info`; unchanged where ``n_paths`` is 0.
+
+    Of a policy without values of its own ``values`` make the lower bound; see `certify`.
 
     Examples
     --------
@@ -147,7 +178,7 @@ def certified(policy: Policy, n_paths: int, random_state: Any) -> Policy:
         return policy
     # a stream of its own: the paths must not be those that the solver learned from
     seed = [int(random_state), 0x5EED] if isinstance(random_state, Integral) else random_state
-    certificate = certify(policy.problem, policy, n_paths=max(2, n_paths), random_state=seed)
+    certificate = certify(policy.problem, policy, values=values, n_paths=max(2, n_paths), random_state=seed)
     return policy.with_info(
         upper=certificate.upper,
         lower=certificate.lower,

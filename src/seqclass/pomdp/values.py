@@ -35,6 +35,9 @@ class ValueFunction(ABC):
     array([0.1])
     """
 
+    #: Whether a limit of the solver's settings was hit on the way, so that its status is ``"limit"``.
+    limited: bool = False
+
     def __init__(self, problem: AcquisitionProblem, n_stages: int) -> None:
         self.problem = problem
         self.n_stages = n_stages

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray
-from seqclass.pomdp.problem import InformationState
+from seqclass.pomdp.policy import Policy
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 
 
 class TooLarge(ValueError):
@@ -51,6 +52,45 @@ class Branches(NamedTuple):
     parent: IntArray
     outcome: IntArray
     weight: FloatArray
+
+
+def begin(
+    problem: AcquisitionProblem, policy: Policy, total: float, rng: np.random.Generator | None = None
+) -> tuple[InformationState, FloatArray]:
+    """First histories of a walk along a policy, one for each lot it draws, and their weights.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem to walk through.
+    policy : Policy
+        The policy.
+    total : float
+        Sum of the weights: 1, or the number of paths.
+    rng : numpy.random.Generator, optional
+        Given: the paths are spread over the lots at random, whole ones.
+
+    Returns
+    -------
+    info : InformationState
+    weight : ndarray of shape (n_lots,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import LookaheadPolicy, StoppingValue, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> begin(problem, LookaheadPolicy(StoppingValue(problem)), 100.0)[1]
+    array([100.])
+    """
+    info, probability = policy.begin()
+    if len(info) == 1:
+        return problem.begin(), np.array([float(total)])
+    weight = total * probability if rng is None else rng.multinomial(int(total), probability).astype(np.float64)
+    drawn = np.flatnonzero(weight)
+    first = problem.begin(len(info))
+    first.lot = info.lot
+    return first[drawn], weight[drawn]
 
 
 def branch(info: InformationState, weight: FloatArray, rng: np.random.Generator | None = None) -> Branches:

@@ -1,0 +1,286 @@
+"""pomdp-py's planners as solvers: what to do is planned when it is asked, one information state at a time."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from numbers import Integral
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from seqclass._arrays import FloatArray, IntArray, as_generator
+from seqclass._validation import check_choice, check_integer, check_real
+from seqclass.pomdp.bridge._models import Staged, pomdp_py
+from seqclass.pomdp.bridge.convert import check_tables, make_agent, stage_prices
+from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.solver import Solver, certified
+
+__all__ = ["PomdpPyPlanner", "PomdpPyPolicy"]
+
+PLANNERS = ("POUCT", "POMCP", "ValueIteration")
+#: Policy trees that pomdp-py's ValueIteration may build; each takes about 0.2 ms.
+MAX_TREES = 100_000
+#: Beliefs are planned for to this many parts of one, so that rounding in their computation does not change a plan.
+_PARTS = 10**10
+#: pomdp-py draws from the global generators, so that only one plan at a time can be repeatable.
+_LOCK = Lock()
+
+
+class PomdpPyPlanner(Solver):
+    """A planner of pomdp-py, asked for an action at each information state that is met.
+
+    It plans online: `solve` only checks, and each distinct information state is planned for when a policy is first
+    asked about it, from a seed of its own, so that answers do not depend on the order or number of rows. Where one
+    more price costs more than knowing the class could save, it decides without planning; a decision is always the
+    cheapest for the posterior.
+
+    Parameters
+    ----------
+    planner : {"POUCT", "POMCP", "ValueIteration"} or callable
+        pomdp-py's planner, or a function of a `pomdp_py.Agent` that returns a planner for it; the agent's models have
+        discount 1 and end within the horizon.
+    n_simulations : int
+        Simulations a plan (POUCT, POMCP).
+    exploration_const : float or None
+        Weight of exploration (POUCT, POMCP), in units of cost; None for the difference between the worst and the best
+        that a decision can cost.
+    max_depth : int or None
+        Features that a plan looks ahead; it supposes that a decision follows then. None for all.
+    guided : bool
+        Whether the search tree has only what may be best after a history, to ask or the best decision for the
+        posterior, which also values new leaves; else every decision, and random rollouts, as pomdp-py does alone.
+    n_particles : int
+        Size of the particle belief (POMCP).
+    max_stages : int or None
+        The policy never asks for more features than this; None for no limit.
+    certificate_paths : int
+        Sampled paths of the certificate; 0 leaves it out, for it plans for every information state it meets.
+    random_state : int, generator or None
+        Seed.
+
+    Raises
+    ------
+    ImportError
+        If pomdp-py is not installed.
+
+    References
+    ----------
+    .. [1] K. Zheng and S. Tellex, "pomdp_py: A framework to build and solve POMDP problems", ICAPS PlanRob, 2020.
+    .. [2] D. Silver and J. Veness, "Monte-Carlo planning in large POMDPs", NeurIPS, 2010.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import PomdpPyPlanner, TableProblem, certify
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> policy = PomdpPyPlanner(n_simulations=200).solve(problem)
+    >>> policy.act(problem.begin())
+    array([0])
+    >>> round(certify(problem, policy).upper, 3)
+    0.25
+    """
+
+    def __init__(
+        self,
+        planner: str | Callable[[Any], Any] = "POUCT",
+        *,
+        n_simulations: int = 1000,
+        exploration_const: float | None = None,
+        max_depth: int | None = None,
+        guided: bool = True,
+        n_particles: int = 1000,
+        max_stages: int | None = None,
+        certificate_paths: int = 0,
+        random_state: Any = 0,
+    ) -> None:
+        self.planner = planner
+        self.n_simulations = n_simulations
+        self.exploration_const = exploration_const
+        self.max_depth = max_depth
+        self.guided = guided
+        self.n_particles = n_particles
+        self.max_stages = max_stages
+        self.certificate_paths = certificate_paths
+        self.random_state = random_state
+
+    def solve(self, problem: AcquisitionProblem) -> Policy:
+        """Return the policy that plans when it is asked.
+
+        Parameters
+        ----------
+        problem : AcquisitionProblem
+            A problem with tables.
+
+        Returns
+        -------
+        Policy
+            Its status is ``"converged"`` for ValueIteration over the whole horizon, ``"truncated"`` where
+            ``max_stages`` cuts the horizon, and ``"limit"`` elsewhere, for a plan is as good as its simulations.
+
+        Raises
+        ------
+        ValueError
+            If the problem has no tables, or is too large for ValueIteration.
+        """
+        started = time.perf_counter()
+        pomdp_py()
+        self._check_settings()
+        self._check(problem)
+        n_stages = self._horizon(problem)
+        exact = self.planner == "ValueIteration" and self._depth(n_stages) == n_stages
+        status = "truncated" if n_stages < problem.n_stages else "converged" if exact else "limit"
+        info = SolveInfo(status, seconds=time.perf_counter() - started, n_stages=n_stages)
+        seeded = isinstance(self.random_state, Integral)
+        seed = int(self.random_state if seeded else as_generator(self.random_state).integers(2**63))
+        policy = PomdpPyPolicy(problem, clone(self), seed, info)
+        return certified(policy, self.certificate_paths, self.random_state)
+
+    def _check_settings(self) -> None:
+        if not callable(self.planner):
+            check_choice(self.planner, "planner", PLANNERS)
+        check_integer(self.n_simulations, "n_simulations", 1)
+        check_integer(self.n_particles, "n_particles", 1)
+        if self.exploration_const is not None:
+            check_real(self.exploration_const, "exploration_const", 0)
+        for name in ("max_depth", "max_stages"):
+            if getattr(self, name) is not None:
+                check_integer(getattr(self, name), name, 1)
+        if isinstance(self.random_state, Integral):
+            check_integer(self.random_state, "random_state", 0)
+
+    def _check(self, problem: AcquisitionProblem) -> None:
+        """Refuse what has no tables, and what is too large for ValueIteration."""
+        check_tables(problem)
+        if self.planner != "ValueIteration":
+            return
+        n_stages = self._horizon(problem)
+        depth, n_actions = self._depth(n_stages), 1 + problem.n_decisions
+        n_outcomes = int(problem.n_outcomes[:n_stages].max(initial=1))
+        # a policy tree has an action at its root and at each node, and branches on every observation
+        n_nodes = sum(n_outcomes**level for level in range(min(depth, 20) + 1))
+        if n_nodes * np.log(n_actions) > np.log(MAX_TREES):
+            raise ValueError(
+                f"ValueIteration of pomdp-py would build {n_actions}^{n_nodes} policy trees for {depth} features of "
+                f"{n_outcomes} outcomes, more than {MAX_TREES}; set max_depth to a smaller number, or use "
+                "planner='POUCT' or Perseus."
+            )
+
+    def _horizon(self, problem: AcquisitionProblem) -> int:
+        return problem.n_stages if self.max_stages is None else min(self.max_stages, problem.n_stages)
+
+    def _depth(self, remaining: int) -> int:
+        return remaining if self.max_depth is None else min(self.max_depth, remaining)
+
+    def _make(self, agent: Any, depth: int, spread: float) -> Any:
+        """Planner for an agent that may ask for ``depth`` features."""
+        if callable(self.planner):
+            return self.planner(agent)
+        if self.planner == "ValueIteration":
+            return pomdp_py().ValueIteration(horizon=depth + 1, discount_factor=1.0)
+        return getattr(pomdp_py(), self.planner)(
+            # one more than the actions: a rollout at the last stage has to reach the end, which is worth nothing
+            max_depth=depth + 1,
+            num_sims=self.n_simulations,
+            planning_time=-1.0,
+            discount_factor=1.0,
+            exploration_const=spread if self.exploration_const is None else self.exploration_const,
+            rollout_policy=agent.policy_model,
+        )
+
+
+class PomdpPyPolicy(Policy):
+    """Asks a planner of pomdp-py; made by `PomdpPyPlanner`.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    planner : PomdpPyPlanner
+        Settings.
+    seed : int
+        Non-negative; each information state's own seed derives from it.
+    info : SolveInfo
+        What the solver reports; its `n_stages` is the horizon.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import PomdpPyPlanner, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.3)
+    >>> policy = PomdpPyPlanner("ValueIteration").solve(problem)
+    >>> policy.act(problem.begin()), policy.act(problem.begin().update(np.array([0])))
+    (array([0]), array([-1]))
+    """
+
+    def __init__(self, problem: AcquisitionProblem, planner: PomdpPyPlanner, seed: int, info: SolveInfo) -> None:
+        super().__init__(problem, info.n_stages, info)
+        self.planner = planner
+        self.seed = seed
+
+    @cached_property
+    def _plans(self) -> dict[tuple[Any, ...], bool]:
+        """Whether to buy, for every information state that was planned for."""
+        return {}
+
+    def _act(self, info: InformationState) -> IntArray:
+        answer = np.full(len(info), DECIDE)
+        for row in np.flatnonzero(~info.settled):
+            if self._buys(info, int(row)):
+                answer[row] = self.problem.features[info.stage]
+        return answer
+
+    def _buys(self, info: InformationState, row: int) -> bool:
+        depth = self.planner._depth(self.n_stages - info.stage)
+        paid = None if info.paid is None else info.paid[row]
+        prices = stage_prices(self.problem, info.stage, info.stage + depth, paid)
+        context = 0 if info.context is None else int(info.context[row])
+        # the offset keeps simple fractions, whose last bit depends on how they came about, off the edges
+        parts = np.floor(info.belief[row] * _PARTS + 0.3183098861837907).astype(np.int64)
+        key = (info.stage, context, parts.tobytes(), prices.tobytes())
+        if key not in self._plans:
+            words = np.frombuffer(parts.tobytes() + prices.tobytes(), dtype=np.uint32)
+            seed = np.random.SeedSequence([self.seed, info.stage, context, *words.tolist()])
+            self._plans[key] = self._plan(info.stage, depth, context, parts / parts.sum(), prices, seed)
+        return self._plans[key]
+
+    def _plan(
+        self,
+        stage: int,
+        depth: int,
+        context: int,
+        belief: FloatArray,
+        prices: FloatArray,
+        seed: np.random.SeedSequence,
+    ) -> bool:
+        library = pomdp_py()
+        staged = Staged(self.problem, stage, stage + depth, context, belief, prices)
+        start = library.Histogram({s: p for s, p in zip(staged.start(), belief.tolist()) if p > 0})
+        with _global_generators(seed):
+            if self.planner.planner == "POMCP":
+                start = library.Particles.from_histogram(start, num_particles=self.planner.n_particles)
+            agent = make_agent(staged, start, self.planner.guided)
+            costs = self.problem.decision_costs
+            action = self.planner._make(agent, depth, float(costs.max() - costs.min())).plan(agent)
+        return action.decision is None
+
+
+@contextmanager
+def _global_generators(seed: np.random.SeedSequence) -> Iterator[None]:
+    """Seed Python's and numpy's global generators, and put them back afterwards."""
+    words = seed.generate_state(4)
+    with _LOCK:
+        python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002 - the one that pomdp-py's users use
+        try:
+            random.seed(int.from_bytes(words.tobytes(), "little"))
+            np.random.seed(words)  # noqa: NPY002
+            yield
+        finally:
+            random.setstate(python)
+            np.random.set_state(numpy)  # noqa: NPY002

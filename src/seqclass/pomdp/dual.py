@@ -1,0 +1,314 @@
+"""The martingale dual of optimal stopping: lower bounds from any value function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from seqclass._arrays import FloatArray, as_generator
+from seqclass._validation import check_choice, check_integer
+from seqclass.pomdp.evaluation import MAX_HISTORIES, check_feature
+from seqclass.pomdp.policy import DECIDE, Policy
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.values import ValueFunction
+from seqclass.pomdp.walk import TooLarge, begin, branch
+
+#: Probability that a sampled interval holds.
+CONFIDENCE = 0.99
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """A lower bound on the optimal cost.
+
+    Attributes
+    ----------
+    value : float
+        No policy costs less than this.
+    mean : float
+        Estimate before the margin of confidence is taken off; `value` where exact.
+    confidence : float
+        1.0 where exact, else 0.99.
+    method : str
+        ``"exact"`` or ``"simulation"``.
+    n_paths : int
+        Sampled paths; 0 where exact.
+
+    Examples
+    --------
+    >>> LowerBound(0.2, 0.2, 1.0, "exact", 0).value
+    0.2
+    """
+
+    value: float
+    mean: float
+    confidence: float
+    method: str
+    n_paths: int
+
+
+def dual_bound(
+    problem: AcquisitionProblem,
+    values: ValueFunction,
+    *,
+    method: str = "auto",
+    n_paths: int = 4000,
+    max_histories: int = MAX_HISTORIES,
+    random_state: Any = 0,
+) -> LowerBound:
+    """Lower bound on the optimal cost that a value function gives through the martingale dual.
+
+    With any values J, ``M`` adds up ``J(k+1, next) - E[J(k+1, next)]`` along a history, and the mean over histories of
+    ``min over stages of (prices paid + stopping cost - M)`` is below the optimum; it is the optimum where J is optimal.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    values : ValueFunction
+        Values for the martingale, right or wrong; what lies beyond their horizon is bounded by one more price and
+        perfect knowledge.
+    method : {"auto", "exact", "simulation"}
+        The mean over all histories, over sampled ones, or over all if they are at most ``max_histories``.
+    n_paths : int
+        Sampled paths.
+    max_histories : int
+        Most histories to enumerate.
+    random_state : int, generator or None
+        Seed of the paths; they must not be those that the values were made from.
+
+    Returns
+    -------
+    LowerBound
+
+    Raises
+    ------
+    ValueError
+        If ``method="exact"`` meets more than ``max_histories`` histories.
+
+    References
+    ----------
+    .. [1] L. C. G. Rogers, "Monte Carlo valuation of American options", Mathematical Finance 12, 2002.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import StoppingValue, TableProblem, dual_bound
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> round(dual_bound(problem, StoppingValue(problem)).value, 3)
+    0.25
+    """
+    check_choice(method, "method", ("auto", "exact", "simulation"))
+    check_integer(n_paths, "n_paths", 2)
+    check_integer(max_histories, "max_histories", 1)
+    if method != "simulation":
+        try:
+            mean = DualPaths(problem, None, values, None, max_histories).run(1).low
+            return LowerBound(mean, mean, 1.0, "exact", 0)
+        except TooLarge:
+            if method == "exact":
+                raise
+    ends = DualPaths(problem, None, values, as_generator(random_state)).run(n_paths)
+    value = max(ends.low - quantile(2 * CONFIDENCE - 1) * ends.low_error, 0.0)
+    return LowerBound(value, ends.low, CONFIDENCE, "simulation", n_paths)
+
+
+def clairvoyant_bound(
+    problem: AcquisitionProblem,
+    *,
+    method: str = "auto",
+    n_paths: int = 4000,
+    max_histories: int = MAX_HISTORIES,
+    random_state: Any = 0,
+) -> LowerBound:
+    """Expected cost of stopping at the best stage with all outcomes known in advance.
+
+    Information that is not there costs nothing in this relaxation, the dual with ``M = 0``; so it needs no values, and
+    it is loose. What it lacks to the optimum is what foresight is worth.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    method, n_paths, max_histories, random_state
+        See `dual_bound`.
+
+    Returns
+    -------
+    LowerBound
+
+    References
+    ----------
+    .. [1] D. B. Brown, J. E. Smith and P. Sun, "Information relaxations and duality in stochastic dynamic programs",
+       Operations Research 58, 2010.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, clairvoyant_bound
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.02)
+    >>> round(clairvoyant_bound(problem).value, 4)
+    0.0966
+    """
+    return dual_bound(
+        problem,
+        _Nothing(problem, problem.n_stages),
+        method=method,
+        n_paths=n_paths,
+        max_histories=max_histories,
+        random_state=random_state,
+    )
+
+
+class _Nothing(ValueFunction):
+    """Values of zero, whose martingale is zero."""
+
+    def _continuation(self, stage: int, belief: FloatArray, context: Any) -> FloatArray:
+        return np.zeros(len(belief))
+
+    def successor_values(self, info: InformationState) -> FloatArray:
+        return np.zeros(info.predictive.shape)
+
+
+def quantile(confidence: float) -> float:
+    """Two-sided normal quantile.
+
+    Examples
+    --------
+    >>> round(quantile(0.99), 3)
+    2.576
+    """
+    return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+def beyond(info: InformationState) -> FloatArray:
+    """Lower bound of going on at a cut horizon: one more price, then the class is known; inf after the last stage.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> beyond(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1).begin())
+    array([0.1])
+    """
+    problem = info.problem
+    if info.stage >= problem.n_stages:
+        return np.full(len(info), np.inf)
+    return np.asarray(problem.prices[info.stage] + info.belief @ problem.perfect_cost)
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Estimates of both ends of the interval and their standard errors, over all paths so far.
+
+    Examples
+    --------
+    >>> Ends(0.1, 0.0, 0.1, 0.0).low
+    0.1
+    """
+
+    low: float
+    low_error: float
+    up: float
+    up_error: float
+
+
+class DualPaths:
+    """Paths of the dual, each distinct history once, weighted by its number of paths or its probability.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    policy : Policy or None
+        Its cost on the same paths, less the martingale, is the upper end; None for the lower end alone.
+    values : ValueFunction
+        Values of the martingale; also the horizon.
+    rng : numpy.random.Generator or None
+        Source of the paths; None to enumerate all histories.
+    max_histories : float
+        Most histories to enumerate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import StoppingValue, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> round(DualPaths(problem, None, StoppingValue(problem), None).run(1).low, 3)
+    0.25
+    """
+
+    def __init__(
+        self,
+        problem: AcquisitionProblem,
+        policy: Policy | None,
+        values: ValueFunction,
+        rng: np.random.Generator | None,
+        max_histories: float = np.inf,
+    ) -> None:
+        self.problem, self.policy, self.values, self.rng = problem, policy, values, rng
+        self.horizon = min(values.n_stages, problem.n_stages)
+        self.max_histories = max_histories
+        self.n_paths = 0
+        self.sums = np.zeros(4)  # of low, low^2, up, up^2
+
+    def run(self, n_paths: int) -> Ends:
+        """Follow more paths; return the estimates from all that were followed so far."""
+        self.n_paths += n_paths
+        info, weight = self._begin(n_paths)
+        n, visited = len(info), 1
+        # without a policy nothing is decided, and the upper end is nothing to wait for
+        paid, martingale, low = np.zeros(n), np.zeros(n), np.full(n, np.inf)
+        up, closed = np.full(n, 0.0 if self.policy is None else np.nan), np.zeros(n, dtype=bool)
+        while len(info):
+            stop_cost = paid + info.stopping_cost - martingale
+            low = np.where(closed, low, np.minimum(low, stop_cost))
+            if info.stage == self.horizon:
+                low = np.where(closed, low, np.minimum(low, paid + beyond(info) - martingale))
+            closed = closed | info.settled | (info.stage >= self.horizon)
+            deciding = self._deciding(info, np.isnan(up))
+            up = np.where(deciding, stop_cost, up)
+            done = closed & ~np.isnan(up)
+            self._add(weight[done], low[done], up[done])
+            on = np.flatnonzero(~done)
+            if on.size == 0:
+                break
+            info = info[on]
+            values = self.values.successor_values(info)
+            parent, outcome, share = branch(info, weight[on], self.rng)
+            visited += parent.size
+            if visited > self.max_histories:
+                raise TooLarge(self.max_histories)
+            step = values[parent, outcome] / info.predictive[parent, outcome] - values.sum(axis=1)[parent]
+            source = on[parent]
+            paid = paid[source] + info.price[parent]
+            martingale = martingale[source] + step
+            low, up, closed, weight = low[source], up[source], closed[source], share
+            info = info.update(outcome, parent)
+        return self._ends()
+
+    def _begin(self, n_paths: int) -> tuple[InformationState, FloatArray]:
+        if self.policy is None:
+            return self.problem.begin(), np.array([float(n_paths)])
+        return begin(self.problem, self.policy, n_paths, self.rng)
+
+    def _deciding(self, info: InformationState, undecided: Any) -> Any:
+        if self.policy is None:
+            return undecided
+        feature = self.policy.act(info[undecided])
+        check_feature(self.problem, info.stage, feature[feature != DECIDE])
+        undecided[undecided] = feature == DECIDE
+        return undecided
+
+    def _add(self, weight: FloatArray, low: FloatArray, up: FloatArray) -> None:
+        self.sums += [weight @ low, weight @ low**2, weight @ up, weight @ up**2]
+
+    def _ends(self) -> Ends:
+        mean = self.sums / self.n_paths
+        error = np.zeros(2)
+        if self.rng is not None:
+            error = np.sqrt(np.maximum(mean[[1, 3]] - mean[[0, 2]] ** 2, 0.0) / (self.n_paths - 1))
+        return Ends(float(mean[0]), float(error[0]), float(mean[2]), float(error[1]))

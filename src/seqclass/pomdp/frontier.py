@@ -1,0 +1,283 @@
+"""The whole frontier between what features cost and what errors cost."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._arrays import BoolArray, FloatArray, as_generator
+from seqclass._validation import check_choice, check_costs, check_integer
+from seqclass.pomdp._grid_sweep import Look
+from seqclass.pomdp.certificate import CONFIDENCE
+from seqclass.pomdp.grid import GridValueIteration
+from seqclass.pomdp.perseus import Perseus
+from seqclass.pomdp.policy import Policy
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.solver import Solver
+from seqclass.pomdp.sweep import Team, solve_sweep
+from seqclass.pomdp.walk import TooLarge, branch
+
+_Z = 2.5758293035489004
+
+
+@dataclass(frozen=True)
+class CostFrontier:
+    """Expected price paid against expected decision cost, a point for each multiplier of the prices.
+
+    All arrays have shape (n_multipliers,) and are expectations per instance under the model.
+
+    Attributes
+    ----------
+    multipliers : ndarray
+        Factors of all prices.
+    price : ndarray
+        Prices paid, as they are: not multiplied.
+    decision_cost : ndarray
+        Cost of the decisions.
+    error : ndarray
+        Probability of deciding for a wrong class.
+    n_features : ndarray
+        Number of features.
+    cost : ndarray
+        ``multipliers * price + decision_cost``: what the policy of that multiplier minimises.
+    upper, lower : ndarray
+        The policy's `cost` is at most `upper`, no policy's is less than `lower`; NaN where no bound was asked for.
+    confidence : ndarray
+        1.0 where both bounds are exact, else their confidence.
+    std_error : ndarray
+        Standard error of `cost`; 0 where exact.
+    policies : tuple of Policy
+        The policies, to be run on the problem itself.
+    method : str
+        ``"exact"`` or ``"simulation"``: how the expectations were computed.
+    seconds : float
+        Wall-clock time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, cost_sweep
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> frontier = cost_sweep(problem, [1.0, 10.0])
+    >>> len(frontier), frontier.policies[0].act(problem.begin())
+    (2, array([0]))
+    """
+
+    multipliers: FloatArray
+    price: FloatArray
+    decision_cost: FloatArray
+    error: FloatArray
+    n_features: FloatArray
+    cost: FloatArray
+    upper: FloatArray
+    lower: FloatArray
+    confidence: FloatArray
+    std_error: FloatArray
+    policies: tuple[Policy, ...]
+    method: str
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.multipliers)
+
+    @property
+    def gap(self) -> FloatArray:
+        """``(upper - lower) / upper``; 0 where `upper` is 0."""
+        upper = np.where(self.upper == 0, 1.0, self.upper)
+        return np.where(self.upper == 0, 0.0, (self.upper - self.lower) / upper)
+
+
+def cost_sweep(
+    problem: AcquisitionProblem,
+    multipliers: npt.ArrayLike,
+    solver: Solver | None = None,
+    *,
+    method: str = "auto",
+    n_paths: int = 5000,
+    max_histories: int = 20_000,
+    random_state: Any = 0,
+) -> CostFrontier:
+    """Solve a problem for many multipliers of its prices, sharing what does not depend on them.
+
+    The policies are those that the solver finds for each multiplier alone. They are evaluated on the same histories:
+    all of them where they are few, else the same sampled paths for all. A grid (`GridValueIteration`) makes one
+    backward sweep for all multipliers, and its interpolated values are the lower bounds; other solvers solve and
+    certify multiplier by multiplier.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    multipliers : array-like of shape (n_multipliers,)
+        Factors of all prices; not negative, in any order.
+    solver : Solver, optional
+        By default a grid for two or three classes and Perseus beyond.
+    method : {"auto", "exact", "simulation"}
+        Enumerate every history that a policy meets, sample them, or enumerate if they are at most ``max_histories``.
+    n_paths : int
+        Sampled paths, for simulation.
+    max_histories : int
+        Most histories to enumerate.
+    random_state : int, generator or None
+        Seed of the simulation.
+
+    Returns
+    -------
+    CostFrontier
+
+    Raises
+    ------
+    ValueError
+        If a multiplier is negative or not finite, or the solver refuses the problem.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, cost_sweep
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1)
+    >>> frontier = cost_sweep(problem, [0.1, 1.0, 10.0])
+    >>> frontier.price.round(3), frontier.error.round(3)
+    (array([0.155, 0.1  , 0.   ]), array([0.115, 0.15 , 0.5  ]))
+    """
+    started = time.perf_counter()
+    factors = np.atleast_1d(check_costs(multipliers, "multipliers"))
+    if factors.ndim != 1 or not factors.size:
+        raise ValueError(f"multipliers must be a vector of at least one number, got shape {factors.shape}.")
+    check_choice(method, "method", ("auto", "exact", "simulation"))
+    check_integer(n_paths, "n_paths", 2)
+    check_integer(max_histories, "max_histories", 1)
+    team = solve_sweep(default_solver(problem) if solver is None else solver, problem, factors)
+    tally = _run(problem, team, method, n_paths, max_histories, random_state)
+    return tally.frontier(team, time.perf_counter() - started)
+
+
+def default_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver:
+    """Solver for a problem of this size: a grid for at most three classes, Perseus beyond.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    random_state : int, generator or None
+        Seed of the solver.
+
+    Returns
+    -------
+    Solver
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> default_solver(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1))
+    GridValueIteration()
+    """
+    if problem.n_classes <= 3 and problem.has_tables:
+        return GridValueIteration(random_state=random_state)
+    return Perseus(random_state=random_state)
+
+
+def _run(
+    problem: AcquisitionProblem, team: Team, method: str, n_paths: int, max_histories: int, random_state: Any
+) -> _Tally:
+    if method != "simulation":
+        try:
+            return _walk(problem, team, None, 1.0, max_histories)
+        except TooLarge:
+            if method == "exact":
+                raise
+    return _walk(problem, team, as_generator(random_state), float(n_paths), np.inf)
+
+
+def _walk(
+    problem: AcquisitionProblem, team: Team, rng: np.random.Generator | None, total: float, max_histories: float
+) -> _Tally:
+    """Follow every history that some policy goes on from, and note which of them are still on it."""
+    info, weight, paid = problem.begin(), np.array([total]), np.zeros(1)
+    active = np.ones((1, len(team.multipliers)), dtype=bool)
+    # sums of (value of the successor - its expectation): of mean zero, they cancel most of what chance does to the cost
+    martingale = np.zeros((1, len(team.multipliers)))
+    tally = _Tally(problem, team.multipliers, total, rng is None)
+    visited = 1
+    while True:
+        go_on = np.zeros_like(active)
+        looks: list[Look] = []
+        if info.stage < problem.n_stages:
+            go_on, looks = team.goes_on(info, active)
+        tally.add(info, active & ~go_on, weight, paid, martingale)
+        on = np.flatnonzero(go_on.any(axis=1))
+        if not on.size:
+            return tally
+        info = info[on]
+        parent, outcome, share = branch(info, weight[on], rng)
+        visited += parent.size
+        if visited > max_histories:
+            raise TooLarge(max_histories)
+        paid = (paid[on] + info.price)[parent]
+        active = go_on[on][parent]
+        martingale = martingale[on[parent]]
+        for look in looks if rng is not None else []:
+            look.add_surprise(martingale, on[parent], outcome, info.predictive[parent, outcome])
+        info, weight = info.update(outcome, parent), share
+
+
+class _Tally:
+    """Sums over stopped histories, a column a policy."""
+
+    def __init__(self, problem: AcquisitionProblem, multipliers: FloatArray, total: float, exact: bool) -> None:
+        self.problem, self.multipliers, self.total, self.exact = problem, multipliers, total, exact
+        self.sums = np.zeros((6, len(multipliers)))
+
+    def add(
+        self, info: InformationState, stopped: BoolArray, weight: FloatArray, paid: FloatArray, martingale: FloatArray
+    ) -> None:
+        rows = np.flatnonzero(stopped.any(axis=1))
+        info, paid = info[rows], paid[rows]
+        decision, stop = self.problem.decide(info.belief), info.stopping_cost
+        n_classes = self.problem.n_classes
+        right = info.belief[np.arange(len(rows)), np.minimum(decision, n_classes - 1)]
+        error = np.where(decision < n_classes, 1 - right, 0.0)
+        features = np.full(len(rows), float(info.stage))
+        share = stopped[rows] * weight[rows, None]
+        self.sums[:4] += np.array([paid, stop, error, features]) @ share
+        cost = self.multipliers * paid[:, None] + stop[:, None] - martingale[rows]
+        self.sums[4:] += [(share * cost).sum(axis=0), (share * cost**2).sum(axis=0)]
+
+    def frontier(self, team: Team, seconds: float) -> CostFrontier:
+        price, stop, error, features, cost, square = self.sums / self.total
+        m = self.multipliers
+        if not self.exact:  # the price is estimated as it is, so chance is cancelled in the decision cost
+            stop = np.maximum(cost - m * price, 0.0)
+        cost = m * price + stop
+        variance = np.maximum(square - cost**2, 0.0)
+        deviation = np.zeros_like(cost) if self.exact else np.sqrt(variance / self.total)
+        given = [policy.info for policy in team.policies]
+        # a solver's own certificate stands; where there is none the walk gives the upper end
+        certified = np.array([np.isfinite(info.upper) for info in given])
+        upper = np.where(certified, [info.upper for info in given], cost + _Z * deviation)
+        confidence = np.where(certified, [info.confidence for info in given], 1.0 if self.exact else CONFIDENCE)
+        lower = np.minimum(np.maximum([info.lower for info in given], 0.0), upper)
+        policies = []
+        for j, policy in enumerate(team.policies):
+            gap = (upper[j] - lower[j]) / upper[j] if upper[j] > 0 else 0.0
+            bounds = {"upper": upper[j], "lower": lower[j], "gap": gap, "confidence": confidence[j]}
+            policies.append(policy.with_info(**{name: float(value) for name, value in bounds.items()}))
+        return CostFrontier(
+            multipliers=m,
+            price=price,
+            decision_cost=stop,
+            error=error,
+            n_features=features,
+            cost=cost,
+            upper=upper,
+            lower=lower,
+            confidence=confidence,
+            std_error=deviation,
+            policies=tuple(policies),
+            method="exact" if self.exact else "simulation",
+            seconds=seconds,
+        )

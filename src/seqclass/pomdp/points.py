@@ -1,0 +1,240 @@
+"""Beliefs that the model reaches, and values backed up at them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, backup, cover
+from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.walk import branch, select
+
+#: Beliefs closer than this, reached by different histories, are the same but for rounding.
+_SAME_BELIEF = 1e-12
+
+
+class Points(NamedTuple):
+    """Beliefs of one stage at which values are backed up.
+
+    Attributes
+    ----------
+    belief : ndarray of shape (n, n_classes)
+        The beliefs.
+    context : ndarray of int of shape (n,) or None
+        Context of each, where the problem has several.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Points(np.array([[0.5, 0.5]]), None).belief
+    array([[0.5, 0.5]])
+    """
+
+    belief: FloatArray
+    context: IntArray | None
+
+
+def sample_beliefs(
+    problem: AcquisitionProblem,
+    n_stages: int,
+    n_beliefs: int,
+    rng: np.random.Generator,
+    policy: Policy | None = None,
+) -> list[Points]:
+    """Beliefs of each stage that the model reaches and where there is something to decide.
+
+    Histories are followed breadth first, those that lead to the same belief as one; where they are more than
+    ``n_beliefs`` some are chosen in proportion to the square root of their probability, without repetition.
+    Beliefs at which stopping is optimal for certain are left out.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        A problem with tables.
+    n_stages : int
+        Number of stages.
+    n_beliefs : int
+        Most beliefs a stage.
+    rng : numpy.random.Generator
+        Source of randomness.
+    policy : Policy, optional
+        Follow only histories on which this policy goes on; by default all are followed.
+
+    Returns
+    -------
+    list of Points
+        One entry a stage.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.01)
+    >>> [len(p.belief) for p in sample_beliefs(problem, 2, 10, np.random.default_rng(0))]
+    [1, 2]
+    """
+    info, weight = problem.begin(), np.ones(1)
+    points: list[Points] = []
+    for _ in range(n_stages):
+        open_, weight = _distinct(info, weight, np.flatnonzero(~info.settled), rng)
+        # the square root: rare beliefs are many, and the bounds suffer where the values have seen none of them
+        chosen, root = select(np.sqrt(weight), n_beliefs, rng)
+        info, weight = info[open_[chosen]], root**2
+        points.append(Points(info.belief, info.context))
+        if policy is not None and len(info):
+            on = policy.act(info) != DECIDE
+            info, weight = info[on], weight[on]
+        if len(info):
+            parent, outcome, weight = branch(info, weight)
+            info = info.update(outcome, parent)
+    return points
+
+
+def _distinct(
+    info: InformationState, weight: FloatArray, rows: IntArray, rng: np.random.Generator
+) -> tuple[IntArray, FloatArray]:
+    """Of the given rows one for each belief and context, similar ones side by side, and their weights added up.
+
+    Features of the same strength bring many histories to the same belief, and `sample_beliefs` has room for few.
+    """
+    belief, context = info.belief[rows], info.context
+    place = np.zeros(len(rows)) if context is None else context[rows]
+    # equal beliefs have equal projections on any direction, up to rounding
+    order = np.lexsort((np.round(belief @ rng.random(belief.shape[1]), 10), place))
+    rows, belief, place, weight = rows[order], belief[order], place[order], weight[rows[order]]
+    same = (np.diff(place) == 0) & (np.abs(np.diff(belief, axis=0)).max(axis=1, initial=0.0) < _SAME_BELIEF)
+    number = np.cumsum(np.append(True, ~same)[: len(rows)]) - 1
+    first = np.flatnonzero(np.diff(number, prepend=-1))
+    return rows[first], np.asarray(np.bincount(number, weights=weight), dtype=np.float64)
+
+
+def point_based(
+    problem: AcquisitionProblem,
+    points: list[Points],
+    terminal: FloatArray,
+    tolerance: float,
+    rng: np.random.Generator,
+) -> AlphaVectors:
+    """Back up each stage's beliefs from the last stage to the first.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        A problem with tables.
+    points : list of Points
+        Beliefs of each stage.
+    terminal : ndarray of shape (m, n_classes)
+        Vectors whose lower envelope is the cost after the last stage.
+    tolerance : float
+        See `cover`.
+    rng : numpy.random.Generator
+        Order of the visits.
+
+    Returns
+    -------
+    AlphaVectors
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> points = [Points(np.array([[0.5, 0.5]]), None)]
+    >>> values = point_based(problem, points, problem.decision_costs.T, 0.0, np.random.default_rng(0))
+    >>> values.sets[0].vectors.round(3)
+    array([[0.2, 0.3]])
+    """
+    stopping = problem.decision_costs.T
+    following = AlphaSet(np.empty((0, problem.n_classes)), everywhere=terminal)
+    sets: list[AlphaSet] = []
+    for stage in reversed(range(len(points))):
+        belief, context = points[stage]
+        likelihood = problem.context_likelihood(stage, context)
+        successors = problem.successor_contexts(stage, context)
+        vectors, values = backup(belief, likelihood, following, problem.prices[stage], successors)
+        kept = _keep(belief, context, vectors, values, tolerance, rng)
+        pointer = None
+        if context is not None:
+            kept = kept[np.argsort(context[kept], kind="stable")]
+            pointer = np.searchsorted(context[kept], np.arange(problem.n_contexts(stage) + 1))
+        sets.append(AlphaSet(vectors[kept], pointer))
+        following = AlphaSet(vectors[kept], pointer, everywhere=stopping)
+    return AlphaVectors(problem, sets[::-1])
+
+
+def _keep(
+    belief: FloatArray,
+    context: IntArray | None,
+    vectors: FloatArray,
+    values: FloatArray,
+    tolerance: float,
+    rng: np.random.Generator,
+) -> IntArray:
+    order = rng.permutation(len(belief))
+    if context is None:
+        return cover(belief, vectors, values, tolerance, order)
+    kept = [np.empty(0, dtype=np.intp)]
+    for number in np.unique(context):
+        rows = np.flatnonzero(context == number)
+        visits = np.argsort(np.argsort(order[rows]))
+        kept.append(rows[cover(belief[rows], vectors[rows], values[rows], tolerance, visits)])
+    return np.concatenate(kept)
+
+
+def quick_values(
+    problem: AcquisitionProblem, n_beliefs: int, rng: np.random.Generator, max_stages: int = 512
+) -> AlphaVectors:
+    """Values good enough for a lower bound, in about a second: two rounds of few beliefs.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        A problem with tables.
+    n_beliefs : int
+        Most beliefs a stage.
+    rng : numpy.random.Generator
+        Source of randomness.
+    max_stages : int
+        Longest horizon.
+
+    Returns
+    -------
+    AlphaVectors
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> quick_values(problem, 10, np.random.default_rng(0)).value(0, problem.prior[None])
+    array([0.25])
+    """
+    n_stages = min(problem.n_stages, max_stages)
+    stopping = problem.decision_costs.T
+    points = sample_beliefs(problem, n_stages, n_beliefs, rng)
+    values = point_based(problem, points, stopping, 0.0, rng)
+    again = sample_beliefs(problem, n_stages, n_beliefs, rng, LookaheadPolicy(values))
+    return point_based(problem, merged(points, again), stopping, 0.0, rng)
+
+
+def merged(first: list[Points], second: list[Points]) -> list[Points]:
+    """Beliefs of both lists, stage by stage, those that are in both once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> points = [Points(np.array([[0.5, 0.5]]), None)]
+    >>> merged(points, points)[0].belief
+    array([[0.5, 0.5]])
+    """
+    result = []
+    for a, b in zip(first, second):
+        belief = np.concatenate([a.belief, b.belief])
+        context = None if a.context is None or b.context is None else np.concatenate([a.context, b.context])
+        key = np.round(belief, 11) if context is None else np.column_stack([np.round(belief, 11), context])
+        kept = np.sort(np.unique(key, axis=0, return_index=True)[1])
+        result.append(Points(belief[kept], None if context is None else context[kept]))
+    return result

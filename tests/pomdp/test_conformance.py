@@ -1,0 +1,171 @@
+"""Every solver that `seqclass.pomdp` exports, found rather than listed, against recursion over all histories."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import seqclass.pomdp
+from seqclass.pomdp import DECIDE, LookaheadPolicy, Solver, TableProblem
+from seqclass.testing import check_policy, check_solver
+
+KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions")
+SEEDS = 4
+#: A solver that promises this is held to the obvious, too.
+WELL = 0.1
+
+
+@dataclass
+class Expected:
+    """How a solver is run here, and what it must reach; the defaults serve for one that is not named below."""
+
+    settings: dict[str, Any] = field(default_factory=dict)
+    #: Largest and mean share of the stopping cost at the prior by which the executed cost may be above the optimum.
+    worst: float = 2.0
+    mean: float = 0.5
+    #: The solver's own values are costs of plans: never below the optimum.
+    upper_values: bool = False
+    #: Random problems of each kind.
+    seeds: int = SEEDS
+    #: Stages of the random problems; None for 1 to 6.
+    n_stages: int | None = None
+    module: str | None = None  # a package it cannot do without
+
+
+#: A new solver needs no entry here: it gets one where it is slow or where it promises more than the defaults.
+EXPECTED = {
+    "ExactValueIteration": Expected({"max_vectors": 1000}, 1e-9, 1e-9, upper_values=True),
+    "Perseus": Expected({"n_beliefs": 1500, "tolerance": 1e-5}, 1e-3, 1e-4, upper_values=True),
+    "GridValueIteration": Expected({}, 0.05, 0.005),
+    "LinearThresholdSPSA": Expected({}, 0.15, 0.05),
+    "PomdpPyPlanner": Expected({"n_simulations": 30}, seeds=1, n_stages=2, module="pomdp_py"),
+}
+
+SOLVERS = [
+    cls
+    for cls in (getattr(seqclass.pomdp, name) for name in seqclass.pomdp.__all__)
+    if inspect.isclass(cls) and issubclass(cls, Solver) and cls is not Solver and not inspect.isabstract(cls)
+]
+
+
+def expected_of(cls: type[Solver]) -> Expected:
+    expected = EXPECTED.get(cls.__name__, Expected())
+    if expected.module is not None:
+        pytest.importorskip(expected.module)
+    return expected
+
+
+def make(cls: type[Solver], **more: Any) -> Solver:
+    """Return the solver with its settings for these tests; those that it does not have are left out."""
+    settings = {"certificate_paths": 2, **expected_of(cls).settings, **more}
+    known = cls().get_params()
+    return cls(**{name: value for name, value in settings.items() if name in known})
+
+
+def solved(solver: Solver, problem: TableProblem) -> Any:
+    """Policy, or None where the solver declares that the problem is not for it."""
+    try:
+        return solver.solve(problem)
+    except ValueError as error:
+        message = str(error)
+        assert type(solver).__name__ in message or "class" in message, f"refused without saying why: {message}"
+        return None
+
+
+@pytest.fixture(params=SOLVERS, ids=lambda cls: cls.__name__)
+def cls(request):
+    return request.param
+
+
+def test_solvers_are_found():
+    assert {"ExactValueIteration", "GridValueIteration", "Perseus"} <= {cls.__name__ for cls in SOLVERS}
+
+
+@pytest.mark.parametrize("contexts", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_against_recursion(cls, kind, contexts, make_case, oracle):
+    expected = expected_of(cls)
+    losses = []
+    for seed in range(expected.seeds):
+        case = make_case(seed, kind, contexts=contexts, n_stages=None if kind == "single" else expected.n_stages)
+        policy = solved(make(cls), case.problem)
+        if policy is None:
+            continue
+        truth, cost = oracle.optimum(case), oracle.run_policy(case, policy).cost
+        assert cost >= truth - 1e-9
+        assert policy.info.status in ("converged", "truncated", "limit")
+        if not np.isnan(policy.info.upper):
+            assert policy.info.lower <= truth + 1e-9
+            assert policy.info.upper >= cost - 1e-9
+            assert policy.info.gap >= 0
+        scale = max(case.stop(case.prior), 1e-12)
+        losses.append(max(cost - truth, 0.0) / scale)
+        if expected.upper_values:
+            assert isinstance(policy, LookaheadPolicy)
+            context = np.zeros(1, dtype=int) if contexts else None
+            assert policy.values.value(0, case.problem.prior[None], context)[0] >= truth - 1e-9
+    assert losses, "every problem was refused"
+    if expected.worst < 2:
+        assert max(losses) <= expected.worst
+        assert np.mean(losses) <= expected.mean
+
+
+def test_shipped_checks(cls, make_case):
+    problems = [make_case(seed, kind, n_classes=2, n_stages=2).problem for seed, kind in ((0, "plain"), (1, "zeros"))]
+    problems.append(make_case(2, "plain", n_classes=3, n_stages=2, contexts=True).problem)
+    check_solver(make(cls), problems, max_rows=20)
+
+
+def test_answers_do_not_depend_on_the_batch(cls, make_case):
+    for seed in range(2):
+        policy = solved(make(cls), make_case(seed, n_classes=2 + seed, n_stages=2 + seed).problem)
+        if policy is not None:
+            check_policy(policy, max_rows=30)
+
+
+def test_nothing_to_buy(cls):
+    """No stages at all, or a first price above all that could be saved: decide, at the stopping cost."""
+    table = np.array([[[0.9, 0.2], [0.1, 0.8]]])
+    for problem in (
+        TableProblem([0.3, 0.7], table, 5.0),
+        TableProblem([0.3, 0.7], np.empty((0, 2, 2)), []),
+        TableProblem([0.0, 1.0], table, 0.1),
+        TableProblem([0.3, 0.7], table, 0.1, [[0.5, 0.5], [0.5, 0.5]]),
+        TableProblem([0.3, 0.7], table, 0.1, np.zeros((2, 2))),
+    ):
+        policy = solved(make(cls), problem)
+        assert policy is not None
+        if not policy.n_stages:
+            assert policy.act(problem.begin()).tolist() == [DECIDE]
+        if expected_of(cls).worst <= WELL:
+            assert policy.act(problem.begin()).tolist() == [DECIDE]
+
+
+def test_free_and_perfect(cls):
+    """A free feature that tells the class: a solver that promises anything asks for it."""
+    problem = TableProblem([0.5, 0.5], np.array([np.eye(2)]), 0.0)
+    policy = solved(make(cls), problem)
+    assert policy is not None
+    if expected_of(cls).worst <= WELL:
+        assert policy.act(problem.begin()).tolist() == [0]
+        assert policy.info.upper == pytest.approx(0, abs=1e-12)
+
+
+def test_settings_are_plain(cls):
+    solver = make(cls)
+    assert clone(solver).get_params() == solver.get_params()
+    names = list(inspect.signature(cls.__init__).parameters)[1:]
+    assert set(names) == set(cls().get_params())
+
+
+def test_same_seed_same_policy(cls, make_case, oracle):
+    case = make_case(3, "plain", n_classes=3, n_stages=3 if expected_of(cls).n_stages is None else 2)
+    first, second = (solved(make(cls, random_state=5), case.problem) for _ in range(2))
+    if first is not None:
+        assert oracle.run_policy(case, first).cost == oracle.run_policy(case, second).cost
+        assert first.info.status == second.info.status

@@ -1,0 +1,237 @@
+"""The shipped checks pass what is right and name what is wrong with what is broken."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from seqclass.bn import NaiveBayes
+from seqclass.pomdp import (
+    DECIDE,
+    ExactValueIteration,
+    GridValueIteration,
+    LookaheadPolicy,
+    Perseus,
+    Policy,
+    SolveInfo,
+    Solver,
+    StoppingValue,
+    TableProblem,
+)
+from seqclass.testing import check_observation_model, check_policy, check_solver, sample_problems
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(3)
+    return rng.integers(0, 3, size=(25, 4)), rng.choice(["a", "b"], size=25)
+
+
+class Unnormalised(NaiveBayes):
+    def _likelihood(self, feature, evidence):
+        return super()._likelihood(feature, evidence) * 0.9
+
+
+class OwnEntry(NaiveBayes):
+    """Believes a feature that it has seen."""
+
+    def likelihood(self, feature, evidence):
+        likelihood = np.array(super().likelihood(feature, evidence))
+        seen = np.flatnonzero(np.asarray(evidence)[:, feature] >= 0)
+        likelihood[seen] = np.roll(likelihood[seen], 1, axis=1)
+        return likelihood
+
+
+class OtherPosterior(NaiveBayes):
+    def _posterior(self, evidence):
+        posterior = np.sqrt(super()._posterior(evidence))
+        return posterior / posterior.sum(axis=1, keepdims=True)
+
+
+class Advancing(NaiveBayes):
+    """Forgets what it saw last."""
+
+    def stage_likelihood(self, feature, state):
+        return super().stage_likelihood(feature, state)[:, ::-1]
+
+
+class Silent(NaiveBayes):
+    def posterior(self, evidence):
+        try:
+            return super().posterior(evidence)
+        except ValueError:
+            return np.tile(self.class_prior_, (len(evidence), 1))
+
+
+class Unrepeatable(NaiveBayes):
+    def fit(self, X, y, **settings):
+        self.alpha = 1.0 + np.random.default_rng().random()
+        return super().fit(X, y, **settings)
+
+
+def test_a_sound_model_passes(data):
+    check_observation_model(NaiveBayes(temperature=2.0), *data)
+
+
+@pytest.mark.parametrize(
+    "model, sentence",
+    [
+        (Unnormalised, "does not sum to 1"),
+        (OwnEntry, "depends on its own entry"),
+        (OtherPosterior, "posterior|predictive"),
+        (Advancing, "stage_likelihood"),
+        (Silent, "must raise ValueError"),
+        (Unrepeatable, "twice gives different posteriors"),
+    ],
+)
+def test_broken_models_are_named(model, sentence, data):
+    with pytest.raises(AssertionError, match=sentence):
+        check_observation_model(model(), *data)
+
+
+def problem():
+    return TableProblem([0.5, 0.5], np.array([[[0.8, 0.3], [0.2, 0.7]]] * 3), prices=0.02)
+
+
+def always(action, **changes):
+    class Broken(Policy):
+        def _act(self, info):
+            return action(info)
+
+    policy = Broken(problem())
+    for name, value in changes.items():
+        setattr(policy, name, value)
+    return policy
+
+
+def _harm(info):
+    info.belief[:] = 0.5
+    return np.full(len(info), DECIDE)
+
+
+class Counting(Policy):
+    """Answers the third question otherwise."""
+
+    asked = 0
+
+    def _act(self, info):
+        self.asked += 1
+        return np.full(len(info), DECIDE if self.asked % 3 else self.problem.features[info.stage])
+
+
+class BeyondHorizon(Policy):
+    def _act(self, info):
+        return np.full(len(info), info.stage % 3)
+
+    act = _act
+
+
+class OddDecision(LookaheadPolicy):
+    def decide(self, belief):
+        return np.zeros(len(belief), dtype=int)
+
+
+@pytest.mark.parametrize(
+    "policy, sentence",
+    [
+        (always(lambda info: np.full(len(info), 7)), "must answer one of"),
+        (always(lambda info: np.full(len(info), -1.0)), "whole numbers"),
+        (always(lambda info: np.full((len(info), 1), -1)), "one answer a row"),
+        (always(_harm), "changed the information state"),
+        (always(lambda info: np.where(np.arange(len(info)) == 0, info.stage, DECIDE)), "order of the rows"),
+        (always(lambda info: np.full(len(info), info.stage if len(info) > 1 else DECIDE)), "depends on the other rows"),
+        (always(lambda info: np.full(len(info), DECIDE), info=None), "must be a SolveInfo"),
+        (always(lambda info: np.full(len(info), DECIDE), n_stages=9), "n_stages"),
+        (BeyondHorizon(problem(), 1), "must answer one of"),
+        (Counting(problem()), "order of the rows|other rows|two answers"),
+        (OddDecision(StoppingValue(problem())), "cheapest decision"),
+    ],
+)
+def test_broken_policies_are_named(policy, sentence):
+    with pytest.raises(AssertionError, match=sentence):
+        check_policy(policy)
+
+
+class Claims(GridValueIteration):
+    """Reports whatever ``changes`` says."""
+
+    changes: dict = {}
+
+    def solve(self, problem):
+        policy = super().solve(problem)
+        return policy.with_info(**{k: f(getattr(policy.info, k)) for k, f in self.changes.items()})
+
+
+class TooLow(Claims):
+    changes = {"upper": lambda x: 0.5 * x, "lower": lambda x: 0.4 * x}
+
+
+class TooHigh(Claims):
+    changes = {"lower": lambda x: x + 0.1}
+
+
+class OddStatus(Claims):
+    changes = {"status": lambda _: "fine"}
+
+
+class ForgetsSettings(GridValueIteration):
+    def solve(self, problem):
+        self.resolution = 7
+        return super().solve(problem)
+
+
+class ByTheClock(Perseus):
+    """Another policy each time."""
+
+    turn = 0
+
+    def solve(self, problem):
+        type(self).turn += 1
+        values = StoppingValue(problem, 1 + type(self).turn % 2)
+        return LookaheadPolicy(values, SolveInfo("converged"))
+
+
+class Refuses(GridValueIteration):
+    def _check(self, problem):
+        raise ValueError("needs more than anyone has")
+
+
+class ReturnsValues(GridValueIteration):
+    def solve(self, problem):
+        return super().solve(problem).values
+
+
+@pytest.mark.parametrize(
+    "solver, sentence",
+    [
+        (TooLow, "info.upper .* is below"),
+        (TooHigh, "info.lower .* is above"),
+        (OddStatus, "status must be one of"),
+        (ForgetsSettings, "changed the solver's settings"),
+        (ByTheClock, "same seed"),
+        (Refuses, "refused every problem"),
+        (ReturnsValues, "must return a Policy"),
+    ],
+)
+def test_broken_solvers_are_named(solver, sentence):
+    assert issubclass(solver, Solver)
+    with pytest.raises(AssertionError, match=sentence):
+        check_solver(solver(), [problem(), *sample_problems(2)])
+
+
+def test_quality_is_checked_where_asked():
+    check_solver(ExactValueIteration(certificate_paths=2), tolerance=1e-9)
+    coarse = GridValueIteration(1, certificate_paths=2)
+    check_solver(coarse, sample_problems(4))
+    with pytest.raises(AssertionError, match="more than the optimum"):
+        check_solver(coarse, sample_problems(12), tolerance=1e-9)
+
+
+def test_sample_problems_have_what_they_promise():
+    problems = sample_problems(16)
+    assert any(p.n_decisions > p.n_classes for p in problems)
+    assert any((np.asarray(p.likelihoods[0]) == 0).any() for p in problems)
+    assert any((p.prior == 0).any() for p in problems)
+    assert any((p.prices == 0).any() for p in problems)
+    assert any(p.n_stages == 1 for p in problems)
+    assert any(p.transitions is not None for p in problems)
