@@ -367,10 +367,14 @@ class Unrelated(ObservationModel):
         return self.inner_.likelihood(feature, evidence)
 
 
-def test_a_model_without_tables_needs_a_solver_that_can_do_without(cancer):
+def test_a_model_without_tables_looks_ahead(cancer):
     X, y = cancer
+    clf = SequentialClassifier(Unrelated(), order="information").fit(X[:, :6], y)
+    assert not clf.problem_.has_tables
+    assert 0 <= clf.policy_.info.lower <= clf.policy_.info.upper
+    assert clf.score(X[:, :6], y) > 0.85
     with pytest.raises(ValueError, match="tables"):
-        SequentialClassifier(Unrelated()).fit(X, y)
+        SequentialClassifier(Unrelated(), solver=Perseus(10)).fit(X, y)
 
 
 def test_a_model_without_tables_acts_like_its_tables(cancer):

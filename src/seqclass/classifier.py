@@ -38,7 +38,8 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     observation_model : ObservationModel or None
         Model of what features show given the class; None: `seqclass.bn.NaiveBayes`.
     solver : Solver or None
-        Method that finds the stopping rule; None: `GridValueIteration` for two or three classes, `Perseus` beyond.
+        Method that finds the stopping rule; None: `GridValueIteration` for two or three classes, `Perseus` beyond,
+        two steps of look-ahead for a model without tables.
     discretizer : transformer, "precomputed" or None
         Transformer to non-negative integers; None: `seqclass.discretize.Discretizer`; ``"precomputed"``: ``X`` holds
         outcomes already. Categorical columns of a data frame need none.

@@ -98,6 +98,8 @@ def test_ctrl_c_in_a_real_process(model: str) -> None:
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        # a test run in the background may have inherited that Ctrl-C is ignored
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as running:
         assert running.stdout is not None
         assert "Answer with" in running.stdout.readline()

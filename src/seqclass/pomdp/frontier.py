@@ -12,6 +12,7 @@ import numpy.typing as npt
 from seqclass._arrays import BoolArray, FloatArray, as_generator
 from seqclass._validation import check_choice, check_costs, check_integer
 from seqclass.pomdp._grid_sweep import Look
+from seqclass.pomdp.baselines import Lookahead
 from seqclass.pomdp.certificate import CONFIDENCE
 from seqclass.pomdp.grid import GridValueIteration
 from seqclass.pomdp.perseus import Perseus
@@ -156,7 +157,7 @@ def cost_sweep(
 
 
 def default_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver:
-    """Solver for a problem of this size: a grid for at most three classes, Perseus beyond.
+    """Solver for a problem of this size: a grid for at most three classes, Perseus beyond; look-ahead without tables.
 
     Parameters
     ----------
@@ -176,7 +177,9 @@ def default_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver
     >>> default_solver(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1))
     GridValueIteration()
     """
-    if problem.n_classes <= 3 and problem.has_tables:
+    if not problem.has_tables:
+        return Lookahead(depth=2, random_state=random_state)
+    if problem.n_classes <= 3:
         return GridValueIteration(random_state=random_state)
     return Perseus(random_state=random_state)
 
