@@ -183,15 +183,23 @@ def cover(belief: FloatArray, vectors: FloatArray, values: FloatArray, tolerance
     kept: list[IntArray] = []
     block = 1
     while todo.size:
-        chosen = todo[:block]
-        # of equal vectors one is enough
-        chosen = chosen[np.sort(np.unique(vectors[chosen], axis=0, return_index=True)[1])]
+        chosen, todo = todo[:block], todo[block:]
+        if chosen.size > 1:  # of equal vectors one is enough
+            chosen = chosen[_distinct(vectors[chosen])]
         kept.append(chosen)
-        todo = todo[block:]
-        reached, _ = _best(belief[todo], vectors[chosen])
-        todo = todo[reached > slack[todo]]
+        if todo.size:
+            reached, _ = _best(belief[todo], vectors[chosen])
+            todo = todo[reached > slack[todo]]
         block = min(2 * block, 64)
     return np.sort(np.concatenate(kept)) if kept else np.empty(0, dtype=np.intp)
+
+
+def _distinct(vectors: FloatArray) -> IntArray:
+    """First row of each distinct vector, in increasing order; now and then a repetition passes."""
+    rows = np.argsort(vectors @ np.sqrt(np.arange(2.0, vectors.shape[1] + 2)), kind="stable")
+    ranked = vectors[rows]
+    repeated = np.append(False, (ranked[1:] == ranked[:-1]).all(axis=1))[: len(rows)]
+    return np.sort(rows[~repeated])
 
 
 class AlphaVectors(ValueFunction):

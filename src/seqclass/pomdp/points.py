@@ -82,7 +82,7 @@ def sample_beliefs(
         open_, weight = _distinct(info, weight, np.flatnonzero(~info.settled), rng)
         # the square root: rare beliefs are many, and the bounds suffer where the values have seen none of them
         chosen, root = select(np.sqrt(weight), n_beliefs, rng)
-        info, weight = info[open_[chosen]], root**2
+        info, weight = info[open_[chosen]], root**2 / max((root**2).sum(), np.finfo(float).tiny)
         points.append(Points(info.belief, info.context))
         if policy is not None and len(info):
             on = policy.act(info) != DECIDE
@@ -187,7 +187,7 @@ def _keep(
 def quick_values(
     problem: AcquisitionProblem, n_beliefs: int, rng: np.random.Generator, max_stages: int = 512
 ) -> AlphaVectors:
-    """Values good enough for a lower bound, in about a second: two rounds of few beliefs.
+    """Values good enough for a lower bound: two rounds of few beliefs, a second for some tens of stages.
 
     Parameters
     ----------
