@@ -135,6 +135,25 @@ def test_cost_frontier(tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_belief_analysis(tmp_path: Path) -> None:
+    text = run("belief_analysis", "--pictures", str(tmp_path / "pictures"), cwd=tmp_path)
+    go_on = [float(share) for share in re.findall(r"(\S+)% go on$", text, re.MULTILINE)]
+    nats = [float(value) for value in re.findall(r"(\S+) nats", text)]
+    assert go_on[0] == 100
+    assert go_on == sorted(go_on, reverse=True)
+    assert nats == sorted(nats, reverse=True)
+    bounds = re.findall(r"^  (0\.\d+) and (0\.\d+)   for \w", text, re.MULTILINE)
+    assert len(bounds) == 4
+    assert all(float(low) < float(high) for low, high in bounds)
+    (slope,), (change,) = numbers(r"the slope says +(\S+)", text), numbers(r"solved again +(\S+)", text)
+    assert 0 < change <= slope + 1e-4  # the optimal cost lies below its tangent
+    (regret,) = numbers(r"ahead only costs (\S+) more", text)
+    assert regret >= 0
+    pictures = sorted((tmp_path / "pictures").iterdir())
+    assert [picture.stem for picture in pictures] == ["beliefs", "entropy", "features", "thresholds"]
+    assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures)
+
+
 def test_the_readme_names_what_is_there() -> None:
     text = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
     links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link]

@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from seqclass.plots.accuracy_features import AccuracyFeaturesDisplay
 from seqclass.plots.belief_path import BeliefPathDisplay
+from seqclass.plots.entropy import EntropyDisplay
+from seqclass.plots.feature_values import FeatureValuesDisplay
+from seqclass.plots.reachable_beliefs import ReachableBeliefsDisplay
 from seqclass.plots.stopping_region import StoppingRegionDisplay
+from seqclass.plots.thresholds import ThresholdsDisplay
 
-__all__ = ["AccuracyFeaturesDisplay", "BeliefPathDisplay", "StoppingRegionDisplay"]
+__all__ = [
+    "AccuracyFeaturesDisplay",
+    "BeliefPathDisplay",
+    "EntropyDisplay",
+    "FeatureValuesDisplay",
+    "ReachableBeliefsDisplay",
+    "StoppingRegionDisplay",
+    "ThresholdsDisplay",
+]

@@ -1,0 +1,37 @@
+"""Belief analysis: what a policy meets, where it stops, what each feature brings, and how its cost answers to prices.
+
+All of it works on a problem and a policy; a fitted classifier has them as ``problem_`` and ``policy_``. Results are
+exact where histories are few, and simulated where they are many.
+"""
+
+from __future__ import annotations
+
+from seqclass.analysis.beliefs import EntropyPath, ReachableBeliefs, entropy_path, reachable_beliefs
+from seqclass.analysis.changes import HeldPolicy, WhatIf, what_if
+from seqclass.analysis.comparison import Regret, regret
+from seqclass.analysis.features import ClassProfile, FeatureValues, class_profile, feature_values
+from seqclass.analysis.regions import StoppingRegions, Thresholds, stopping_regions, thresholds
+from seqclass.analysis.sensitivity import Sensitivity, finite_differences, sensitivity
+
+__all__ = [
+    "ClassProfile",
+    "EntropyPath",
+    "FeatureValues",
+    "HeldPolicy",
+    "ReachableBeliefs",
+    "Regret",
+    "Sensitivity",
+    "StoppingRegions",
+    "Thresholds",
+    "WhatIf",
+    "class_profile",
+    "entropy_path",
+    "feature_values",
+    "finite_differences",
+    "reachable_beliefs",
+    "regret",
+    "sensitivity",
+    "stopping_regions",
+    "thresholds",
+    "what_if",
+]

@@ -1,0 +1,263 @@
+"""Which beliefs a policy meets, how often, and how uncertain they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass._validation import check_real
+from seqclass.analysis._walk import MAX_HISTORIES, AskAll, Effort, Level, collect, ratio
+from seqclass.pomdp import Policy
+from seqclass.pomdp.problem import AcquisitionProblem
+
+#: Keeps round beliefs, such as 1/2 or 0.3, off the borders of the cells that merge them.
+_OFFSET = 0.3819660112501051
+
+
+@dataclass(frozen=True)
+class ReachableBeliefs:
+    """Beliefs that can be met, stage by stage; equal ones of a stage are one.
+
+    Attributes
+    ----------
+    stage : ndarray of int of shape (n,)
+        Number of features asked, ascending.
+    belief : ndarray of shape (n, n_classes)
+        The belief.
+    probability : ndarray of shape (n,)
+        Probability of getting to that stage with that belief; of each stage they sum to P(it is reached).
+    asked : ndarray of shape (n,)
+        Probability of getting there and being asked for the next feature; the rest stops there.
+    decision : ndarray of int of shape (n,)
+        The cheapest decision at the belief.
+    method : str
+        ``"exact"`` or ``"simulation"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> beliefs = reachable_beliefs(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1))
+    >>> beliefs.n_stages, beliefs.at(1).probability.round(2)
+    (1, array([0.55, 0.45]))
+    """
+
+    stage: IntArray
+    belief: FloatArray
+    probability: FloatArray
+    asked: FloatArray
+    decision: IntArray
+    method: str
+
+    def __len__(self) -> int:
+        return len(self.stage)
+
+    @property
+    def n_stages(self) -> int:
+        """Most features that can be asked."""
+        return int(self.stage[-1])
+
+    def at(self, stage: int) -> ReachableBeliefs:
+        """Return the beliefs of one stage."""
+        rows = self.stage == stage
+        return ReachableBeliefs(
+            self.stage[rows],
+            self.belief[rows],
+            self.probability[rows],
+            self.asked[rows],
+            self.decision[rows],
+            self.method,
+        )
+
+
+def reachable_beliefs(
+    problem: AcquisitionProblem,
+    policy: Policy | None = None,
+    *,
+    tolerance: float = 1e-9,
+    method: str = "auto",
+    n_paths: int = 10_000,
+    max_histories: int = MAX_HISTORIES,
+    random_state: Any = 0,
+) -> ReachableBeliefs:
+    """Beliefs of each stage with their probabilities.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem; of a fitted classifier ``problem_``.
+    policy : Policy, optional
+        The policy that stops; of a fitted classifier ``policy_``. Left out: every feature is asked for.
+    tolerance : float
+        Beliefs of a stage that differ by less, in every class, may become one: their mean.
+    method : {"auto", "exact", "simulation"}
+        Enumerate every history, sample them, or enumerate if they are at most ``max_histories``.
+    n_paths : int
+        Sampled instances, for simulation.
+    max_histories : int
+        Most histories to enumerate.
+    random_state : int, generator or None
+        Seed of the simulation.
+
+    Returns
+    -------
+    ReachableBeliefs
+
+    Raises
+    ------
+    ValueError
+        If ``method="exact"`` meets more than ``max_histories`` histories.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import GridValueIteration, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.04)
+    >>> beliefs = reachable_beliefs(problem)  # the order of two outcomes does not matter: three beliefs, not four
+    >>> beliefs.at(2).belief[:, 1].round(2), beliefs.at(2).probability.round(3)
+    (array([0.05, 0.64, 0.98]), array([0.425, 0.25 , 0.325]))
+    >>> beliefs = reachable_beliefs(problem, GridValueIteration().solve(problem))
+    >>> beliefs.at(1).asked.round(2)  # one of the two beliefs after the first feature is not sure enough yet
+    array([0.55, 0.  ])
+    """
+    check_real(tolerance, "tolerance", 1e-15, 1.0)
+    effort = Effort(method, n_paths, max_histories, random_state)
+    tally, served = collect(
+        problem, AskAll(problem) if policy is None else policy, lambda: _Beliefs(problem, tolerance), effort
+    )
+    stage, belief, probability, asked, decision = (np.concatenate(column) for column in zip(*tally.levels))
+    return ReachableBeliefs(stage, belief, probability, asked, decision, served)
+
+
+class _Beliefs:
+    def __init__(self, problem: AcquisitionProblem, tolerance: float) -> None:
+        self.problem, self.tolerance = problem, tolerance
+        self.levels: list[tuple[IntArray, FloatArray, FloatArray, FloatArray, IntArray]] = []
+
+    def add(self, level: Level) -> None:
+        cell = np.floor(level.info.belief[:, ::-1] / self.tolerance + _OFFSET)
+        _, number = np.unique(cell, axis=0, return_inverse=True)
+        number = number.reshape(-1)
+        size = int(number.max()) + 1
+        joint = np.zeros((size, self.problem.n_classes))
+        probability, asked = np.zeros(size), np.zeros(size)
+        np.add.at(joint, number, level.info.belief * level.weight[:, None])
+        np.add.at(probability, number, level.weight)
+        np.add.at(asked, number, level.weight * level.go_on)
+        belief = joint / joint.sum(axis=1, keepdims=True)
+        stage = np.full(len(belief), level.stage)
+        self.levels.append((stage, belief, probability, asked, self.problem.decide(belief)))
+
+
+@dataclass(frozen=True)
+class EntropyPath:
+    """Expected entropy of the belief along the way, in nats; all arrays have shape (n_stages + 1,).
+
+    Attributes
+    ----------
+    overall : ndarray
+        After at most so many features, over all instances: those that have stopped keep their last belief. Never rises.
+    going_on : ndarray
+        Among those that are asked for one more feature, before they answer; NaN where there are none.
+    stopped : ndarray
+        Among those that stop there; NaN where there are none.
+    asked : ndarray
+        Probability of being asked for one more feature.
+    method : str
+        ``"exact"`` or ``"simulation"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import AcquireAll, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> round(entropy_path(problem, AcquireAll().solve(problem)).information, 3)
+    0.275
+    """
+
+    overall: FloatArray
+    going_on: FloatArray
+    stopped: FloatArray
+    asked: FloatArray
+    method: str
+
+    @property
+    def information(self) -> float:
+        """Mutual information of the class and all that is acquired, nats."""
+        return float(self.overall[0] - self.overall[-1])
+
+
+def entropy_path(
+    problem: AcquisitionProblem,
+    policy: Policy,
+    *,
+    method: str = "auto",
+    n_paths: int = 10_000,
+    max_histories: int = MAX_HISTORIES,
+    random_state: Any = 0,
+) -> EntropyPath:
+    """Expected entropy of the belief along the way, overall and among those still going on.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem; of a fitted classifier ``problem_``.
+    policy : Policy
+        The policy; of a fitted classifier ``policy_``.
+    method, n_paths, max_histories, random_state
+        See `reachable_beliefs`.
+
+    Returns
+    -------
+    EntropyPath
+        As far as the longest history goes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import GridValueIteration, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.04)
+    >>> path = entropy_path(problem, GridValueIteration().solve(problem))
+    >>> path.overall.round(3), path.going_on.round(3)  # the less certain ones go on
+    (array([0.693, 0.418, 0.319]), array([0.693, 0.474,   nan]))
+    """
+    effort = Effort(method, n_paths, max_histories, random_state)
+    tally, served = collect(problem, policy, _Entropy, effort)
+    asked, going_on, ended, stopped = np.array(tally.rows).T
+    overall = going_on + np.cumsum(stopped)
+    return EntropyPath(overall, ratio(going_on, asked), ratio(stopped, ended), asked, served)
+
+
+class _Entropy:
+    def __init__(self) -> None:
+        self.rows: list[list[float]] = []
+
+    def add(self, level: Level) -> None:
+        nats = entropy(level.info.belief)
+        on, off = level.weight[level.go_on], level.weight[~level.go_on]
+        sums = (on.sum(), on @ nats[level.go_on], off.sum(), off @ nats[~level.go_on])
+        self.rows.append([float(value) for value in sums])
+
+
+def entropy(belief: FloatArray) -> FloatArray:
+    """Entropy of each belief in nats, (n,).
+
+    Parameters
+    ----------
+    belief : ndarray of shape (n, n_classes)
+        Beliefs.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> entropy(np.array([[0.5, 0.5], [0.0, 1.0]])).round(3)
+    array([0.693, 0.   ])
+    """
+    return np.asarray(-(belief * np.log(belief, out=np.zeros_like(belief), where=belief > 0)).sum(axis=1) + 0.0)

@@ -1,0 +1,337 @@
+"""Where on the belief simplex a policy stops: to the last digit for two classes, on a mesh for more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from seqclass._arrays import BoolArray, FloatArray, IntArray
+from seqclass._validation import check_integer, check_real
+from seqclass.pomdp import DECIDE, InformationState, Policy
+from seqclass.pomdp.problem import AcquisitionProblem
+
+#: Steps along an edge of the simplex, by number of classes; 20 beyond.
+_RESOLUTION = {2: 1000, 3: 100}
+_MOST_POINTS = 1_000_000
+
+
+@dataclass(frozen=True)
+class StoppingRegions:
+    """Where a policy stops at one stage, and for which decision, and where it goes on.
+
+    Attributes
+    ----------
+    stage, context : int
+        Number of features asked so far, and the context.
+    belief : ndarray of shape (n, n_classes)
+        A regular mesh of the simplex.
+    region : ndarray of int of shape (n,)
+        The decision at which the policy stops, or -1 where it goes on.
+    edges : ndarray of shape (m,) or None
+        Two classes: the P(second class) at which the region changes, ascending.
+    between : ndarray of int of shape (m + 1,) or None
+        Two classes: the region before, between and after the edges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import GridValueIteration, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> regions = stopping_regions(GridValueIteration().solve(problem))
+    >>> regions.edges.round(4), regions.between
+    (array([0.2222, 0.7273]), array([ 0, -1,  1]))
+    """
+
+    stage: int
+    context: int
+    belief: FloatArray
+    region: IntArray
+    edges: FloatArray | None
+    between: IntArray | None
+
+    @property
+    def go_on(self) -> FloatArray:
+        """Two classes: the intervals of P(second class) in which the policy goes on, (n_intervals, 2).
+
+        Raises
+        ------
+        ValueError
+            If there are not two classes.
+        """
+        if self.edges is None or self.between is None:
+            raise ValueError(f"intervals exist for two classes, here are {self.belief.shape[1]}; see region.")
+        ends = np.concatenate([[0.0], self.edges, [1.0]])
+        inside = np.flatnonzero(self.between == DECIDE)
+        return np.column_stack([ends[inside], ends[inside + 1]])
+
+    @property
+    def go_on_share(self) -> float:
+        """Share of the simplex in which the policy goes on."""
+        if self.edges is not None:
+            return float(np.diff(self.go_on, axis=1).sum())
+        return float((self.region == DECIDE).mean())
+
+
+def stopping_regions(
+    policy: Policy, stage: int = 0, *, context: int = 0, resolution: int | None = None, tolerance: float = 1e-9
+) -> StoppingRegions:
+    """Where a policy stops and where it goes on, at one stage.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy; of a fitted classifier ``policy_``.
+    stage : int
+        Number of features asked so far, below the policy's horizon.
+    context : int
+        Context at this stage, for problems whose likelihoods depend on what was seen before.
+    resolution : int, optional
+        Steps of the mesh along an edge of the simplex; by default 1000 for two classes, 100 for three, 20 beyond.
+    tolerance : float
+        Two classes: error of the edges, which are found by bisection between neighbours of the mesh.
+
+    Returns
+    -------
+    StoppingRegions
+
+    Raises
+    ------
+    ValueError
+        If stage or context do not exist, or the mesh would have over a million points.
+
+    Notes
+    -----
+    For two classes a region is missed only if it lies between two neighbours of the mesh, in the midst of another one.
+    Features of earlier stages count as acquired where a group of features has a discount. A model without tables is
+    asked as if all earlier features had been missing: the belief then is all it knows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import GridValueIteration, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> stopping_regions(GridValueIteration().solve(problem)).go_on  # 2/9 and 8/11: where the costs are equal
+    array([[0.22222222, 0.72727273]])
+    """
+    problem = policy.problem
+    if policy.n_stages < 1:
+        raise ValueError("the policy never asks for a feature: its horizon is 0 stages.")
+    check_integer(stage, "stage", 0, policy.n_stages - 1)
+    check_integer(context, "context", 0, problem.n_contexts(stage) - 1)
+    check_real(tolerance, "tolerance", 0, 1)
+    if resolution is None:
+        resolution = _RESOLUTION.get(problem.n_classes, 20)
+    check_integer(resolution, "resolution", 1)
+    belief = _mesh(problem.n_classes, resolution)
+    row = _one_row(problem, stage, context)
+    region = _region(policy, row, belief)
+    if problem.n_classes != 2:
+        return StoppingRegions(stage, context, belief, region, None, None)
+    edges, between = _edges(policy, row, belief[:, 1], region, tolerance)
+    return StoppingRegions(stage, context, belief, region, edges, between)
+
+
+def information_at(problem: AcquisitionProblem, stage: int, belief: FloatArray, context: int = 0) -> InformationState:
+    """Information state at any beliefs of a stage, the groups of earlier features paid for.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    stage : int
+        Number of features asked so far.
+    belief : ndarray of shape (n, n_classes)
+        The beliefs.
+    context : int
+        Context at this stage; a model without tables is asked as if all earlier features had been missing.
+
+    Returns
+    -------
+    InformationState
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> information_at(problem, 0, np.array([[0.3, 0.7]])).stopping_cost
+    array([0.3])
+    """
+    return _spread(_one_row(problem, stage, context), belief)
+
+
+def _one_row(problem: AcquisitionProblem, stage: int, context: int) -> InformationState:
+    """Everything but the belief, which is the prior."""
+    begun = problem.begin()
+    if problem.has_tables:
+        state: Any = np.full(1, context, dtype=np.intp)
+    else:
+        state = begun.state
+        for earlier in range(stage):
+            state = problem.advance(earlier, state, np.full(1, -1))
+    if begun.paid is not None and problem.groups is not None:
+        groups = problem.groups[:stage]
+        begun.paid[:, groups[groups >= 0]] = True
+    return InformationState(problem, stage, begun.belief, state, begun.paid)
+
+
+def _spread(row: InformationState, belief: FloatArray) -> InformationState:
+    rows = np.zeros(len(belief), dtype=np.intp)
+    paid = None if row.paid is None else row.paid[rows]
+    return InformationState(row.problem, row.stage, belief, row.state[rows], paid)
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Where a policy for two classes goes on and where it stops, at every stage; one row for each interval.
+
+    Attributes
+    ----------
+    stage : ndarray of int of shape (n,)
+        Number of features asked so far, ascending.
+    context : ndarray of int of shape (n,)
+        Context in which the interval holds; 0 where there is one.
+    lower, upper : ndarray of shape (n,)
+        Ends of the interval of P(second class); those of a stage and context cover 0 to 1, ascending.
+    region : ndarray of int of shape (n,)
+        The decision at which the policy stops there, or -1 where it goes on.
+    feature : ndarray of int of shape (n_stages,)
+        Feature that each stage asks for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import GridValueIteration, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1)
+    >>> thresholds(GridValueIteration().solve(problem)).region
+    array([ 0, -1,  1,  0, -1,  1])
+    """
+
+    stage: IntArray
+    context: IntArray
+    lower: FloatArray
+    upper: FloatArray
+    region: IntArray
+    feature: IntArray
+
+    @property
+    def go_on(self) -> BoolArray:
+        """Rows in which the policy goes on, (n,)."""
+        return np.asarray(self.region == DECIDE)
+
+    @property
+    def n_stages(self) -> int:
+        """Number of stages that were looked at."""
+        return len(self.feature)
+
+
+def thresholds(
+    policy: Policy, *, max_stages: int | None = None, resolution: int = 1000, tolerance: float = 1e-9
+) -> Thresholds:
+    """Intervals in which a policy for two classes goes on and stops, at every stage and in every context.
+
+    Parameters
+    ----------
+    policy : Policy
+        A policy for two classes; of a fitted classifier ``policy_``.
+    max_stages : int, optional
+        Stages to look at; by default all up to the policy's horizon.
+    resolution, tolerance
+        See `stopping_regions`.
+
+    Returns
+    -------
+    Thresholds
+
+    Raises
+    ------
+    ValueError
+        If there are not two classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import GridValueIteration, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1)
+    >>> found = thresholds(GridValueIteration().solve(problem))
+    >>> on = found.go_on  # the first feature may be worth its price for the second one's sake
+    >>> found.lower[on].round(3), found.upper[on].round(3)
+    (array([0.207, 0.222]), array([0.795, 0.727]))
+    """
+    problem = policy.problem
+    if problem.n_classes != 2:
+        raise ValueError(f"thresholds exist for two classes, here are {problem.n_classes}; see stopping_regions.")
+    n_stages = policy.n_stages
+    if max_stages is not None:
+        n_stages = min(n_stages, check_integer(max_stages, "max_stages", 0))
+    rows = []
+    for stage in range(n_stages):
+        for context in range(problem.n_contexts(stage)):
+            found = stopping_regions(policy, stage, context=context, resolution=resolution, tolerance=tolerance)
+            if found.edges is not None and found.between is not None:
+                ends = [0.0, *found.edges.tolist(), 1.0]
+                rows += [(stage, context, *row) for row in zip(ends, ends[1:], found.between.tolist())]
+    table = np.array(rows, dtype=np.float64).reshape(-1, 5)
+    stages, contexts, regions = (table[:, k].astype(np.intp) for k in (0, 1, 4))
+    return Thresholds(stages, contexts, table[:, 2], table[:, 3], regions, problem.features[:n_stages].copy())
+
+
+def _region(policy: Policy, row: InformationState, belief: FloatArray) -> IntArray:
+    go_on: BoolArray = policy.act(_spread(row, belief)) != DECIDE
+    return np.where(go_on, DECIDE, policy.decide(belief))
+
+
+def _edges(
+    policy: Policy, row: InformationState, p: FloatArray, region: IntArray, tolerance: float
+) -> tuple[FloatArray, IntArray]:
+    """Every change of region: bisect towards the end of what holds on the left until nothing is left between."""
+
+    def region_at(points: FloatArray) -> IntArray:
+        return _region(policy, row, np.column_stack([1 - points, points]))
+
+    before = np.flatnonzero(np.diff(region))
+    low, high, last = p[before], p[before + 1], region[before + 1]
+    here = region[before]
+    found: list[tuple[float, int]] = []
+    while low.size:
+        end, right, there = high.copy(), high.copy(), last.copy()
+        while True:
+            middle = (low + right) / 2
+            wide = (right - low > tolerance) & (middle > low) & (middle < right)
+            if not wide.any():
+                break
+            label = region_at(middle)
+            same = label == here
+            low = np.where(wide & same, middle, low)
+            right = np.where(wide & ~same, middle, right)
+            there = np.where(wide & ~same, label, there)
+        found += zip(((low + right) / 2).tolist(), there.tolist())
+        more = there != last
+        low, high, last, here = right[more], end[more], last[more], there[more]
+    found.sort(key=lambda edge: edge[0])
+    edges = np.array([edge for edge, _ in found], dtype=np.float64)
+    return edges, np.array([int(region[0]), *(label for _, label in found)], dtype=np.intp)
+
+
+def _mesh(n_classes: int, resolution: int) -> FloatArray:
+    """All beliefs whose entries are multiples of ``1 / resolution``, P(last class) ascending."""
+    size = comb(resolution + n_classes - 1, n_classes - 1)
+    if size > _MOST_POINTS:
+        raise ValueError(
+            f"a mesh of {resolution} steps over {n_classes} classes has {size:,} points, over {_MOST_POINTS:,}; "
+            "lower resolution."
+        )
+    if n_classes == 1:
+        return np.ones((1, 1))
+    # stars and bars: the gaps between n_classes - 1 bars are the counts of each class
+    slots = resolution + n_classes - 1
+    bars = np.fromiter(
+        (place for bar in combinations(range(slots), n_classes - 1) for place in bar), np.intp, size * (n_classes - 1)
+    ).reshape(size, n_classes - 1)
+    edge = np.ones((size, 1), dtype=np.intp)
+    counts = np.diff(np.hstack([-edge, bars, slots * edge]), axis=1) - 1
+    return np.asarray(counts[np.lexsort(counts.T)] / resolution)

@@ -1,0 +1,146 @@
+"""How uncertain the belief still is, after so many features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqclass._validation import check_integer
+from seqclass.analysis import EntropyPath, entropy_path
+from seqclass.classifier import SequentialClassifier
+from seqclass.plots._style import FAINT, NEUTRAL, colour, legend_below, new_axes, open_frame
+from seqclass.pomdp import Policy
+
+
+class EntropyDisplay:
+    """Expected entropy of the belief against the number of features, over all instances and those still going on.
+
+    Make one with `from_estimator`, `from_policy` or from the record of `seqclass.analysis.entropy_path`.
+
+    Parameters
+    ----------
+    path : EntropyPath
+        The record.
+    max_stages : int, optional
+        Features to show; by default up to where fewer than one instance in a hundred goes on.
+
+    Attributes
+    ----------
+    n_stages : int
+        Number of features shown.
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of ``ax_``.
+    lines_ : list of matplotlib Line2D
+        Overall, going on, and stopped.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import GridValueIteration, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.04)
+    >>> display = EntropyDisplay.from_policy(GridValueIteration().solve(problem))
+    >>> display.lines_[0].get_ydata().round(2)
+    array([0.69, 0.42, 0.32])
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, path: EntropyPath, *, max_stages: int | None = None) -> None:
+        self.path = path
+        last = len(path.overall) - 1
+        if max_stages is None:
+            self.n_stages = min(last, int((path.asked >= 1e-2).sum()))
+        else:
+            self.n_stages = min(last, check_integer(max_stages, "max_stages", 0))
+
+    @classmethod
+    def from_policy(
+        cls, policy: Policy, *, ax: Any = None, title: str | None = None, n_paths: int = 10_000, **settings: Any
+    ) -> EntropyDisplay:
+        """Draw a policy in its problem.
+
+        Parameters
+        ----------
+        policy : Policy
+            The policy.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        title : str, optional
+            By default none.
+        n_paths : int
+            Sampled instances, where histories are too many to enumerate.
+        **settings
+            Passed to `EntropyDisplay`.
+
+        Returns
+        -------
+        EntropyDisplay
+        """
+        return cls(entropy_path(policy.problem, policy, n_paths=n_paths), **settings).plot(ax, title=title)
+
+    @classmethod
+    def from_estimator(cls, estimator: SequentialClassifier, **settings: Any) -> EntropyDisplay:
+        """Draw the policy of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : SequentialClassifier
+            A fitted classifier.
+        **settings
+            Passed to `from_policy`.
+
+        Returns
+        -------
+        EntropyDisplay
+        """
+        return cls.from_policy(estimator.policy_, **settings)
+
+    def plot(self, ax: Any = None, *, title: str | None = None) -> EntropyDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        title : str, optional
+            By default none.
+
+        Returns
+        -------
+        EntropyDisplay
+            Itself.
+        """
+        ax = new_axes(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        open_frame(ax)
+        k = slice(0, self.n_stages + 1)
+        x = np.arange(self.n_stages + 1)
+        path = self.path
+        top = float(np.nanmax([path.overall[k], path.going_on[k], path.stopped[k]])) or 1.0
+        # bars share the axis: the tallest is the share of all, at the height of the prior's entropy
+        bars = ax.bar(x, path.asked[k] * top, color=FAINT, alpha=0.45, width=0.7, linewidth=0, zorder=0)
+        bars.set_label("share of instances that go on (right axis)")
+        self.lines_ = []
+        series = [
+            (path.overall, "all instances, the stopped ones as they stopped", "-", "o", "black"),
+            (path.going_on, "those that go on, before they are asked", "--", "^", NEUTRAL),
+            (path.stopped, "those that stop here", ":", "s", colour(1)),
+        ]
+        for values, label, line, marker, paint in series:
+            style = {"linestyle": line, "marker": marker, "color": paint, "markersize": 5, "linewidth": 2}
+            self.lines_ += ax.plot(x, values[k], label=label, zorder=3, **style)
+        ax.set_ylim(0.0, top * 1.05)
+        ax.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
+        ax.set_xlabel("features asked so far")
+        ax.set_ylabel("expected entropy of the belief, nats")
+        share = ax.secondary_yaxis("right", functions=(lambda y: y / top, lambda s: s * top))
+        share.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
+        share.set_ylabel("share of instances", color=NEUTRAL)
+        share.tick_params(colors=NEUTRAL)
+        if title is not None:
+            ax.set_title(title, fontsize=11)
+        legend_below(ax, [*self.lines_, bars], columns=1)
+        return self

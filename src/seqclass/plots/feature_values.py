@@ -1,0 +1,155 @@
+"""What each feature along the way is worth, and how often it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from seqclass._validation import check_integer
+from seqclass.analysis import FeatureValues, feature_values
+from seqclass.classifier import SequentialClassifier
+from seqclass.plots._style import FAINT, colour, legend_below, open_frame, pyplot, shorten
+from seqclass.pomdp import Policy
+
+
+class FeatureValuesDisplay:
+    """Features in the order asked: how many instances are asked, what each feature brings them, and its price.
+
+    What it brings is the fall of the expected cost of deciding, by this feature alone, among those that are asked; what
+    asking saves in all counts later features as well, and takes off prices. Make
+    one with `from_estimator`, `from_policy` or from the record of `seqclass.analysis.feature_values`.
+
+    Parameters
+    ----------
+    values : FeatureValues
+        The record.
+    names : sequence of str, optional
+        Name of each stage's feature; by default numbers.
+    max_stages : int
+        Most features to show, the first ones.
+
+    Attributes
+    ----------
+    n_stages : int
+        Number of features shown: those that at least one instance in a thousand is asked for.
+    ax_ : ndarray of matplotlib Axes of shape (2,)
+        Left: probability of being asked; right: worth and price.
+    figure_ : matplotlib Figure
+        The figure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import GridValueIteration, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.04)
+    >>> display = FeatureValuesDisplay.from_policy(GridValueIteration().solve(problem), names=["blood", "scan"])
+    >>> display.n_stages
+    2
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, values: FeatureValues, *, names: Sequence[str] | None = None, max_stages: int = 25) -> None:
+        self.values = values
+        given = [f"feature {j}" for j in values.feature] if names is None else [str(name) for name in names]
+        if len(given) < len(values.feature):
+            raise ValueError(f"names must have one entry a stage, {len(values.feature)}, got {len(given)}.")
+        self.names = given[: len(values.feature)]
+        shown = int((values.asked >= 1e-3).sum())
+        self.n_stages = min(shown, check_integer(max_stages, "max_stages", 1))
+        if not self.n_stages:
+            raise ValueError("the policy asks for no feature: there is nothing to draw.")
+
+    @classmethod
+    def from_policy(
+        cls, policy: Policy, *, ax: Any = None, title: str | None = None, n_paths: int = 10_000, **settings: Any
+    ) -> FeatureValuesDisplay:
+        """Draw the features of a policy in its problem.
+
+        Parameters
+        ----------
+        policy : Policy
+            The policy.
+        ax : sequence of two matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        title : str, optional
+            By default none.
+        n_paths : int
+            Sampled instances, where histories are too many to enumerate.
+        **settings
+            Passed to `FeatureValuesDisplay`.
+
+        Returns
+        -------
+        FeatureValuesDisplay
+        """
+        return cls(feature_values(policy.problem, policy, n_paths=n_paths), **settings).plot(ax, title=title)
+
+    @classmethod
+    def from_estimator(cls, estimator: SequentialClassifier, **settings: Any) -> FeatureValuesDisplay:
+        """Draw the features of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : SequentialClassifier
+            A fitted classifier.
+        **settings
+            Passed to `from_policy`.
+
+        Returns
+        -------
+        FeatureValuesDisplay
+        """
+        names = [estimator.feature_name(int(column)) for column in estimator.order_]
+        return cls.from_policy(estimator.policy_, names=names, **settings)
+
+    def plot(self, ax: Any = None, *, title: str | None = None) -> FeatureValuesDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : sequence of two matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        title : str, optional
+            By default none.
+
+        Returns
+        -------
+        FeatureValuesDisplay
+            Itself.
+        """
+        n = self.n_stages
+        own = ax is None
+        if own:
+            _, ax = pyplot().subplots(1, 2, figsize=(8.2, 1.6 + 0.27 * n), sharey=True, layout="constrained")
+        left, right = self.ax_ = np.asarray(ax, dtype=object)
+        self.figure_ = left.figure
+        place = np.arange(n)
+        for axes in (left, right):
+            open_frame(axes)
+            axes.grid(visible=False, axis="y")
+            axes.tick_params(axis="y", length=0)
+        left.barh(place, self.values.asked[:n], color=FAINT, height=0.7)
+        left.set_yticks(place, [shorten(name, 30) for name in self.names[:n]], fontsize=9)
+        left.set_ylim(n - 0.4, -0.6)
+        left.set_xlim(0.0, 1.02)
+        left.set_xlabel("share of instances asked")
+        self._draw_worth(right, place)
+        if own:
+            self.figure_.legend(loc="outside lower center", ncols=3, fontsize=9, frameon=False)
+        else:
+            legend_below(right, columns=1)
+        if title is not None:
+            self.figure_.suptitle(title, fontsize=11)
+        return self
+
+    def _draw_worth(self, ax: Any, place: Any) -> None:
+        n = self.n_stages
+        gain, saving, price = (part[:n] for part in (self.values.gain, self.values.saving, self.values.price))
+        ax.barh(place, gain, color=colour(0), height=0.7, alpha=0.8, label="it brings, alone")
+        ax.plot(saving, place, "D", color=colour(1), markersize=5, label="asking saves, in all")
+        ax.vlines(price, place - 0.42, place + 0.42, color="black", linewidth=2, label="its price")
+        ax.axvline(0.0, color="black", linewidth=0.8)
+        ax.set_xlabel("expected cost, among those asked")

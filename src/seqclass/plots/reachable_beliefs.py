@@ -1,0 +1,229 @@
+"""The beliefs that a policy meets, stage by stage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass._validation import check_integer
+from seqclass.analysis import ReachableBeliefs, Thresholds, reachable_beliefs, thresholds
+from seqclass.classifier import SequentialClassifier
+from seqclass.plots._style import NEUTRAL, PALE, colour, legend_below, new_axes, open_frame, shorten
+from seqclass.pomdp import Policy
+
+#: Area of the disc of all instances, in square points, and of the smallest disc.
+_AREA, _DOT = 420.0, 1.0
+#: Beliefs whose shown probability differs by less are one disc.
+_CELL = 0.02
+#: With more decisions than this they have no colours of their own.
+_COLOURED = 4
+
+
+class ReachableBeliefsDisplay:
+    """Beliefs that a policy meets: discs by stage and P(class), their areas the probabilities.
+
+    Instances that go on are grey; those that stop have the colour of their decision. Make one with `from_estimator`,
+    `from_policy` or from the records of `seqclass.analysis`.
+
+    Parameters
+    ----------
+    beliefs : ReachableBeliefs
+        What `seqclass.analysis.reachable_beliefs` found.
+    thresholds : Thresholds, optional
+        Two classes: the go-on intervals behind the discs.
+    class_index : int, optional
+        Class whose probability is shown; by default the last one of two or three classes, and else the likeliest one
+        of each belief.
+    classes, decisions : sequence, optional
+        Labels; by default numbers.
+    max_stages : int, optional
+        Stages to show; by default as far as one instance in a hundred gets.
+
+    Attributes
+    ----------
+    n_stages : int
+        Last stage that is shown.
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of ``ax_``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import GridValueIteration, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.04)
+    >>> display = ReachableBeliefsDisplay.from_policy(GridValueIteration().solve(problem))
+    >>> display.n_stages
+    2
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(
+        self,
+        beliefs: ReachableBeliefs,
+        thresholds: Thresholds | None = None,
+        *,
+        class_index: int | None = None,
+        classes: Sequence[Any] | npt.NDArray[Any] | None = None,
+        decisions: Sequence[Any] | npt.NDArray[Any] | None = None,
+        max_stages: int | None = None,
+    ) -> None:
+        n_classes = beliefs.belief.shape[1]
+        self.beliefs, self.thresholds = beliefs, thresholds
+        if class_index is None:
+            class_index = n_classes - 1 if n_classes <= 3 else None
+        else:
+            check_integer(class_index, "class_index", 0, n_classes - 1)
+        self.class_index = class_index
+        self.classes = list(range(n_classes) if classes is None else classes)
+        if len(self.classes) != n_classes:
+            raise ValueError(f"classes must have {n_classes} labels, got {len(self.classes)}.")
+        self.decisions = self.classes if decisions is None else list(decisions)
+        if max_stages is None:
+            share = np.bincount(beliefs.stage, beliefs.probability)
+            self.n_stages = int(np.flatnonzero(share >= 1e-2)[-1])
+        else:
+            self.n_stages = min(check_integer(max_stages, "max_stages", 0), beliefs.n_stages)
+
+    @classmethod
+    def from_policy(
+        cls, policy: Policy, *, ax: Any = None, title: str | None = None, n_paths: int = 10_000, **settings: Any
+    ) -> ReachableBeliefsDisplay:
+        """Draw the beliefs that a policy meets in its problem.
+
+        Parameters
+        ----------
+        policy : Policy
+            The policy.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        title : str, optional
+            By default none.
+        n_paths : int
+            Sampled instances, where histories are too many to enumerate.
+        **settings
+            Passed to `ReachableBeliefsDisplay`.
+
+        Returns
+        -------
+        ReachableBeliefsDisplay
+        """
+        problem = policy.problem
+        beliefs = reachable_beliefs(problem, policy, n_paths=n_paths)
+        found = None
+        contexts = max([problem.n_contexts(stage) for stage in range(policy.n_stages)], default=0)
+        if problem.n_classes == 2 and contexts == 1 and problem.has_tables:
+            shown = cls(beliefs, **settings).n_stages
+            found = thresholds(policy, max_stages=shown + 1, tolerance=1e-4)
+        return cls(beliefs, found, **settings).plot(ax, title=title)
+
+    @classmethod
+    def from_estimator(cls, estimator: SequentialClassifier, **settings: Any) -> ReachableBeliefsDisplay:
+        """Draw the beliefs that the policy of a fitted classifier meets.
+
+        Parameters
+        ----------
+        estimator : SequentialClassifier
+            A fitted classifier.
+        **settings
+            Passed to `from_policy`.
+
+        Returns
+        -------
+        ReachableBeliefsDisplay
+        """
+        return cls.from_policy(
+            estimator.policy_, classes=estimator.classes_, decisions=estimator.decisions_, **settings
+        )
+
+    def plot(self, ax: Any = None, *, title: str | None = None) -> ReachableBeliefsDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        title : str, optional
+            By default none.
+
+        Returns
+        -------
+        ReachableBeliefsDisplay
+            Itself.
+        """
+        ax = new_axes(ax, 6.4, 4.4)
+        self.ax_, self.figure_ = ax, ax.figure
+        open_frame(ax)
+        ax.grid(visible=False)
+        handles = self._draw_intervals(ax) + self._draw_discs(ax)
+        margin = max(0.6, 0.035 * self.n_stages)
+        ax.set_xlim(-margin, self.n_stages + margin)
+        ax.set_ylim(-0.04, 1.04)
+        ax.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
+        ax.set_xlabel("features asked so far")
+        shown = "likeliest class" if self.class_index is None else shorten(self.classes[self.class_index], 20)
+        ax.set_ylabel(f"P({shown} | what was seen)")
+        if title is not None:
+            ax.set_title(title, fontsize=11)
+        legend_below(ax, handles, columns=2)
+        return self
+
+    def _draw_intervals(self, ax: Any) -> list[Any]:
+        if self.thresholds is None or not self.thresholds.go_on.any():
+            return []
+        from matplotlib.patches import Patch
+
+        found = self.thresholds
+        rows = found.go_on & (found.stage <= self.n_stages)
+        low, high = found.lower[rows], found.upper[rows]
+        if self.class_index == 0:
+            low, high = 1 - high, 1 - low
+        ax.bar(found.stage[rows], high - low, bottom=low, width=0.9, color=PALE, linewidth=0, zorder=0)
+        return [Patch(color=PALE, label="where it goes on")]
+
+    def _draw_discs(self, ax: Any) -> list[Any]:
+        from matplotlib.lines import Line2D
+
+        handles = []
+        for label, paint, share in self._series():
+            stage, p, area = self._discs(share)
+            if stage.size:
+                ax.scatter(stage, p, s=area, color=paint, alpha=0.8, linewidth=0, zorder=3)
+                style: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 8, "markeredgewidth": 0}
+                handles.append(Line2D([], [], label=label, color=paint, alpha=0.8, **style))
+        return handles
+
+    def _series(self) -> list[tuple[str, str, FloatArray]]:
+        """Label, colour and share of each belief, of what goes on and of what stops."""
+        found = self.beliefs
+        stopped = found.probability - found.asked
+        series = [("goes on", NEUTRAL, found.asked)]
+        if len(self.decisions) <= _COLOURED:
+            labels = [(j, f"stops: {shorten(label, 22)}") for j, label in enumerate(self.decisions)]
+            series += [(label, colour(j), stopped * (found.decision == j)) for j, label in labels]
+        elif self.class_index is None:
+            series.append(("stops", colour(0), stopped))
+        else:
+            mine = found.decision == self.class_index
+            series.append((f"stops: {shorten(self.classes[self.class_index], 22)}", colour(0), stopped * mine))
+            series.append(("stops for another decision", colour(1), stopped * ~mine))
+        return series
+
+    def _discs(self, share: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Stage, probability and area of each disc: beliefs that one could not tell apart are one."""
+        found = self.beliefs
+        p = found.belief.max(axis=1) if self.class_index is None else found.belief[:, self.class_index]
+        n_cells = int(1 / _CELL) + 1
+        cell = found.stage * n_cells + np.floor(p / _CELL).astype(np.intp)
+        size = (self.n_stages + 1) * n_cells
+        rows = (share > 0) & (found.stage <= self.n_stages)
+        total = np.bincount(cell[rows], share[rows], size)
+        kept = np.flatnonzero(_AREA * total >= _DOT)
+        centre = np.bincount(cell[rows], (share * p)[rows], size)[kept] / total[kept]
+        return kept // n_cells, np.asarray(centre), np.asarray(_AREA * total[kept])

@@ -1,0 +1,215 @@
+"""Pictures of the analyses: what is drawn is what the record says, and nothing written covers anything else written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+
+from seqclass import SequentialClassifier
+from seqclass.analysis import entropy_path, feature_values, reachable_beliefs, thresholds
+from seqclass.plots import EntropyDisplay, FeatureValuesDisplay, ReachableBeliefsDisplay, ThresholdsDisplay
+from seqclass.pomdp import DecideNow, GridValueIteration, TableProblem
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.collections import PathCollection
+
+LONG = "a measurement whose name is rather long, number"
+COIN = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3)
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def two() -> SequentialClassifier:
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    return SequentialClassifier().fit(X, np.array(["malignant", "benign"])[y])
+
+
+@pytest.fixture(scope="module")
+def three() -> SequentialClassifier:
+    X, y = load_iris(return_X_y=True)
+    names = np.array([f"class {i} with a very long name indeed, no. {i}" for i in range(3)])
+    return SequentialClassifier(feature_costs=0.02).fit(
+        pd.DataFrame(X, columns=[f"{LONG} {j}" for j in range(4)]), names[y]
+    )
+
+
+@pytest.fixture(scope="module")
+def ten() -> SequentialClassifier:
+    X, y = load_digits(return_X_y=True)
+    return SequentialClassifier(feature_costs=0.05).fit(X[:600], y[:600])
+
+
+def assert_legible(figure: Any) -> None:
+    """No text overlaps another, and none is cut by the border."""
+    figure.draw_without_rendering()
+    width, height = figure.bbox.size
+    hidden = set()
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            for tick in [*axis.get_major_ticks(), *axis.get_minor_ticks()]:
+                if not low - 1e-9 <= tick.get_loc() <= high + 1e-9:
+                    hidden |= {id(tick.label1), id(tick.label2)}
+    found = [t for t in figure.findobj(matplotlib.text.Text) if t.get_text() and t.get_visible()]
+    boxes = [(t.get_text(), t.get_window_extent()) for t in found if id(t) not in hidden]
+    boxes = [(text, box) for text, box in boxes if box.width > 0]
+    assert len(boxes) > 3
+    for i, (text, box) in enumerate(boxes):
+        assert min(box.x0, box.y0) > -1, text
+        assert box.x1 < width + 1, text
+        assert box.y1 < height + 1, text
+        for other, its in boxes[i + 1 :]:
+            assert not box.padded(-1).overlaps(its), (text, other)
+
+
+def problem(**settings: Any) -> TableProblem:
+    return TableProblem([0.5, 0.5], COIN, 0.04, **settings)
+
+
+class TestReachableBeliefs:
+    def test_discs_have_the_area_of_their_probability(self) -> None:
+        policy = GridValueIteration().solve(problem())
+        display = ReachableBeliefsDisplay.from_policy(policy)
+        beliefs = reachable_beliefs(policy.problem, policy)
+        discs = [c for c in display.ax_.collections if isinstance(c, PathCollection)]
+        places = np.concatenate([c.get_offsets() for c in discs])
+        areas = np.concatenate([c.get_sizes() for c in discs])
+        np.testing.assert_allclose(areas.sum(), 420 * beliefs.probability.sum())
+        for stage, p, share in zip(beliefs.stage, beliefs.belief[:, 1], beliefs.probability):
+            here = np.abs(places - [stage, p]).max(axis=1) < 1e-9
+            np.testing.assert_allclose(areas[here].sum(), 420 * share)
+        legend = [t.get_text() for t in display.ax_.get_legend().get_texts()]
+        assert legend == ["where it goes on", "goes on", "stops: 0", "stops: 1"]
+        assert_legible(display.figure_)
+
+    def test_the_other_class_is_the_mirror(self) -> None:
+        policy = GridValueIteration().solve(problem())
+        one, other = (ReachableBeliefsDisplay.from_policy(policy, class_index=k) for k in (1, 0))
+        for a, b in zip(one.ax_.collections, other.ax_.collections):
+            np.testing.assert_allclose(np.sort(a.get_offsets()[:, 1]), np.sort(1 - b.get_offsets()[:, 1]), atol=0.02)
+        for a, b in zip(one.ax_.patches, other.ax_.patches):
+            np.testing.assert_allclose(a.get_y(), 1 - b.get_y() - b.get_height())
+
+    def test_two_three_and_ten_classes(
+        self, two: SequentialClassifier, three: SequentialClassifier, ten: SequentialClassifier
+    ) -> None:
+        for clf, label in ((two, "malignant"), (three, "class 2"), (ten, "likeliest class")):
+            display = ReachableBeliefsDisplay.from_estimator(clf, n_paths=500)
+            assert label in display.ax_.get_ylabel()
+            assert_legible(display.figure_)
+        display = ReachableBeliefsDisplay.from_estimator(ten, n_paths=500, class_index=3, max_stages=2)
+        assert (display.n_stages, display.ax_.get_ylabel()) == (2, "P(3 | what was seen)")
+
+    def test_wrong_input_is_refused(self) -> None:
+        beliefs = reachable_beliefs(problem())
+        with pytest.raises(ValueError, match="class_index must be between 0 and 1"):
+            ReachableBeliefsDisplay(beliefs, class_index=2)
+        with pytest.raises(ValueError, match="classes must have 2 labels"):
+            ReachableBeliefsDisplay(beliefs, classes=["a"])
+
+
+class TestThresholds:
+    def test_bars_are_the_intervals(self) -> None:
+        policy = GridValueIteration().solve(problem(decision_costs=[[0, 1, 0.1], [1, 0, 0.1]]))
+        display = ThresholdsDisplay.from_policy(policy, classes=["a", "b"], decisions=["a", "b", "refer"])
+        found = thresholds(policy, tolerance=1e-6)
+        bars = {(round(b.get_x() + b.get_width() / 2), b.get_y()): b.get_height() for b in display.ax_.patches}
+        assert len(bars) == len(found.stage)
+        for stage, low, high in zip(found.stage, found.lower, found.upper):
+            np.testing.assert_allclose(bars[stage, low], high - low, atol=1e-6)
+        legend = [t.get_text() for t in display.figure_.legends[0].get_texts()]
+        assert legend == ["go on: ask", "stop: a", "stop: b", "stop: refer", "prior"]
+        assert_legible(display.figure_)
+
+    def test_classifiers(self, two: SequentialClassifier, three: SequentialClassifier) -> None:
+        display = ThresholdsDisplay.from_estimator(two, max_stages=10)
+        assert [t.get_text() for t in display.ax_.get_xticklabels()] == [two.feature_name(j) for j in two.order_[:10]]
+        assert_legible(display.figure_)
+        assert_legible(ThresholdsDisplay.from_estimator(two).figure_)
+        with pytest.raises(ValueError, match="two classes"):
+            ThresholdsDisplay.from_estimator(three)
+
+    def test_contexts_lie_over_each_other(self) -> None:
+        useful, useless = [[1.0, 0.0], [0.0, 1.0]], [[0.5, 0.5], [0.5, 0.5]]
+        staged = TableProblem(
+            [0.5, 0.5],
+            [[[[0.5, 0.5], [0.5, 0.5]]], [useful, useless]],
+            prices=[0.1, 0.1],
+            transitions=[[[0, 1, 1]], [[0, 0, 0], [0, 0, 0]]],
+        )
+        policy = GridValueIteration().solve(staged)
+        _, ax = plt.subplots(layout="constrained")
+        display = ThresholdsDisplay.from_policy(policy, ax=ax)
+        found = thresholds(policy)
+        assert len(ax.patches) == found.go_on.sum()
+        assert_legible(display.figure_)
+
+    def test_wrong_input_is_refused(self) -> None:
+        found = thresholds(GridValueIteration().solve(problem()))
+        with pytest.raises(ValueError, match="classes must have 2 labels"):
+            ThresholdsDisplay(found, classes=["a"])
+        with pytest.raises(ValueError, match="names must have one entry a stage, 3, got 1"):
+            ThresholdsDisplay(found, names=["a"])
+
+
+class TestFeatureValues:
+    def test_bars_are_the_record(self, two: SequentialClassifier) -> None:
+        display = FeatureValuesDisplay.from_estimator(two, n_paths=500)
+        values, n = display.values, display.n_stages
+        left, right = display.ax_
+        np.testing.assert_allclose([b.get_width() for b in left.patches], values.asked[:n])
+        np.testing.assert_allclose([b.get_width() for b in right.patches], values.gain[:n])
+        np.testing.assert_allclose(right.lines[0].get_xdata(), values.saving[:n])
+        names = [t.get_text() for t in left.get_yticklabels()]
+        assert names == [two.feature_name(j) for j in two.order_[:n]]
+        assert_legible(display.figure_)
+
+    def test_few_and_many(self, three: SequentialClassifier, ten: SequentialClassifier) -> None:
+        assert_legible(FeatureValuesDisplay.from_estimator(three).figure_)
+        display = FeatureValuesDisplay.from_estimator(ten, n_paths=500, max_stages=6, title="digits")
+        assert display.n_stages == 6
+        assert_legible(display.figure_)
+        _, ax = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+        assert_legible(FeatureValuesDisplay.from_estimator(three, ax=ax).figure_)
+
+    def test_nothing_to_draw(self) -> None:
+        never = DecideNow().solve(problem())
+        with pytest.raises(ValueError, match="asks for no feature"):
+            FeatureValuesDisplay.from_policy(never)
+        values = feature_values(problem(), GridValueIteration().solve(problem()))
+        with pytest.raises(ValueError, match="names must have one entry a stage"):
+            FeatureValuesDisplay(values, names=["a"])
+
+
+class TestEntropy:
+    def test_lines_are_the_record(self, three: SequentialClassifier) -> None:
+        display = EntropyDisplay.from_estimator(three)
+        path = entropy_path(three.problem_, three.policy_)
+        n = display.n_stages + 1
+        for line, values in zip(display.lines_, (path.overall, path.going_on, path.stopped)):
+            np.testing.assert_array_equal(line.get_ydata(), values[:n])
+        top = max(np.nanmax(v[:n]) for v in (path.overall, path.going_on, path.stopped))
+        np.testing.assert_allclose([b.get_height() / top for b in display.ax_.patches], path.asked[:n])
+        assert_legible(display.figure_)
+
+    def test_more_classifiers(self, two: SequentialClassifier, ten: SequentialClassifier) -> None:
+        for clf in (two, ten):
+            assert_legible(EntropyDisplay.from_estimator(clf, n_paths=500, title="a title").figure_)
+
+    def test_a_policy_that_never_asks_and_a_class_that_is_certain(self) -> None:
+        assert EntropyDisplay.from_policy(DecideNow().solve(problem())).n_stages == 0
+        certain = TableProblem([1.0, 0.0], COIN, 0.04)
+        display = EntropyDisplay.from_policy(DecideNow().solve(certain))
+        assert display.lines_[0].get_ydata().tolist() == [0.0]
