@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest, mutual_info_classif
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import CategoricalNB
@@ -468,3 +469,80 @@ def test_bad_data_is_named(fitted):
         fitted.predict(np.zeros((2, 3)))
     with pytest.raises(ValueError, match="infinity"):
         fitted.predict(np.full((1, 30), np.inf))
+
+
+def test_a_frame_of_categories_only(tmp_path):
+    X, y = frame_data()
+    X = X[["colour"]]
+    clf = etana(solver=QUICK).fit(X, y)
+    assert clf.score(X, y) > 0.85
+    case = clf.session()
+    case.observe("colour", "red")
+    assert case.decision == "ripe"
+    clf.save(tmp_path / "model.seq")
+    np.testing.assert_array_equal(seqclass.load(tmp_path / "model.seq").predict(X), clf.predict(X))
+
+
+def test_a_live_case_with_a_foreign_discretiser(cancer):
+    X, y = cancer
+    foreign = KBinsDiscretizer(4, encode="ordinal", strategy="quantile", quantile_method="averaged_inverted_cdf")
+    clf = SequentialClassifier(solver=QUICK, discretizer=foreign).fit(X, y)
+    record = clf.acquire(X[:5])
+    for i in range(5):
+        case = clf.session()
+        while (question := case.next_feature) is not None:
+            case.observe(question.name, X[i, question.column])
+        assert case.decision == record.decision[i]
+        np.testing.assert_allclose(case.posterior, record.posterior[i])
+
+
+def test_score_with_number_classes_and_a_further_decision(cancer):
+    X, y = cancer
+    clf = SequentialClassifier(solver=QUICK, decision_costs=[[0, 1, 0.05], [1, 0, 0.05]], decisions=["refer"])
+    decision = clf.fit(X, y).predict(X)
+    assert clf.score(X, y) == np.mean([d == label for d, label in zip(decision, y)])
+    weight = np.arange(len(y))
+    assert clf.score(X, y, weight) == pytest.approx(np.average(decision == y, weights=weight))
+    assert cross_val_score(clf, X, y, cv=3).min() > 0.5
+
+
+def test_lots_do_not_hang_on_columns_that_are_never_asked_for(cancer):
+    X, y = cancer
+    clf = SequentialClassifier(solver=QUICK, order=[27, 20, 1], target_cost=0.013).fit(X, y)
+    changed = X.copy()
+    changed[:, [0, 5, 11]] = np.nan
+    record, same = clf.acquire(X), clf.acquire(changed)
+    np.testing.assert_array_equal(record.order, same.order)
+    np.testing.assert_array_equal(record.cost, same.cost)
+    assert len(clf.policy_.begin()[0]) == 2
+
+
+def test_settings_that_would_do_nothing_are_refused():
+    with pytest.raises(ValueError, match="n_bins and strategy belong"):
+        etana(discretizer="precomputed", n_bins=7)
+    with pytest.raises(ValueError, match="n_bins and strategy belong"):
+        etana(discretizer="precomputed", strategy="uniform")
+    with pytest.raises(ValueError, match="temperature belongs"):
+        etana(observation_model=NaiveBayes(), temperature=3)
+
+
+def test_a_failed_first_fit_leaves_it_unfitted(cancer):
+    X, y = cancer
+    clf = SequentialClassifier(feature_costs=-1)
+    with pytest.raises(ValueError, match="feature_costs"):
+        clf.fit(X, y)
+    with pytest.raises(NotFittedError):
+        clf.predict(X)
+
+
+def test_columns_that_share_a_name_are_refused():
+    frame = pd.DataFrame(np.zeros((4, 2)), columns=["a", "a"])
+    with pytest.raises(ValueError, match="more than one column named 'a'"):
+        SequentialClassifier().fit(frame, [0, 1, 0, 1])
+
+
+def test_a_missing_live_value_of_a_randomised_rule_has_a_saving(cancer):
+    X, y = cancer
+    clf = SequentialClassifier(solver=QUICK, target_cost=0.012).fit(X, y)
+    question = clf.session(key="patient 7").next_feature
+    assert question is None or np.isfinite(question.expected_saving)

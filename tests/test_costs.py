@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from seqclass.costs import resolve_decisions, resolve_prices
@@ -14,6 +15,8 @@ def test_prices_in_every_form():
     np.testing.assert_array_equal(resolve_prices([1, 2, 3], 3).full, [1, 2, 3])
     np.testing.assert_array_equal(resolve_prices({"b": 2, "a": 1}, 2, ["a", "b"]).full, [1, 2])
     np.testing.assert_array_equal(resolve_prices({1: 2, 0: 1}, 2).full, [1, 2])
+    series = pd.Series({"b": 2, "a": 1})  # by its index, not by position
+    np.testing.assert_array_equal(resolve_prices(series, 2, ["a", "b"]).full, [1, 2])
 
 
 def test_groups_in_every_form():

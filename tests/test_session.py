@@ -146,3 +146,15 @@ def test_numbered_columns_and_charged_missing():
     assert session.next_feature.name == "x0"
     session.unavailable("x0")
     assert session.cost == 0.01
+
+
+@pytest.mark.parametrize("kind", ["number", "interval"])
+def test_categories_that_are_no_texts_are_kept_as_texts(kind):
+    numbers = np.tile([1, 2, 3, 4], 20)
+    column = pd.Categorical(numbers) if kind == "number" else pd.cut(numbers, [0, 1, 2, 3, 4])
+    frame = pd.DataFrame({"grade": column})
+    clf = SequentialClassifier(solver=QUICK).fit(frame, numbers > 2)
+    session = clf.session()
+    session.observe("grade", column[1])
+    assert session.history[0].value == str(column[1])
+    assert clf.session(session.to_json()).history == session.history

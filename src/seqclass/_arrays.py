@@ -46,6 +46,30 @@ def as_generator(random_state: Any = None) -> np.random.Generator:
         raise ValueError(f"random_state must be None, an integer or a numpy generator, got {random_state!r}") from error
 
 
+def another_stream(random_state: Any) -> Any:
+    """Seed of a stream that is independent of the one that ``random_state`` itself seeds.
+
+    Parameters
+    ----------
+    random_state : None, int, sequence of int, SeedSequence or generator
+        A generator moves on by itself and is returned as it is.
+
+    Returns
+    -------
+    None, SeedSequence or generator
+
+    Examples
+    --------
+    >>> bool(as_generator(0).integers(2**60) == as_generator(another_stream(0)).integers(2**60))
+    False
+    """
+    if random_state is None or isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+        return random_state
+    if not isinstance(random_state, np.random.SeedSequence):
+        random_state = np.random.SeedSequence(random_state)
+    return np.random.SeedSequence(random_state.entropy, spawn_key=(*random_state.spawn_key, 0x5EED))
+
+
 def chunks(n: int, bytes_per_row: float, budget: int = CHUNK_BYTES) -> Iterator[slice]:
     """Cut ``n`` rows into slices whose work fits in ``budget`` bytes.
 

@@ -42,6 +42,7 @@ class OutcomeCoder:
 
     discretizer_: Any
     n_outcomes_: IntArray
+    example_: Any
 
     def __init__(self, discretizer: Any = None, categories: dict[int, int] | None = None) -> None:
         self.discretizer = discretizer
@@ -70,11 +71,12 @@ class OutcomeCoder:
         if isinstance(self.discretizer, str):
             if self.discretizer != "precomputed":
                 raise ValueError(f'discretizer must be a transformer, None or "precomputed", got {self.discretizer!r}.')
-        else:
+        elif self.numeric_.size:
             self.discretizer_ = clone(Discretizer() if self.discretizer is None else self.discretizer)
-            if self.numeric_.size:
-                self.discretizer_.fit(self._numeric_part(X), y)
-                self._read_n_outcomes()
+            self.discretizer_.fit(self._numeric_part(X), y)
+            self._read_n_outcomes()
+        # one row that any discretiser takes, for the values of live cases
+        self.example_ = X[:1] if hasattr(X, "dtype") and not sp.issparse(X) else X[[0]].toarray()
         codes = self._code(X)
         if not hasattr(self.discretizer_, "n_outcomes_"):
             self._count_outcomes(codes)
@@ -98,6 +100,7 @@ class OutcomeCoder:
         if self.discretizer_ is not None and not hasattr(self.discretizer_, "restrict"):
             return self
         part = OutcomeCoder(self.discretizer)
+        part.example_ = self.example_[:, columns]
         position = {int(j): i for i, j in enumerate(columns)}
         part.categories = {position[j]: n for j, n in self.categories.items() if j in position}
         part.numeric_ = np.flatnonzero(np.isin(columns, self.numeric_))
@@ -108,6 +111,26 @@ class OutcomeCoder:
             inner = np.searchsorted(self.numeric_, columns[part.numeric_])
             part.discretizer_ = self.discretizer_.restrict(inner)
         return part
+
+    def code_value(self, column: int, value: float) -> int:
+        """Outcome of one value of a column.
+
+        Parameters
+        ----------
+        column : int
+            The column.
+        value : float
+            Its value; for a categorical column the category's number.
+
+        Returns
+        -------
+        int
+        """
+        coder = self.restrict(np.array([column]))
+        row = coder.example_.astype(np.float64)
+        at = column if coder is self else 0
+        row[0, at] = value
+        return int(coder.transform(row)[0, at])
 
     def labels(self, feature: int) -> list[str]:
         """Describe the outcomes of a numeric feature for people, such as ``"[1.2, 3.4)"``."""
@@ -120,7 +143,7 @@ class OutcomeCoder:
         return X if len(self.numeric_) == X.shape[1] else X[:, self.numeric_]
 
     def _code(self, X: Any) -> Any:
-        if self.discretizer_ is None and self.numeric_.size:
+        if self.discretizer_ is None:
             return check_outcomes(X)
         if not self.categories:
             part = self.discretizer_.transform(X)

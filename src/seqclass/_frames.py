@@ -51,9 +51,13 @@ class FrameEncoder:
         Raises
         ------
         ValueError
-            If a column mixes numbers with texts, holds dates, or has too many different texts to be a category.
+            If a column mixes numbers with texts, holds dates, has too many different texts to be a category, or shares
+            its name with another.
         """
         self.columns_ = list(X.columns)
+        if len(set(self.columns_)) < len(self.columns_):
+            twice = next(name for i, name in enumerate(self.columns_) if name in self.columns_[:i])
+            raise ValueError(f"X has more than one column named {twice!r}; rename or drop one.")
         self.categories_ = {}
         for name in X.columns:
             column = _as_numbers(X[name])

@@ -191,7 +191,7 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Parameters
         ----------
         X : array-like, data frame or sparse array of shape (n, n_features)
-            Only what the policy asks for is looked at.
+            Every column is checked; only what the policy asks for counts.
 
         Returns
         -------
@@ -207,7 +207,7 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Parameters
         ----------
         X : array-like, data frame or sparse array of shape (n, n_features)
-            Only what the policy asks for is looked at.
+            Every column is checked; only what the policy asks for counts.
 
         Returns
         -------
@@ -216,13 +216,17 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         acquired = self._run(X)
         return np.asarray(acquired.leaf_belief[acquired.leaf])
 
+    def score(self, X: Any, y: npt.ArrayLike, sample_weight: Any = None) -> float:
+        """Share of instances (weighted, if asked) whose decision is their label; "refer" and the like never are."""
+        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+
     def acquire(self, X: Any, *, record_beliefs: bool = False) -> AcquisitionRecord:
         """Acquire and decide, and tell what was acquired.
 
         Parameters
         ----------
         X : array-like, data frame or sparse array of shape (n, n_features)
-            Only what the policy asks for is looked at.
+            Every column is checked; only what the policy asks for counts.
         record_beliefs : bool
             Keep the beliefs on the way.
 
@@ -247,7 +251,7 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         -------
         Session
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "policy_")
         session = Session(self, key)
         if saved is not None:
             session.restore(saved)
@@ -275,7 +279,7 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         >>> rare.problem_.prior.tolist()
         [0.01, 0.99]
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "policy_")
         prior = check_distribution(prior, len(self.classes_), "prior")
         other: SequentialClassifier = clone(self)
         other.__dict__.update({k: v for k, v in self.__dict__.items() if k.endswith("_") or k.startswith("_")})
@@ -300,7 +304,7 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         TypeError
             If a part comes from another package; nothing is written then.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "policy_")
         save(self, path)
 
     def feature_name(self, column: int) -> str:
@@ -366,7 +370,7 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.order_ = self._support[asked]
 
     def _run(self, X: Any, record_beliefs: bool = False) -> Any:
-        check_is_fitted(self)
+        check_is_fitted(self, "policy_")
         X = check_input(self, X, self.encoder_)
         codes, columns = self._code(X)
         return acquire(
@@ -375,7 +379,8 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             columns=columns,
             charge_missing=self.charge_missing,
             record_beliefs=record_beliefs,
-            keys=X,
+            # lots are drawn from what may be asked for, whatever else the instance comes with
+            keys=X[:, self.order_] if len(self.policy_.begin()[0]) > 1 else None,
         )
 
     def _code(self, X: Any) -> tuple[Any, IntArray]:
@@ -388,12 +393,3 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             return self.coder_.transform(X), self._support
         column[self.problem_.features[: self.policy_.n_stages]] = np.arange(self.order_.size)
         return coder.transform(X[:, self.order_]), column
-
-    def _code_value(self, column: int, value: float) -> int:
-        """Outcome of one value of a column of ``X``."""
-        coder = self.coder_.restrict(np.array([column]))
-        if coder is self.coder_:
-            row = np.full((1, self.n_features_in_), np.nan)
-            row[0, column] = value
-            return int(coder.transform(row)[0, column])
-        return int(coder.transform(np.array([[value]]))[0, 0])

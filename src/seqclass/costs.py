@@ -87,7 +87,7 @@ def resolve_prices(
 
     Parameters
     ----------
-    feature_costs : float, array-like of shape (n_features,) or dict
+    feature_costs : float, array-like of shape (n_features,), dict or Series
         One price for all, one each, or by feature name (by column number where features have no names).
     n_features : int
         Number of features.
@@ -113,6 +113,7 @@ def resolve_prices(
     >>> resolve_prices({"a": 1.0, "b": 2.0}, 2, ["a", "b"]).full
     array([1., 2.])
     """
+    feature_costs, groups, discounted_costs = map(_mapping, (feature_costs, groups, discounted_costs))
     full = _by_feature(feature_costs, "feature_costs", n_features, names)
     if groups is None:
         if discounted_costs is not None:
@@ -126,6 +127,11 @@ def resolve_prices(
             f"discounted_costs of feature {_name(j, names)} is {discounted[j]:g}, above its full price {full[j]:g}."
         )
     return Prices(full, discounted, labels)
+
+
+def _mapping(value: Any) -> Any:
+    """Give a pandas Series as the mapping that its index makes it."""
+    return value.to_dict() if hasattr(value, "to_dict") and hasattr(value, "index") else value
 
 
 def _by_feature(value: Any, name: str, n_features: int, names: Sequence[Hashable] | None) -> FloatArray:

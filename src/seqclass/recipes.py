@@ -18,7 +18,7 @@ def etana(
     random_state: Any = 0,
     *,
     n_bins: Any = None,
-    strategy: str = "uniform",
+    strategy: str | None = None,
     order: Any = None,
     temperature: Any = None,
     **settings: Any,
@@ -40,8 +40,8 @@ def etana(
         Seed of the solver and its certificate.
     n_bins : int, array-like or {"auto", "n_classes"}, optional
         Outcomes of a feature; see `seqclass.discretize.Discretizer`.
-    strategy : {"uniform", "quantile"}
-        How bins are cut.
+    strategy : {"uniform", "quantile"}, optional
+        How bins are cut; by default ``"uniform"``.
     order : str or array-like, optional
         See `SequentialClassifier`.
     temperature : float, "fit" or None
@@ -58,6 +58,8 @@ def etana(
     ------
     TypeError
         If a setting is unknown.
+    ValueError
+        If ``n_bins`` or ``strategy`` comes with a ``discretizer``, or ``temperature`` with an ``observation_model``.
 
     References
     ----------
@@ -74,7 +76,11 @@ def etana(
     >>> bool((record.decision == y[1::2]).mean() > 0.9), bool(record.n_features.mean() < 6)
     (True, True)
     """
-    check_choice(strategy, "strategy", ("uniform", "quantile"))
+    if settings.get("discretizer") is not None and (n_bins is not None or strategy is not None):
+        raise ValueError("n_bins and strategy belong to our discretizer; with another one leave them out.")
+    if settings.get("observation_model") is not None and temperature is not None:
+        raise ValueError("temperature belongs to our observation_model; with another one leave it out.")
+    strategy = "uniform" if strategy is None else check_choice(strategy, "strategy", ("uniform", "quantile"))
     if published:
         n_bins = "n_classes" if n_bins is None else n_bins
         order = "error" if order is None else order

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqclass._arrays import FloatArray
-from seqclass.pomdp import DECIDE, InformationState, LookaheadPolicy, Policy
+from seqclass.pomdp import DECIDE, InformationState, Policy
 
 if TYPE_CHECKING:
     from seqclass.classifier import SequentialClassifier
@@ -122,7 +122,7 @@ class Session:
         if feature == DECIDE:
             return None
         saving = float("nan")
-        if isinstance(policy, LookaheadPolicy):
+        if hasattr(policy, "continuation_cost"):
             saving = float(info.stopping_cost[0] - policy.continuation_cost(info)[0])
         column = int(self._classifier._support[feature])
         name = self._classifier.feature_name(column)
@@ -276,15 +276,15 @@ class Session:
                 raise ValueError(
                     f"feature {question.name!r} must be finite, got {value!r}; call it unavailable if it is."
                 )
-        return self._classifier._code_value(question.column, number)
+        return self._classifier.coder_.code_value(question.column, number)
 
     def _advance(self, question: Question, value: Any, outcome: int) -> None:
         info = self._states[-1]
         charged = self._classifier.charge_missing
         following = info.update(np.array([outcome]), charge_missing=charged)
         paid = outcome >= 0 or charged
-        if value is not None and not isinstance(value, str):
-            value = float(value)
+        if value is not None:
+            value = str(value) if question.categories else float(value)
         self._states.append(following)
         self._answers.append(
             Answer(

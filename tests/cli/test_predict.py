@@ -134,3 +134,23 @@ def test_another_thing_in_the_file(folder: Path, refuses: Any) -> None:
 
     save({"a": 1}, "m.seq")
     assert "holds a dict, not a classifier" in refuses("show", "m.seq")
+
+
+def test_a_model_that_asks_for_nothing(folder: Path, run: Any) -> None:
+    assert run("fit", "data.csv", "-t", "the label", "--drop", "id", "--feature-cost", 5, "-o", "m.seq").exit_code == 0
+    clf = seqclass.load("m.seq")
+    clf.max_features = 0
+    frame = pd.read_csv("data.csv")
+    clf.fit(frame[clf.feature_names_in_.tolist()], frame["the label"])
+    clf.save("none.seq")
+    result = run("predict", "none.seq", "data.csv")
+    assert (result.exit_code, result.stderr) == (0, "")
+    table = pd.read_csv(io.StringIO(result.stdout), keep_default_na=False)
+    assert len(table) == len(frame)
+    assert set(table["asked"]) == {""}
+
+
+def test_f_etana_is_a_method(folder: Path, run: Any) -> None:
+    result = run("fit", "data.csv", "-t", "the label", "--drop", "id", "--method", "f_etana", "-o", "m.seq")
+    assert result.exit_code == 0, result.stderr
+    assert type(seqclass.load("m.seq").policy_).__name__ == "LinearThresholdPolicy"

@@ -25,7 +25,7 @@ def ask(model: Path, resume: Path | None, save: Path | None) -> None:
     """Work through one live case: the MODEL asks only for what it needs.
 
     Each question comes with its price and with what it is expected to save beyond that price, both in units of
-    misclassification cost. Answer with a number or a category; "?" if the feature cannot be had (it is not paid for),
+    misclassification cost. Answer with a number or a category; "?" if the feature cannot be had,
     "undo" to take the last answer back, "quit" to stop. The case ends with the decision and what it cost.
 
     Answers may be piped in, one a line. Where they end before the case does, its state is printed, and the exit

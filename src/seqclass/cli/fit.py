@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,10 @@ from seqclass.cli._format import count, echo_json, gap_text, wrapped
 from seqclass.cli._progress import working
 from seqclass.cli._training import read_decision_costs, read_prices, read_training
 from seqclass.pomdp import evaluate
-from seqclass.recipes import etana
+from seqclass.recipes import etana, f_etana
 
 _PATH = click.Path(path_type=Path)
-_METHODS = {"etana": etana}
+_METHODS: dict[str, Callable[..., SequentialClassifier]] = {"etana": etana, "f_etana": f_etana}
 
 
 def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:

@@ -61,7 +61,7 @@ def predict(model: Path, new: Path, output: Path | None, keep: tuple[str, ...], 
     """Decide for every row of the table NEW with a MODEL that 'seqclass fit' wrote.
 
     NEW is read as 'seqclass fit' reads its data. Columns may come in any order; further ones are ignored, and ones
-    that no row asks for may be left out. A cell that is asked for and missing is not paid for and tells nothing.
+    that no row asks for may be left out. A cell that is asked for and missing tells nothing.
 
     \b
     The output is CSV, a line a row:
@@ -131,9 +131,10 @@ def _read(clf: SequentialClassifier, path: Path, keep: tuple[str, ...]) -> _Case
     asked = [clf.feature_name(j) for j in clf.order_.tolist()]
     categorical = set() if clf.encoder_ is None else {str(name) for name in clf.encoder_.categories_}
     wanted = [name for name in asked if name in set(names)]
-    if not wanted:
+    if asked and not wanted:
         raise InputError(_lacks(clf, path, names, int(clf.order_[0])))
-    frame = read_frame(path, [*wanted, *keep], text=categorical | (set(keep) - set(asked)))
+    # a model that asks for nothing still has rows to decide
+    frame = read_frame(path, [*(wanted or names[:1]), *keep], text=categorical | (set(keep) - set(asked)))
     X = frame[wanted]
     return _Cases(X, {name: i for i, name in enumerate(wanted)}, frame[list(keep)] if keep else None)
 

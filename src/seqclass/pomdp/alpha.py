@@ -84,7 +84,7 @@ def _best(
     if len(vectors) == 0:
         return np.full(n, np.inf), np.zeros_like(belief)
     index = np.empty(n, dtype=np.intp)
-    transposed = np.ascontiguousarray(vectors.T, dtype=dtype)
+    transposed = vectors.T.astype(dtype, copy=False)
     rows = belief.astype(dtype, copy=False)
     for part in chunks(n, 8 * len(vectors), _SCORE_BYTES):
         index[part] = (rows[part] @ transposed).argmin(axis=1)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from seqclass._arrays import FloatArray
+from seqclass._arrays import FloatArray, another_stream
 from seqclass._validation import check_integer, check_real
 from seqclass.pomdp.certificate import certify
 from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveInfo
@@ -153,6 +152,7 @@ class ValueSolver(Solver):
             # after one more price the class may as well be known: no rest of features can be better
             rest = problem.prices[n_stages] + problem.perfect_cost
             lower = self._solve(problem, n_stages, np.vstack([stopping, rest]), prepared)
+            values.limited |= lower.limited
             upper_cost, lower_cost = (_at_prior(problem, v) for v in (values, lower))
             if upper_cost - lower_cost <= self.horizon_tolerance * upper_cost:
                 return values, True
@@ -177,7 +177,7 @@ def certified(policy: Policy, n_paths: int, random_state: Any, values: ValueFunc
     if check_integer(n_paths, "certificate_paths", 0) == 0:
         return policy
     # a stream of its own: the paths must not be those that the solver learned from
-    seed = [int(random_state), 0x5EED] if isinstance(random_state, Integral) else random_state
+    seed = another_stream(random_state)
     certificate = certify(policy.problem, policy, values=values, n_paths=max(2, n_paths), random_state=seed)
     return policy.with_info(
         upper=certificate.upper,
