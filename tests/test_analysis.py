@@ -43,6 +43,7 @@ from seqclass.pomdp import (
     RandomisedPolicy,
     StoppingValue,
     TableProblem,
+    acquire,
     evaluate,
 )
 
@@ -622,3 +623,43 @@ def test_a_model_without_tables_gives_the_same() -> None:
     a, b = (thresholds(policy, resolution=100) for policy in (tabled, untabled))
     np.testing.assert_allclose(a.lower, b.lower, atol=1e-8)
     np.testing.assert_array_equal(a.region, b.region)
+
+
+def _by_lot() -> tuple[TableProblem, RandomisedPolicy]:
+    problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.05)
+    parts = [GridValueIteration().solve(problem), DecideNow().solve(problem), AcquireAll().solve(problem)]
+    return problem, RandomisedPolicy(parts, [0.3, 0.2, 0.5])
+
+
+def test_held_policies_draw_the_lots_of_the_policy_held() -> None:
+    problem, mixed = _by_lot()
+    keys = np.random.default_rng(0).normal(size=(300, 2))
+    held = HeldPolicy(mixed, problem)
+    np.testing.assert_array_equal(held.draw(keys), mixed.draw(keys))
+    X = np.random.default_rng(1).integers(2, size=(300, 3))
+    one, other = (acquire(policy, X, keys=keys) for policy in (held, mixed))
+    np.testing.assert_array_equal(one.leaf_price[one.leaf], other.leaf_price[other.leaf])
+    assert np.unique(held.draw(keys)).size == 3
+
+
+def test_regions_and_thresholds_of_each_lot() -> None:
+    _, mixed = _by_lot()
+    for lot, part in enumerate(mixed.policies):
+        ours, alone = (thresholds(policy, max_stages=part.n_stages, lot=k) for policy, k in ((mixed, lot), (part, 0)))
+        for name in ("stage", "lower", "upper", "region"):
+            np.testing.assert_array_equal(getattr(ours, name), getattr(alone, name))
+    assert (stopping_regions(mixed, 2, lot=1).region >= 0).all()
+    np.testing.assert_array_equal(stopping_regions(mixed).edges, stopping_regions(mixed.policies[0]).edges)
+    for wrong in (-1, 3):
+        with pytest.raises(ValueError, match="lot must be between 0 and 2"):
+            stopping_regions(mixed, lot=wrong)
+    with pytest.raises(ValueError, match="lot"):
+        thresholds(mixed.policies[0], lot=1)
+
+
+def test_rare_histories_are_decided_by_their_belief() -> None:
+    rare = 1e-13
+    problem = TableProblem([0.5, 0.5], np.array([[[1.0, 1 - 2 * rare], [0.0, 2 * rare]]]), prices=0.1)
+    result = sensitivity(problem, AcquireAll(certificate_paths=0).solve(problem))
+    assert result.decision_cost[1, 1] == pytest.approx(rare, rel=1e-2, abs=0)
+    assert result.decision_cost.sum() == pytest.approx(1.0)

@@ -28,6 +28,7 @@ from seqclass.pomdp import (
     InformationState,
     LookaheadPolicy,
     Policy,
+    RandomisedPolicy,
     StoppingValue,
     TableProblem,
 )
@@ -455,3 +456,23 @@ def test_the_import_leaves_matplotlib_alone() -> None:
     code = "import sys, seqclass.plots; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.stdout.strip() == "False", done.stderr
+
+
+def test_stopping_regions_of_a_classifier_that_draws_lots(cancer: Any) -> None:
+    clf = SequentialClassifier(target_cost=0.015, feature_costs=0.01, solver=GridValueIteration(300)).fit(*cancer)
+    assert isinstance(clf.policy_, RandomisedPolicy)
+    probability = clf.policy_.probabilities
+    for lot, part in enumerate(clf.policy_.policies):
+        display = StoppingRegionDisplay.from_estimator(clf, lot=lot, resolution=50)
+        alone = StoppingRegionDisplay.from_policy(part, resolution=50)
+        np.testing.assert_array_equal(display.go_on, alone.go_on)
+        np.testing.assert_array_equal(display.continuation_cost, alone.continuation_cost)
+        assert np.isfinite(display.continuation_cost).all()
+        wanted = f"lot {lot} of 2, drawn with probability {probability[lot]:.2g}"
+        assert display.ax_.get_title().endswith(wanted)
+        assert "lot" not in alone.ax_.get_title()
+        assert_legible(display.figure_)
+        plt.close("all")
+    assert StoppingRegionDisplay.from_estimator(clf).lot == 0
+    with pytest.raises(ValueError, match="lot must be between 0 and 1"):
+        StoppingRegionDisplay.from_estimator(clf, lot=2)

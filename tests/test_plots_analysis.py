@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from seqclass import SequentialClassifier
 from seqclass.analysis import entropy_path, feature_values, reachable_beliefs, thresholds
 from seqclass.plots import EntropyDisplay, FeatureValuesDisplay, ReachableBeliefsDisplay, ThresholdsDisplay
-from seqclass.pomdp import DecideNow, GridValueIteration, TableProblem
+from seqclass.pomdp import DecideNow, GridValueIteration, RandomisedPolicy, TableProblem
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -213,3 +213,17 @@ class TestEntropy:
         certain = TableProblem([1.0, 0.0], COIN, 0.04)
         display = EntropyDisplay.from_policy(DecideNow().solve(certain))
         assert display.lines_[0].get_ydata().tolist() == [0.0]
+
+
+def test_thresholds_of_a_classifier_that_draws_lots() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    clf = SequentialClassifier(target_cost=0.015, feature_costs=0.01, solver=GridValueIteration(300)).fit(X, y)
+    assert isinstance(clf.policy_, RandomisedPolicy)
+    for lot, part in enumerate(clf.policy_.policies):
+        display = ThresholdsDisplay.from_estimator(clf, lot=lot, max_stages=4)
+        alone = thresholds(part, max_stages=4, tolerance=1e-6)
+        np.testing.assert_array_equal(display.thresholds.lower, alone.lower)
+        np.testing.assert_array_equal(display.thresholds.region, alone.region)
+        assert display.ax_.get_title().startswith(f"lot {lot} of 2, drawn with probability 0.")
+        assert_legible(display.figure_)
+    assert ThresholdsDisplay.from_estimator(clf, max_stages=2, title="mine").ax_.get_title() == "mine"

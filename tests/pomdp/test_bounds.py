@@ -212,3 +212,13 @@ def test_a_function_that_answers_something_else_is_refused(answer):
     problem = random_problem(0, 2)
     with pytest.raises(ValueError, match="one bool or int"):
         FunctionPolicy(problem, lambda info: answer).act(problem.begin())
+
+
+def test_the_sawtooth_takes_any_random_state():
+    problem = random_problem(0, 3, 4)
+    bound = sawtooth_lower_bound(problem, 20, random_state=7)
+    assert sawtooth_lower_bound(problem, 20, random_state=np.random.default_rng(7)) == bound
+    legacy = [sawtooth_lower_bound(problem, 20, random_state=np.random.RandomState(7)) for _ in range(2)]
+    assert legacy[0] == legacy[1]
+    with pytest.raises(ValueError, match="random_state must be"):
+        sawtooth_lower_bound(problem, 20, random_state="seven")

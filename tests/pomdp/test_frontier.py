@@ -339,3 +339,104 @@ def test_sessions_draw_their_lot(tmp_path):
         restored = clf.session(cases[i].to_json())
         assert (restored.next_feature is not None) == asks[i]
     assert {clf.session().next_feature is None for _ in range(200)} == {True, False}
+
+
+@pytest.mark.parametrize("solver", [None, Perseus(60, certificate_paths=300)])
+def test_sampled_bounds_of_a_budget_fail_no_more_often_than_they_say(solver, make_case):
+    too_low, too_high, seeds = [], [], range(25)
+    for seed in seeds:
+        case = make_case(seed, n_classes=2, n_stages=5)
+        policy = solve_for_budget(case.problem, 0.01, solver, max_histories=1, n_paths=300, random_state=seed)
+        truth = evaluate(case.problem, policy, method="exact")
+        prices, costs = np.array(frontier_of(case)).T
+        # the cheapest way to pay as much as the policy does
+        best = truth.price + np.interp(truth.price, prices, costs)
+        too_low.append(policy.info.upper < truth.cost - 1e-9)
+        too_high.append(policy.info.lower > best + 1e-9)
+        assert policy.info.lower <= policy.info.upper
+        assert policy.info.gap < 0.6
+    # of 25 intervals at 0.99, more than two fail once in five hundred times
+    assert sum(too_low) <= 2
+    assert sum(too_high) <= 2
+
+
+def test_exact_bounds_of_a_budget_stay_exact(make_case, exact):
+    for seed in range(3):
+        case = make_case(seed, n_classes=2, n_stages=4)
+        for solver in (None, exact(Perseus).set_params(certificate_paths=100)):
+            policy = solve_for_budget(case.problem, 0.01, solver)
+            assert policy.info.confidence == 1.0
+            assert policy.info.upper == pytest.approx(evaluate(case.problem, policy).cost, abs=1e-14)
+
+
+def test_no_certificate_asked_for_is_none_given(make_case):
+    problem = make_case(0, n_classes=2, n_stages=4).problem
+    policy = solve_for_budget(problem, 0.01, Perseus(60, certificate_paths=0), max_histories=1, n_paths=300)
+    assert np.isnan(policy.info.lower)
+    assert np.isfinite(policy.info.upper)
+
+
+@pytest.mark.parametrize("max_histories", [1, 20_000])
+def test_a_target_below_what_a_solver_always_pays_is_refused(max_histories, repeated):
+    problem = repeated(7, 0.004)
+    with pytest.raises(ValueError, match=r"target_cost=0.005 cannot be met: FirstK\(k=5\) pays 0.02 an instance"):
+        solve_for_budget(problem, 0.005, FirstK(5), max_histories=max_histories)
+    policy = solve_for_budget(problem, 0.02, FirstK(5))
+    assert evaluate(problem, policy).price == pytest.approx(0.02)
+    assert solve_for_budget(problem, 0.0).info.upper == pytest.approx(0.5)
+
+
+def test_a_feature_that_is_cheap_after_a_free_one_needs_a_high_multiplier(case_of):
+    table = [[[0.9, 0.2], [0.1, 0.8]]]
+    case = case_of([0.5, 0.5], [table] * 3, [0.0, 0.001, 0.5], [[0, 1], [1, 0]], None, [0, 0, -1], [0.0, 0.6, 0.5])
+    policy = solve_for_budget(case.problem, 0.0)
+    assert evaluate(case.problem, policy).price == 0
+    assert evaluate(case.problem, policy).n_features == 1
+
+
+def test_the_only_lot_is_drawn(make_case):
+    case = make_case(3, n_stages=4)
+    problem, part = case.problem, Perseus().solve(case.problem)
+    alone = RandomisedPolicy([part], [1.0])
+    for method in ("exact", "simulation"):
+        one, other = (evaluate(problem, policy, method=method, n_paths=300) for policy in (alone, part))
+        assert one.cost == other.cost
+        np.testing.assert_array_equal(one.stage, other.stage)
+    assert certify(problem, alone).upper == certify(problem, part).upper
+    assert certify(problem, alone, method="simulation").upper >= optimal_cost(problem)
+
+
+def test_repriced_policies_draw_the_lots_of_the_policy_inside(make_case):
+    problem, rng = make_case(4, n_stages=4).problem, np.random.default_rng(0)
+    dear = scale_prices(problem, 3.0)
+    mixed = RandomisedPolicy([DecideNow().solve(dear), AcquireAll().solve(dear)], [0.3, 0.7])
+    policy = RepricedPolicy(mixed, problem, 3.0)
+    result = evaluate(problem, policy)
+    assert result.n_features == pytest.approx(0.7 * 4)
+    assert result.price == pytest.approx(0.7 * problem.prices.sum())
+    X = np.column_stack([rng.integers(v, size=400) for v in problem.n_outcomes])
+    keys = rng.normal(size=(400, 3))
+    np.testing.assert_array_equal(policy.draw(keys), mixed.draw(keys))
+    record = acquire(policy, X, keys=keys)
+    asked = (record.leaf_path >= 0).sum(axis=1)[record.leaf]
+    np.testing.assert_array_equal(asked, 4 * mixed.draw(keys))
+
+
+def test_what_going_on_costs_is_told_at_the_prices_of_the_policy(make_case):
+    problem = make_case(2, n_classes=2, n_stages=4).problem
+    multipliers, inner = (0.5, 3.0), []
+    for multiplier in multipliers:
+        inner.append(GridValueIteration().solve(scale_prices(problem, multiplier)))
+    parts = [RepricedPolicy(policy, problem, m) for policy, m in zip(inner, multipliers)]
+    mixed = RandomisedPolicy([*parts, FirstK(2).solve(problem)], [0.2, 0.3, 0.5])
+    info = mixed.begin()[0]
+    cost = mixed.continuation_cost(info)
+    for j, (policy, multiplier) in enumerate(zip(inner, multipliers)):
+        scaled = scale_prices(problem, multiplier)
+        assert cost[j] == policy.continuation_cost(scaled.begin())[0] == parts[j].continuation_cost(problem.begin())[0]
+        after = info[np.array([j])].update(np.array([0]))
+        np.testing.assert_array_equal(parts[j].act(after) >= 0, parts[j].continuation_cost(after) < after.stopping_cost)
+    assert np.isnan(cost[2])
+    assert np.isnan(RepricedPolicy(FirstK(1).solve(problem), problem, 1.0).continuation_cost(info)).all()
+    with pytest.raises(ValueError, match="start from its begin"):
+        mixed.continuation_cost(problem.begin())

@@ -8,22 +8,15 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray, as_generator
+from seqclass._arrays import BoolArray, FloatArray, as_generator
 from seqclass._validation import check_choice, check_integer
 from seqclass.pomdp import DECIDE, InformationState, Policy
+from seqclass.pomdp.evaluation import MAX_HISTORIES as MAX_HISTORIES
 from seqclass.pomdp.evaluation import check_feature
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import TooLarge, begin, branch
 
-MAX_HISTORIES = 100_000
 METHODS = ("auto", "exact", "simulation")
-
-
-class AskAll(Policy):
-    """Asks for every feature: what the model itself can reach."""
-
-    def _act(self, info: InformationState) -> IntArray:
-        return np.full(len(info), self.problem.features[info.stage])
 
 
 @dataclass(frozen=True)

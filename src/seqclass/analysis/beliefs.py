@@ -9,8 +9,9 @@ import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass._validation import check_real
-from seqclass.analysis._walk import MAX_HISTORIES, AskAll, Effort, Level, collect, ratio
+from seqclass.analysis._walk import MAX_HISTORIES, Effort, Level, collect, ratio
 from seqclass.pomdp import Policy
+from seqclass.pomdp.baselines import FixedLengthPolicy
 from seqclass.pomdp.problem import AcquisitionProblem
 
 #: Keeps round beliefs, such as 1/2 or 0.3, off the borders of the cells that merge them.
@@ -126,7 +127,7 @@ def reachable_beliefs(
     check_real(tolerance, "tolerance", 1e-15, 1.0)
     effort = Effort(method, n_paths, max_histories, random_state)
     tally, served = collect(
-        problem, AskAll(problem) if policy is None else policy, lambda: _Beliefs(problem, tolerance), effort
+        problem, FixedLengthPolicy(problem) if policy is None else policy, lambda: _Beliefs(problem, tolerance), effort
     )
     stage, belief, probability, asked, decision = (np.concatenate(column) for column in zip(*tally.levels))
     return ReachableBeliefs(stage, belief, probability, asked, decision, served)

@@ -49,6 +49,10 @@ class HeldPolicy(Policy):
         info.lot = lots.lot
         return info, probability
 
+    def draw(self, keys: Any) -> IntArray:
+        """Lot of each instance, as the policy draws it; see `Policy.draw`."""
+        return self.policy.draw(keys)
+
     def _act(self, info: InformationState) -> IntArray:
         own = InformationState(self.policy.problem, info.stage, info.belief, info.state, info.paid, info.lot)
         return self.policy.act(own)

@@ -77,7 +77,13 @@ class StoppingRegions:
 
 
 def stopping_regions(
-    policy: Policy, stage: int = 0, *, context: int = 0, resolution: int | None = None, tolerance: float = 1e-9
+    policy: Policy,
+    stage: int = 0,
+    *,
+    context: int = 0,
+    lot: int = 0,
+    resolution: int | None = None,
+    tolerance: float = 1e-9,
 ) -> StoppingRegions:
     """Where a policy stops and where it goes on, at one stage.
 
@@ -89,6 +95,8 @@ def stopping_regions(
         Number of features asked so far, below the policy's horizon.
     context : int
         Context at this stage, for problems whose likelihoods depend on what was seen before.
+    lot : int
+        The lot that was drawn, for policies that draw one: of a `RandomisedPolicy` the position in ``policies``.
     resolution : int, optional
         Steps of the mesh along an edge of the simplex; by default 1000 for two classes, 100 for three, 20 beyond.
     tolerance : float
@@ -101,7 +109,7 @@ def stopping_regions(
     Raises
     ------
     ValueError
-        If stage or context do not exist, or the mesh would have over a million points.
+        If stage, context or lot do not exist, or the mesh would have over a million points.
 
     Notes
     -----
@@ -128,6 +136,7 @@ def stopping_regions(
     check_integer(resolution, "resolution", 1)
     belief = _mesh(problem.n_classes, resolution)
     row = _one_row(problem, stage, context)
+    row.lot = drawn_lot(policy, lot)
     region = _region(policy, row, belief)
     if problem.n_classes != 2:
         return StoppingRegions(stage, context, belief, region, None, None)
@@ -135,7 +144,42 @@ def stopping_regions(
     return StoppingRegions(stage, context, belief, region, edges, between)
 
 
-def information_at(problem: AcquisitionProblem, stage: int, belief: FloatArray, context: int = 0) -> InformationState:
+def drawn_lot(policy: Policy, lot: int) -> IntArray | None:
+    """Lot of one information state, (1,); None where the policy draws none.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy.
+    lot : int
+        Number of the lot.
+
+    Returns
+    -------
+    ndarray of int of shape (1,) or None
+
+    Raises
+    ------
+    ValueError
+        If the policy has no such lot.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import AcquireAll, DecideNow, RandomisedPolicy, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> both = [solver.solve(problem) for solver in (DecideNow(), AcquireAll())]
+    >>> drawn_lot(RandomisedPolicy(both, [0.3, 0.7]), 1), drawn_lot(both[0], 0)
+    (array([1]), None)
+    """
+    begun, probability = policy.begin()
+    check_integer(lot, "lot", 0, len(probability) - 1)
+    return None if begun.lot is None else begun.lot[[lot]]
+
+
+def information_at(
+    problem: AcquisitionProblem, stage: int, belief: FloatArray, context: int = 0, lot: IntArray | None = None
+) -> InformationState:
     """Information state at any beliefs of a stage, the groups of earlier features paid for.
 
     Parameters
@@ -148,6 +192,8 @@ def information_at(problem: AcquisitionProblem, stage: int, belief: FloatArray, 
         The beliefs.
     context : int
         Context at this stage; a model without tables is asked as if all earlier features had been missing.
+    lot : ndarray of int of shape (1,), optional
+        Lot of all rows; see `drawn_lot`.
 
     Returns
     -------
@@ -161,7 +207,9 @@ def information_at(problem: AcquisitionProblem, stage: int, belief: FloatArray, 
     >>> information_at(problem, 0, np.array([[0.3, 0.7]])).stopping_cost
     array([0.3])
     """
-    return _spread(_one_row(problem, stage, context), belief)
+    row = _one_row(problem, stage, context)
+    row.lot = lot
+    return _spread(row, belief)
 
 
 def _one_row(problem: AcquisitionProblem, stage: int, context: int) -> InformationState:
@@ -182,7 +230,8 @@ def _one_row(problem: AcquisitionProblem, stage: int, context: int) -> Informati
 def _spread(row: InformationState, belief: FloatArray) -> InformationState:
     rows = np.zeros(len(belief), dtype=np.intp)
     paid = None if row.paid is None else row.paid[rows]
-    return InformationState(row.problem, row.stage, belief, row.state[rows], paid)
+    lot = None if row.lot is None else row.lot[rows]
+    return InformationState(row.problem, row.stage, belief, row.state[rows], paid, lot)
 
 
 @dataclass(frozen=True)
@@ -230,7 +279,7 @@ class Thresholds:
 
 
 def thresholds(
-    policy: Policy, *, max_stages: int | None = None, resolution: int = 1000, tolerance: float = 1e-9
+    policy: Policy, *, max_stages: int | None = None, lot: int = 0, resolution: int = 1000, tolerance: float = 1e-9
 ) -> Thresholds:
     """Intervals in which a policy for two classes goes on and stops, at every stage and in every context.
 
@@ -240,7 +289,7 @@ def thresholds(
         A policy for two classes; of a fitted classifier ``policy_``.
     max_stages : int, optional
         Stages to look at; by default all up to the policy's horizon.
-    resolution, tolerance
+    lot, resolution, tolerance
         See `stopping_regions`.
 
     Returns
@@ -271,7 +320,9 @@ def thresholds(
     rows = []
     for stage in range(n_stages):
         for context in range(problem.n_contexts(stage)):
-            found = stopping_regions(policy, stage, context=context, resolution=resolution, tolerance=tolerance)
+            found = stopping_regions(
+                policy, stage, context=context, lot=lot, resolution=resolution, tolerance=tolerance
+            )
             if found.edges is not None and found.between is not None:
                 ends = [0.0, *found.edges.tolist(), 1.0]
                 rows += [(stage, context, *row) for row in zip(ends, ends[1:], found.between.tolist())]

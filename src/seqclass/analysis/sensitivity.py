@@ -105,8 +105,10 @@ class _Shares:
 
     def add(self, level: Level) -> None:
         stop, on = np.flatnonzero(~level.go_on), np.flatnonzero(level.go_on)
-        joint = level.info.belief[stop] * level.weight[stop, None]
-        self.joint += joint.T @ (self.problem.decide(joint)[:, None] == np.arange(self.problem.n_decisions))
+        belief = level.info.belief[stop]
+        # ties are told apart by an absolute tolerance, under which the joint of a rare history would drown
+        chosen = self.problem.decide(belief)[:, None] == np.arange(self.problem.n_decisions)
+        self.joint += (belief * level.weight[stop, None]).T @ chosen
         if on.size:
             asked, first = level.weight[on].sum(), self._first(level, on)
             self.price[level.stage] = asked - first

@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass._validation import check_integer
+from seqclass.analysis.regions import drawn_lot, information_at
 from seqclass.classifier import SequentialClassifier
 from seqclass.plots._style import NEUTRAL, PALE, legend_below, new_axes, open_frame, pale, shorten
-from seqclass.pomdp import DECIDE, InformationState, LookaheadPolicy, Policy
+from seqclass.pomdp import DECIDE, Policy
 
 #: Steps along an edge of the simplex, by number of classes.
 _RESOLUTION = {2: 1000, 3: 250}
@@ -36,6 +37,8 @@ class StoppingRegionDisplay:
         Name of the feature that this stage asks for.
     context : int
         Context at this stage, for problems whose likelihoods depend on what was seen before.
+    lot : int
+        The lot that was drawn, for policies that draw one: of a `RandomisedPolicy` the position in ``policies``.
     resolution : int, optional
         Steps along an edge of the simplex; by default 1000 for two classes and 250 for three.
 
@@ -48,7 +51,8 @@ class StoppingRegionDisplay:
     decision : ndarray of int of shape (n,)
         The cheapest decision at each belief.
     stopping_cost, continuation_cost : ndarray of shape (n,)
-        Expected cost of deciding now, and of going on; the latter is NaN where the policy cannot tell.
+        Expected cost of deciding now, and of going on; the latter is NaN where the policy cannot tell, and counts
+        prices as the policy does (`RepricedPolicy`).
     ax_ : matplotlib Axes
         Where it was drawn.
     figure_ : matplotlib Figure
@@ -57,7 +61,7 @@ class StoppingRegionDisplay:
     Raises
     ------
     ValueError
-        If there are more than three classes, or stage or context do not exist.
+        If there are more than three classes, or stage, context or lot do not exist.
 
     Notes
     -----
@@ -91,6 +95,7 @@ class StoppingRegionDisplay:
         decisions: Sequence[Any] | npt.NDArray[Any] | None = None,
         feature: str | None = None,
         context: int = 0,
+        lot: int = 0,
         resolution: int | None = None,
     ) -> None:
         problem = policy.problem
@@ -105,6 +110,7 @@ class StoppingRegionDisplay:
             raise ValueError("the policy never asks for a feature: its horizon is 0 stages.")
         self.stage = check_integer(stage, "stage", 0, policy.n_stages - 1)
         self.context = check_integer(context, "context", 0, problem.n_contexts(self.stage) - 1)
+        self.lot = lot
         self.resolution = check_integer(_RESOLUTION[n_classes] if resolution is None else resolution, "resolution", 1)
         self.classes = _labels(classes, "classes", range(n_classes), n_classes)
         self.decisions = _labels(decisions, "decisions", self.classes, problem.n_decisions)
@@ -144,6 +150,7 @@ class StoppingRegionDisplay:
         stage: int = 0,
         *,
         context: int = 0,
+        lot: int = 0,
         resolution: int | None = None,
         ax: Any = None,
         title: str | None = None,
@@ -154,7 +161,7 @@ class StoppingRegionDisplay:
         ----------
         estimator : SequentialClassifier
             A fitted classifier of two or three classes.
-        stage, context, resolution
+        stage, context, lot, resolution
             See `StoppingRegionDisplay`.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
@@ -175,6 +182,7 @@ class StoppingRegionDisplay:
             decisions=estimator.decisions_,
             feature=estimator.feature_name(int(estimator.order_[stage])) if known else None,
             context=context,
+            lot=lot,
             resolution=resolution,
         )
 
@@ -207,34 +215,20 @@ class StoppingRegionDisplay:
             seen = ["Before any feature", "After 1 feature"]
             when = seen[self.stage] if self.stage < 2 else f"After {self.stage} features"
             title = f"{when}: ask {shorten(self.feature, 30)} for {price:.3g}?"
+            which = _lot_text(self.policy, self.lot)
+            title = f"{title}\n{which}" if which else title
         ax.set_title(title, fontsize=11, pad=10)
         return self
 
     def _ask(self) -> None:
         problem = self.policy.problem
-        info = self._information()
+        info = information_at(problem, self.stage, self.beliefs, self.context, drawn_lot(self.policy, self.lot))
         self.go_on = self.policy.act(info) != DECIDE
         self.decision = self.policy.decide(self.beliefs)
         self.stopping_cost = info.stopping_cost
-        self.continuation_cost = np.full(len(info), np.nan)
-        if isinstance(self.policy, LookaheadPolicy):
-            self.continuation_cost = self.policy.continuation_cost(info)
+        told = getattr(self.policy, "continuation_cost", None)
+        self.continuation_cost = np.full(len(info), np.nan) if told is None else told(info)
         self._shown_decisions = [j for j in range(problem.n_decisions) if ((self.decision == j) & ~self.go_on).any()]
-
-    def _information(self) -> InformationState:
-        """All beliefs at this stage, the groups of earlier features paid for."""
-        problem = self.policy.problem
-        begun = problem.begin(len(self.beliefs))
-        if problem.has_tables:
-            state: Any = np.full(len(begun), self.context, dtype=np.intp)
-        else:
-            state = begun.state
-            for stage in range(self.stage):
-                state = problem.advance(stage, state, np.full(len(begun), -1))
-        if begun.paid is not None and problem.groups is not None:
-            earlier = problem.groups[: self.stage]
-            begun.paid[:, earlier[earlier >= 0]] = True
-        return InformationState(problem, self.stage, self.beliefs, state, begun.paid)
 
     def _region(self) -> IntArray:
         """Number of the region of each belief: 0 to go on, else one more than the decision."""
@@ -306,6 +300,14 @@ class StoppingRegionDisplay:
         x, y = prior[1] + prior[2] / 2, np.sqrt(0.75) * prior[2]
         style = {"linestyle": "none", "marker": "*", "markersize": 13, "color": "black"}
         return list(ax.plot([x], [y], label="prior", **style))
+
+
+def _lot_text(policy: Policy, lot: int) -> str:
+    """Say which of several lots is shown; nothing where there is one."""
+    probability = policy.begin()[1]
+    if len(probability) == 1:
+        return ""
+    return f"lot {lot} of {len(probability)}, drawn with probability {probability[lot]:.2g}"
 
 
 def _labels(labels: Any, name: str, default: Any, n: int) -> list[Any]:

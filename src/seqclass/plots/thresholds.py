@@ -11,6 +11,7 @@ import numpy.typing as npt
 from seqclass.analysis import Thresholds, thresholds
 from seqclass.classifier import SequentialClassifier
 from seqclass.plots._style import FAINT, NEUTRAL, PALE, legend_below, new_axes, open_frame, pale, shorten
+from seqclass.plots.stopping_region import _lot_text
 from seqclass.pomdp import Policy
 
 #: With more stages than this the axis has numbers instead of feature names.
@@ -83,6 +84,7 @@ class ThresholdsDisplay:
         ax: Any = None,
         title: str | None = None,
         max_stages: int | None = None,
+        lot: int = 0,
         **settings: Any,
     ) -> ThresholdsDisplay:
         """Draw the intervals of a policy.
@@ -94,9 +96,11 @@ class ThresholdsDisplay:
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         title : str, optional
-            By default none.
+            By default none, or which lot it is.
         max_stages : int, optional
             Stages to show; by default all up to the policy's horizon.
+        lot : int
+            The lot that was drawn, for policies that draw one: of a `RandomisedPolicy` the position in ``policies``.
         **settings
             Passed to `ThresholdsDisplay`; ``names`` may be longer than the stages shown.
 
@@ -104,7 +108,9 @@ class ThresholdsDisplay:
         -------
         ThresholdsDisplay
         """
-        found = thresholds(policy, max_stages=max_stages, tolerance=1e-6)
+        found = thresholds(policy, max_stages=max_stages, lot=lot, tolerance=1e-6)
+        if title is None:
+            title = _lot_text(policy, lot) or None
         if settings.get("names") is not None:
             settings["names"] = list(settings["names"])[: found.n_stages]
         settings.setdefault("prior", float(policy.problem.prior[1]))

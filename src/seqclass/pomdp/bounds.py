@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray, chunks, row_sums
+from seqclass._arrays import FloatArray, IntArray, as_generator, chunks, row_sums
 from seqclass._validation import check_integer
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.points import Points, sample_beliefs
@@ -91,7 +92,7 @@ def sawtooth_lower_bound(
     n_points: int = 1000,
     *,
     n_stages: int | None = None,
-    random_state: int = 0,
+    random_state: Any = 0,
 ) -> float:
     """Lower bound by dynamic programming on beliefs that the model reaches.
 
@@ -135,7 +136,7 @@ def sawtooth_lower_bound(
     _check(problem, "sawtooth_lower_bound")
     check_integer(n_points, "n_points", 1)
     horizon = _horizon(problem, n_stages)
-    sampled = sample_beliefs(problem, horizon, n_points, np.random.default_rng(random_state))
+    sampled = sample_beliefs(problem, horizon, n_points, as_generator(random_state))
 
     def interpolation(points: Points, values: FloatArray, price: float) -> _Function:
         corner = price + problem.perfect_cost

@@ -10,14 +10,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import FloatArray
+from seqclass._arrays import FloatArray, another_stream, as_generator
 from seqclass._validation import check_integer, check_real
+from seqclass.pomdp.certificate import Certificate, certify
+from seqclass.pomdp.dual import CONFIDENCE, quantile
+from seqclass.pomdp.evaluation import evaluate
 from seqclass.pomdp.frontier import cost_sweep, default_solver
 from seqclass.pomdp.grid import GridValueIteration
 from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.randomised import RandomisedPolicy
+from seqclass.pomdp.randomised import RandomisedPolicy, RepricedPolicy
 from seqclass.pomdp.solver import Solver
+from seqclass.pomdp.walk import TooLarge
 
 #: At the lowest multiplier all features together cost this share of the dearest decision.
 _FREE = 1e-4
@@ -145,8 +149,16 @@ def solve_for_budget(
     Returns
     -------
     Policy
-        A `RepricedPolicy`, or a `RandomisedPolicy` of two. ``info.upper`` is its expected prices plus decision cost;
-        no policy that pays as much on average has less than ``info.lower``. Both are at ``info.confidence``.
+        A `RepricedPolicy`, or a `RandomisedPolicy` of two. Its expected prices plus decision cost are at most
+        ``info.upper``; no policy that pays as much on average has less than ``info.lower``. Both hold together at
+        ``info.confidence``, which is 1.0 where nothing is sampled; else they are from paths that the search has not
+        seen.
+
+    Raises
+    ------
+    ValueError
+        If the solver pays more than the target even where every feature costs more than any decision, as solvers do
+        that ignore prices.
 
     References
     ----------
@@ -169,7 +181,8 @@ def solve_for_budget(
     settings = {"n_paths": n_paths, "max_histories": max_histories, "random_state": _seed(random_state)}
     search = _Search(problem, target, solver, settings)
     above, below = search.bracket()
-    points, shares, policy = [below], [1.0], below.policy
+    policy: Policy = below.policy
+    points, shares = [below], [1.0]
     if above is not None:
         above, below = search.narrow(above, below, tolerance)
         points, shares, policy = [below], [1.0], below.policy
@@ -177,7 +190,7 @@ def solve_for_budget(
             share = (target - below.price) / (above.price - below.price)
             points, shares = [above, below], [share, 1 - share]
             policy = RandomisedPolicy([point.policy for point in points], shares, random_state)
-    info = _mixed_info(points, shares, search.lowers)
+    info = _Bounds(search, points, shares).info()
     info |= {"n_stages": policy.n_stages, "seconds": time.perf_counter() - started}
     return policy.with_info(**info)
 
@@ -191,7 +204,7 @@ class _Point:
     decision_cost: float
     upper: float
     lower: float
-    policy: Policy
+    policy: RepricedPolicy
 
 
 class _Search:
@@ -200,13 +213,13 @@ class _Search:
     def __init__(self, problem: AcquisitionProblem, target: float, solver: Solver, settings: dict[str, Any]) -> None:
         self.problem, self.target, self.solver, self.settings = problem, target, solver, settings
         self.steps = _AT_ONCE if isinstance(solver, GridValueIteration) else 1
-        self.lowers: list[tuple[float, float]] = []
+        self.points: list[_Point] = []
 
     def tried(self, multipliers: npt.ArrayLike) -> list[_Point]:
         frontier = cost_sweep(self.problem, multipliers, self.solver, **self.settings)
         columns = (frontier.multipliers, frontier.price, frontier.decision_cost, frontier.upper, frontier.lower)
         points = [_Point(*row) for row in zip(*(column.tolist() for column in columns), frontier.policies)]
-        self.lowers += [(point.multiplier, point.lower) for point in points]
+        self.points += points
         return points
 
     def bracket(self) -> tuple[_Point | None, _Point]:
@@ -217,16 +230,23 @@ class _Search:
             return None, self.tried([1.0])[0]
         # beyond the one multiplier no feature with a price is worth it, at the other all of them cost next to nothing
         scale = float(problem.decision_costs.max() or 1.0)
-        most = 2 * scale / float(problem.full_prices[~free].min())
+        asked = np.concatenate([problem.prices, problem.full_prices])
+        most = 2 * scale / float(asked[asked > 0].min())
         worst = float(worst_costs(problem)[-1])
         least = _FREE * scale / worst
         if worst <= self.target:
             return None, self.tried([least])[0]
-        below, low = None, most
-        while below is None or low > least:
+        below, low = self.tried([most])[0], most
+        if below.price > self.target:
+            raise ValueError(
+                f"target_cost={self.target:.6g} cannot be met: {self.solver!r} pays {below.price:.6g} an instance "
+                "even where every feature costs more than any decision; use a solver that heeds prices, or cut the "
+                "problem with within_budget."
+            )
+        while low > least:
             high, low = low, max(low / _STRIDE, least)
-            for point in self.tried(np.geomspace(high, low, self.steps + 1)[0 if below is None else 1 :]):
-                if point.price > self.target and below is not None:
+            for point in self.tried(np.geomspace(high, low, self.steps + 1)[1:]):
+                if point.price > self.target:
                     return point, below
                 below = point
         return None, below
@@ -247,23 +267,86 @@ class _Search:
         return above, below
 
 
-def _mixed_info(points: list[_Point], shares: list[float], lowers: list[tuple[float, float]]) -> dict[str, Any]:
-    infos = [point.policy.info for point in points]
-    price = sum(share * point.price for share, point in zip(shares, points))
-    # at its own prices each policy's certificate is for multiplier * price + decision cost
-    upper = sum(share * (p.upper + (1 - p.multiplier) * p.price) for share, p in zip(shares, points))
-    # the best of the dual bounds: multiplier * price + decision cost is at least `low`, whatever the policy
-    bounds = [low + (1 - multiplier) * price for multiplier, low in lowers if np.isfinite(low)]
-    lower = min(max([0.0, *bounds]), upper) if bounds else float("nan")
-    gap = (upper - lower) / upper if upper > 0 else 0.0
-    return {
-        "status": next((info.status for info in infos if info.status != "converged"), "converged"),
-        "upper": upper,
-        "lower": lower,
-        "gap": 0.0 if gap < 1e-12 else gap,
-        "size": sum(info.size for info in infos),
-        "confidence": min(info.confidence for info in infos),
-    }
+class _Bounds:
+    """Certifies a mixture of points on paths of its own: those of the search chose the policies, and flatter them."""
+
+    def __init__(self, search: _Search, points: list[_Point], shares: list[float]) -> None:
+        self.search, self.points, self.shares = search, points, shares
+        settings = search.settings
+        # twice another one: neither the search's stream, nor that of the solver's certificates with the same seed
+        self.rng = as_generator(another_stream(another_stream(settings["random_state"])))
+        self.effort = {name: settings[name] for name in ("n_paths", "max_histories")}
+        # for all intervals to hold together: two for each policy (its cost, its price), and one lower bound
+        self.confidence = 1 - (1 - CONFIDENCE) / (2 * len(points) + 1)
+        self.sampled = False
+
+    def info(self) -> dict[str, Any]:
+        ends = np.array([self._ends(point) for point in self.points])
+        upper, least, most = (float(end) for end in np.array(self.shares) @ ends)
+        lower = self._lower(least, most)
+        if np.isfinite(lower):
+            lower = min(max(lower, 0.0), upper)
+        gap = (upper - lower) / upper if upper > 0 else 0.0
+        infos = [point.policy.info for point in self.points]
+        return {
+            "status": next((info.status for info in infos if info.status != "converged"), "converged"),
+            "upper": upper,
+            "lower": lower,
+            "gap": 0.0 if gap < 1e-12 else gap,
+            "size": sum(info.size for info in infos),
+            "confidence": CONFIDENCE if self.sampled else 1.0,
+        }
+
+    def _ends(self, point: _Point) -> tuple[float, float, float]:
+        """Upper end of the cost, and both ends of the prices paid, at the problem's own prices."""
+        problem, policy = self.search.problem, point.policy
+        try:
+            exact = evaluate(problem, policy, method="exact", max_histories=self.effort["max_histories"])
+            return exact.cost, exact.price, exact.price
+        except TooLarge:
+            self.sampled = True
+        paid = evaluate(
+            _prices_alone(problem), policy, method="simulation", n_paths=self.effort["n_paths"], random_state=self.rng
+        )
+        margin = quantile(self.confidence) * paid.cost_std_error
+        # at its own prices the policy's values cancel most of what chance does to its cost
+        cost = self._certificate(point, "simulation").upper + (1 - point.multiplier) * paid.cost
+        return cost + abs(1 - point.multiplier) * margin, max(paid.cost - margin, 0.0), paid.cost + margin
+
+    def _certificate(self, point: _Point, method: str) -> Certificate:
+        own = point.policy.policy
+        settings = {"confidence": self.confidence, "random_state": self.rng, **self.effort}
+        return certify(own.problem, own, method=method, **settings)
+
+    def _lower(self, least: float, most: float) -> float:
+        """Best of the dual bounds: multiplier * price + decision cost is at least `low`, whatever the policy."""
+
+        def bound(multiplier: float, low: float) -> float:
+            return low + min((1 - multiplier) * least, (1 - multiplier) * most)
+
+        tried = [point for point in self.search.points if np.isfinite(point.lower)]
+        if not tried:
+            return float("nan")
+        bounds = [bound(point.multiplier, point.lower) for point in tried if self._certain(point)]
+        promising = max(tried, key=lambda point: bound(point.multiplier, point.lower))
+        if not self._certain(promising):  # the best of several sampled bounds is too good, so it is sampled again
+            certificate = self._certificate(promising, "auto")
+            self.sampled = self.sampled or certificate.confidence < 1
+            bounds.append(bound(promising.multiplier, certificate.lower))
+        return max(bounds)
+
+    def _certain(self, point: _Point) -> bool:
+        """Whether its lower bound is not sampled; that of a grid never is."""
+        return isinstance(self.search.solver, GridValueIteration) or point.policy.info.confidence == 1
+
+
+def _prices_alone(problem: AcquisitionProblem) -> AcquisitionProblem:
+    """Return the problem with decisions that cost nothing."""
+    other = copy.copy(problem)
+    other.decision_costs = np.zeros_like(problem.decision_costs)
+    other.perfect_cost = np.zeros_like(problem.perfect_cost)
+    other.__dict__.pop("tie", None)
+    return other
 
 
 def _seed(random_state: Any) -> Any:

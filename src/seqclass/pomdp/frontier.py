@@ -13,7 +13,7 @@ from seqclass._arrays import BoolArray, FloatArray, as_generator
 from seqclass._validation import check_choice, check_costs, check_integer
 from seqclass.pomdp._grid_sweep import Look
 from seqclass.pomdp.baselines import Lookahead
-from seqclass.pomdp.certificate import CONFIDENCE
+from seqclass.pomdp.dual import CONFIDENCE, quantile
 from seqclass.pomdp.grid import GridValueIteration
 from seqclass.pomdp.perseus import Perseus
 from seqclass.pomdp.policy import Policy
@@ -21,8 +21,6 @@ from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.solver import Solver
 from seqclass.pomdp.sweep import Team, solve_sweep
 from seqclass.pomdp.walk import TooLarge, branch
-
-_Z = 2.5758293035489004
 
 
 @dataclass(frozen=True)
@@ -261,7 +259,7 @@ class _Tally:
         given = [policy.info for policy in team.policies]
         # a solver's own certificate stands; where there is none the walk gives the upper end
         certified = np.array([np.isfinite(info.upper) for info in given])
-        upper = np.where(certified, [info.upper for info in given], cost + _Z * deviation)
+        upper = np.where(certified, [info.upper for info in given], cost + quantile(CONFIDENCE) * deviation)
         confidence = np.where(certified, [info.confidence for info in given], 1.0 if self.exact else CONFIDENCE)
         lower = np.minimum(np.maximum([info.lower for info in given], 0.0), upper)
         policies = []

@@ -72,10 +72,41 @@ class RepricedPolicy(Policy):
         self.policy = policy
         self.multiplier = multiplier
 
+    def begin(self) -> tuple[InformationState, FloatArray]:
+        """Return the lots of the policy; see `Policy.begin`."""
+        lots, probability = self.policy.begin()
+        info = self.problem.begin(len(lots))
+        info.lot = lots.lot
+        return info, probability
+
+    def draw(self, keys: Any) -> IntArray:
+        """Lot of each instance, as the policy draws it; see `Policy.draw`."""
+        return self.policy.draw(keys)
+
+    def continuation_cost(self, info: InformationState) -> FloatArray:
+        """Expected cost of going on at the prices the policy was made for, (n,); NaN where it cannot tell.
+
+        Prices count `multiplier` times and decisions as they are, so that ``info.stopping_cost`` less this is what the
+        policy expects to save by going on: it goes on where that is positive.
+
+        Parameters
+        ----------
+        info : InformationState
+            What is known of ``n`` instances.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return _continuation_cost(self.policy, self._scaled(info))
+
     def _act(self, info: InformationState) -> IntArray:
+        return self.policy.act(self._scaled(info))
+
+    def _scaled(self, info: InformationState) -> InformationState:
         scaled = copy.copy(info)  # and with it what was computed of it, none of which depends on prices
         scaled.problem = self.policy.problem
-        return self.policy.act(scaled)
+        return scaled
 
 
 class RandomisedPolicy(Policy):
@@ -131,15 +162,42 @@ class RandomisedPolicy(Policy):
         bounds = np.cumsum(self.probabilities)[:-1]
         return np.asarray(np.searchsorted(bounds, uniforms(keys, self.seed), side="right"))
 
+    def continuation_cost(self, info: InformationState) -> FloatArray:
+        """Expected cost of going on under the policy that each row drew, (n,); NaN where that cannot tell.
+
+        A `RepricedPolicy` counts prices as often as its multiplier says, see there.
+
+        Parameters
+        ----------
+        info : InformationState
+            What is known of ``n`` instances, their lots drawn.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        cost = np.full(len(info), np.nan)
+        for policy, rows in self._drawn(info):
+            cost[rows] = _continuation_cost(policy, info[rows])
+        return cost
+
     def _act(self, info: InformationState) -> IntArray:
+        feature = np.full(len(info), DECIDE)
+        for policy, rows in self._drawn(info):
+            feature[rows] = policy.act(info[rows])
+        return feature
+
+    def _drawn(self, info: InformationState) -> list[tuple[Policy, IntArray]]:
+        """Each policy with the rows that drew it."""
         if info.lot is None:
             raise ValueError("a randomised policy acts once lots are drawn: start from its begin().")
-        feature = np.full(len(info), DECIDE)
-        for number, policy in enumerate(self.policies):
-            rows = np.flatnonzero(info.lot == number)
-            if rows.size:
-                feature[rows] = policy.act(info[rows])
-        return feature
+        pairs = [(policy, np.flatnonzero(info.lot == number)) for number, policy in enumerate(self.policies)]
+        return [(policy, rows) for policy, rows in pairs if rows.size]
+
+
+def _continuation_cost(policy: Policy, info: InformationState) -> FloatArray:
+    own = getattr(policy, "continuation_cost", None)
+    return np.full(len(info), np.nan) if own is None else np.asarray(own(info))
 
 
 def uniforms(keys: Any, seed: int) -> FloatArray:

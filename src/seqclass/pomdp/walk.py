@@ -84,8 +84,6 @@ def begin(
     array([100.])
     """
     info, probability = policy.begin()
-    if len(info) == 1:
-        return problem.begin(), np.array([float(total)])
     weight = total * probability if rng is None else rng.multinomial(int(total), probability).astype(np.float64)
     drawn = np.flatnonzero(weight)
     first = problem.begin(len(info))
