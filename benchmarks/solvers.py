@@ -16,7 +16,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 
 import seqclass
 from seqclass.pomdp import AcquisitionProblem, GridValueIteration, Perseus, Solver, TableProblem
-from seqclass.pomdp.perseus import Points, point_based, sample_beliefs
+from seqclass.pomdp.points import Points, point_based, sample_beliefs
 from seqclass.pomdp.problem import TIE
 
 #: Classes, bins and features of the random problems.

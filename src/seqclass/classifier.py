@@ -284,10 +284,7 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         other: SequentialClassifier = clone(self)
         other.__dict__.update({k: v for k, v in self.__dict__.items() if k.endswith("_") or k.startswith("_")})
         other.timings_ = dict(self.timings_)
-        problem = object.__new__(type(self.problem_))
-        problem.__dict__.update(self.problem_.__dict__)
-        problem.prior = prior
-        other.problem_ = problem
+        other.problem_ = self.problem_.replace(prior=prior)
         other._solve()
         return other
 

@@ -3,42 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from seqclass._arrays import BoolArray, FloatArray, as_generator
+from seqclass._arrays import FloatArray
 from seqclass._validation import check_choice, check_integer
-from seqclass.pomdp import DECIDE, InformationState, Policy
+from seqclass.pomdp import Policy
 from seqclass.pomdp.evaluation import MAX_HISTORIES as MAX_HISTORIES
-from seqclass.pomdp.evaluation import check_feature
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.walk import TooLarge, begin, branch
+from seqclass.pomdp.walk import Level as Level
+from seqclass.pomdp.walk import enumerated_or_sampled, levels
 
 METHODS = ("auto", "exact", "simulation")
-
-
-@dataclass(frozen=True)
-class Level:
-    """All distinct histories of one stage: what is known, P(history), prices paid, and where the policy goes on."""
-
-    info: InformationState
-    weight: FloatArray
-    paid: FloatArray
-    go_on: BoolArray
-
-    @property
-    def stage(self) -> int:
-        """Number of features asked so far."""
-        return self.info.stage
 
 
 class Tally(Protocol):
     """What an analysis keeps of the levels."""
 
     def add(self, level: Level) -> None:
-        """Take in the next stage."""
+        """Take in the next stage; weights are probabilities."""
 
 
 T = TypeVar("T", bound=Tally)
@@ -61,13 +46,11 @@ class Effort:
 
     def run(self, walk: Callable[[np.random.Generator | None, float], R]) -> tuple[R, str]:
         """Enumerate, or sample where that is too much; return the result and which of the two it was."""
-        if self.method != "simulation":
-            try:
-                return walk(None, self.max_histories), "exact"
-            except TooLarge:
-                if self.method == "exact":
-                    raise
-        return walk(as_generator(self.random_state), np.inf), "simulation"
+
+        def told(rng: np.random.Generator | None, most: float) -> tuple[R, str]:
+            return walk(rng, most), "exact" if rng is None else "simulation"
+
+        return enumerated_or_sampled(told, self.method, self.max_histories, self.random_state)
 
 
 def collect(problem: AcquisitionProblem, policy: Policy, tally: Callable[[], T], effort: Effort) -> tuple[T, str]:
@@ -88,23 +71,8 @@ def _walk(
     max_histories: float,
 ) -> T:
     total = 1.0 if rng is None else float(n_paths)
-    info, weight = begin(problem, policy, total, rng)
-    paid, visited = np.zeros(len(info)), 1
-    while len(info):
-        feature = policy.act(info)
-        go_on = feature != DECIDE
-        check_feature(problem, info.stage, feature[go_on])
-        tally.add(Level(info, weight / total, paid, go_on))
-        on = np.flatnonzero(go_on)
-        if not on.size:
-            break
-        info, weight = info[on], weight[on]
-        parent, outcome, share = branch(info, weight, rng)
-        visited += parent.size
-        if visited > max_histories:
-            raise TooLarge(max_histories)
-        paid = (paid[on] + info.price)[parent]
-        info, weight = info.update(outcome, parent), share
+    for level in levels(problem, policy, total, rng, max_histories):
+        tally.add(replace(level, weight=level.weight / total))
     return tally
 
 

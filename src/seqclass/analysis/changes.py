@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -162,7 +161,7 @@ def what_if(
         changes["decision_costs"] = check_costs(decision_costs, "decision_costs", shape)
     if prior is not None:
         changes["prior"] = check_distribution(prior, problem.n_classes, "prior")
-    changed = changed_problem(problem, **changes)
+    changed = problem.replace(**changes)
     solved = (default_solver(changed, random_state) if solver is None else solver).solve(changed)
     pairs = ((problem, policy), (changed, HeldPolicy(policy, changed)), (changed, solved))
     before, held, after = (
@@ -182,32 +181,3 @@ def _new_prices(problem: AcquisitionProblem, prices: npt.ArrayLike | Mapping[int
             raise ValueError(f"prices names feature {feature!r}, which the problem does not ask for.")
         new[stages] = price
     return check_costs(new, "prices")
-
-
-def changed_problem(problem: AcquisitionProblem, **changes: FloatArray) -> AcquisitionProblem:
-    """Return the same problem with some arrays replaced, and what was derived from them with it.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    **changes
-        New ``prices``, ``full_prices``, ``decision_costs`` or ``prior``, of the old shapes.
-
-    Returns
-    -------
-    AcquisitionProblem
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> changed_problem(problem, prices=np.array([0.2])).prices
-    array([0.2])
-    """
-    other = copy.copy(problem)
-    other.__dict__.pop("tie", None)
-    other.__dict__.update(changes)
-    other.perfect_cost = other.decision_costs.min(axis=1)
-    return other

@@ -10,9 +10,8 @@ import numpy as np
 from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass.analysis._walk import MAX_HISTORIES, Effort
 from seqclass.pomdp import DECIDE, InformationState, Policy
-from seqclass.pomdp.evaluation import check_feature
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.walk import TooLarge, branch
+from seqclass.pomdp.walk import TooLarge, branch, check_feature
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from seqclass._arrays import FloatArray, IntArray
 from seqclass._validation import check_real
 from seqclass.analysis._walk import MAX_HISTORIES, Effort, Level, collect
-from seqclass.analysis.changes import HeldPolicy, changed_problem
+from seqclass.analysis.changes import HeldPolicy
 from seqclass.pomdp import Evaluation, Policy, evaluate
 from seqclass.pomdp.problem import AcquisitionProblem
 
@@ -185,7 +185,7 @@ def finite_differences(
             for change in (step, -down):
                 moved = values.copy()
                 moved[place] += change
-                ends.append(run(changed_problem(problem, **{name: moved})).cost)
+                ends.append(run(problem.replace(**{name: moved})).cost)
             slope[place] = (ends[0] - ends[1]) / (step + down)
         slopes[name] = slope
     return Sensitivity(slopes["prices"], slopes["full_prices"], slopes["decision_costs"], base.cost, base.method)

@@ -16,8 +16,8 @@ from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.grid import GridValueIteration, GridValues
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.randomised import scale_prices
+from seqclass.pomdp.solver import FIRST_HORIZON
 
-_FIRST_HORIZON = 64
 #: Working memory of a matrix product: small enough to stay in the cache.
 _PRODUCT_BYTES = 2**22
 
@@ -187,7 +187,7 @@ def solve_many(solver: GridValueIteration, problem: AcquisitionProblem, multipli
     limit = problem.n_stages if solver.max_stages is None else min(solver.max_stages, problem.n_stages)
     blocks: list[GridBlock] = []
     left = np.arange(len(multipliers))
-    n_stages = min(_FIRST_HORIZON, limit)
+    n_stages = min(FIRST_HORIZON, limit)
     while left.size:
         grid = solver._prepare(problem, n_stages)
         stages = 8.0 * len(grid.points) * sum(problem.n_contexts(k) for k in range(n_stages))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -70,12 +69,9 @@ def within_budget(
         n_stages = min(n_stages, int(fits.size if fits.all() else fits.argmin()))
     if n_stages == problem.n_stages:
         return problem
-    cut = copy.copy(problem)
-    for name in ("prices", "full_prices", "n_outcomes", "features", "groups", "likelihoods", "transitions"):
-        value = getattr(problem, name, None)
-        if value is not None:
-            setattr(cut, name, value[:n_stages])
-    return cut
+    stages = ("prices", "full_prices", "n_outcomes", "features", "groups", "likelihoods", "transitions")
+    whole = {name: getattr(problem, name, None) for name in stages}
+    return problem.replace(**{name: value[:n_stages] for name, value in whole.items() if value is not None})
 
 
 def worst_costs(problem: AcquisitionProblem) -> FloatArray:
@@ -305,8 +301,9 @@ class _Bounds:
             return exact.cost, exact.price, exact.price
         except TooLarge:
             self.sampled = True
+        prices_alone = problem.replace(decision_costs=np.zeros_like(problem.decision_costs))
         paid = evaluate(
-            _prices_alone(problem), policy, method="simulation", n_paths=self.effort["n_paths"], random_state=self.rng
+            prices_alone, policy, method="simulation", n_paths=self.effort["n_paths"], random_state=self.rng
         )
         margin = quantile(self.confidence) * paid.cost_std_error
         # at its own prices the policy's values cancel most of what chance does to its cost
@@ -338,15 +335,6 @@ class _Bounds:
     def _certain(self, point: _Point) -> bool:
         """Whether its lower bound is not sampled; that of a grid never is."""
         return isinstance(self.search.solver, GridValueIteration) or point.policy.info.confidence == 1
-
-
-def _prices_alone(problem: AcquisitionProblem) -> AcquisitionProblem:
-    """Return the problem with decisions that cost nothing."""
-    other = copy.copy(problem)
-    other.decision_costs = np.zeros_like(problem.decision_costs)
-    other.perfect_cost = np.zeros_like(problem.perfect_cost)
-    other.__dict__.pop("tie", None)
-    return other
 
 
 def _seed(random_state: Any) -> Any:

@@ -10,11 +10,11 @@ import numpy as np
 
 from seqclass._arrays import FloatArray, as_generator
 from seqclass._validation import check_choice, check_integer
-from seqclass.pomdp.evaluation import MAX_HISTORIES, check_feature
+from seqclass.pomdp.evaluation import MAX_HISTORIES
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.values import ValueFunction
-from seqclass.pomdp.walk import TooLarge, begin, branch
+from seqclass.pomdp.walk import TooLarge, begin, branch, check_feature
 
 #: Probability that a sampled interval holds.
 CONFIDENCE = 0.99

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray, as_generator
+from seqclass._arrays import FloatArray
 from seqclass._validation import check_choice, check_integer
-from seqclass.pomdp.policy import DECIDE, Policy
+from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
-from seqclass.pomdp.walk import TooLarge, begin, branch
+from seqclass.pomdp.walk import enumerated_or_sampled, levels
 
 #: Histories that an enumeration may visit before ``method="auto"`` turns to simulation.
 MAX_HISTORIES = 100_000
@@ -109,13 +109,11 @@ def evaluate(
     check_choice(method, "method", ("auto", "exact", "simulation"))
     check_integer(n_paths, "n_paths", 1)
     check_integer(max_histories, "max_histories", 1)
-    if method != "simulation":
-        try:
-            return _run(problem, policy, None, 1.0, max_histories)
-        except TooLarge:
-            if method == "exact":
-                raise
-    return _run(problem, policy, as_generator(random_state), float(n_paths), np.inf)
+
+    def run(rng: np.random.Generator | None, most: float) -> Evaluation:
+        return _run(problem, policy, rng, 1.0 if rng is None else float(n_paths), most)
+
+    return enumerated_or_sampled(run, method, max_histories, random_state)
 
 
 def _run(
@@ -125,54 +123,11 @@ def _run(
     total: float,
     max_histories: float,
 ) -> Evaluation:
-    info, weight = begin(problem, policy, total, rng)
-    paid = np.zeros(len(info))
     tally = _Tally(problem, total)
-    visited = 1
-    while len(info):
-        feature = policy.act(info)
-        stop = feature == DECIDE
-        tally.add(info[stop], weight[stop], paid[stop])
-        on = np.flatnonzero(~stop)
-        if on.size == 0:
-            break
-        check_feature(problem, info.stage, feature[on])
-        info, weight, paid = info[on], weight[on], paid[on]
-        parent, outcome, share = branch(info, weight, rng)
-        visited += parent.size
-        if visited > max_histories:
-            raise TooLarge(max_histories)
-        paid = (paid + info.price)[parent]
-        info, weight = info.update(outcome, parent), share
-    return tally.result("exact" if rng is None else "simulation", visited)
-
-
-def check_feature(problem: AcquisitionProblem, stage: int, feature: IntArray) -> None:
-    """Refuse a policy that asks for another feature than the stage's.
-
-    Raises
-    ------
-    ValueError
-        If it does.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> check_feature(problem, 0, np.array([0]))
-    """
-    if not feature.size:
-        return
-    if stage >= problem.n_stages:
-        raise ValueError(f"the policy asks for feature {int(feature[0])} after the last stage of the problem.")
-    expected = int(problem.features[stage])
-    other = feature[feature != expected]
-    if other.size:
-        raise ValueError(
-            f"the policy asks for feature {int(other[0])} at stage {stage}, where this problem's order has feature "
-            f"{expected}."
-        )
+    for level in levels(problem, policy, total, rng, max_histories):
+        stop = ~level.go_on
+        tally.add(level.info[stop], level.weight[stop], level.paid[stop])
+    return tally.result("exact" if rng is None else "simulation", level.visited)
 
 
 class _Tally:

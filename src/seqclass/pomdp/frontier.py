@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import BoolArray, FloatArray, as_generator
+from seqclass._arrays import BoolArray, FloatArray
 from seqclass._validation import check_choice, check_costs, check_integer
 from seqclass.pomdp._grid_sweep import Look
 from seqclass.pomdp.baselines import Lookahead
@@ -20,7 +20,7 @@ from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.solver import Solver
 from seqclass.pomdp.sweep import Team, solve_sweep
-from seqclass.pomdp.walk import TooLarge, branch
+from seqclass.pomdp.walk import TooLarge, branch, enumerated_or_sampled
 
 
 @dataclass(frozen=True)
@@ -185,13 +185,10 @@ def default_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver
 def _run(
     problem: AcquisitionProblem, team: Team, method: str, n_paths: int, max_histories: int, random_state: Any
 ) -> _Tally:
-    if method != "simulation":
-        try:
-            return _walk(problem, team, None, 1.0, max_histories)
-        except TooLarge:
-            if method == "exact":
-                raise
-    return _walk(problem, team, as_generator(random_state), float(n_paths), np.inf)
+    def walk(rng: np.random.Generator | None, most: float) -> _Tally:
+        return _walk(problem, team, rng, 1.0 if rng is None else float(n_paths), most)
+
+    return enumerated_or_sampled(walk, method, max_histories, random_state)
 
 
 def _walk(

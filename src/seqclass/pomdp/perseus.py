@@ -10,9 +10,7 @@ import numpy as np
 from seqclass._arrays import FloatArray, as_generator
 from seqclass._validation import check_integer, check_real
 from seqclass.pomdp._anytime import Rounds
-from seqclass.pomdp.points import Points as Points
-from seqclass.pomdp.points import point_based as point_based
-from seqclass.pomdp.points import sample_beliefs as sample_beliefs
+from seqclass.pomdp.points import Points, point_based, sample_beliefs
 from seqclass.pomdp.policy import LookaheadPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solver import ValueSolver

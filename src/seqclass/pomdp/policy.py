@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -169,8 +170,7 @@ class Policy(ABC):
 
     def with_info(self, **changes: object) -> Policy:
         """Return the same policy with some fields of `info` replaced."""
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
+        other = copy.copy(self)
         other.info = replace(self.info, **changes)  # type: ignore[arg-type]
         return other
 

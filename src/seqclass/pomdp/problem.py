@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any
@@ -157,6 +158,25 @@ class AcquisitionProblem(ABC):
             If the problem has no tables.
         """
         raise NotImplementedError(f"{type(self).__name__} has no tables.")
+
+    def replace(self, **changes: Any) -> AcquisitionProblem:
+        """Return the same problem with some arrays replaced, and what follows from them with it; nothing is checked.
+
+        Parameters
+        ----------
+        **changes
+            New values of attributes, such as ``prior``, ``prices``, ``full_prices`` or ``decision_costs``.
+
+        Returns
+        -------
+        AcquisitionProblem
+            Shares everything else.
+        """
+        other = copy.copy(self)
+        other.__dict__.pop("tie", None)
+        other.__dict__.update(changes)
+        other.perfect_cost = other.decision_costs.min(axis=1)
+        return other
 
     def stopping_cost(self, belief: FloatArray) -> FloatArray:
         """``g(belief)``: cost of the best decision now, (n,); linear in the scale of ``belief``."""

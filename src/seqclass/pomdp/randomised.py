@@ -39,10 +39,7 @@ def scale_prices(problem: AcquisitionProblem, multiplier: float) -> AcquisitionP
     array([0.3])
     """
     check_real(multiplier, "multiplier", 0, np.finfo(float).max)
-    scaled = copy.copy(problem)
-    scaled.prices = problem.prices * multiplier
-    scaled.full_prices = problem.full_prices * multiplier
-    return scaled
+    return problem.replace(prices=problem.prices * multiplier, full_prices=problem.full_prices * multiplier)
 
 
 class RepricedPolicy(Policy):

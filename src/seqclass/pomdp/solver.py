@@ -17,7 +17,7 @@ from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.values import ValueFunction
 
 #: The horizon is doubled from here on.
-_FIRST_HORIZON = 64
+FIRST_HORIZON = 64
 
 
 class Solver(BaseEstimator, ABC):  # type: ignore[misc]
@@ -143,7 +143,7 @@ class ValueSolver(Solver):
         """Double the horizon until its two bounds agree."""
         limit = problem.n_stages if self.max_stages is None else min(self.max_stages, problem.n_stages)
         stopping = problem.decision_costs.T
-        n_stages = min(_FIRST_HORIZON, limit)
+        n_stages = min(FIRST_HORIZON, limit)
         while True:
             prepared = self._prepare(problem, n_stages)
             values = self._solve(problem, n_stages, stopping, prepared)

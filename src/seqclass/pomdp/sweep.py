@@ -10,11 +10,11 @@ import numpy as np
 
 from seqclass._arrays import BoolArray, FloatArray
 from seqclass.pomdp._grid_sweep import GridBlock, Look, solve_many
-from seqclass.pomdp.evaluation import check_feature
 from seqclass.pomdp.grid import GridValueIteration
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.randomised import RepricedPolicy, scale_prices
+from seqclass.pomdp.walk import check_feature
 
 
 class Team:

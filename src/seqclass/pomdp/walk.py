@@ -6,13 +6,17 @@ once, with a weight: its probability (enumeration) or the number of sampled path
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass.pomdp.policy import Policy
+from seqclass._arrays import BoolArray, FloatArray, IntArray, as_generator
+from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+
+R = TypeVar("R")
 
 
 class TooLarge(ValueError):
@@ -182,3 +186,167 @@ def select(weight: FloatArray, n: int, rng: np.random.Generator) -> tuple[IntArr
     keep[light[np.diff(ticks, prepend=0.0) > 0]] = True
     chosen = np.flatnonzero(keep)
     return chosen, np.maximum(weight[chosen], c)
+
+
+@dataclass(frozen=True)
+class Level:
+    """All distinct histories of one stage of a walk along a policy.
+
+    Attributes
+    ----------
+    info : InformationState
+        What is known, a row a history.
+    weight : ndarray of shape (n,)
+        Probability of each, or its number of paths.
+    paid : ndarray of shape (n,)
+        Prices paid on the way.
+    go_on : ndarray of bool of shape (n,)
+        Where the policy goes on.
+    visited : int
+        Distinct histories visited so far.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> Level(problem.begin(), np.ones(1), np.zeros(1), np.array([True]), 1).stage
+    0
+    """
+
+    info: InformationState
+    weight: FloatArray
+    paid: FloatArray
+    go_on: BoolArray
+    visited: int
+
+    @property
+    def stage(self) -> int:
+        """Number of features asked so far."""
+        return self.info.stage
+
+
+def levels(
+    problem: AcquisitionProblem,
+    policy: Policy,
+    total: float,
+    rng: np.random.Generator | None = None,
+    max_histories: float = np.inf,
+) -> Iterator[Level]:
+    """Walk along a policy, a stage at a time, until it has stopped everywhere.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem to walk through.
+    policy : Policy
+        The policy.
+    total : float
+        Sum of the weights: 1, or the number of paths.
+    rng : numpy.random.Generator, optional
+        Given: paths are sampled; else every history is followed.
+    max_histories : float
+        Most histories to visit.
+
+    Yields
+    ------
+    Level
+
+    Raises
+    ------
+    TooLarge
+        If there are more histories.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import GridValueIteration, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> [level.weight.tolist() for level in levels(problem, GridValueIteration().solve(problem), 1.0)]
+    [[1.0], [0.55, 0.45]]
+    """
+    info, weight = begin(problem, policy, total, rng)
+    paid, visited = np.zeros(len(info)), 1
+    while len(info):
+        feature = policy.act(info)
+        go_on = feature != DECIDE
+        check_feature(problem, info.stage, feature[go_on])
+        yield Level(info, weight, paid, go_on, visited)
+        on = np.flatnonzero(go_on)
+        if not on.size:
+            return
+        info, weight = info[on], weight[on]
+        parent, outcome, share = branch(info, weight, rng)
+        visited += parent.size
+        if visited > max_histories:
+            raise TooLarge(max_histories)
+        paid = (paid[on] + info.price)[parent]
+        info, weight = info.update(outcome, parent), share
+
+
+def enumerated_or_sampled(
+    walk: Callable[[np.random.Generator | None, float], R], method: str, max_histories: float, random_state: Any
+) -> R:
+    """Enumerate, or sample where ``method`` says so or there are too many histories for ``"auto"``.
+
+    Parameters
+    ----------
+    walk : callable
+        Called with the source of randomness, None to enumerate, and the most histories it may visit.
+    method : {"auto", "exact", "simulation"}
+        What to do.
+    max_histories : float
+        Most histories to enumerate.
+    random_state : int, generator or None
+        Seed of the sampling.
+
+    Returns
+    -------
+    object
+        What ``walk`` returns.
+
+    Raises
+    ------
+    TooLarge
+        If there are more histories and ``method`` is ``"exact"``.
+
+    Examples
+    --------
+    >>> enumerated_or_sampled(lambda rng, most: "exact" if rng is None else "sampled", "auto", 10, 0)
+    'exact'
+    """
+    if method != "simulation":
+        try:
+            return walk(None, max_histories)
+        except TooLarge:
+            if method == "exact":
+                raise
+    return walk(as_generator(random_state), np.inf)
+
+
+def check_feature(problem: AcquisitionProblem, stage: int, feature: IntArray) -> None:
+    """Refuse a policy that asks for another feature than the stage's.
+
+    Raises
+    ------
+    ValueError
+        If it does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> check_feature(problem, 0, np.array([0]))
+    """
+    if not feature.size:
+        return
+    if stage >= problem.n_stages:
+        raise ValueError(f"the policy asks for feature {int(feature[0])} after the last stage of the problem.")
+    expected = int(problem.features[stage])
+    other = feature[feature != expected]
+    if other.size:
+        raise ValueError(
+            f"the policy asks for feature {int(other[0])} at stage {stage}, where this problem's order has feature "
+            f"{expected}."
+        )

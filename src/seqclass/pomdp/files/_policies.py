@@ -13,7 +13,7 @@ from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, backup
 from seqclass.pomdp.files._layout import Layout
 from seqclass.pomdp.files._parsing import VectorFile, parse
 from seqclass.pomdp.files._scaling import check_discount, scale
-from seqclass.pomdp.perseus import sample_beliefs
+from seqclass.pomdp.points import sample_beliefs
 from seqclass.pomdp.policy import LookaheadPolicy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 
