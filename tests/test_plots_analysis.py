@@ -227,3 +227,10 @@ def test_thresholds_of_a_classifier_that_draws_lots() -> None:
         assert display.ax_.get_title().startswith(f"lot {lot} of 2, drawn with probability 0.")
         assert_legible(display.figure_)
     assert ThresholdsDisplay.from_estimator(clf, max_stages=2, title="mine").ax_.get_title() == "mine"
+
+
+def test_feature_values_need_two_axes(two: Any) -> None:
+    figure, ax = plt.subplots()
+    with pytest.raises(ValueError, match="ax must be two axes"):
+        FeatureValuesDisplay.from_estimator(two, ax=ax)
+    plt.close(figure)

@@ -119,12 +119,20 @@ class FeatureValuesDisplay:
         -------
         FeatureValuesDisplay
             Itself.
+
+        Raises
+        ------
+        ValueError
+            If ``ax`` is not two axes.
         """
         n = self.n_stages
         own = ax is None
         if own:
             _, ax = pyplot().subplots(1, 2, figsize=(8.2, 1.6 + 0.27 * n), sharey=True, layout="constrained")
-        left, right = self.ax_ = np.asarray(ax, dtype=object)
+        self.ax_ = np.asarray(ax, dtype=object)
+        if self.ax_.shape != (2,):
+            raise ValueError("ax must be two axes, one for how often a feature is asked and one for what it is worth.")
+        left, right = self.ax_
         self.figure_ = left.figure
         place = np.arange(n)
         for axes in (left, right):
