@@ -339,7 +339,7 @@ def test_a_killed_write_leaves_no_temporary_file(path: Path, monkeypatch: pytest
 
 
 def test_writes_where_told(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"cannot save to .*there is no folder"):
+    with pytest.raises(FileNotFoundError, match=r"cannot write .*there is no folder"):
         save(1, tmp_path / "absent" / "model.seq")
     save(1, str(tmp_path / "text.seq"))
     assert load(str(tmp_path / "text.seq")) == 1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from seqclass._files import replacing
 from seqclass.cli._demo_run import Comparison
 from seqclass.cli._demo_story import Story
-from seqclass.cli._format import replacing
 from seqclass.plots import AccuracyFeaturesDisplay, BeliefPathDisplay
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from pathlib import Path
 
 import click
+
+from seqclass._messages import end_sentence as end_sentence
+from seqclass._messages import near as near
+from seqclass._messages import sentence as sentence
 
 
 class InputError(click.ClickException):
@@ -29,16 +32,6 @@ def refused(about: str = "") -> Iterator[None]:
         yield
     except (ValueError, TypeError, OSError) as error:
         raise InputError(f"{about}: {sentence(error)}" if about else sentence(error)) from error
-
-
-def sentence(error: BaseException) -> str:
-    """Message of an error on one line, with a full stop."""
-    return end_sentence(" ".join(str(error).split()) or type(error).__name__)
-
-
-def end_sentence(text: str) -> str:
-    """Put a full stop where none is."""
-    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def check_output(path: Path | None) -> None:
@@ -69,14 +62,3 @@ def check_input(path: Path) -> None:
         raise InputError(f"{path} is a folder, not a file.")
     if not path.exists():
         raise InputError(f"there is no file {path}.")
-
-
-def near(name: str, names: list[str]) -> str:
-    """End of a sentence that says what a name could have meant."""
-    wanted = name.strip().casefold()
-    same = [n for n in names if n.strip().casefold() == wanted]
-    matches = same or get_close_matches(name, names, n=3, cutoff=0.5)
-    if matches:
-        return f"did you mean {' or '.join(map(repr, matches))}?"
-    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
-    return f"the columns are {', '.join(map(repr, names[:6]))}{more}."

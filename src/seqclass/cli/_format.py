@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import secrets
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import click
 import numpy as np
+
+from seqclass._text import belief_text as belief_text
+from seqclass._text import percent as percent
+from seqclass._text import value_text as value_text
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
@@ -43,42 +43,6 @@ def count(n: int, noun: str, plural: str | None = None) -> str:
     ('1 row', '1,234 classes')
     """
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
-
-
-def value_text(value: Any) -> str:
-    """Write a raw value as a person would: six digits, no trailing zeros."""
-    if isinstance(value, (float, np.floating)):
-        return f"{float(value):.6g}"
-    return str(value)
-
-
-def belief_text(labels: Sequence[Any], posterior: Sequence[float], most: int = 4) -> str:
-    """Write the probabilities of the likeliest classes, best first where there are many.
-
-    Examples
-    --------
-    >>> belief_text(["sick", "well"], [0.25, 0.75])
-    'sick 25.0%, well 75.0%'
-    """
-    index = list(range(len(labels)))
-    if len(index) > most:
-        index = sorted(index, key=lambda i: -posterior[i])[:most]
-    return ", ".join(f"{labels[i]} {percent(posterior[i])}" for i in index)
-
-
-def percent(p: float) -> str:
-    """Write a probability in percent, without calling anything certain that is not.
-
-    Examples
-    --------
-    >>> percent(0.5), percent(0.99999), percent(1e-9), percent(1.0)
-    ('50.0%', '>99.9%', '<0.1%', '100.0%')
-    """
-    if 0 < p < 0.0005:
-        return "<0.1%"
-    if 0.9995 <= p < 1:
-        return ">99.9%"
-    return f"{100 * p:.1f}%"
 
 
 def gap_text(gap: float) -> str:
@@ -121,15 +85,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give a temporary file beside ``path`` that takes its place at the end, or vanishes if anything fails."""
-    target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".seqclass-{secrets.token_hex(8)}{target.suffix}")
-    try:
-        yield temporary
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)

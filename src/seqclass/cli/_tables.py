@@ -1,181 +1,39 @@
-"""Reading tables: CSV, TSV, Parquet and .npz."""
+"""Reading tables for the commands: with signs of life, and what is wrong with a file as an `InputError`."""
 
 from __future__ import annotations
 
-import warnings
-import zipfile
-import zlib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-import scipy.sparse as sp
-
-from seqclass.cli._errors import InputError, check_input, near, sentence
+from seqclass.cli._errors import InputError, near, refused
 from seqclass.cli._progress import reading
-
-#: Endings of the files that can be read, and what they are.
-_KINDS = {
-    **dict.fromkeys([".csv", ".csv.gz"], "csv"),
-    **dict.fromkeys([".tsv", ".tsv.gz"], "tsv"),
-    **dict.fromkeys([".parquet", ".pq"], "parquet"),
-    ".npz": "npz",
-}
-#: Further texts that mean "missing", besides the empty cell, NA, NaN, null and their like.
-_MISSING = ["?"]
-_CSR = ("data", "indices", "indptr", "shape")
-
-
-@dataclass(frozen=True)
-class Arrays:
-    """What an .npz file holds.
-
-    Attributes
-    ----------
-    X : ndarray or csr_array of shape (n, n_features)
-        The features.
-    names : list of str or None
-        Their names.
-    others : dict of str to ndarray
-        Its other arrays, such as labels.
-    """
-
-    X: Any
-    names: list[str] | None
-    others: dict[str, npt.NDArray[Any]]
+from seqclass.datasets import _tables
+from seqclass.datasets._tables import Arrays as Arrays
 
 
 def kind(path: Path) -> str:
-    """Kind of a file by its ending: ``"csv"``, ``"tsv"``, ``"parquet"`` or ``"npz"``.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, or its ending is another.
-    """
-    check_input(path)
-    for ending, name in _KINDS.items():
-        if path.name.lower().endswith(ending):
-            return name
-    raise InputError(f"{path}: cannot tell what kind of table this is; its name must end in {', '.join(_KINDS)}.")
+    """Kind of a file by its ending: ``"csv"``, ``"tsv"``, ``"parquet"`` or ``"npz"``."""
+    with refused():
+        return _tables.kind(path)
 
 
 def header(path: Path) -> list[str]:
-    """Column names of a CSV, TSV or Parquet file.
-
-    Raises
-    ------
-    InputError
-        If the file is empty, or two columns have the same name.
-    """
-    if kind(path) == "parquet":
-        names = [str(name) for name in _parquet(path).columns]
-    else:
-        first = _read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0]
-        names = [str(name) for name in first]
-        if len(names) == 1 and ";" in names[0]:
-            raise InputError(f"{path}: the columns are parted by ';'; save the file with commas, or with tabs as .tsv.")
-    twice = sorted({name for name in names if name and names.count(name) > 1}) if len(set(names)) < len(names) else []
-    if twice:
-        raise InputError(
-            f"{path}: there are {names.count(twice[0])} columns named {twice[0]!r}; give each its own name."
-        )
-    return names
+    """Column names of a CSV, TSV or Parquet file."""
+    with refused():
+        return _tables.header(path, reading)
 
 
 def read_frame(path: Path, columns: Sequence[str] | None = None, text: Collection[str] = ()) -> Any:
-    """Read a CSV, TSV or Parquet file; its rows are numbered from 1.
-
-    A first column without a name is a row index, and is left out.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    columns : sequence of str, optional
-        The columns to keep; by default all.
-    text : collection of str
-        Columns to be read as text whatever they hold.
-
-    Returns
-    -------
-    pandas.DataFrame
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or has no rows.
-    """
-    import pandas as pd
-
-    names = header(path)
-    # names of our own for columns without one, which pandas would otherwise make up
-    unique = [name or f"column {i + 1}" for i, name in enumerate(names)]
-    wanted = unique[1:] if names[0] == "" else unique
-    if columns is not None:
-        wanted = [name for name in wanted if name in set(columns)]
-    if kind(path) == "parquet":
-        frame = _parquet(path)
-        frame.columns = unique
-        frame = frame[wanted].copy()
-        for name in wanted:
-            if name in text or _is_logical(frame[name]):
-                frame[name] = frame[name].map(str, na_action="ignore").astype(object)
-    else:
-        types = {name: str for name in wanted if name in text}
-        frame = _read_rows(path, unique, types)[wanted]
-        logical = [name for name in frame.columns if name not in types and _is_logical(frame[name])]
-        if logical:
-            # True and False are categories, in the very words of the file
-            frame = _read_rows(path, unique, types | dict.fromkeys(logical, str))[wanted]
-    if not len(frame):
-        raise InputError(f"{path} has a header but no rows.")
-    frame.index = pd.RangeIndex(1, len(frame) + 1)
-    return frame
+    """Read a CSV, TSV or Parquet file; its rows are numbered from 1."""
+    with refused():
+        return _tables.read_frame(path, columns, text, reading)
 
 
 def read_arrays(path: Path) -> Arrays:
-    """Read an .npz file: ``X``, or a CSR matrix as ``data``, ``indices``, ``indptr``, ``shape``; nothing is unpickled.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read or holds no features.
-    """
-    if not zipfile.is_zipfile(path):
-        raise InputError(f"{path} is no .npz file, or a damaged one.")
-    name, parts = "", dict[str, npt.NDArray[Any]]()
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            for name in file.files:
-                parts[name] = file[name]
-    except (ValueError, OSError, EOFError, KeyError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
-        if "allow_pickle" in str(error):
-            raise InputError(
-                f"{path}: {name} holds Python objects, which are never read; save texts as str."
-            ) from error
-        raise InputError(f"{path} is no .npz file, or a damaged one.") from error
-    if "X" in parts:
-        X: Any = parts.pop("X")
-    elif all(name in parts for name in _CSR):
-        data, indices, indptr, shape = (parts.pop(name) for name in _CSR)
-        try:
-            X = sp.csr_array((data, indices, indptr), shape=tuple(int(n) for n in shape))
-            X.check_format()
-        except (ValueError, TypeError) as error:
-            raise InputError(
-                f"{path}: data, indices, indptr and shape make no CSR matrix: {sentence(error)}"
-            ) from error
-    else:
-        raise InputError(f"{path} holds {', '.join(parts) or 'nothing'}; it needs X, or {', '.join(_CSR)}.")
-    if X.ndim != 2 or not X.shape[0] or not X.shape[1]:
-        raise InputError(f"{path}: X must have rows and columns, it has shape {tuple(X.shape)}.")
-    if X.dtype.kind not in "biuf":
-        raise InputError(f"{path}: X must hold numbers, it holds {X.dtype}.")
-    return Arrays(X, _feature_names(path, parts, X.shape[1]), parts)
+    """Read an .npz file; nothing is unpickled."""
+    with refused():
+        return _tables.read_arrays(path)
 
 
 def pick(name: str, names: list[str], path: Path, option: str) -> str:
@@ -189,62 +47,3 @@ def pick(name: str, names: list[str], path: Path, option: str) -> str:
     if name not in names:
         raise InputError(f"{option}: {path} has no column {name!r}; {near(name, names)}")
     return name
-
-
-def _feature_names(path: Path, parts: dict[str, npt.NDArray[Any]], n_features: int) -> list[str] | None:
-    if "feature_names" not in parts:
-        return None
-    names = [str(name) for name in parts.pop("feature_names").ravel().tolist()]
-    if len(names) != n_features:
-        raise InputError(f"{path}: feature_names has {len(names)} names for {n_features} features.")
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"{path}: there are {names.count(twice)} features named {twice!r}; give each its own name.")
-    return names
-
-
-def _read_csv(path: Path, **options: Any) -> Any:
-    import pandas as pd
-
-    separator = "\t" if kind(path) == "tsv" else ","
-    compression: Any = "gzip" if path.name.lower().endswith(".gz") else None
-    try:
-        with reading(path) as file, warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            return pd.read_csv(
-                file, sep=separator, compression=compression, encoding="utf-8-sig", skipinitialspace=True, **options
-            )
-    except pd.errors.EmptyDataError as error:
-        raise InputError(f"{path} is empty.") from error
-    except pd.errors.ParserWarning as error:
-        raise InputError(f"{path}: rows have more cells than the header has names.") from error
-    except pd.errors.ParserError as error:
-        detail = sentence(error).removeprefix("Error tokenizing data. C error: ")
-        raise InputError(f"{path} is no regular table: {detail[0].lower()}{detail[1:]}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not text in UTF-8; save it as CSV in UTF-8.") from error
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path} cannot be read: {sentence(error)}") from error
-
-
-def _is_logical(column: Any) -> bool:
-    import pandas as pd
-
-    return bool(pd.api.types.infer_dtype(column, skipna=True) == "boolean")
-
-
-def _read_rows(path: Path, names: list[str], types: dict[str, Any]) -> Any:
-    # all columns: with only some of them, pandas would not notice rows that are too long
-    options: dict[str, Any] = {"names": names, "dtype": types, "na_values": _MISSING}
-    return _read_csv(path, header=0, index_col=False, low_memory=False, **options)
-
-
-def _parquet(path: Path) -> Any:
-    import pandas as pd
-
-    try:
-        return pd.read_parquet(path, engine="pyarrow")
-    except ImportError as error:
-        raise InputError("reading Parquet needs pyarrow: run pip install 'seqclass[parquet]'.") from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} is no Parquet file, or a damaged one.") from error

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass.cli._errors import InputError, near
+from seqclass.cli._errors import InputError, near, refused
 from seqclass.cli._format import count
 from seqclass.cli._tables import Arrays, header, kind, pick, read_arrays, read_frame
+from seqclass.datasets._labels import number, read_labels
 
 #: A column of this many different texts, or fewer, may be a category whatever the number of rows.
 _MANY = 50
@@ -49,7 +50,8 @@ def read_training(path: Path, target: str | None, drop: Sequence[str], drop_unla
         X, labels = X[~missing], labels[~missing]
         if not len(labels):
             raise InputError(f"{path}: column {target!r} holds no label at all.")
-    y = _labels(labels, target, path)
+    with refused():
+        y = read_labels(labels, f"{path}: column {target!r}")
     if hasattr(X, "columns"):
         _check_texts(X, path)
     return X, y
@@ -184,28 +186,6 @@ def _from_arrays(path: Path, arrays: Arrays, target: str, drop: Sequence[str]) -
     return X, labels, target
 
 
-def _labels(labels: Any, target: str, path: Path) -> npt.NDArray[Any]:
-    """Labels as integers where all are, else as texts."""
-    texts = [str(v) for v in labels.tolist()]
-    numbers = np.array([_number(text) for text in texts])
-    known = set(texts)
-    if len(known) == 1:
-        raise InputError(f"{path}: column {target!r} holds a single class, {texts[0]!r}; at least two are needed.")
-    if np.isfinite(numbers).all():
-        whole = (numbers == np.floor(numbers)).all() and np.abs(numbers).max() < 2**53
-        if whole and all(str(int(float(t))) == t or "." in t for t in known):
-            return np.asarray(numbers.astype(np.int64))
-        if not whole and len(known) > max(10, len(texts) // 10):
-            raise InputError(
-                f"{path}: column {target!r} holds {len(known)} different decimal numbers: a quantity, not a class."
-            )
-    if len(known) > max(_MANY, len(texts) // 2):
-        raise InputError(
-            f"{path}: column {target!r} holds {len(known)} different labels in {len(texts)} rows; is it the right one?"
-        )
-    return np.array(texts)
-
-
 def _check_texts(frame: Any, path: Path) -> None:
     """Refuse text columns that name rows rather than sort them."""
     from pandas.api.types import is_object_dtype, is_string_dtype
@@ -215,7 +195,7 @@ def _check_texts(frame: Any, path: Path) -> None:
         if not (is_string_dtype(column) or is_object_dtype(column)):
             continue
         present = column.dropna()
-        numbers = sum(np.isfinite(_number(str(v))) for v in present.iloc[:200])
+        numbers = sum(np.isfinite(number(str(v))) for v in present.iloc[:200])
         different = present.nunique()
         rows = len(present)
         id_like = different > max(_MANY, rows // 2) or (different == rows and rows >= _FEW_ROWS)
@@ -257,7 +237,7 @@ def _numbers(frame: Any, column: str, path: Path, key: str = "feature") -> dict[
     """Costs of a column by what stands in the column ``key``; finite and not negative."""
     costs = {}
     for row, name, text in zip(frame.index, frame[key], frame[column]):
-        value = _number(str(text))
+        value = number(str(text))
         if not np.isfinite(value):
             shown = "nothing" if isinstance(text, float) else repr(text)
             raise InputError(f"{path}: column {column!r} must hold numbers, but row {row} ({name}) has {shown}.")
@@ -265,10 +245,3 @@ def _numbers(frame: Any, column: str, path: Path, key: str = "feature") -> dict[
             raise InputError(f"{path}: column {column!r} must not be negative, but row {row} ({name}) has {text}.")
         costs[str(name)] = value
     return costs
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
+from seqclass._files import replacing
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import check_input, check_output, refused, sentence
-from seqclass.cli._format import belief_text, count, replacing, value_text, wrapped
+from seqclass.cli._format import belief_text, count, value_text, wrapped
 from seqclass.session import Question, Session
 
 _PATH = click.Path(path_type=Path)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import unicodedata
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from seqclass._files import replacing
 
 #: The action that buys the next feature; action 0 in every file.
 ACQUIRE = "acq"
@@ -87,20 +87,11 @@ def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_lines(Path(folder, "a.txt"), ["one", "two"])
     ...     Path(folder, "a.txt").read_text()
     'one\ntwo\n'
     """
-    target = Path(os.path.realpath(path))
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"cannot write {os.fspath(path)}: there is no folder {target.parent}")
-    temporary = target.with_name(f".seqclass-{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "x", encoding="ascii", newline="\n") as file:
-            file.writelines(line + "\n" for line in lines)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path) as temporary, open(temporary, "x", encoding="ascii", newline="\n") as file:
+        file.writelines(line + "\n" for line in lines)

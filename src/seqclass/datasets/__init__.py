@@ -1,0 +1,35 @@
+"""Data sets: scikit-learn's own, generated ones with a known optimum, OpenML's, and your files with their prices.
+
+`load` finds any of them by name or path; ``print(load("breast_cancer").info())`` says what it is.
+"""
+
+from __future__ import annotations
+
+from seqclass.datasets._catalog import list_datasets, load
+from seqclass.datasets._cube import make_cube
+from seqclass.datasets._dataset import Dataset
+from seqclass.datasets._embedded import load_embedded
+from seqclass.datasets._files import load_file
+from seqclass.datasets._generated import make_naive_bayes_world, make_tree_world
+from seqclass.datasets._info import DatasetInfo
+from seqclass.datasets._madelon import make_madelon_like
+from seqclass.datasets._openml import load_openml
+from seqclass.datasets._text import make_sparse_text
+from seqclass.datasets._world import Optimum, World
+
+__all__ = [
+    "Dataset",
+    "DatasetInfo",
+    "Optimum",
+    "World",
+    "list_datasets",
+    "load",
+    "load_embedded",
+    "load_file",
+    "load_openml",
+    "make_cube",
+    "make_madelon_like",
+    "make_naive_bayes_world",
+    "make_sparse_text",
+    "make_tree_world",
+]

@@ -1,0 +1,139 @@
+"""One entry to all data sets: by name, by path, or from OpenML."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from seqclass._messages import near
+from seqclass.datasets._cube import make_cube
+from seqclass.datasets._dataset import Dataset
+from seqclass.datasets._embedded import EMBEDDED, load_embedded
+from seqclass.datasets._files import file_stem, is_svmlight, load_file
+from seqclass.datasets._generated import make_naive_bayes_world, make_tree_world
+from seqclass.datasets._madelon import make_madelon_like
+from seqclass.datasets._openml import load_openml
+from seqclass.datasets._tables import ENDINGS
+from seqclass.datasets._text import make_sparse_text
+
+#: Names the folder of the user's own sets.
+VARIABLE = "SEQCLASS_DATA"
+_GENERATORS: dict[str, Callable[..., Dataset]] = {
+    "cube": make_cube,
+    "madelon_like": make_madelon_like,
+    "naive_bayes_world": make_naive_bayes_world,
+    "sparse_text": make_sparse_text,
+    "tree_world": make_tree_world,
+}
+_OPENML = "openml:"
+
+
+def load(name: str | Path, data_dir: str | Path | None = None, **settings: Any) -> Dataset:
+    """Return a data set by its name or path.
+
+    Parameters
+    ----------
+    name : str or path
+        One of, tried in this order: ``openml:NAME`` or ``openml:NUMBER``; a path, which ends as tables do or holds a
+        folder; one of scikit-learn's sets; a file in ``data_dir`` without its ending; a generator, without
+        ``make_``.
+    data_dir : path, optional
+        Folder of your own files; by default the one that the environment variable SEQCLASS_DATA names.
+    **settings
+        Passed to `load_file`, `load_openml` or the generator.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ValueError
+        If there is no set of that name; the message lists the nearest.
+    FileNotFoundError
+        If there is no such file or folder.
+
+    Examples
+    --------
+    >>> load("iris")
+    Dataset('iris', 150 x 4, 3 classes)
+    >>> load("cube", n_samples=100, random_state=1)
+    Dataset('cube', 100 x 20, 8 classes)
+    """
+    text = os.fspath(name)
+    if isinstance(name, str) and name.startswith(_OPENML):
+        return load_openml(name.removeprefix(_OPENML), **settings)
+    if isinstance(name, Path) or _is_table(Path(text)) or Path(text).name != text:
+        return load_file(name, **settings)
+    if text in EMBEDDED:
+        if settings:
+            raise TypeError(f"{text!r} takes no settings, got {', '.join(settings)}.")
+        return load_embedded(text)
+    files = _files(data_dir).get(text, [])
+    if len(files) > 1:
+        raise ValueError(
+            f"{text!r} is the name of {' and of '.join(file.name for file in files)}; give the path of one."
+        )
+    if files:
+        return load_file(files[0], **settings)
+    if text in _GENERATORS:
+        return _GENERATORS[text](**settings)
+    known = list(list_datasets(data_dir))
+    where = "" if _folder(data_dir) else f"; no folder of your own sets is known, pass data_dir or set {VARIABLE}"
+    raise ValueError(f"there is no data set {text!r}: {near(text, known, 'there are').rstrip('.')}{where}.")
+
+
+def list_datasets(data_dir: str | Path | None = None) -> dict[str, str]:
+    """Names that `load` knows, and where each set comes from.
+
+    Parameters
+    ----------
+    data_dir : path, optional
+        Folder of your own files; by default the one that the environment variable SEQCLASS_DATA names.
+
+    Returns
+    -------
+    dict of str to str
+        ``"embedded"``, ``"generated"`` or the name of the file.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder.
+
+    Examples
+    --------
+    >>> list_datasets()["tree_world"]
+    'generated'
+    """
+    found = dict.fromkeys(_GENERATORS, "generated")
+    found |= {stem: ", ".join(file.name for file in files) for stem, files in _files(data_dir).items()}
+    found |= dict.fromkeys(EMBEDDED, "embedded")
+    return dict(sorted(found.items()))
+
+
+def _folder(data_dir: str | Path | None) -> Path | None:
+    named = os.environ.get(VARIABLE) if data_dir is None else data_dir
+    if not named:
+        return None
+    folder = Path(named)
+    if not folder.is_dir():
+        origin = VARIABLE if data_dir is None else "data_dir"
+        raise FileNotFoundError(f"{origin} is {folder}, and there is no such folder.")
+    return folder
+
+
+def _files(data_dir: str | Path | None) -> dict[str, list[Path]]:
+    """The sets in a folder by their names, without the files of their costs."""
+    folder = _folder(data_dir)
+    found: dict[str, list[Path]] = {}
+    for file in sorted(folder.iterdir()) if folder else ():
+        if file.is_file() and _is_table(file) and not file_stem(file).endswith(".costs"):
+            found.setdefault(file_stem(file), []).append(file)
+    return found
+
+
+def _is_table(path: Path) -> bool:
+    return path.name.lower().endswith(ENDINGS) or is_svmlight(path)

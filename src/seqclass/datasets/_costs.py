@@ -1,0 +1,197 @@
+"""Prices in a file beside the data: a table with a row a feature, or JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seqclass._arrays import FloatArray
+from seqclass._messages import near, sentence
+from seqclass._validation import check_costs
+from seqclass.datasets._labels import number
+from seqclass.datasets._tables import check_input, header, read_frame
+
+_COLUMNS = ("feature", "cost", "discounted", "group")
+_KEYS = ("feature_costs", "discounted_costs", "groups", "decision_costs", "decisions")
+
+
+def beside(path: Path, stem: str) -> Path | None:
+    """Costs file of a data file: STEM.costs.csv or STEM.costs.json in the same folder.
+
+    Raises
+    ------
+    ValueError
+        If there are both.
+    """
+    found = [file for ending in ("csv", "json") if (file := path.with_name(f"{stem}.costs.{ending}")).is_file()]
+    if len(found) > 1:
+        raise ValueError(f"both {found[0]} and {found[1]} hold the costs of {path.name}; keep one.")
+    return found[0] if found else None
+
+
+def read_costs(path: Path, names: list[str], class_names: tuple[str, ...]) -> dict[str, Any]:
+    """Read prices as fields of a `Dataset`.
+
+    Parameters
+    ----------
+    path : path
+        A table with the columns feature, cost, and if need be discounted and group; or JSON with feature_costs, and if
+        need be discounted_costs, groups, decision_costs and decisions.
+    names : list of str
+        Names of all features.
+    class_names : tuple of str
+        Labels of the classes.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read or does not fit the features; the message names file, column and row.
+    """
+    check_input(path)
+    if path.name.lower().endswith(".json"):
+        return _from_json(path, names, class_names)
+    return _from_table(path, names)
+
+
+def _from_table(path: Path, names: list[str]) -> dict[str, Any]:
+    columns = header(path)
+    if "feature" not in columns or "cost" not in columns or not set(columns) <= set(_COLUMNS):
+        hint = "; 'discounted' is the price that is left, not what is taken off" if "discount" in columns else ""
+        raise ValueError(
+            f"{path} must have the columns feature and cost, and may have discounted and group{hint}; it has "
+            f"{', '.join(map(repr, columns))}."
+        )
+    frame = read_frame(path, text=_COLUMNS)
+    features = [str(feature) for feature in frame["feature"]]
+    position = {name: j for j, name in enumerate(names)}
+    seen: set[str] = set()
+    for row, feature in zip(frame.index, features):
+        if feature not in position:
+            raise ValueError(
+                f"{path}: row {row} names {feature!r}, which is not a feature; {near(feature, names, 'they are')}"
+            )
+        if feature in seen:
+            raise ValueError(f"{path}: row {row} gives {feature!r} a price for the second time.")
+        seen.add(feature)
+    _check_complete(seen, names, path)
+    places = [position[feature] for feature in features]
+    found: dict[str, Any] = {"feature_costs": _column(frame, "cost", places, len(names), path)}
+    if "group" in frame:
+        groups: list[Any] = [None] * len(names)
+        for j, group in zip(places, frame["group"]):
+            groups[j] = group if isinstance(group, str) else None
+        found["groups"] = tuple(groups)
+    if "discounted" in frame:
+        found["discounted_costs"] = _column(frame, "discounted", places, len(names), path)
+    return check_prices(found, names, str(path))
+
+
+def _column(frame: Any, column: str, places: list[int], n: int, path: Path) -> FloatArray:
+    values = np.full(n, np.nan)
+    for row, feature, j, text in zip(frame.index, frame["feature"], places, frame[column]):
+        if isinstance(text, str):  # an empty cell is a price that is not known
+            values[j] = number(text)
+            if not 0 <= values[j] < np.inf:
+                raise ValueError(
+                    f"{path}: column {column!r} must hold numbers of at least 0, but row {row} ({feature}) has "
+                    f"{text!r}."
+                )
+    return values
+
+
+def _from_json(path: Path, names: list[str], class_names: tuple[str, ...]) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path}: line {error.lineno}, column {error.colno} is no JSON: {error.msg}.") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} cannot be read: {sentence(error)}") from error
+    if not isinstance(content, dict) or not content or not set(content) <= set(_KEYS):
+        shown = ", ".join(map(repr, content)) if isinstance(content, dict) else type(content).__name__
+        raise ValueError(f"{path} must hold an object with some of {', '.join(_KEYS)}; it holds {shown or 'nothing'}.")
+    found: dict[str, Any] = {}
+    for key in ("feature_costs", "discounted_costs"):
+        if content.get(key) is not None:
+            values = _by_feature(content[key], key, names, path, complete=key == "feature_costs")
+            found[key] = np.array([_price(value, key, name, path) for value, name in zip(values, names)])
+    if content.get("groups") is not None:
+        found["groups"] = tuple(_by_feature(content["groups"], "groups", names, path, complete=False))
+    if content.get("decision_costs") is not None:
+        further = tuple(str(label) for label in content.get("decisions") or ())
+        shape = (len(class_names), len(class_names) + len(further))
+        what = f"{path}: decision_costs (rows: {', '.join(class_names)}; further columns: decisions)"
+        found |= {"decision_costs": check_costs(content["decision_costs"], what, shape), "decisions": further}
+    return check_prices(found, names, str(path))
+
+
+def _by_feature(value: Any, key: str, names: list[str], path: Path, complete: bool) -> list[Any]:
+    """One entry a feature, of a number, a list or an object by name; None for those an object leaves out."""
+    if isinstance(value, dict):
+        known = set(names)
+        unknown = [feature for feature in value if feature not in known]
+        if unknown:
+            raise ValueError(
+                f"{path}: {key} names {unknown[0]!r}, which is not a feature; {near(unknown[0], names, 'they are')}"
+            )
+        if complete:
+            _check_complete(set(value), names, path)
+        return [value.get(name) for name in names]
+    if isinstance(value, list):
+        if len(value) != len(names):
+            raise ValueError(f"{path}: {key} has {len(value)} entries for {len(names)} features.")
+        return value
+    return [value] * len(names)
+
+
+def _price(value: Any, key: str, name: str, path: Path) -> float:
+    if value is None:
+        return np.nan
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < np.inf:
+        raise ValueError(f"{path}: {key} must be numbers of at least 0, but {name!r} has {value!r}.")
+    return float(value)
+
+
+def _check_complete(found: set[str], names: list[str], path: Path) -> None:
+    absent = [name for name in names if name not in found]
+    if absent:
+        raise ValueError(
+            f"{path} names {len(names) - len(absent)} of {len(names)} features, and not {absent[0]!r}; name every one, "
+            "and leave the price empty where it is not known."
+        )
+
+
+def check_prices(found: dict[str, Any], names: list[str], origin: str) -> dict[str, Any]:
+    """Refuse discounts without groups, or above the price.
+
+    Parameters
+    ----------
+    found : dict
+        Fields of a `Dataset`.
+    names : list of str
+        Names of the features.
+    origin : str
+        File, for the message.
+
+    Returns
+    -------
+    dict
+        ``found``.
+    """
+    full, discounted, groups = (found.get(key) for key in ("feature_costs", "discounted_costs", "groups"))
+    if discounted is not None and groups is None:
+        raise ValueError(f"{origin} gives discounts but no groups: say which features share them.")
+    if discounted is not None and full is None:
+        raise ValueError(f"{origin} gives discounts but no prices.")
+    if discounted is not None and full is not None and (discounted > full).any():
+        j = int((discounted > full).argmax())
+        raise ValueError(
+            f"{origin}: the discounted price of {names[j]!r} is {discounted[j]:g}, above its full price {full[j]:g}."
+        )
+    return found

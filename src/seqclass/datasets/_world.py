@@ -1,0 +1,228 @@
+"""Distributions of classes and features that are known, as their tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._arrays import FloatArray, IntArray, as_generator, smallest_int
+from seqclass._validation import check_distribution, check_integer
+from seqclass.costs import resolve_decisions, resolve_prices
+from seqclass.datasets._optimum import MAX_CELLS, cost_any_order, cost_in_order, stop_cost
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """Least expected costs, prices and decisions together, when the distribution is known.
+
+    Attributes
+    ----------
+    in_order : float
+        Of the policies that ask for the features in the order of the columns, and may stop at any time.
+    any_order : float or None
+        Of all policies; None where there are too many histories to try.
+    full : float
+        Of the best decision when every feature is known, for nothing: no policy beats it.
+    prior : float
+        Of the best decision when none is.
+
+    Examples
+    --------
+    >>> Optimum(0.25, 0.2, 0.1, 0.5).any_order
+    0.2
+    """
+
+    in_order: float
+    any_order: float | None
+    full: float
+    prior: float
+
+    def __str__(self) -> str:
+        free = "" if self.any_order is None else f"{self.any_order:.4g} in any order, "
+        return f"{free}{self.in_order:.4g} in column order, {self.prior:.4g} unasked, {self.full:.4g} all known"
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """A class, and discrete features that each depend on the class and on at most one earlier feature.
+
+    Attributes
+    ----------
+    prior : ndarray of shape (n_classes,)
+        P(class).
+    parents : tuple of int
+        Feature that each one depends on besides the class, always one before it; -1 for none. All -1: naive Bayes.
+    tables : tuple of ndarray
+        P(outcome | class) of shape (n_outcomes, n_classes), or P(outcome | outcome of the parent, class) of shape
+        (n_outcomes of the parent, n_outcomes, n_classes).
+
+    Raises
+    ------
+    ValueError
+        If a table is no distribution over outcomes or does not fit its parent's.
+
+    Notes
+    -----
+    Where there are no parents the tables are those of a `seqclass.pomdp.TableProblem`, so that any solver says what is
+    optimal where histories are too many for `optimum`::
+
+        problem = TableProblem(world.prior, world.tables, prices=0.05)
+        policy = GridValueIteration().solve(problem)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> world = World(np.array([0.5, 0.5]), (-1,), (np.array([[0.9, 0.2], [0.1, 0.8]]),))
+    >>> print(world.optimum(feature_costs=0.1))
+    0.25 in any order, 0.25 in column order, 0.5 unasked, 0.15 all known
+    """
+
+    prior: FloatArray
+    parents: tuple[int, ...]
+    tables: tuple[FloatArray, ...]
+
+    def __post_init__(self) -> None:
+        n_classes = check_distribution(self.prior, None, "prior").size
+        if len(self.parents) != len(self.tables):
+            raise ValueError(f"parents must have one entry a table, {len(self.tables)}, got {len(self.parents)}.")
+        for j, (parent, table) in enumerate(zip(self.parents, self.tables)):
+            if not -1 <= parent < j:
+                raise ValueError(f"parents[{j}] must be a feature before it, or -1, got {parent}.")
+            above = () if parent < 0 else (self.tables[parent].shape[-2],)
+            if table.shape != (*above, table.shape[-2], n_classes):
+                raise ValueError(
+                    f"tables[{j}] must end in the {n_classes} classes and fit its parent, got {table.shape}."
+                )
+            if table.min() < 0 or np.abs(table.sum(axis=-2) - 1).max() > 1e-6:
+                raise ValueError(f"tables[{j}] must be a distribution over outcomes for each class.")
+
+    @property
+    def n_outcomes(self) -> tuple[int, ...]:
+        """Number of outcomes of each feature."""
+        return tuple(table.shape[-2] for table in self.tables)
+
+    def sample(self, n: int, random_state: Any = None) -> tuple[IntArray, IntArray]:
+        """Draw instances.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        random_state : None, int or numpy generator
+            Seed.
+
+        Returns
+        -------
+        X : ndarray of int of shape (n, n_features)
+            Outcomes.
+        y : ndarray of int of shape (n,)
+            Classes.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> world = World(np.array([0.5, 0.5]), (-1,), (np.eye(2),))
+        >>> X, y = world.sample(5, random_state=0)
+        >>> bool((X[:, 0] == y).all())
+        True
+        """
+        rng = as_generator(random_state)
+        check_integer(n, "n", 0)
+        y = rng.choice(len(self.prior), n, p=check_distribution(self.prior, None, "prior")).astype(np.int64)
+        X = np.empty((n, len(self.tables)), dtype=smallest_int(max(self.n_outcomes, default=1) - 1), order="F")
+        for j, (parent, table) in enumerate(zip(self.parents, self.tables)):
+            cumulative = np.cumsum(table, axis=-2)
+            rows = cumulative[:, y].T if parent < 0 else cumulative[X[:, parent], :, y]
+            # the last bound is left out: rounding may leave it below one
+            X[:, j] = (rng.random((n, 1)) >= rows[:, :-1]).sum(axis=1)
+        return np.ascontiguousarray(X), y
+
+    def joint(self) -> FloatArray:
+        """P(outcomes, class) as one table.
+
+        Returns
+        -------
+        ndarray of shape (V_1, ..., V_K, n_classes)
+
+        Raises
+        ------
+        ValueError
+            If it would have more than four million cells.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> World(np.array([0.5, 0.5]), (-1,), (np.array([[0.9, 0.2], [0.1, 0.8]]),)).joint()
+        array([[0.45, 0.1 ],
+               [0.05, 0.4 ]])
+        """
+        if not self.enumerable:
+            raise ValueError(f"{len(self.tables)} features have too many joint outcomes for a table; take fewer.")
+        joint = np.asarray(self.prior, dtype=np.float64)
+        for j, (parent, table) in enumerate(zip(self.parents, self.tables)):
+            shape = [1] * j + list(table.shape[-2:])
+            if parent >= 0:
+                shape[parent] = table.shape[0]
+            joint = joint[..., None, :] * table.reshape(shape)
+        return joint
+
+    @property
+    def enumerable(self) -> bool:
+        """Whether the joint table has at most four million cells, in as many axes as numpy allows."""
+        cells = len(self.prior) * np.prod(self.n_outcomes, dtype=np.float64)
+        return bool(len(self.tables) <= 30 and cells <= MAX_CELLS)
+
+    def optimum(
+        self,
+        feature_costs: Any,
+        decision_costs: npt.ArrayLike | None = None,
+        groups: Any = None,
+        discounted_costs: Any = None,
+    ) -> Optimum:
+        """Least expected costs, exact, by enumeration of all histories.
+
+        Parameters
+        ----------
+        feature_costs : float or array-like of shape (n_features,)
+            Prices, in units of misclassification cost.
+        decision_costs : array-like of shape (n_classes, n_decisions), optional
+            Cost of each decision when each class is true; by default 1 for a wrong class.
+        groups, discounted_costs : array-like of shape (n_features,), optional
+            Features that share a discount, and their price once one of them was acquired.
+
+        Returns
+        -------
+        Optimum
+
+        Raises
+        ------
+        ValueError
+            If there are too many histories.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> useless, perfect = np.full((2, 2), 0.5), np.eye(2)
+        >>> world = World(np.array([0.5, 0.5]), (-1, -1), (useless, perfect))
+        >>> best = world.optimum(feature_costs=0.1)
+        >>> best.in_order, best.any_order
+        (0.2, 0.1)
+        """
+        n, classes = len(self.tables), np.arange(len(self.prior))
+        prices = resolve_prices(feature_costs, n, None, groups, discounted_costs)
+        extra = 0 if decision_costs is None else max(0, np.shape(decision_costs)[-1] - len(classes))
+        further = [f"further {k}" for k in range(extra)] or None
+        costs = resolve_decisions(decision_costs, classes, further)[0]
+        joint = self.joint()
+        states = np.prod(np.array(self.n_outcomes) + 1, dtype=np.float64) * len(classes)
+        in_order = cost_in_order(joint, prices.along(np.arange(n))[0], costs)
+        return Optimum(
+            in_order=in_order,
+            # sums in another order must not make it look worse
+            any_order=min(in_order, cost_any_order(joint, prices, costs)) if states <= MAX_CELLS else None,
+            full=float(stop_cost(joint, costs).sum()),
+            prior=float(stop_cost(np.asarray(self.prior), costs)),
+        )

@@ -1,0 +1,147 @@
+"""Average ranks of methods over data sets, with bars over those that do not differ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqclass.plots._style import NEUTRAL, new_axes, shorten
+from seqclass.statistics import CriticalDifference, critical_difference
+
+#: Height of a line of text, in units of the vertical axis.
+_LINE = 1.0
+#: Height between two bars.
+_BAR = 0.45
+
+
+class CriticalDifferenceDisplay:
+    """Critical-difference diagram: methods on an axis of average ranks, best left, bars over those that do not differ.
+
+    Make one with `from_scores` or from the record of `seqclass.statistics.critical_difference` ([1]_).
+
+    Parameters
+    ----------
+    result : CriticalDifference
+        Average ranks, critical difference and groups.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of ``ax_``.
+
+    References
+    ----------
+    .. [1] J. Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7, 2006, Fig. 1.
+
+    Examples
+    --------
+    >>> scores = [[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.9, 0.7, 0.8], [0.6, 0.7, 0.5]]
+    >>> display = CriticalDifferenceDisplay.from_scores(scores, names=["ours", "tree", "prior"])
+    >>> display.ax_.get_xlabel()
+    'average rank'
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, result: CriticalDifference) -> None:
+        self.result = result
+
+    @classmethod
+    def from_scores(
+        cls, scores: Any, *, ax: Any = None, title: str | None = None, **settings: Any
+    ) -> CriticalDifferenceDisplay:
+        """Draw the diagram of a table of scores.
+
+        Parameters
+        ----------
+        scores : array-like or DataFrame of shape (n_datasets, n_methods)
+            Score of each method on each data set.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        title : str, optional
+            By default none.
+        **settings
+            Passed to `seqclass.statistics.critical_difference`.
+
+        Returns
+        -------
+        CriticalDifferenceDisplay
+        """
+        return cls(critical_difference(scores, **settings)).plot(ax, title=title)
+
+    def plot(self, ax: Any = None, *, title: str | None = None) -> CriticalDifferenceDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        title : str, optional
+            By default none.
+
+        Returns
+        -------
+        CriticalDifferenceDisplay
+            Itself.
+        """
+        result, k = self.result, len(self.result.names)
+        bars = _BAR * (len(result.groups) + 1)
+        depth = bars + _LINE * ((k + 1) // 2)
+        ax = new_axes(ax, 7.5, 1.2 + 0.28 * (depth + 1.5))
+        self.ax_, self.figure_ = ax, ax.figure
+        # room beside the ranks for the names, which lead the lines
+        margin = 0.42 * (k - 1)
+        ax.set_xlim(1 - margin, k + margin)
+        ax.set_ylim(-depth, 1.9)
+        self._scale(ax, k)
+        self._methods(ax, k, bars)
+        places = dict(zip(result.names, result.average_ranks.tolist()))
+        for i, group in enumerate(result.groups, 1):
+            ranks = [places[name] for name in group]
+            reach = 0.012 * (k - 1)
+            ends = [min(ranks) - reach, max(ranks) + reach]
+            ax.plot(ends, [-_BAR * i] * 2, color="black", linewidth=4, solid_capstyle="butt")
+        if title is not None:
+            ax.set_title(title, fontsize=11)
+        return self
+
+    def _scale(self, ax: Any, k: int) -> None:
+        """Draw the axis of ranks, and the critical difference above it."""
+        ax.spines[["left", "right", "bottom", "top"]].set_visible(False)
+        ax.set_yticks([])
+        ax.set_xticks([])
+        ax.set_xlabel("average rank")
+        ax.plot([1, k], [0, 0], color="black", linewidth=1)
+        for rank in range(1, k + 1):
+            ax.plot([rank, rank], [0, 0.2], color="black", linewidth=1)
+            ax.text(rank, 0.3, str(rank), ha="center", va="bottom", fontsize=9)
+        reach = min(self.result.critical_difference, k - 1)
+        text = f"critical difference {self.result.critical_difference:.2f}"
+        if self.result.critical_difference > k - 1:
+            text += ", beyond the axis"
+        ax.plot([1, 1 + reach], [1.25, 1.25], color=NEUTRAL, linewidth=1.5, marker="|", markersize=8)
+        ax.text(1 + reach + 0.03 * (k - 1), 1.25, text, ha="left", va="center", fontsize=9, color="#555555")
+
+    def _methods(self, ax: Any, k: int, bars: float) -> None:
+        """Draw a line from each rank to its name: the better half on the left, the others on the right."""
+        order = np.argsort(self.result.average_ranks, kind="stable").tolist()
+        left = (k + 1) // 2
+        for place, method in enumerate(order):
+            rank = float(self.result.average_ranks[method])
+            on_left = place < left
+            height = -bars - _LINE * (place if on_left else k - 1 - place) - 0.1
+            end = 1 - 0.05 * (k - 1) if on_left else k + 0.05 * (k - 1)
+            ax.plot([rank, rank, end], [0, height, height], color="black", linewidth=0.8)
+            label = f"{shorten(self.result.names[method], 24)}  {rank:.2f}"
+            gap = 0.015 * (k - 1)
+            ax.text(
+                end - gap if on_left else end + gap,
+                height,
+                label,
+                ha="right" if on_left else "left",
+                va="center",
+                fontsize=9,
+            )

@@ -1,0 +1,27 @@
+"""Statistics of experiments: intervals of means, paired tests, ranks over data sets, wins and losses.
+
+Scores come a row a data set (or fold) and a column a method, as an array or a data frame. A score that is missing is an
+error unless ``nan="omit"`` says that its row or pair is to be left out.
+"""
+
+from __future__ import annotations
+
+from seqclass.statistics.friedman import FriedmanTest, friedman_test
+from seqclass.statistics.intervals import MeanInterval, mean_interval
+from seqclass.statistics.nemenyi import CriticalDifference, critical_difference
+from seqclass.statistics.paired import PairedTest, paired_t_test, wilcoxon_test
+from seqclass.statistics.wins import WinTieLoss, win_tie_loss
+
+__all__ = [
+    "CriticalDifference",
+    "FriedmanTest",
+    "MeanInterval",
+    "PairedTest",
+    "WinTieLoss",
+    "critical_difference",
+    "friedman_test",
+    "mean_interval",
+    "paired_t_test",
+    "wilcoxon_test",
+    "win_tie_loss",
+]

@@ -1,0 +1,129 @@
+"""The record of a data set, and the figures that it tells."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from seqclass import SequentialClassifier
+from seqclass.datasets import Dataset, load, make_naive_bayes_world, make_sparse_text
+
+X = np.array([[0.0, 1.0], [2.0, np.nan], [0.0, 3.0]])
+TOY = Dataset("toy", X, np.array([0, 1, 1]), ("no", "yes"), feature_costs=np.array([4.0, 6.0]))
+
+
+def test_the_record_is_frozen() -> None:
+    with pytest.raises(FrozenInstanceError):
+        TOY.name = "other"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "field, value, message",
+    [
+        ("X", np.zeros(3), "rows and columns"),
+        ("y", np.array([0, 1]), "integer for each of the 3 rows"),
+        ("y", np.array([0.0, 1.0, 1.0]), "integer"),
+        ("y", np.array([0, 1, 2]), "between 0 and 1"),
+        ("feature_names", ("a",), "feature_names of 'toy' must have 2"),
+        ("feature_costs", np.ones(3), "feature_costs of 'toy' must have 2"),
+        ("groups", ("a",), "groups"),
+        ("test_index", np.array([3]), "test_index"),
+        ("train_index", np.array([-1]), "train_index"),
+        ("decision_costs", np.eye(3), "decision_costs"),
+    ],
+)
+def test_parts_that_do_not_fit(field: str, value: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        replace(TOY, **{field: value})
+
+
+def test_labels_names_and_rows() -> None:
+    assert TOY.labels.tolist() == ["no", "yes", "yes"]
+    assert TOY.names() == ["x0", "x1"]
+    part = replace(TOY, train_index=np.array([0, 1])).take([False, True, True])
+    assert part.y.tolist() == [1, 1]
+    assert part.train_index is None
+    assert TOY.frame().columns.tolist() == ["x0", "x1"]
+    frame = replace(TOY, X=pd.DataFrame(X, columns=["a", "b"]))
+    assert frame.frame() is frame.X
+    assert frame.take([2]).X["b"].tolist() == [3.0]
+
+
+def test_a_sparse_set_as_a_frame() -> None:
+    data = make_sparse_text(5, 30, random_state=0)
+    frame = data.frame()
+    assert frame.shape == (5, 30)
+    assert (frame.to_numpy() == data.X.toarray()).all()
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse", "data frame"])
+def test_the_figures(form: str) -> None:
+    forms = {"dense": X, "sparse": sp.csr_array(X), "data frame": pd.DataFrame(X, columns=["a", "b"])}
+    info = replace(TOY, X=forms[form]).info()
+    assert (info.kind, info.n_samples, info.n_features, info.n_classes) == (form, 3, 2, 2)
+    assert info.zero_share == pytest.approx(2 / 6)
+    assert info.missing_share == pytest.approx(1 / 6)
+    assert info.class_counts == {"no": 1, "yes": 2}
+    assert (info.cost_range, info.total_cost, info.n_unpriced) == ((4.0, 6.0), 10.0, 0)
+    assert "16.7% missing" in str(info)
+    assert "prices    4 to 6, 10 in all" in str(info)
+
+
+def test_integers_and_categories() -> None:
+    assert replace(TOY, X=np.array([[0, 1], [2, 3], [0, 0]])).info().zero_share == 0.5
+    frame = pd.DataFrame({"a": [0, 1, 2], "b": ["red", None, "blue"]})
+    info = replace(TOY, X=frame).info()
+    assert info.dtype == "1 numeric, 1 categorical"
+    assert info.missing_share == pytest.approx(1 / 6)
+
+
+def test_the_text_tells_what_is_there() -> None:
+    data = replace(
+        TOY,
+        feature_costs=np.array([4.0, np.nan]),
+        discounted_costs=np.array([1.0, np.nan]),
+        groups=("blood", None),
+        decision_costs=np.array([[0.0, 1.0, 0.3], [1.0, 0.0, 0.3]]),
+        decisions=("refer",),
+        train_index=np.array([0, 1]),
+        test_index=np.array([2]),
+        source="made up",
+    )
+    text = str(data.info())
+    assert "4 each; 1 unknown; 1 group with a discount" in text
+    assert "split     train 2, test 1" in text
+    assert "decisions 3, 1 beyond the classes" in text
+    assert text.endswith("source    made up")
+    assert "optimum" in str(make_naive_bayes_world(10).info())
+    crowd = Dataset("crowd", np.zeros((40, 1)), np.arange(40) // 2, tuple(map(str, range(20))))
+    assert "20, of 2 to 2 rows each" in str(crowd.info())
+
+
+def test_settings_for_a_classifier() -> None:
+    data = replace(
+        TOY,
+        feature_costs=np.array([4.0, np.nan]),
+        discounted_costs=np.array([1.0, np.nan]),
+        groups=("blood", None),
+    )
+    with pytest.raises(ValueError, match=r"gives no price for 'x1'; pass missing_cost"):
+        data.settings()
+    found = data.settings(scale=0.01, missing_cost=2.0)
+    assert found["feature_costs"].tolist() == [0.04, 0.02]
+    assert found["discounted_costs"].tolist() == [0.01, 0.02]
+    assert found["groups"] == ["blood", None]
+    assert load("iris").settings() == {}
+
+
+def test_a_classifier_takes_the_settings() -> None:
+    costs = np.array([[0.0, 1.0, 0.3], [1.0, 0.0, 0.3]])
+    data = make_naive_bayes_world(300, n_features=4, decision_costs=costs, random_state=0)
+    data = replace(data, groups=("g", "g", None, None), discounted_costs=np.array([0.05, 0.01, 0.05, 0.05]))
+    clf = SequentialClassifier(**data.settings(scale=0.5)).fit(data.X, data.y)
+    assert clf.decisions_.tolist() == [0, 1, 2]
+    assert set(clf.predict(data.X)) <= {0, 1, 2}

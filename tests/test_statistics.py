@@ -1,0 +1,300 @@
+"""Statistics of experiments, against Demsar's worked example, scipy and figures worked out by hand."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqclass.statistics import (
+    critical_difference,
+    friedman_test,
+    mean_interval,
+    paired_t_test,
+    wilcoxon_test,
+    win_tie_loss,
+)
+
+METHODS = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
+#: AUC of J. Demsar, JMLR 7, 2006, Table 6. On voting his ranks are those of unrounded scores: 4, 1, 2, 3.
+DEMSAR = np.array(
+    [
+        [0.763, 0.768, 0.771, 0.798],  # adult
+        [0.599, 0.591, 0.590, 0.569],  # breast cancer
+        [0.954, 0.971, 0.968, 0.967],  # breast cancer wisconsin
+        [0.628, 0.661, 0.654, 0.657],  # cmc
+        [0.882, 0.888, 0.886, 0.898],  # ionosphere
+        [0.936, 0.931, 0.916, 0.931],  # iris
+        [0.661, 0.668, 0.609, 0.685],  # liver disorders
+        [0.583, 0.583, 0.563, 0.625],  # lung cancer
+        [0.775, 0.838, 0.866, 0.875],  # lymphography
+        [1.000, 1.000, 1.000, 1.000],  # mushroom
+        [0.940, 0.962, 0.965, 0.962],  # primary tumor
+        [0.619, 0.666, 0.614, 0.669],  # rheum
+        [0.972, 0.981, 0.975, 0.9749],  # voting
+        [0.957, 0.978, 0.946, 0.970],  # wine
+    ]
+)
+
+
+# -------------------------------------------------------------------------------------------------- Demsar's example
+
+
+def test_friedman_of_the_worked_example() -> None:
+    found = friedman_test(pd.DataFrame(DEMSAR, columns=METHODS), correct_ties=False)
+    assert found.names == tuple(METHODS)
+    assert found.average_ranks == pytest.approx([3.143, 2.000, 2.893, 1.964], abs=5e-4)
+    assert found.chi_square == pytest.approx(9.28, abs=0.005)
+    assert found.f == pytest.approx(3.69, abs=0.005)
+    assert found.f_p < 0.05  # the critical value of F(3, 39) is 2.85
+    assert found.n_datasets == 14
+
+
+def test_nemenyi_of_the_worked_example() -> None:
+    found = critical_difference(DEMSAR, names=METHODS, alpha=0.10)
+    assert found.critical_difference == pytest.approx(1.12, abs=0.005)
+    assert critical_difference(DEMSAR).critical_difference == pytest.approx(1.25, abs=0.005)
+    # at 0.10, C4.5 differs from C4.5+m and C4.5+m+cf, and the rest is undecided
+    assert found.groups == (("C4.5+m+cf", "C4.5+m", "C4.5+cf"), ("C4.5+cf", "C4.5"))
+    assert found.p_values[0, 3] < 0.10
+    assert found.p_values[0, 1] < 0.10 + 0.01
+    assert found.p_values[0, 2] > 0.10
+
+
+def test_wilcoxon_of_the_worked_example() -> None:
+    found = wilcoxon_test(DEMSAR[:, 1], DEMSAR[:, 0])
+    assert found.statistic == 12.0
+    assert found.p_value < 0.05
+    assert found.n == 14
+
+
+def test_wins_of_the_worked_example() -> None:
+    found = win_tie_loss(DEMSAR, names=METHODS)
+    assert (found.wins[1, 0], found.ties[1, 0], found.losses[1, 0]) == (10, 2, 2)
+    assert found.frame().loc["C4.5+m", "C4.5"] == "10/2/2"
+    assert found.frame().loc["C4.5", "C4.5+m"] == "2/2/10"
+    assert found.frame().loc["C4.5", "C4.5"] == "-"
+
+
+@pytest.mark.parametrize(
+    "alpha, quantiles",
+    [
+        (0.05, [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]),
+        (0.10, [1.645, 2.052, 2.291, 2.459, 2.589, 2.693, 2.780, 2.855, 2.920]),
+    ],
+)
+def test_the_quantiles_of_demsars_table_5(alpha: float, quantiles: list[float]) -> None:
+    for k, q in zip(range(2, 11), quantiles):
+        found = critical_difference(np.arange(6.0 * k).reshape(6, k), alpha=alpha)
+        assert found.critical_difference / np.sqrt(k * (k + 1) / 36) == pytest.approx(q, abs=1.1e-3)
+
+
+# ------------------------------------------------------------------------------------------------------- against scipy
+
+SCORES = (np.random.default_rng(0).normal(size=(12, 5)) + np.arange(5) * 0.5).round(1)
+
+
+def test_friedman_against_scipy() -> None:
+    found = friedman_test(SCORES)
+    assert (np.diff(np.sort(SCORES, axis=1)) == 0).any()  # there are ties to correct for
+    reference = scipy.stats.friedmanchisquare(*SCORES.T)
+    assert found.chi_square == pytest.approx(reference.statistic)
+    assert found.chi_square_p == pytest.approx(reference.pvalue)
+
+
+def test_higher_or_lower() -> None:
+    up, down = friedman_test(SCORES), friedman_test(-SCORES, higher_is_better=False)
+    assert (up.average_ranks == down.average_ranks).all()
+    assert friedman_test(-SCORES).average_ranks == pytest.approx(6 - up.average_ranks)
+    assert up.average_ranks.argmin() == 4
+    wins = win_tie_loss(SCORES)
+    assert (wins.wins == win_tie_loss(-SCORES).losses).all()
+    assert (wins.wins == win_tie_loss(-SCORES, higher_is_better=False).wins).all()
+    assert (wins.wins + wins.ties + wins.losses == 12 * (1 - np.eye(5))).all()
+
+
+def test_t_test_against_scipy() -> None:
+    a, b = SCORES[:, 0], SCORES[:, 1]
+    found, reference = paired_t_test(a, b), scipy.stats.ttest_rel(a, b)
+    assert (found.statistic, found.p_value) == pytest.approx((reference.statistic, reference.pvalue))
+    ends = reference.confidence_interval(0.95)
+    assert found.interval == pytest.approx((ends.low, ends.high))
+    assert found.name == "paired t"
+
+
+def test_the_correction_of_nadeau_and_bengio() -> None:
+    a, b = SCORES[:10, 0], SCORES[:10, 1]
+    d = a - b
+    found = paired_t_test(a, b, test_to_train=1 / 9)
+    t = d.mean() / np.sqrt((1 / 10 + 1 / 9) * d.var(ddof=1))
+    assert found.statistic == pytest.approx(t)
+    assert found.p_value == pytest.approx(2 * scipy.stats.t.sf(abs(t), 9))
+    assert found.name == "corrected paired t"
+    assert found.p_value > paired_t_test(a, b).p_value
+
+
+def test_wilcoxon_against_scipy() -> None:
+    a, b = SCORES[:, 0], SCORES[:, 2]
+    found = wilcoxon_test(a, b)
+    reference = scipy.stats.wilcoxon(np.rint((a - b) * 10), zero_method="zsplit")
+    assert (found.statistic, found.p_value) == pytest.approx((reference.statistic, reference.pvalue))
+    assert found.difference == pytest.approx(np.median(a - b))
+    assert found.interval is None
+
+
+def test_the_interval_against_scipy() -> None:
+    values = SCORES[:, 0]
+    found = mean_interval(values.reshape(3, 4), confidence=0.9)
+    reference = scipy.stats.ttest_1samp(values, 0).confidence_interval(0.9)
+    assert (found.lower, found.upper) == pytest.approx((reference.low, reference.high))
+    assert (found.mean, found.n) == (pytest.approx(values.mean()), 12)
+    wide = mean_interval(values, confidence=0.9, test_to_train=0.25)
+    ratio = (wide.upper - wide.lower) / (found.upper - found.lower)
+    assert ratio == pytest.approx(np.sqrt((1 / 12 + 0.25) / (1 / 12)))
+
+
+def test_the_correction_holds_its_level() -> None:
+    """Repeated 2-fold-like scores that share half of what they know: the plain test is far too eager."""
+    rng = np.random.default_rng(0)
+    plain, corrected = 0, 0
+    for _ in range(400):
+        shared = rng.normal()  # what ten splits of one sample have in common: rho = n_test / (n_test + n_train)
+        scores = np.sqrt(0.2) * shared + np.sqrt(0.8) * rng.normal(size=10)
+        plain += paired_t_test(scores, np.zeros(10)).p_value < 0.05
+        corrected += paired_t_test(scores, np.zeros(10), test_to_train=0.25).p_value < 0.05
+    assert plain / 400 > 0.2
+    assert 0.02 < corrected / 400 < 0.08
+
+
+# ------------------------------------------------------------------------------------------------------------- edges
+
+
+def test_a_single_score_has_no_interval() -> None:
+    found = mean_interval([0.5])
+    assert found.mean == 0.5
+    assert np.isnan([found.lower, found.upper, found.standard_error]).all()
+    same = mean_interval([0.5, 0.5, 0.5])
+    assert (same.lower, same.upper) == (0.5, 0.5)
+
+
+def test_equal_differences() -> None:
+    a = np.array([0.1, 0.2, 0.3])
+    assert paired_t_test(a, a).p_value == 1.0
+    better = paired_t_test(a + 0.1, a)
+    assert (better.p_value, better.statistic) == (0.0, np.inf)
+    assert better.interval == pytest.approx((0.1, 0.1))
+    assert paired_t_test(a, a + 0.1).statistic == -np.inf
+    same = wilcoxon_test(a, a + 1e-12)
+    assert (same.p_value, same.statistic) == (1.0, 3.0)
+
+
+def test_all_tied_and_all_in_one_order() -> None:
+    tied = friedman_test(np.ones((4, 3)))
+    assert (tied.chi_square, tied.chi_square_p, tied.f, tied.f_p) == (0.0, 1.0, 0.0, 1.0)
+    ordered = friedman_test(np.tile([3.0, 2.0, 1.0], (5, 1)))
+    assert ordered.chi_square == pytest.approx(10)
+    assert (ordered.f, ordered.f_p) == (np.inf, 0.0)
+    assert critical_difference(np.ones((4, 3))).groups == (("0", "1", "2"),)
+
+
+def test_sums_in_another_order_tie() -> None:
+    scores = [[0.1 + 0.2, 0.3, 0.0]] * 4
+    assert friedman_test(scores).average_ranks.tolist() == [1.5, 1.5, 3]
+    assert friedman_test(scores, tolerance=0).average_ranks.tolist() == [1, 2, 3]
+    assert win_tie_loss(scores).ties[0, 1] == 4
+    assert win_tie_loss(scores, tolerance=0).wins[0, 1] == 4
+    edge = win_tie_loss([[0.5, 0.25]], tolerance=0.25)
+    assert (edge.wins[0, 1], edge.ties[0, 1]) == (0, 1)
+
+
+def test_groups_are_largest_and_not_nested() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        scores = rng.normal(size=(15, 6)) + np.arange(6) * 0.5
+        found = critical_difference(scores)
+        rank = dict(zip(found.names, found.average_ranks))
+        close = {(a, b) for a in rank for b in rank if a < b and abs(rank[a] - rank[b]) <= found.critical_difference}
+        covered = {tuple(sorted((a, b))) for group in found.groups for a in group for b in group if a < b}
+        assert covered == close
+        assert not any(set(g) <= set(h) for g in found.groups for h in found.groups if g != h)
+        significant = found.p_values < 0.05
+        assert {tuple(sorted((found.names[i], found.names[j]))) for i, j in np.argwhere(~significant) if i < j} == close
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=20), st.floats(0, 2))
+def test_the_interval_holds_the_mean(values: list[float], ratio: float) -> None:
+    found = mean_interval(values, test_to_train=ratio)
+    assert found.lower <= found.mean <= found.upper
+
+
+# --------------------------------------------------------------------------------------------------- missing and wrong
+
+
+def test_missing_scores_are_an_error() -> None:
+    holes = SCORES.copy()
+    holes[3, 1] = np.nan
+    for call in (
+        lambda: mean_interval(holes),
+        lambda: friedman_test(holes),
+        lambda: critical_difference(holes),
+        lambda: win_tie_loss(holes),
+    ):
+        with pytest.raises(ValueError, match=r"missing at \[\d+(, 1)?\]; put it right, or pass nan='omit'"):
+            call()
+    with pytest.raises(ValueError, match="b is missing"):
+        paired_t_test(SCORES[:, 1], holes[:, 1])
+
+
+def test_missing_scores_are_left_out() -> None:
+    holes = SCORES.copy()
+    holes[3, 1] = np.nan
+    rest = np.delete(SCORES, 3, axis=0)
+    assert mean_interval(holes[:, 1], nan="omit") == mean_interval(rest[:, 1])
+    assert paired_t_test(holes[:, 1], SCORES[:, 0], nan="omit") == paired_t_test(rest[:, 1], rest[:, 0])
+    assert wilcoxon_test(holes[:, 1], SCORES[:, 0], nan="omit") == wilcoxon_test(rest[:, 1], rest[:, 0])
+    assert friedman_test(holes, nan="omit").chi_square == friedman_test(rest).chi_square
+    assert critical_difference(holes, nan="omit").n_datasets == 11
+    wins = win_tie_loss(holes, nan="omit")
+    total = wins.wins + wins.ties + wins.losses
+    assert total[0, 1] == 11  # only the pairs that lack a score lose the data set
+    assert total[0, 2] == 12
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: mean_interval([]), "at least one"),
+        (lambda: mean_interval([1.0, 2.0], confidence=2), "confidence"),
+        (lambda: mean_interval([1.0, 2.0], test_to_train=-1), "test_to_train"),
+        (lambda: mean_interval(["a"]), "numbers only"),
+        (lambda: mean_interval([np.inf]), "infinity"),
+        (lambda: mean_interval([1.0], nan="drop"), "nan must be one of"),
+        (lambda: paired_t_test([1.0, 2.0], [1.0]), "same folds"),
+        (lambda: paired_t_test([1.0], [1.0]), "two pairs"),
+        (lambda: friedman_test(np.ones((5, 2))), "wilcoxon_test"),
+        (lambda: friedman_test(np.ones((1, 3))), "two data sets"),
+        (lambda: friedman_test(np.ones(3)), "row a data set"),
+        (lambda: friedman_test(np.ones((3, 3)), names=["a", "a", "b"]), "different names"),
+        (lambda: critical_difference(np.ones((3, 3)), alpha=0), "alpha"),
+        (lambda: win_tie_loss(np.ones((3, 3)), tolerance=-1), "tolerance"),
+    ],
+)
+def test_wrong_arguments(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_records_are_frozen_and_readable() -> None:
+    found = mean_interval([0.8, 0.9, 1.0])
+    with pytest.raises(FrozenInstanceError):
+        found.mean = 1.0  # type: ignore[misc]
+    assert str(found) == "0.9 [0.6516, 1.148]"
+    assert "corrected paired t: difference" in str(paired_t_test([1.0, 2.0], [0.5, 1.7], test_to_train=0.25))
+    assert "Iman-Davenport" in str(friedman_test(DEMSAR))
+    assert str(critical_difference(DEMSAR, names=METHODS)).startswith("C4.5+m+cf 1.964, C4.5+m 2.000")
