@@ -9,12 +9,11 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
+import importlib
 import json
 import math
 import os
-import secrets
 import zipfile
-from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import numpy as np
@@ -22,6 +21,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from . import __version__
+from ._files import replacing
 
 __all__ = ["ModelFileError", "load", "register", "save"]
 
@@ -123,19 +123,8 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     manifest = {"format": FORMAT, "format_version": FORMAT_VERSION, "seqclass_version": __version__}
     manifest |= {"root": root, "objects": writer.objects}
     text = json.dumps(manifest, allow_nan=False, separators=(",", ":"))
-    target = Path(os.path.realpath(path))
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"cannot save to {os.fspath(path)}: there is no folder {target.parent}")
-    # not by tempfile, whose files nobody else may read: the model would stay so
-    temporary = target.with_name(f".seqclass-{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            _write_archive(file, text, writer.arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path) as temporary, open(temporary, "xb") as file:
+        _write_archive(file, text, writer.arrays)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -382,6 +371,8 @@ def _decode_entry(node: dict[str, Any], table: list[Any], archive: zipfile.ZipFi
 
 
 def _class(name: str) -> Any:
+    if name not in _CLASSES:  # selectors register themselves, and nobody may have imported them yet
+        importlib.import_module("seqclass.selection")
     if name not in _CLASSES:
         raise ModelFileError(f"holds a {name}, which seqclass {__version__} lacks: it needs a newer seqclass")
     return _CLASSES[name]

@@ -1,0 +1,152 @@
+"""What feature selectors share: scikit-learn's contract, and the checks of data."""
+
+from __future__ import annotations
+
+from abc import ABC
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from seqclass._arrays import BoolArray, IntArray
+
+#: Number types that are taken as they are; anything else becomes the first.
+DTYPES = [np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint8]
+
+
+class Selector(SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """Base of the feature selectors.
+
+    A subclass sets `support_` in ``fit`` and says in class attributes what data it takes; ``get_support``,
+    ``transform`` and ``get_feature_names_out`` come from scikit-learn's ``SelectorMixin``.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool of shape (n_features_in_,)
+        Which features are kept.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted; where the target is a class.
+    n_features_in_ : int
+        Number of features seen.
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Their names, where the data have any.
+
+    Examples
+    --------
+    >>> class FirstOnly(Selector):
+    ...     def fit(self, X, y):
+    ...         X, codes = self._check_Xy(X, y)
+    ...         self.support_ = np.arange(X.shape[1]) == 0
+    ...         return self
+    >>> FirstOnly().fit([[1.0, 2.0], [3.0, 4.0]], ["a", "b"]).transform([[5.0, 6.0]])
+    array([[5.]])
+    """
+
+    #: Whether CSR and CSC matrices are taken; they are never made dense.
+    _accepts_sparse = False
+    #: Whether missing values (NaN) are taken.
+    _allows_nan = False
+    #: Whether data must be integers.
+    _discrete = False
+    #: Fewest rows that `fit` needs.
+    _min_rows = 1
+
+    support_: BoolArray
+    classes_: npt.NDArray[Any]
+    n_features_in_: int
+    feature_names_in_: npt.NDArray[Any]
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = self._accepts_sparse
+        tags.input_tags.allow_nan = self._allows_nan
+        tags.input_tags.categorical = self._discrete
+        return tags
+
+    def _check_Xy(self, X: Any, y: npt.ArrayLike, *, reset: bool = True, dtype: Any = DTYPES) -> tuple[Any, IntArray]:
+        """Check data with labels: X as an array or a CSR/CSC matrix, labels as codes 0..n_classes-1.
+
+        Sets `n_features_in_` and `feature_names_in_`, or checks against them if ``reset`` is false, and `classes_`.
+        """
+        X, y = self._check_X_target(X, y, reset=reset, dtype=dtype)
+        return X, self._check_labels(y, reset=reset)
+
+    def _check_X_target(self, X: Any, y: npt.ArrayLike, *, reset: bool = True, dtype: Any = DTYPES) -> tuple[Any, Any]:
+        """Check data with a target of any kind, which is returned as it is."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            reset=reset,
+            dtype=dtype,
+            accept_sparse=("csr", "csc") if self._accepts_sparse else False,
+            ensure_all_finite=False,
+            ensure_min_samples=self._min_rows,
+        )
+        check_finite_columns(X, self._allows_nan, getattr(self, "feature_names_in_", None))
+        return X, y
+
+    def _check_labels(self, y: npt.ArrayLike, classes: npt.ArrayLike | None = None, *, reset: bool = True) -> IntArray:
+        """Codes 0..n_classes-1 of labels of any kind.
+
+        Sets `classes_` from ``classes`` (all labels that a stream will have), else from ``y``, if ``reset``; else the
+        labels must be among `classes_`, and ``classes`` must be the same as before where it is given.
+        """
+        labels = column_or_1d(y, warn=True)
+        check_classification_targets(labels)
+        if reset:
+            self.classes_ = np.unique(np.asarray(labels if classes is None else classes))
+            if len(self.classes_) < 2:
+                raise ValueError(
+                    f"y holds only one class, {self.classes_.tolist()[0]!r}: there is nothing to select by."
+                )
+        elif classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+            raise ValueError(f"classes must stay the same from call to call: {self.classes_.tolist()}.")
+        codes = np.searchsorted(self.classes_, labels)
+        known = self.classes_[np.minimum(codes, len(self.classes_) - 1)] == labels
+        if not np.all(known):
+            stranger = labels[[np.argmin(known)]].tolist()[0]
+            raise ValueError(f"y holds the label {stranger!r}, which is none of {self.classes_.tolist()}.")
+        return np.asarray(codes)
+
+
+def check_finite_columns(X: Any, allow_nan: bool, names: Any = None) -> None:
+    """Refuse infinite values, and missing ones unless they are allowed; the error names the column.
+
+    Examples
+    --------
+    >>> check_finite_columns(np.array([[0.0, np.nan]]), True)
+    >>> check_finite_columns(np.array([[0.0, np.nan]]), False)
+    Traceback (most recent call last):
+    ValueError: column 1 of X contains NaN: fill in or leave out what is missing.
+    """
+    values = X.data if sp.issparse(X) else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        if values.dtype.kind != "f" or np.isfinite(np.sum(values, dtype=np.float64)):
+            return
+    bad = np.isinf(values) if allow_nan else ~np.isfinite(values)
+    if not bad.any():
+        return
+    if sp.issparse(X):
+        at = int(np.argmax(bad))
+        column = int(X.tocoo(copy=False).col[at])
+        value = values[at]
+    else:
+        at, column = np.argwhere(bad)[0]
+        value = values[at, column]
+    name = repr(str(names[column])) if names is not None else column
+    if np.isnan(value):
+        raise ValueError(f"column {name} of X contains NaN: fill in or leave out what is missing.")
+    raise ValueError(f"column {name} of X contains infinity: clip it, or leave the column out.")

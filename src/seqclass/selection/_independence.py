@@ -1,0 +1,233 @@
+"""Tests whether a feature is independent of the class, given some of the features kept."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from itertools import combinations, islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.special import xlogy
+from scipy.stats import chi2, norm
+from scipy.stats import f as f_distribution
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass.selection._information_dependence import InformationDependence
+from seqclass.selection._measures import Columns, CorrelationDependence
+
+#: Conditioning sets tested at a time.
+_SETS = 1024
+#: What remains of a feature, as a share of its variance, when others explain it.
+_EXPLAINED = 1e-9
+
+
+class ConditionalTest(ABC):
+    """Holds the features kept, and tests them; the features are counted in the order in which they were added."""
+
+    n_members: int
+
+    @abstractmethod
+    def prepare(self, X: Any, first: int) -> tuple[Columns, FloatArray, Any]:
+        """Prepare columns; return them with their relevance and a mask of those that depend on the class."""
+
+    @abstractmethod
+    def add(self, column: Columns) -> None:
+        """Add a feature."""
+
+    @abstractmethod
+    def drop(self, member: int) -> None:
+        """Leave a feature out; later ones move up."""
+
+    @abstractmethod
+    def _independent(self, member: int, sets: IntArray) -> bool:
+        """Whether a feature is independent of the class given any one of the sets, shape (n_sets, size)."""
+
+    def separated(self, member: int, largest: int, through: int | None = None) -> bool:
+        """Whether some set of up to ``largest`` other features makes this one independent of the class.
+
+        Parameters
+        ----------
+        member : int
+            The feature.
+        largest : int
+            Size of the largest conditioning sets.
+        through : int, optional
+            A feature that the sets must hold.
+        """
+        others = [j for j in range(self.n_members) if j not in (member, through)]
+        fixed = [] if through is None else [through]
+        for size in range(1, largest + 1):
+            for sets in _sets(others, size - len(fixed), fixed):
+                if self._independent(member, sets):
+                    return True
+        return False
+
+
+def _sets(others: Sequence[int], size: int, fixed: list[int]) -> Iterator[IntArray]:
+    """Batches of the sets of ``size`` of the others and the fixed ones."""
+    subsets = combinations(others, size)
+    while batch := [fixed + list(some) for some in islice(subsets, _SETS)]:
+        yield np.array(batch, dtype=np.intp)
+
+
+class PartialCorrelationTest(ConditionalTest):
+    """Fisher's Z-test of the partial correlation with the class; an F-test where the class is more than one number.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 300)
+    >>> cause = y + 0.8 * rng.normal(size=600)
+    >>> test = PartialCorrelationTest(0.01, y, None, 2)
+    >>> columns, _, relevant = test.prepare(np.stack([cause, cause + rng.normal(size=600)], axis=1), 0)
+    >>> for j in range(2):
+    ...     test.add(columns.take([j]))
+    >>> relevant, test.separated(0, 3), test.separated(1, 3)
+    (array([ True,  True]), False, True)
+    """
+
+    def __init__(self, alpha: float, codes: IntArray, values: FloatArray | None, n_classes: int) -> None:
+        self.alpha, self.n = alpha, len(codes)
+        self.dependence = CorrelationDependence(alpha, codes, values, n_classes)
+        self.n_members = 0
+        self.members: Columns | None = None
+        self.gram = np.empty((0, 0))
+        self.with_class = np.empty((0, self.dependence.basis.shape[1]))
+
+    def prepare(self, X: Any, first: int) -> tuple[Columns, FloatArray, Any]:
+        """Prepare columns, and test them against the class alone."""
+        columns, relevance = self.dependence.prepare(X, first)
+        return columns, relevance, self.dependence.relevant(relevance)
+
+    def add(self, column: Columns) -> None:
+        """Add a feature."""
+        self.with_class = np.concatenate([self.with_class, self.dependence.with_class(column)])
+        self.members = column if self.members is None or not self.n_members else self.members.join(column)
+        row = self.dependence.correlations(column, self.members)
+        gram = np.ones((self.n_members + 1, self.n_members + 1))
+        gram[:-1, :-1], gram[-1], gram[:, -1] = self.gram, row, row
+        self.gram = gram
+        self.n_members += 1
+
+    def drop(self, member: int) -> None:
+        """Leave a feature out; later ones move up."""
+        rest = np.delete(np.arange(self.n_members), member)
+        self.gram, self.with_class = self.gram[np.ix_(rest, rest)], self.with_class[rest]
+        self.members = None if self.members is None else self.members.take(rest)
+        self.n_members -= 1
+
+    def _independent(self, member: int, sets: IntArray) -> bool:
+        size = sets.shape[1]
+        return bool((self.partial(member, sets) < self._critical(size)).any())
+
+    def partial(self, member: int, sets: IntArray) -> FloatArray:
+        """Multiple correlation of a feature with the class given each set; 0 where nothing is left to explain."""
+        gram = self.gram[sets[:, :, None], sets[:, None, :]] + 1e-12 * np.eye(sets.shape[1])
+        with_member, with_class = self.gram[sets, member][:, :, None], self.with_class[sets]
+        solved = np.linalg.solve(gram, np.concatenate([with_member, with_class], axis=2))
+        left = 1 - np.einsum("ijk,ijk->i", with_member, solved[:, :, :1])
+        shared = self.with_class[member] - np.einsum("ij,ijk->ik", with_member[:, :, 0], solved[:, :, 1:])
+        rest = np.eye(with_class.shape[2]) - with_class.transpose(0, 2, 1) @ solved[:, :, 1:]
+        # a direction of the class that the set explains in full has no part in it
+        size, axes = np.linalg.eigh(rest)
+        along = np.einsum("ij,ijk->ik", shared, axes) ** 2
+        explained = np.divide(along, size, out=np.zeros_like(along), where=size > _EXPLAINED).sum(axis=1)
+        square = np.divide(explained, left, out=np.zeros_like(left), where=left > _EXPLAINED)
+        return np.asarray(np.sqrt(np.minimum(square, 1.0)))
+
+    def _critical(self, size: int) -> float:
+        """Correlation below which a test does not reject; above one where there are too few rows for any."""
+        q = self.with_class.shape[1]
+        free = self.n - size - (3 if q == 1 else 1 + q)
+        if free <= 0:
+            return 2.0
+        if q == 1:
+            return float(np.tanh(norm.isf(self.alpha / 2) / np.sqrt(free)))
+        critical = q / free * f_distribution.isf(self.alpha, q, free)
+        return float(np.sqrt(critical / (1 + critical)))
+
+
+class LikelihoodRatioTest(ConditionalTest):
+    """G-squared test of discrete features: 2 n I(feature; class | set) against chi-squared.
+
+    Without ``rows_per_freedom`` rows for each degree of freedom a test is not made, and counts as independence.
+
+    Examples
+    --------
+    >>> y = np.repeat([0, 1], 50)
+    >>> x = np.where(np.arange(100) % 5 == 0, 1 - y, y)
+    >>> copy = np.where(np.arange(100) % 7 == 0, 1 - x, x)
+    >>> test = LikelihoodRatioTest(0.01, y, 2, 5)
+    >>> columns, _, relevant = test.prepare(np.stack([x, copy], axis=1), 0)
+    >>> for j in range(2):
+    ...     test.add(columns.take([j]))
+    >>> relevant, test.separated(0, 3), test.separated(1, 3)
+    (array([ True,  True]), False, True)
+    """
+
+    def __init__(self, alpha: float, codes: IntArray, n_classes: int, rows_per_freedom: float) -> None:
+        self.alpha, self.codes, self.n_classes = alpha, codes.astype(np.intp), n_classes
+        self.rows_per_freedom = rows_per_freedom
+        self.dependence = InformationDependence(False, 0.0, codes, n_classes)
+        self.values: list[IntArray] = []
+        self.sizes: list[int] = []
+
+    @property
+    def n_members(self) -> int:  # type: ignore[override]
+        """Number of features held."""
+        return len(self.values)
+
+    def prepare(self, X: Any, first: int) -> tuple[Columns, FloatArray, Any]:
+        """Prepare columns, and test them against the class alone."""
+        columns, relevance = self.dependence.prepare(X, first)
+        values = columns.values
+        if sp.issparse(values):
+            missing = np.add.reduceat(np.append(values.data < 0, False), values.indptr[:-1], dtype=np.intp)
+            missing = missing * (np.diff(values.indptr) > 0)
+        else:
+            missing = (values < 0).sum(axis=0)
+        n = len(self.codes) - missing
+        freedom = np.maximum((columns.stats[:, 0] - 1) * (self.n_classes - 1), 1)
+        p_value = chi2.sf(2 * np.log(2) * n * relevance, freedom)
+        return columns, relevance, (p_value < self.alpha) & (n >= self.rows_per_freedom * freedom)
+
+    def add(self, column: Columns) -> None:
+        """Add a feature."""
+        values = column.values
+        self.values.append((values.toarray() if sp.issparse(values) else values).ravel())
+        self.sizes.append(int(column.stats[0, 0]))
+
+    def drop(self, member: int) -> None:
+        """Leave a feature out; later ones move up."""
+        del self.values[member], self.sizes[member]
+
+    def _independent(self, member: int, sets: IntArray) -> bool:
+        return any(self.p_value(member, some) >= self.alpha for some in sets.tolist())
+
+    def p_value(self, member: int, given: Sequence[int]) -> float:
+        """Probability of so large a G-squared under independence; 1 where there are too few rows."""
+        sizes = [self.sizes[j] for j in given]
+        n_strata = int(np.prod(sizes, dtype=np.float64))
+        freedom = max((self.sizes[member] - 1) * (self.n_classes - 1) * n_strata, 1)
+        if len(self.codes) < self.rows_per_freedom * freedom:
+            return 1.0
+        present = self.values[member] >= 0
+        strata = np.zeros(len(self.codes), dtype=np.intp)
+        for j, size in zip(given, sizes):
+            present &= self.values[j] >= 0
+            strata = strata * size + self.values[j]
+        index = (strata * self.sizes[member] + self.values[member]) * self.n_classes + self.codes
+        index = index if present.all() else index[present]
+        if len(index) < self.rows_per_freedom * freedom:
+            return 1.0
+        shape = (n_strata, self.sizes[member], self.n_classes)
+        counts = np.bincount(index, minlength=int(np.prod(shape))).reshape(shape)
+        total = _log_sum(counts) - _log_sum(counts.sum(axis=1)) - _log_sum(counts.sum(axis=2))
+        return float(chi2.sf(2 * (total + _log_sum(counts.sum(axis=(1, 2)))), freedom))
+
+
+def _log_sum(counts: npt.NDArray[Any]) -> float:
+    return float(xlogy(counts, counts).sum())

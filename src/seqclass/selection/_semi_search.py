@@ -1,0 +1,280 @@
+"""The engine of semi-randomised feature selection, Algorithms 1 to 4: one iteration after another."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from seqclass._arrays import BoolArray, IntArray
+from seqclass.selection._semi_evaluate import Evaluator, OutOfBudget
+from seqclass.selection._semi_history import SemiRFSStep
+from seqclass.selection._semi_settings import SearchSettings
+from seqclass.selection._semi_stage import (
+    CoolDown,
+    Stage,
+    acceptance_probability,
+    first_best,
+    group_size,
+    is_better,
+    removal_size,
+)
+
+#: Iterations on end that ask for no subset that is new, after which the search has seen all it can reach.
+MAX_IDLE = 200
+#: Standard deviations of the score over folds per unit of 1/c, where c is left to us.
+C_PER_STD = 10.0
+
+
+@dataclass
+class SearchState:
+    """Where the search stands, between two iterations."""
+
+    selected: BoolArray
+    seed: int
+    score: float
+    c: float
+    stage: Stage
+    cool: CoolDown | None
+    idle: int = 0  # iterations since a subset was scored that had not been before
+    stale: int = 0  # iterations since the best score rose
+    steps: list[SemiRFSStep] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What an iteration tries; all its randomness is drawn before anything is scored."""
+
+    move: str
+    additions: IntArray  # features, one to a candidate
+    removals: list[IntArray]  # features of each candidate
+    lot: float  # accept a worse candidate if below its probability
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a proposal: the best candidate, and how the score changed with all that were tried."""
+
+    candidate: BoolArray
+    score: float
+    share_improving: float
+    changes: list[tuple[IntArray, float, bool]]  # features, change of the score, whether they were added
+
+
+def start_search(selected: BoolArray, seed: int, evaluator: Evaluator, settings: SearchSettings) -> SearchState:
+    """Score the initial subset, and set what depends on it."""
+    subset = np.flatnonzero(selected)
+    score = float(evaluator.scores([subset])[0])
+    std = evaluator.std(subset)
+    c = settings.c
+    if c is None:
+        c = C_PER_STD / std if std > 0 else math.inf
+    cool = CoolDown(selected, settings.cooling, std) if settings.cool_down else None
+    state = SearchState(selected.copy(), seed, score, c, Stage(), cool)
+    counted = (score, score, evaluator.best_score, True, False, 0.0, 0.0, evaluator.n_evaluations, evaluator.elapsed)
+    state.steps.append(SemiRFSStep(0, "start", 0, 0, len(subset), *counted))
+    return state
+
+
+def run_search(
+    state: SearchState,
+    evaluator: Evaluator,
+    settings: SearchSettings,
+    *,
+    max_iter: float,
+    patience: float,
+    on_step: Callable[[SemiRFSStep], bool],
+) -> str:
+    """Go on until a limit is met; ``on_step`` is told of each iteration, and ends the search if it says so.
+
+    Returns
+    -------
+    str
+        Which limit: ``"max_iter"``, ``"patience"``, ``"max_evaluations"``, ``"max_time"``, ``"callback"``,
+        ``"interrupted"``, or ``"exhausted"`` where there is nothing new within reach.
+    """
+    try:
+        # of the initial subset nobody has heard yet
+        if state.stage.k == 0 and on_step(state.steps[0]):
+            return "callback"
+        while True:
+            if state.stage.k >= max_iter:
+                return "max_iter"
+            if state.stale >= patience:
+                return "patience"
+            if evaluator.n_evaluations >= evaluator.max_evaluations:
+                return "max_evaluations"
+            if evaluator.elapsed >= evaluator.max_time:
+                return "max_time"
+            if state.idle >= MAX_IDLE or not feasible_moves(state.selected, settings):
+                return "exhausted"
+            if on_step(iterate(state, evaluator, settings)):
+                return "callback"
+    except OutOfBudget as spent:
+        return spent.reason
+    except KeyboardInterrupt:
+        return "interrupted"
+
+
+def feasible_moves(selected: BoolArray, settings: SearchSettings) -> dict[str, float]:
+    """Weight of each move that the bounds on the size leave open: the biased coin of Algorithm 3."""
+    size = int(selected.sum())
+    rest = len(selected) - size
+    adding = 1.0 - settings.addition_penalty
+    weights = {
+        "swap": adding if rest and size else 0.0,
+        "add": adding if rest and size < settings.max_features else 0.0,
+        "remove": 1.0 if size > settings.min_features else 0.0,
+    }
+    return {move: weight for move, weight in weights.items() if weight > 0}
+
+
+def group_sizes(state: SearchState, settings: SearchSettings) -> tuple[int, int]:
+    """Sizes g and g' of the groups, clipped to their pools; 0 for an empty pool."""
+    selected = int(state.selected.sum())
+    share = state.stage.smoothed_share if settings.fine_stage else 0.0
+
+    def size(pool: int, fixed: int | None) -> int:
+        if fixed is not None:
+            return min(fixed, pool)
+        return group_size(pool, settings.alpha, settings.beta, state.stage.smoothed_n, share) if pool else 0
+
+    residual = len(state.selected) - selected
+    return size(residual, None if settings.adaptive else settings.group_size), size(
+        selected, settings.removal_group_size
+    )
+
+
+def propose(state: SearchState, settings: SearchSettings) -> Proposal:
+    """Draw a move and its groups; the draw depends on the state and the number of the iteration alone."""
+    rng = np.random.default_rng([state.seed, state.stage.k])
+    moves = feasible_moves(state.selected, settings)
+    weights = np.array(list(moves.values()))
+    move = list(moves)[int(rng.choice(len(moves), p=weights / weights.sum()))]
+    g, g_removal = group_sizes(state, settings)
+    additions: IntArray = np.empty(0, dtype=np.intp)
+    removals: list[IntArray] = []
+    if move != "remove":
+        additions = _draw(rng, np.flatnonzero(~state.selected), g, state.cool)
+    if move != "add":
+        pool = np.flatnonzero(state.selected)
+        many = 1 if move == "swap" else _removal_size(len(pool), settings)
+        if many == 1:
+            removals = list(_draw(rng, pool, g_removal, state.cool)[:, None])
+        else:
+            removals = [_draw(rng, pool, many, state.cool) for _ in range(g_removal)]
+    return Proposal(move, additions, removals, float(rng.random()))
+
+
+def _draw(rng: np.random.Generator, pool: IntArray, n: int, cool: CoolDown | None) -> IntArray:
+    p = None if cool is None else cool.probabilities(pool)
+    return np.sort(rng.choice(pool, size=n, replace=False, p=p))
+
+
+def _removal_size(n_selected: int, settings: SearchSettings) -> int:
+    wanted = settings.removal_size or removal_size(n_selected, settings.n_relevant)
+    return min(wanted, n_selected - settings.min_features)
+
+
+def iterate(state: SearchState, evaluator: Evaluator, settings: SearchSettings) -> SemiRFSStep:
+    """One iteration; if the budget ends within it, the state stays as it was."""
+    evaluator.iteration = state.stage.k + 1
+    before = evaluator.n_evaluations, evaluator.best_score
+    proposal = propose(state, settings)
+    outcome = try_out(proposal, state, evaluator, lambda n: _likely_next(state, settings, n))
+    improved = is_better(outcome.score, state.score)
+    accepted = proposal.lot < acceptance_probability(outcome.score, state.score, state.c)
+    stage = state.stage
+    shown = (stage.smoothed_n, stage.smoothed_share)
+    if state.cool is not None:
+        _cool(state.cool, outcome, state.selected, accepted)
+    if accepted:
+        state.selected, state.score = outcome.candidate, outcome.score
+    stage.update(improved, outcome.share_improving, settings.w, settings.w_prime)
+    state.idle = 0 if evaluator.n_evaluations > before[0] else state.idle + 1
+    state.stale = 0 if is_better(evaluator.best_score, before[1]) else state.stale + 1
+    step = SemiRFSStep(
+        stage.k,
+        proposal.move,
+        len(proposal.additions),
+        len(proposal.removals),
+        int(state.selected.sum()),
+        outcome.score,
+        state.score,
+        evaluator.best_score,
+        accepted,
+        improved,
+        *shown,
+        evaluator.n_evaluations,
+        evaluator.elapsed,
+    )
+    state.steps.append(step)
+    return step
+
+
+def try_out(
+    proposal: Proposal, state: SearchState, evaluator: Evaluator, speculate: Callable[[int], list[IntArray]]
+) -> Outcome:
+    """Score the candidates: additions first, and removals from what the best of them gives."""
+    base, base_score = state.selected, state.score
+    changes: list[tuple[IntArray, float, bool]] = []
+    better = 0
+    phases: list[tuple[bool, Sequence[IntArray]]] = [(True, list(proposal.additions[:, None]))]
+    phases.append((False, proposal.removals))
+    for added, groups in phases:
+        if not groups:
+            continue
+        subset = np.flatnonzero(base)
+        scores = evaluator.scores([_changed(subset, group, added) for group in groups], speculate)
+        better += sum(is_better(float(score), state.score) for score in scores)
+        changes += [(group, _difference(score, base_score), added) for group, score in zip(groups, scores)]
+        best = first_best(scores)
+        base, base_score = base.copy(), float(scores[best])
+        base[groups[best]] = added
+    return Outcome(base, base_score, better / len(changes), changes)
+
+
+def _changed(subset: IntArray, group: IntArray, added: bool) -> IntArray:
+    """Increasing columns of a subset with a group or without it; of the subset's size, not of all features'."""
+    if added:
+        return np.sort(np.append(subset, group))
+    return subset[~np.isin(subset, group)]
+
+
+def _difference(score: float, than: float) -> float:
+    """Change of the score; what cannot be scored is as bad as can be, and no better than itself."""
+    if score == than:
+        return 0.0
+    return float(score - than)
+
+
+def _cool(cool: CoolDown, outcome: Outcome, selected: BoolArray, accepted: bool) -> None:
+    """Algorithm 4, lines 16 and 17; a feature that has just moved is not soon moved back."""
+    n_selected = int(selected.sum())
+    cool.warm_up()
+    for features, change, added in outcome.changes:
+        cool.tried(features, change, len(selected) - n_selected if added else n_selected)
+    if accepted:
+        size = int(outcome.candidate.sum())
+        cool.moved(np.flatnonzero(outcome.candidate & ~selected), size)
+        cool.moved(np.flatnonzero(selected & ~outcome.candidate), len(selected) - size)
+
+
+def _likely_next(state: SearchState, settings: SearchSettings, n: int) -> list[IntArray]:
+    """First candidates of the iterations to come, if those before them are all rejected."""
+    guess = copy.copy(state)
+    guess.stage = copy.copy(state.stage)
+    subset = np.flatnonzero(state.selected)
+    found: list[IntArray] = []
+    for _ in range(n):
+        guess.stage.update(False, 0.0, settings.w, settings.w_prime)
+        proposal = propose(guess, settings)
+        added = proposal.move != "remove"
+        groups = list(proposal.additions[:, None]) if added else proposal.removals
+        found += [_changed(subset, group, added) for group in groups]
+        if len(found) >= n:
+            break
+    return found[:n]

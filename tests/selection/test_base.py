@@ -1,0 +1,162 @@
+"""What selectors share: checks of data, labels, names, and streams of features."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from seqclass.selection import FCBF, OSFS, SAOLA, AlphaInvesting, FastOSFS, Selector
+
+STREAMS = [SAOLA(measure="fisher_z"), AlphaInvesting(), OSFS(), FastOSFS()]
+
+
+class Everything(Selector):
+    def fit(self, X, y):
+        X, self.codes_ = self._check_Xy(X, y)
+        self.support_ = np.ones(X.shape[1], dtype=bool)
+        return self
+
+    def partial_fit(self, X, y, classes=None):
+        X, y = self._check_X_target(X, y, reset=not hasattr(self, "classes_"))
+        self.codes_ = self._check_labels(y, classes, reset=not hasattr(self, "classes_"))
+        return self
+
+
+def expected_failures(estimator):
+    if get_tags(estimator).input_tags.categorical:
+        reason = "takes the mean off what should be integers; they are refused if they are none"
+        return {"check_positive_only_tag_during_fit": reason}
+    return {}
+
+
+# a selector may find nothing to keep in noise, and scikit-learn warns of that
+@pytest.mark.filterwarnings("ignore:No features were selected")
+@parametrize_with_checks(
+    [*STREAMS, SAOLA(), SAOLA("su", bound="max"), OSFS("g2"), FastOSFS("g2"), FCBF()],
+    expected_failed_checks=expected_failures,
+)
+def test_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    "labels", [["b", "a", "b"], [3, -1, 3], [True, False, True], np.array([2, 0, 2], dtype=np.uint8)]
+)
+def test_labels_of_any_kind(labels):
+    selector = Everything().fit(np.eye(3), labels)
+    assert selector.codes_.tolist() == [1, 0, 1]
+    assert selector.classes_.tolist() == sorted(set(np.asarray(labels).tolist()))
+
+
+def test_declared_classes():
+    selector = Everything().partial_fit(np.eye(2), ["b", "b"], classes=["c", "a", "b"])
+    assert selector.codes_.tolist() == [1, 1]
+    with pytest.raises(ValueError, match="'d', which is none of"):
+        selector.partial_fit(np.eye(2), ["a", "d"])
+    with pytest.raises(ValueError, match="classes must stay the same"):
+        selector.partial_fit(np.eye(2), ["a", "b"], classes=["a", "b"])
+
+
+def test_bad_columns_are_named():
+    X = pd.DataFrame({"fine": [0.0, 1.0], "gap": [np.nan, 1.0]})
+    with pytest.raises(ValueError, match="column 'gap' of X contains NaN"):
+        Everything().fit(X, [0, 1])
+    with pytest.raises(ValueError, match="column 1 of X contains infinity"):
+        SAOLA("su").fit(np.array([[0, np.inf], [1.0, 1.0]]), [0, 1])
+    with pytest.raises(ValueError, match="column 2 of X contains NaN"):
+        SAOLA("fisher_z").fit(sp.csr_array([[0, 0, np.nan], [1.0, 0, 2.0]]), [0, 1])
+    with pytest.raises(ValueError, match="only one class, 'a'"):
+        Everything().fit(np.eye(2), ["a", "a"])
+
+
+def test_huge_numbers_are_finite():
+    X = np.full((6, 2), np.finfo(float).max)
+    assert Everything().fit(X, [0, 1] * 3).get_support().all()
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_units_do_not_matter(stream, form):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 50)
+    X = np.abs(rng.normal(size=(50, 6))) + y[:, None] * np.arange(6) / 4
+    scale = np.array([1e-200, 1e290, 1.0, 1e-150, 1e150, 1e-5])
+    expected = type(stream)(**stream.get_params()).fit(form(X), y).selected_.tolist()
+    assert expected
+    assert type(stream)(**stream.get_params()).fit(form(X * scale), y).selected_.tolist() == expected
+
+
+@pytest.mark.parametrize("stream", [*STREAMS, SAOLA(), OSFS("g2")])
+class TestStreams:
+    def data(self):
+        rng = np.random.default_rng(3)
+        y = rng.integers(0, 3, 120)
+        X = rng.integers(0, 3, (120, 24)).astype(float)
+        X[:, ::3] = np.where(rng.random((120, 8)) < np.linspace(0.2, 0.8, 8), y[:, None], X[:, ::3])
+        return X, y
+
+    @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
+    def test_blocks_do_not_matter(self, stream, form):
+        X, y = self.data()
+        whole = type(stream)(**stream.get_params()).fit(X, y)
+        assert 0 < whole.get_support().sum() < 24
+        for cuts in ([12], [1, 2, 7, 23], range(1, 24)):
+            parts = type(stream)(**stream.get_params())
+            for block in np.split(X, cuts, axis=1):
+                parts.partial_fit_features(form(block), y)
+            assert parts.selected_.tolist() == whole.selected_.tolist()
+            assert parts.n_seen_ == parts.n_features_in_ == 24
+            assert parts.transform(X).shape == (120, len(whole.selected_))
+
+    def test_names(self, stream):
+        X, y = self.data()
+        stream = type(stream)(**stream.get_params())
+        names = [f"f{j}" for j in range(24)]
+        stream.partial_fit_features(X[:, :10], y, names[:10])
+        stream.partial_fit_features(pd.DataFrame(X[:, 10:], columns=names[10:]), y)
+        assert stream.get_feature_names_out().tolist() == [f"f{j}" for j in np.flatnonzero(stream.support_)]
+        with pytest.raises(ValueError, match="with every block"):
+            stream.partial_fit_features(X, y)
+        with pytest.raises(ValueError, match="24 names"):
+            stream.partial_fit_features(X, y, ["one"])
+
+    def test_rows_stay_the_same(self, stream):
+        X, y = self.data()
+        stream = type(stream)(**stream.get_params()).partial_fit_features(X, y)
+        with pytest.raises(ValueError, match="the same labels"):
+            stream.partial_fit_features(X, y[::-1])
+        assert stream.fit(X[:60], y[:60]).n_features_in_ == 24
+
+    def test_labels_and_columns_of_any_type(self, stream):
+        X, y = self.data()
+        selected = type(stream)(**stream.get_params()).fit(X, y).selected_
+        for labels in (np.array(["x", "y", "z"])[y], y.astype(np.uint8), y * 1.0):
+            for dtype in (np.float32, np.int8, np.int64, np.uint8):
+                again = type(stream)(**stream.get_params()).fit(X.astype(dtype), labels)
+                assert again.selected_.tolist() == selected.tolist()
+
+
+def test_unfitted():
+    with pytest.raises(ValueError, match="not fitted"):
+        SAOLA().get_support()
+    for estimator in (SAOLA(), OSFS(), AlphaInvesting(), FCBF()):
+        assert not hasattr(estimator, "support_")
+        assert not hasattr(estimator, "scores_")
+
+
+@pytest.mark.parametrize("stream", [*STREAMS, SAOLA(), OSFS("g2")])
+def test_a_stream_goes_on_after_pickling(stream):
+    X, y = TestStreams().data()
+    stream = type(stream)(**stream.get_params())
+    expected = type(stream)(**stream.get_params()).fit(X, y)
+    again = pickle.loads(pickle.dumps(stream.partial_fit_features(X[:, :11], y)))
+    again.partial_fit_features(X[:, 11:], y)
+    assert again.selected_.tolist() == expected.selected_.tolist()
+    if isinstance(stream, SAOLA):
+        assert again.explain().by.tolist() == expected.explain().by.tolist()
