@@ -70,7 +70,7 @@ def fits(X: Any, y: Any, published: bool, repeats: int) -> tuple[list[Row], seqc
     )
     info = clf.policy_.info
     notes = {"solve": f" (horizon {info.n_stages})", "certify": f" (gap {info.gap:.2%})"}
-    steps = [Row(f"  {k}{notes.get(k, '')}", s, None, None, None, None) for k, s in clf.timings_.items()]
+    steps = [Row(f"  {k}{notes.get(k, '')}", s, None, None, None, None) for k, s in clf.timings_.items() if s]
     return [whole, *steps], clf
 
 

@@ -57,3 +57,57 @@ def load_data(data_dir: Path) -> Callable[[str], SimpleNamespace]:
         return SimpleNamespace(**(dict.fromkeys(OPTIONAL) | parts))
 
     return load
+
+
+def _optimum(
+    joint: Any, order: list[int], prices: list[float], costs: Any, seen: tuple[tuple[int, int], ...] = ()
+) -> float:
+    """Optimal cost by recursion over all histories; ``joint`` is P(outcomes, class)."""
+    stage = len(seen)
+    at: list[Any] = [slice(None)] * joint.ndim
+    for feature, value in seen:
+        at[feature] = value
+    belief = joint[tuple(at)].reshape(-1, joint.shape[-1]).sum(axis=0)
+    stop = float((belief @ costs).min())
+    if stage == len(order):
+        return stop
+    values = range(joint.shape[order[stage]])
+    go_on = prices[stage] * float(belief.sum())
+    go_on += sum(_optimum(joint, order, prices, costs, (*seen, (order[stage], value))) for value in values)
+    return min(stop, go_on)
+
+
+@pytest.fixture(scope="session")
+def make_tree() -> Callable[..., SimpleNamespace]:
+    """``make_tree(seed, n_features=5, n_outcomes=3, n_classes=3, spread=1.0)``: a random tree network.
+
+    It has a fitted ``model``, ``joint`` (P(outcomes, class) as an array), an ``order`` and ``optimum(prices, costs)``.
+    """
+
+    def make(
+        seed: int, n_features: int = 5, n_outcomes: int = 3, n_classes: int = 3, spread: float = 1.0
+    ) -> SimpleNamespace:
+        from seqclass.bn import TreeNetwork
+
+        rng = np.random.default_rng(seed)
+        shape, parents, cpds = [n_outcomes] * n_features, [np.array([], dtype=int)], []
+        joint = rng.dirichlet(np.full(n_classes, 3.0)) * np.ones([*shape, 1])
+        prior = joint.reshape(-1, n_classes)[0]
+        for feature in range(n_features):
+            axes = {feature: n_outcomes, n_features: n_classes}
+            if feature:
+                parents.append(rng.integers(feature, size=1))
+                axes[int(parents[-1][0])] = n_outcomes
+            table = rng.dirichlet(np.full(n_outcomes, spread), size=list(axes.values())[2:] + [n_classes])
+            cpds.append(np.moveaxis(table, -1, 0))
+            aligned = cpds[-1] if feature == 0 else cpds[-1].swapaxes(0, 1)  # the parent comes before the child
+            joint = joint * aligned.reshape([axes.get(axis, 1) for axis in range(n_features + 1)])
+        model = TreeNetwork.from_cpds(np.arange(n_classes), prior, parents, cpds)
+        order = rng.permutation(n_features)
+
+        def optimum(prices: Any, costs: Any, order: Any = order) -> float:
+            return _optimum(joint, [int(f) for f in order], [float(p) for p in prices], costs)
+
+        return SimpleNamespace(model=model, joint=joint, prior=prior, order=order, optimum=optimum)
+
+    return make

@@ -27,7 +27,7 @@ from seqclass.analysis import (
 )
 from seqclass.analysis.beliefs import entropy
 from seqclass.analysis.regions import information_at
-from seqclass.bn import NaiveBayes
+from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.costs import resolve_prices
 from seqclass.pomdp import (
     DECIDE,
@@ -599,6 +599,8 @@ def test_a_fitted_classifier_is_analysed_by_its_problem_and_policy() -> None:
 class Untabled(NaiveBayes):
     """Naive Bayes that keeps evidence instead of tables."""
 
+    context_features = ObservationModel.context_features
+
     def tables(self, order: Any) -> None:
         return None
 
@@ -612,6 +614,7 @@ def test_a_model_without_tables_gives_the_same() -> None:
         acquisition_problem(model.fit(X, y), np.arange(4), prices, 1 - np.eye(2))
         for model in (NaiveBayes(), Untabled())
     ]
+    problems[1].max_contexts = 1
     assert [problem.has_tables for problem in problems] == [True, False]
     tabled, untabled = (LookaheadPolicy(StoppingValue(problem)) for problem in problems)
     a, b = (reachable_beliefs(policy.problem, policy) for policy in (tabled, untabled))

@@ -14,9 +14,9 @@ import pytest
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 SCRIPTS = sorted(file.name for file in BENCHMARKS.glob("*.py") if not file.name.startswith("_"))
 #: Scripts whose rows stand by themselves, or beside figures that are quoted rather than measured.
-PEERLESS = {"growth.py", "real_data.py"}
+PEERLESS = {"growth.py", "real_data.py", "ifc2f.py", "selection_stage.py"}
 #: Scripts whose rows are costs as much as seconds, and that leave memory out.
-MEMORYLESS = {"growth.py", "real_data.py", "f_etana.py"}
+MEMORYLESS = {"growth.py", "real_data.py", "f_etana.py", "ifc2f.py", "selection_stage.py"}
 KEYS = ["name", "ours_s", "peer", "peer_s", "ratio", "peak_mb"]
 
 

@@ -445,3 +445,15 @@ def test_a_million_sparse_columns():
         ours = Discretizer(4, strategy=strategy).fit(Z)
         part = Discretizer(4, strategy=strategy).fit(Z[:, some])
         np.testing.assert_array_equal(ours.transform(Z)[:, some].toarray(), part.transform(Z[:, some]).toarray())
+
+
+@pytest.mark.parametrize("share, n_bins", [(0.3, 4), (0.49, 4), (0.51, 10), (0.7, 10)])
+def test_sparsity_decides_on_the_number_of_bins(share, n_bins):
+    rng = np.random.default_rng(0)
+    X = rng.permutation(np.where(np.arange(1000) < 1000 * share, 0.0, rng.uniform(1, 2, 1000))).reshape(50, 20)
+    assert max(Discretizer("sparsity").fit(X).n_outcomes_) == n_bins
+    assert max(Discretizer("sparsity").fit(sp.csr_array(X)).n_outcomes_) == n_bins
+    holes = np.full((50, 20), np.nan)  # missing cells are neither zero nor not
+    assert max(Discretizer("sparsity").fit(np.vstack([X, holes])).n_outcomes_) == n_bins
+    assert max(Discretizer("sparsity").fit(sp.csr_array(np.vstack([X, holes]))).n_outcomes_) == n_bins
+    assert max(Discretizer(5).fit(X).n_outcomes_) == 5

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from seqclass import SequentialClassifier
 from seqclass._staging import acquisition_problem
-from seqclass.bn import NaiveBayes
+from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.costs import resolve_prices
 from seqclass.plots import AccuracyFeaturesDisplay, BeliefPathDisplay, StoppingRegionDisplay
 from seqclass.plots._style import shorten, wrap
@@ -286,6 +286,8 @@ class TestAccuracyFeatures:
 class Untabled(NaiveBayes):
     """Naive Bayes that hides its tables."""
 
+    context_features = ObservationModel.context_features
+
     def tables(self, order: Any) -> None:
         return None
 
@@ -410,6 +412,7 @@ class TestStoppingRegion:
             acquisition_problem(model.fit(X, y), np.arange(3), resolve_prices(0.05, 3), 1 - np.eye(2))
             for model in (NaiveBayes(), Untabled())
         ]
+        problems[1].max_contexts = 1
         assert [problem.has_tables for problem in problems] == [True, False]
         tabled, untabled = (
             StoppingRegionDisplay(LookaheadPolicy(StoppingValue(problem)), 2, resolution=100) for problem in problems

@@ -12,9 +12,16 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 
 from seqclass import SequentialClassifier
-from seqclass.analysis import entropy_path, feature_values, reachable_beliefs, thresholds
-from seqclass.plots import EntropyDisplay, FeatureValuesDisplay, ReachableBeliefsDisplay, ThresholdsDisplay
-from seqclass.pomdp import DecideNow, GridValueIteration, RandomisedPolicy, TableProblem
+from seqclass.analysis import entropy_path, feature_values, missing_sweep, reachable_beliefs, thresholds
+from seqclass.plots import (
+    EntropyDisplay,
+    ExplanationDisplay,
+    FeatureValuesDisplay,
+    MissingSweepDisplay,
+    ReachableBeliefsDisplay,
+    ThresholdsDisplay,
+)
+from seqclass.pomdp import DecideNow, GridValueIteration, PosteriorThreshold, RandomisedPolicy, TableProblem
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -234,3 +241,103 @@ def test_feature_values_need_two_axes(two: Any) -> None:
     with pytest.raises(ValueError, match="ax must be two axes"):
         FeatureValuesDisplay.from_estimator(two, ax=ax)
     plt.close(figure)
+
+
+class TestExplanation:
+    def test_bars_are_the_record(self, two: SequentialClassifier) -> None:
+        X, _ = load_breast_cancer(return_X_y=True, as_frame=True)
+        row = X.iloc[3].copy()
+        row.iloc[two.order_[1]] = np.nan
+        display = ExplanationDisplay.from_estimator(two, row)
+        [told] = two.explain(row)
+        assert display.explanation == told
+        left, right = display.ax_
+        for i, bars in enumerate(display.bars_):
+            np.testing.assert_allclose([bar.get_width() for bar in bars], told.beliefs[:, i])
+            np.testing.assert_allclose([bar.get_x() for bar in bars], told.beliefs[:, :i].sum(axis=1))
+        assert told.not_asked is not None
+        savings = [*(step.expected_saving for step in told.steps), told.not_asked.expected_saving]
+        np.testing.assert_allclose([bar.get_width() for bar in right.patches], savings)
+        assert [t.get_text() for t in right.texts] == [f"{saving:+.4f}" for saving in savings]
+        labels = [t.get_text() for t in left.get_yticklabels()]
+        assert len(labels) == len(told) + 2
+        assert labels[2].endswith("missing")
+        assert labels[-1].startswith("not asked: ")
+        assert_legible(display.figure_)
+
+    def test_long_names_many_classes_and_many_steps(
+        self, three: SequentialClassifier, ten: SequentialClassifier
+    ) -> None:
+        X, _ = load_iris(return_X_y=True)
+        assert_legible(ExplanationDisplay.from_estimator(three, X[60]).figure_)
+        digits, _ = load_digits(return_X_y=True)
+        told = max(ten.explain(digits[600:800]), key=len)
+        display = ExplanationDisplay(told, max_steps=4).plot(title="one digit")
+        assert len(display.bars_) == 7
+        np.testing.assert_allclose(np.sum([[bar.get_width() for bar in bars] for bars in display.bars_], axis=0), 1)
+        assert f"and {len(told) - 4} more, up to" in [t.get_text() for t in display.ax_[0].get_yticklabels()]
+        assert_legible(display.figure_)
+
+    def test_nothing_asked_nothing_expected_and_axes_of_ones_own(self) -> None:
+        X, y = load_iris(return_X_y=True)
+        dear = SequentialClassifier(feature_costs=2.0).fit(X, y)
+        assert_legible(ExplanationDisplay.from_estimator(dear, X[0]).figure_)
+        blind = SequentialClassifier(solver=PosteriorThreshold(0.9)).fit(X, y)
+        _, ax = plt.subplots(1, 2, figsize=(9, 5), layout="constrained", sharey=True)
+        display = ExplanationDisplay.from_estimator(blind, X[0], ax=ax)
+        assert not display.ax_[1].patches
+        assert_legible(display.figure_)
+
+    def test_wrong_input_is_refused(self, two: SequentialClassifier) -> None:
+        X, _ = load_breast_cancer(return_X_y=True, as_frame=True)
+        with pytest.raises(ValueError, match="x_row must be one instance, got 2"):
+            ExplanationDisplay.from_estimator(two, X[:2])
+        with pytest.raises(ValueError, match="ax must be two axes"):
+            ExplanationDisplay.from_estimator(two, X[:1], ax=plt.subplots()[1])
+        with pytest.raises(ValueError, match="max_steps"):
+            ExplanationDisplay(two.explain(X[:1])[0], max_steps=0)
+
+
+class TestMissingSweep:
+    def test_lines_are_the_record(self, two: SequentialClassifier) -> None:
+        X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        labels = np.array(["malignant", "benign"])[y]
+        sweep = missing_sweep(two, X, labels, [0, 0.01, 0.1, 0.5], n_repeats=3)
+        display = MissingSweepDisplay.from_estimator(
+            two, X, labels, shares=[0, 0.01, 0.1, 0.5], n_repeats=3, measures=["cost", "n_asked"], title="tumours"
+        )
+        for ax, values in zip(display.ax_, (sweep.cost, sweep.n_asked)):
+            line, caps = ax.containers[0].lines[0], ax.containers[0].lines[1]
+            np.testing.assert_allclose(line.get_xdata(), [1, 10, 50])
+            np.testing.assert_allclose(line.get_ydata(), values[1:])
+            assert len(caps) == 2
+            assert any(np.allclose(other.get_ydata(), values[0]) for other in ax.lines)
+        assert_legible(display.figure_)
+
+    def test_several_by_name(self, two: SequentialClassifier) -> None:
+        X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        labels = np.array(["malignant", "benign"])[y]
+        sweeps = {name: missing_sweep(two, X, labels, [0.01, 0.5], k) for k, name in ((1, "one"), (2, "two"))}
+        display = MissingSweepDisplay(sweeps).plot()
+        assert [t.get_text() for t in display.figure_.legends[0].get_texts()] == ["one", "two"]
+        assert_legible(display.figure_)
+        _, ax = plt.subplots(layout="constrained")
+        assert_legible(MissingSweepDisplay(sweeps, measures="log_loss").plot(ax).figure_)
+
+    def test_wrong_input_is_refused(self, two: SequentialClassifier) -> None:
+        X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        some = X[:9], np.array(["malignant", "benign"])[y][:9]
+        with pytest.raises(ValueError, match="measures holds 'speed'"):
+            MissingSweepDisplay(missing_sweep(two, *some, [0.1], 1), measures=["speed"])
+        with pytest.raises(ValueError, match="at least one each"):
+            MissingSweepDisplay({})
+        sweep = missing_sweep(two, *some, [0.1], 1)
+        with pytest.raises(ValueError, match="one axes for each of the 2"):
+            MissingSweepDisplay(sweep).plot(plt.subplots()[1])
+
+    def test_nothing_missing_at_all(self, two: SequentialClassifier) -> None:
+        X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        labels = np.array(["malignant", "benign"])[y]
+        display = MissingSweepDisplay.from_estimator(two, X[:20], labels[:20], shares=[0], n_repeats=1)
+        display.figure_.canvas.draw()
+        assert display.ax_[0].get_xscale() == "linear"

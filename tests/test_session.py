@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from seqclass import SequentialClassifier, etana
-from seqclass.pomdp import GridValueIteration
+from seqclass import SequentialClassifier, etana, ifc2f, load
+from seqclass.pomdp import FirstK, GridValueIteration
 
 QUICK = GridValueIteration(200, certificate_paths=0)
 
@@ -158,3 +158,28 @@ def test_categories_that_are_no_texts_are_kept_as_texts(kind):
     session.observe("grade", column[1])
     assert session.history[0].value == str(column[1])
     assert clf.session(session.to_json()).history == session.history
+
+
+@pytest.mark.parametrize("structure", ["tree", "clique"])
+def test_networks_that_differ_in_their_tables_are_other_models(structure, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 100)
+    X = (rng.random((200, 3)) < 0.2 + 0.5 * y[:, None]).astype(int)
+    # the same margins, prior, prices and order, another dependence
+    Z = X.copy()
+    for label in (0, 1):
+        rows = np.flatnonzero(y == label)
+        Z[rows, 2] = Z[rng.permutation(rows), 2]
+        Z[rows, 1] = np.sort(Z[rows, 1])
+        Z[rows, 0] = np.sort(Z[rows, 0])
+    settings = {"discretizer": "precomputed", "order": [0, 1, 2], "solver": FirstK(2)}
+    one, two = (ifc2f(structure=structure, selector=None, **settings).fit(data, y) for data in (X, Z))
+    saved = one.session().to_json()
+    with pytest.raises(ValueError, match="another model"):
+        two.session(saved)
+    one.acquire(X)
+    one.save(tmp_path / "one.seq")
+    assert load(tmp_path / "one.seq").session(saved).history == ()
+    assert one.session(saved).to_json() == saved
+    # timings differ, the model does not
+    assert ifc2f(structure=structure, selector=None, **settings).fit(X, y).session(saved).to_json() == saved

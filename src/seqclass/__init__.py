@@ -7,8 +7,19 @@ __version__ = "0.1.0"
 from seqclass import _registry as _registry
 from seqclass._record import AcquisitionRecord
 from seqclass.classifier import SequentialClassifier
+from seqclass.explanation import Explanation
 from seqclass.persistence import load
-from seqclass.recipes import etana, f_etana
+from seqclass.recipes import etana, f_etana, ifc2f
 from seqclass.session import Session
 
-__all__ = ["AcquisitionRecord", "SequentialClassifier", "Session", "__version__", "etana", "f_etana", "load"]
+__all__ = [
+    "AcquisitionRecord",
+    "Explanation",
+    "SequentialClassifier",
+    "Session",
+    "__version__",
+    "etana",
+    "f_etana",
+    "ifc2f",
+    "load",
+]

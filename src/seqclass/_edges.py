@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._information import canonical
@@ -16,14 +17,16 @@ from seqclass._validation import check_choice, check_integer
 _MANY_EDGES = 24
 
 
-def check_n_bins(n_bins: Any, shape: tuple[int, int], y: Any) -> IntArray:
-    n_features = shape[1]
+def check_n_bins(n_bins: Any, X: Any, y: Any) -> IntArray:
+    n_rows, n_features = X.shape
     if isinstance(n_bins, str):
-        check_choice(n_bins, "n_bins", ("auto", "n_classes"))
+        check_choice(n_bins, "n_bins", ("auto", "n_classes", "sparsity"))
+        if n_bins == "sparsity":
+            return np.full(n_features, 10 if _mostly_zero(X) else 4, dtype=np.int64)
         if n_bins == "n_classes" and y is None:
             raise ValueError("n_bins='n_classes' needs the labels y in fit.")
         n_classes = 1 if y is None else len(np.unique(np.asarray(y)))
-        n_bins = n_classes if n_bins == "n_classes" else _bins_for(shape[0] / n_classes)
+        n_bins = n_classes if n_bins == "n_classes" else _bins_for(n_rows / n_classes)
         return np.full(n_features, n_bins, dtype=np.int64)
     if np.ndim(n_bins) == 0:
         return np.full(n_features, check_integer(n_bins, "n_bins", 1), dtype=np.int64)
@@ -38,6 +41,20 @@ def check_n_bins(n_bins: Any, shape: tuple[int, int], y: Any) -> IntArray:
 def _bins_for(rows_per_class: float) -> int:
     """Cube root of the rows a class, between 3 and 6: finer bins than the counts can bear cost accuracy."""
     return int(np.clip(np.rint(np.cbrt(rows_per_class)), 3, 6))
+
+
+def _mostly_zero(X: Any) -> bool:
+    """Whether more than half of all cells that are not missing are zero, dense or sparse."""
+    if sp.issparse(X):
+        stored = canonical(X).data
+        missing = np.isnan(stored).sum()
+        known = X.shape[0] * X.shape[1] - missing
+        return bool(2 * (np.count_nonzero(stored) - missing) < known)
+    zeros = known = 0
+    for rows in chunks(X.shape[0], 2.0 * X.shape[1]):
+        zeros += int((X[rows] == 0).sum())
+        known += int((~np.isnan(X[rows])).sum())
+    return 2 * zeros > known
 
 
 def _has_zero_bin(option: Any, auto: BoolArray, n_bins: IntArray) -> BoolArray:

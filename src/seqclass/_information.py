@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.special import gammaln, xlogy
+from scipy.special import chdtrc, gammaln, xlogy
 
 from seqclass._arrays import CHUNK_BYTES, FloatArray, IntArray, chunks, smallest_int
 
@@ -236,6 +236,38 @@ def adjusted_mutual_information(
         perfect = room <= 1e-12 * (h_feature + h_class)
         score = np.divide(above, room, where=~perfect, out=np.ones_like(room))
         result[columns] = np.where((h_feature > 0) & (h_class > 0), score, 0.0)
+    return result
+
+
+def chance_p_values(X: Any, y: npt.ArrayLike) -> FloatArray:
+    """How often chance alone would tell as much about the label: the p-value of the G-test of every feature.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, n_features)
+        Discretised matrix.
+    y : array-like of shape (n,)
+        Labels of any kind.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        P(chi-square > 2 n I), with (outcomes seen - 1)(classes seen - 1) degrees of freedom, over the n rows in which
+        the feature is present; 1 where nothing can be told.
+
+    Examples
+    --------
+    >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 5)
+    >>> chance_p_values(X, ["a", "a", "b", "b"] * 5).round(4)
+    array([0., 1.])
+    """
+    codes, n_classes = _label_codes(y)
+    result = np.ones(X.shape[1])
+    for columns, counts in _tables(X, codes, n_classes, None, None):
+        outcomes, classes = counts.sum(axis=2), counts.sum(axis=1)
+        freedom = ((outcomes > 0).sum(axis=1) - 1) * ((classes > 0).sum(axis=1) - 1)
+        test = 2 * classes.sum(axis=1) * _mutual_information(counts)[0]
+        result[columns] = np.where(freedom > 0, chdtrc(np.maximum(freedom, 1), test), 1.0)
     return result
 
 

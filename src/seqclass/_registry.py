@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from seqclass._coding import OutcomeCoder
 from seqclass._frames import FrameEncoder
-from seqclass._staging import ModelProblem
-from seqclass.bn import NaiveBayes
+from seqclass._staging import ModelProblem, ProjectedProblem
+from seqclass.bn import InformationFilter, NaiveBayes, StageContexts, TreeNetwork
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices
 from seqclass.discretize import Discretizer
@@ -14,6 +14,7 @@ from seqclass.pomdp import (
     AcquireAll,
     AlphaSet,
     AlphaVectors,
+    CorrectedValues,
     DecideNow,
     ExactValueIteration,
     FirstK,
@@ -29,8 +30,11 @@ from seqclass.pomdp import (
     PosteriorThreshold,
     RandomisedPolicy,
     RepricedPolicy,
+    SharedVectors,
     SolveInfo,
     SolveStep,
+    Steered,
+    SteeringValues,
     StoppingValue,
     TableProblem,
 )
@@ -42,6 +46,7 @@ for _cls in (
     AcquireAll,
     AlphaSet,
     AlphaVectors,
+    CorrectedValues,
     DecideNow,
     DeepLookaheadPolicy,
     Discretizer,
@@ -51,6 +56,7 @@ for _cls in (
     FrameEncoder,
     GridValueIteration,
     GridValues,
+    InformationFilter,
     LineSet,
     LinearThresholdPolicy,
     LinearThresholdSPSA,
@@ -65,13 +71,19 @@ for _cls in (
     PosteriorThreshold,
     PosteriorThresholdPolicy,
     Prices,
+    ProjectedProblem,
     RandomisedPolicy,
     RepricedPolicy,
     SequentialClassifier,
+    SharedVectors,
     SimplexGrid,
     SolveInfo,
     SolveStep,
+    StageContexts,
+    Steered,
+    SteeringValues,
     StoppingValue,
     TableProblem,
+    TreeNetwork,
 ):
     register(_cls)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,15 +12,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass._coding import OutcomeCoder
+from seqclass._explaining import explain
+from seqclass._fitting import filter_features, fit_model, timed
 from seqclass._inputs import category_counts, check_input, check_training
 from seqclass._record import AcquisitionRecord
 from seqclass._staging import acquisition_problem, stage_order
 from seqclass._validation import check_distribution
 from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.costs import resolve_decisions, resolve_prices
+from seqclass.explanation import Explanation
 from seqclass.persistence import save
-from seqclass.pomdp import Policy, Solver, acquire, solve_for_budget, within_budget
-from seqclass.pomdp.frontier import default_solver
+from seqclass.pomdp import Acquisition, Policy, Solver, acquire, solve_for_budget, within_budget
+from seqclass.pomdp.defaults import default_solver
 from seqclass.session import Session
 
 
@@ -87,13 +88,14 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     coder_ : OutcomeCoder
         Turns columns into outcomes.
     timings_ : dict
-        Seconds of each step of `fit`.
+        Seconds of each step of `fit`: ``"discretize"``, ``"filter"`` (the selector), ``"structure"`` (0 for a model
+        that has none to learn), ``"parameters"``, ``"order"``, ``"solve"`` and ``"certify"``.
     n_features_in_, feature_names_in_
         Number of columns of ``X``, and their names where they have any.
 
     See Also
     --------
-    seqclass.etana : The recipe of the ETANA paper.
+    seqclass.etana, seqclass.ifc2f : The recipes of the ETANA and IFC2F papers.
 
     References
     ----------
@@ -169,20 +171,21 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.classes_ = np.unique(y)
         self.coder_ = OutcomeCoder(self.discretizer, category_counts(self.encoder_))
         self._resolve_costs()
-        with self._timed("discretize"):
+        with timed(self.timings_, "discretize"):
             codes = self.coder_.fit_transform(X, y)
-        with self._timed("select"):
-            codes = self._select(codes, y)
-        outcomes = self.coder_.n_outcomes_[self._support]
-        with self._timed("parameters"):
-            self.model_ = self._model().fit(codes, y, n_outcomes=outcomes)
-        with self._timed("order"):
+        with timed(self.timings_, "filter"):
+            self.selector_, self._support = filter_features(self.selector, codes, y)
+            codes = codes if self.selector_ is None else codes[:, self._support]
+        n_outcomes = self.coder_.n_outcomes_[self._support]
+        self.model_ = fit_model(self._model(), codes, y, n_outcomes, self.timings_)
+        with timed(self.timings_, "order"):
             names = getattr(self, "feature_names_in_", None)
             order = stage_order(self.order, self.model_, self._support, self._prices, codes, y, names)
-        prices = self._prices.take(self._support)
-        problem = acquisition_problem(self.model_, order, prices, self.decision_costs_)
-        self.problem_ = within_budget(problem, max_features=self.max_features, max_cost=self.max_cost)
-        self._solve()
+        with timed(self.timings_, "solve", without="certify"):
+            prices = self._prices.take(self._support)
+            problem = acquisition_problem(self.model_, order, prices, self.decision_costs_)
+            self.problem_ = within_budget(problem, max_features=self.max_features, max_cost=self.max_cost)
+            self._solve()
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -237,6 +240,22 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         acquired = self._run(X, record_beliefs)
         return AcquisitionRecord.from_acquisition(acquired, self.decisions_, self._support)
 
+    def explain(self, X: Any, *, feature_names: Any = None) -> list[Explanation]:
+        """Tell for each instance what was asked and why, how each answer moved the belief, and why it stopped.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse array of shape (n, n_features) or (n_features,)
+            Instances in the form of the training data; one alone may be a vector or a pandas Series.
+        feature_names : sequence of str of length n_features or mapping of column to str, optional
+            What to call the features, such as the words of a bag of words; by default as in training.
+
+        Returns
+        -------
+        list of Explanation of length n
+        """
+        return explain(self, X, feature_names)
+
     def session(self, saved: str | None = None, *, key: str | int | None = None) -> Session:
         """Start a live case: it asks for one feature at a time.
 
@@ -285,7 +304,8 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         other.__dict__.update({k: v for k, v in self.__dict__.items() if k.endswith("_") or k.startswith("_")})
         other.timings_ = dict(self.timings_)
         other.problem_ = self.problem_.replace(prior=prior)
-        other._solve()
+        with timed(other.timings_, "solve", without="certify"):
+            other._solve()
         return other
 
     def save(self, path: Any) -> None:
@@ -325,12 +345,6 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         tags.input_tags.allow_nan = True
         return tags
 
-    @contextmanager
-    def _timed(self, step: str) -> Iterator[None]:
-        started = time.perf_counter()
-        yield
-        self.timings_[step] = time.perf_counter() - started
-
     def _resolve_costs(self) -> None:
         names = getattr(self, "feature_names_in_", None)
         self._prices = resolve_prices(
@@ -338,55 +352,43 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         )
         self.decision_costs_, self.decisions_ = resolve_decisions(self.decision_costs, self.classes_, self.decisions)
 
-    def _select(self, codes: Any, y: npt.NDArray[Any]) -> Any:
-        self._support: IntArray = np.arange(codes.shape[1])
-        self.selector_ = None
-        if self.selector is None:
-            return codes
-        self.selector_ = clone(self.selector).fit(codes, y)
-        self._support = np.asarray(self.selector_.get_support(indices=True), dtype=np.intp)
-        if not self._support.size:
-            raise ValueError(f"selector {type(self.selector).__name__} kept no feature; loosen its threshold.")
-        return codes[:, self._support]
-
     def _model(self) -> ObservationModel:
         if self.observation_model is None:
             return NaiveBayes(random_state=self.random_state)
         return clone(self.observation_model)  # type: ignore[no-any-return]
 
     def _solve(self) -> None:
-        with self._timed("solve"):
-            solver = default_solver(self.problem_, self.random_state) if self.solver is None else self.solver
-            if self.target_cost is None:
-                self.policy_: Policy = solver.solve(self.problem_)
-            else:
-                self.policy_ = solve_for_budget(self.problem_, self.target_cost, solver, random_state=self.random_state)
-        self.timings_["solve"] -= self.policy_.info.certify_seconds
+        solver = default_solver(self.problem_, self.random_state) if self.solver is None else self.solver
+        if self.target_cost is None:
+            self.policy_: Policy = solver.solve(self.problem_)
+        else:
+            self.policy_ = solve_for_budget(self.problem_, self.target_cost, solver, random_state=self.random_state)
         self.timings_["certify"] = self.policy_.info.certify_seconds
         asked = self.problem_.features[: self.policy_.n_stages]
         self.order_ = self._support[asked]
 
-    def _run(self, X: Any, record_beliefs: bool = False) -> Any:
-        check_is_fitted(self, "policy_")
-        X = check_input(self, X, self.encoder_)
-        codes, columns = self._code(X)
+    def _run(self, X: Any, record_beliefs: bool = False) -> Acquisition:
+        codes, columns, keys = self._prepare(X)
         return acquire(
             self.policy_,
             codes,
             columns=columns,
             charge_missing=self.charge_missing,
             record_beliefs=record_beliefs,
-            # lots are drawn from what may be asked for, whatever else the instance comes with
-            keys=X[:, self.order_] if len(self.policy_.begin()[0]) > 1 else None,
+            keys=keys,
         )
 
-    def _code(self, X: Any) -> tuple[Any, IntArray]:
-        """Outcomes of the columns that the policy may ask for, and the column of each feature among them."""
+    def _prepare(self, X: Any) -> tuple[Any, IntArray, Any]:
+        """Give what `seqclass.pomdp.acquire` needs: outcomes, the column of each feature among them, and keys."""
+        check_is_fitted(self, "policy_")
+        X = check_input(self, X, self.encoder_)
+        # lots are drawn from what may be asked for, whatever else the instance comes with
+        keys = X[:, self.order_] if len(self.policy_.begin()[0]) > 1 else None
         column = np.zeros(self._support.size, dtype=np.intp)
         if not self.order_.size:
-            return np.empty((X.shape[0], 0), dtype=np.int8), column
+            return np.empty((X.shape[0], 0), dtype=np.int8), column, keys
         coder = self.coder_.restrict(self.order_)
         if coder is self.coder_ or 2 * self.order_.size >= X.shape[1]:
-            return self.coder_.transform(X), self._support
+            return self.coder_.transform(X), self._support, keys
         column[self.problem_.features[: self.policy_.n_stages]] = np.arange(self.order_.size)
-        return coder.transform(X[:, self.order_]), column
+        return coder.transform(X[:, self.order_]), column, keys

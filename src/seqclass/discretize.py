@@ -42,9 +42,10 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
 
     Parameters
     ----------
-    n_bins : int, array-like of shape (n_features,), "auto" or "n_classes", default="auto"
+    n_bins : int, array-like of shape (n_features,), "auto", "n_classes" or "sparsity", default="auto"
         Number of outcomes of a feature, the bin for zeros included. ``"auto"``: the cube root of the rows a class,
-        between 3 and 6; ``"n_classes"``: as many as classes, the ETANA paper's choice.
+        between 3 and 6; ``"n_classes"``: as many as classes, the ETANA paper's choice; ``"sparsity"``: 10 where more
+        than half of all values are zero, else 4, the IFC2F paper's choice.
     strategy : {"uniform", "quantile"}, default="uniform"
         ``"uniform"`` cuts the range between the smallest and the largest value into equal widths, as in the
         papers; ``"quantile"`` gives the bins equally many training values as far as ties allow, every edge
@@ -126,7 +127,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         if not isinstance(self.zero_bin, (bool, np.bool_)) and self.zero_bin != "auto":
             raise ValueError(f"zero_bin must be True, False or 'auto', got {self.zero_bin!r}.")
         X = _numeric(self, X, reset=True)
-        n_bins = check_n_bins(self.n_bins, X.shape, y)
+        n_bins = check_n_bins(self.n_bins, X, y)
         fit = fit_sparse if sp.issparse(X) else fit_dense
         edges, zero_bin, constant = fit(X, n_bins, self.strategy == "quantile", self.zero_bin)
         n_inner = np.isfinite(edges).sum(axis=1)

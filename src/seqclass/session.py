@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from seqclass._arrays import FloatArray
 from seqclass.pomdp import DECIDE, InformationState, Policy
@@ -121,9 +122,7 @@ class Session:
         feature = int(policy.act(info)[0])
         if feature == DECIDE:
             return None
-        saving = float("nan")
-        if hasattr(policy, "continuation_cost"):
-            saving = float(info.stopping_cost[0] - policy.continuation_cost(info)[0])
+        saving = float(expected_saving(policy, info)[0])
         column = int(self._classifier._support[feature])
         name = self._classifier.feature_name(column)
         return Question(name, column, float(info.price[0]), saving, self._categories(column))
@@ -315,7 +314,61 @@ class Session:
         likelihood = getattr(problem, "likelihoods", ())
         for stage in range(min(horizon, len(likelihood))):
             digest.update(np.ascontiguousarray(likelihood[stage]).tobytes())
+        model = getattr(problem, "model", None)
+        if model is not None:
+            # its likelihoods are worked out when they are asked for: what it has learnt stands for them
+            _digest(digest, model)
         return digest.hexdigest()[:16]
+
+
+def expected_saving(policy: Policy, info: InformationState) -> FloatArray:
+    """By how much going on is expected to be cheaper than deciding now, prices counted.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy.
+    info : InformationState
+        What is known of ``n`` instances, at a stage before the policy's horizon.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        NaN where the policy cannot tell.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import LookaheadPolicy, StoppingValue, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> expected_saving(LookaheadPolicy(StoppingValue(problem)), problem.begin()).round(3)  # .5 - (.1 + .15)
+    array([0.25])
+    """
+    if not hasattr(policy, "continuation_cost"):
+        return np.full(len(info), np.nan)
+    return np.asarray(info.stopping_cost - policy.continuation_cost(info))
+
+
+def _digest(digest: Any, value: Any) -> None:
+    """Take in what a model has learnt, by its attributes, however they are nested."""
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        digest.update(f"{value.dtype.str}{value.shape}".encode())
+        digest.update(np.ascontiguousarray(value).tobytes())
+    elif isinstance(value, (list, tuple, np.ndarray)):
+        digest.update(f"[{len(value)}".encode())
+        for item in value:
+            _digest(digest, item)
+    elif isinstance(value, dict):
+        for name in sorted(value, key=str):
+            digest.update(f"{name}:".encode())
+            _digest(digest, value[name])
+    elif isinstance(value, BaseEstimator):
+        # not what merely speeds it up, nor timings, which differ from run to run
+        kept = {k: v for k, v in value.__getstate__().items() if not k.startswith("_")}
+        for name in ("timings_", "structure"):
+            kept.pop(name, None)
+        _digest(digest, kept)
+    elif value is None or isinstance(value, (bool, int, float, complex, str, np.generic)):
+        digest.update(repr(value.item() if isinstance(value, np.generic) else value).encode())
 
 
 def _draw_lot(policy: Policy, key: str | int | None) -> int:

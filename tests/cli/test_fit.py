@@ -91,8 +91,9 @@ def test_costs(folder: Path, run: Any) -> None:
     assert seqclass.load("model.seq")._prices.full.tolist() == [0.05, 0.5, 0.5, 0.5]
 
 
-def test_decision_costs(folder: Path, run: Any) -> None:
-    Path("wrong.csv").write_text("true,no,refer,yes,maybe\nyes,5,.3,0,1\nmaybe,1,.3,1,0\nno,0,.3,2,1\n")
+@pytest.mark.parametrize("corner", ["true", ""], ids=["named", "as pandas writes an index"])
+def test_decision_costs(folder: Path, run: Any, corner: str) -> None:
+    Path("wrong.csv").write_text(f"{corner},no,refer,yes,maybe\nyes,5,.3,0,1\nmaybe,1,.3,1,0\nno,0,.3,2,1\n")
     assert run(*FIT, "--decision-costs", "wrong.csv").exit_code == 0
     clf = seqclass.load("model.seq")
     assert clf.decisions_.tolist() == ["maybe", "no", "yes", "refer"]
@@ -247,3 +248,16 @@ def test_parquet_without_pyarrow(folder: Path, refuses: Any, monkeypatch: pytest
     Path("d.parquet").write_bytes(b"PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert "pip install 'seqclass[parquet]'" in refuses("fit", "d.parquet", "--target", "a", "-o", "m.seq")
+
+
+def test_fit_ifc2f(folder: Path, run: Any) -> None:
+    result = run(*FIT, "--method", "ifc2f", "--n-bins", "sparsity")
+    assert result.exit_code == 0, result.stderr
+    clf = seqclass.load("model.seq")
+    assert type(clf.observation_model).__name__ == "TreeNetwork"
+    assert clf.discretizer.n_bins == "sparsity"
+    assert run("predict", "model.seq", "data.csv").exit_code == 0
+    assert run("explain", "model.seq", "data.csv").exit_code == 0
+    result = run(*FIT, "--n-bins", "many")
+    assert result.exit_code != 0
+    assert "'sparsity'" in result.stderr

@@ -54,6 +54,41 @@ def test_labels_of_any_kind(labels):
     assert selector.classes_.tolist() == sorted(set(np.asarray(labels).tolist()))
 
 
+def as_objects(labels):
+    array = np.empty(len(labels), dtype=object)
+    array[:] = labels
+    return array
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind"), [([3, -1, 3], "i"), ([True, False, True], "b"), ([2.0, 1.0, 2.0], "f"), (["b", "a", "b"], "O")]
+)
+def test_labels_as_objects(labels, kind):
+    selector = Everything().fit(np.eye(3), as_objects(labels))
+    assert selector.codes_.tolist() == [1, 0, 1]
+    assert selector.classes_.tolist() == sorted(set(labels))
+    assert selector.classes_.dtype.kind == kind
+    frame = pd.Series(labels).convert_dtypes()
+    assert Everything().fit(np.eye(3), frame).codes_.tolist() == [1, 0, 1]
+    declared = Everything().partial_fit(np.eye(3), as_objects(labels), classes=as_objects(labels[:2]))
+    assert declared.partial_fit(np.eye(3), labels).codes_.tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize("labels", [[1, True, 1], [1, "a", 1], [None, 1, 1]])
+def test_labels_of_mixed_kinds_are_refused(labels):
+    with pytest.raises((ValueError, TypeError)):
+        Everything().fit(np.eye(3), as_objects(labels))
+
+
+def test_labels_of_another_kind_are_strangers():
+    numbers = Everything().partial_fit(np.eye(2), [0, 1])
+    with pytest.raises(ValueError, match="'a', which is of another kind"):
+        numbers.partial_fit(np.eye(2), as_objects(["a", "b"]))
+    words = Everything().partial_fit(np.eye(2), as_objects(["a", "b"]))
+    with pytest.raises(ValueError, match="0, which is"):
+        words.partial_fit(np.eye(2), [0, 1])
+
+
 def test_declared_classes():
     selector = Everything().partial_fit(np.eye(2), ["b", "b"], classes=["c", "a", "b"])
     assert selector.codes_.tolist() == [1, 1]

@@ -583,3 +583,25 @@ def test_copies_go_on_alike() -> None:
             each.partial_fit(X[100:], y[100:])
         assert np.array_equal(selector.weights_, copied.weights_)
         assert not hasattr(clone(selector), "weights_")
+
+
+@pytest.mark.parametrize("name", ["penalty_s", "penalty_r", "learning_rate_mu", "learning_rate_sigma"])
+def test_infinite_settings_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        FIRES(2, **{name: np.inf}).fit(*stream(50))
+
+
+def test_a_step_that_overflows_is_cut() -> None:
+    selector = FIRES(2, learning_rate_mu=1e308).fit(*stream(200))
+    assert np.isfinite(selector.weights_).all()
+
+
+@pytest.mark.parametrize("kind", [int, bool, float])
+def test_labels_as_objects_are_learnt_from(kind: type) -> None:
+    X, y = stream(300)
+    labels = y.astype(kind)
+    plain = FIRES(2).partial_fit(X[:200], labels[:200]).partial_fit(X[200:], labels[200:])
+    objects = labels.astype(object)
+    other = FIRES(2).partial_fit(X[:200], objects[:200], classes=np.unique(objects)).partial_fit(X[200:], objects[200:])
+    np.testing.assert_array_equal(plain.weights_, other.weights_)
+    assert other.classes_.dtype == labels.dtype

@@ -92,3 +92,13 @@ def test_main_directions_are_singular_vectors(shape: tuple[int, int]) -> None:
 def test_settings_are_checked(settings: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(settings))):
         FSDS(**settings).fit(np.eye(2))
+
+
+def test_columns_of_opposite_scales_leave_no_nan() -> None:
+    X = np.random.default_rng(0).random((205, 6)) * [1e308, 1, 1e-308, 1, 1, 1]
+    selector = FSDS(2)
+    for start in range(0, 205, 50):
+        selector.partial_fit(X[start : start + 50])
+        assert np.isfinite(selector.sketch_).all()
+        assert np.isfinite(selector.weights_).all()
+    assert selector.get_support()[0]

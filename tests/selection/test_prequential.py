@@ -174,3 +174,10 @@ def test_the_wrapper_trains_copies() -> None:
     assert wrapped.fit(np.eye(3), ["b", "c", "b"]).model_.count == 3
     with pytest.raises(ValueError, match="features"):
         wrapped.predict(np.eye(2))
+
+
+def test_labels_as_objects() -> None:
+    X = np.random.default_rng(0).random((300, 5))
+    y = (X[:, 2] > 0.5).astype(int)
+    runs = [prequential(FIRES(2), Perceptron(), X, labels) for labels in (y, y.astype(object))]
+    np.testing.assert_array_equal(runs[0].accuracy, runs[1].accuracy)

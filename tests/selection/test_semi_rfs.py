@@ -419,3 +419,11 @@ def test_gradient_boosting_of_one_column_each(data: Any) -> None:
     learner = HistGradientBoostingClassifier(max_iter=3, monotonic_cst=constraints)
     selector = SemiRFS(learner, cv=2, max_evaluations=4, feature_params=["monotonic_cst"], random_state=0).fit(*data)
     assert selector.n_evaluations_ == 4
+
+
+def test_labels_as_objects() -> None:
+    X = np.random.default_rng(0).random((60, 5))
+    y = (X[:, 2] > 0.5).astype(int)
+    runs = [SemiRFS(GaussianNB(), cv=3, max_iter=3, random_state=0).fit(X, labels) for labels in (y, y.astype(object))]
+    np.testing.assert_array_equal(runs[0].support_, runs[1].support_)
+    assert runs[0].best_score_ == runs[1].best_score_

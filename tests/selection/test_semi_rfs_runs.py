@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 from seqclass.persistence import save
 from seqclass.selection import SemiRFS, SemiRFSStep
 from seqclass.selection import _semi_evaluate as evaluate
+from seqclass.selection._semi_state import described
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +139,16 @@ def test_a_resumed_search_equals_an_undisturbed_one(
     assert np.all(np.diff(later.evaluations_["time"]) >= 0)
 
 
+@pytest.mark.parametrize("seed", [0, 5])
+def test_an_interrupted_iteration_counts_as_it_would_have(data: Any, seed: int, tmp_path: Path) -> None:
+    # an improvement found in the part before the interruption must still reset the patience
+    form: dict[str, Any] = {"max_iter": None, "patience": 3, "random_state": seed}
+    whole = make(**form).fit(*data)
+    for limit in range(1, whole.n_evaluations_, 2):
+        make(**form, max_evaluations=limit).fit(*data).save_state(tmp_path / "state")
+        assert_same(make(**form).resume(tmp_path / "state", *data), whole)
+
+
 def test_resuming_without_a_seed_or_fixed_folds(data: Any, tmp_path: Path) -> None:
     first = make(random_state=None, max_iter=3).fit(*data)
     first.save_state(tmp_path / "state")
@@ -169,7 +182,8 @@ def test_states_of_other_searches_are_refused(data: Any, tmp_path: Path) -> None
     for other in ((X[:, :10], y), (X + 1.0, y), (X, 1 - y)):
         with pytest.raises(ValueError, match="other data"):
             make().resume(path, *other)
-    changes = {"alpha": 2.0, "scoring": "roc_auc", "warm_start": False, "c": 3.0}
+    changes = {"alpha": 2.0, "scoring": "roc_auc", "warm_start": False, "c": 3.0, "cv": 4, "n_initial": 3}
+    changes["random_state"] = 1
     names = {"warm_start": "fine_stage"}
     for name, value in changes.items():
         with pytest.raises(ValueError, match=f"another {names.get(name, name)}"):
@@ -182,6 +196,19 @@ def test_states_of_other_searches_are_refused(data: Any, tmp_path: Path) -> None
     path.write_bytes(b"half of a")
     with pytest.raises(ValueError, match="damaged"):
         make().resume(path, X, y)
+
+
+def test_settings_are_told_apart_whole(data: Any, tmp_path: Path) -> None:
+    # the repr of a long array has dots in its middle, and so has that of an estimator of many settings
+    priors = [np.full(2000, 0.01), np.full(2000, 0.01)]
+    priors[1][1000] = 0.5
+    texts = [described(GaussianNB(priors=array)) for array in priors]
+    assert texts[0] != texts[1]
+    assert texts[0] == described(GaussianNB(priors=priors[0].copy()))
+    deep = [make_pipeline(*[FunctionTransformer(kw_args={"a": i}) for i in range(40)], GaussianNB()) for _ in range(2)]
+    deep[1].set_params(**{"functiontransformer-20__kw_args": {"a": 0}})
+    assert described(deep[0]) != described(deep[1])
+    assert described([(priors[0], priors[1])]) != described([(priors[0], priors[0])])
 
 
 def test_a_state_needs_a_search(tmp_path: Path) -> None:

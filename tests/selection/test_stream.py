@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from pandas.testing import assert_frame_equal
 from sklearn.base import clone
 
 from seqclass.selection import OSFS, SAOLA, AlphaInvesting, FastOSFS
@@ -36,7 +39,7 @@ def data():
 def test_an_empty_block_changes_nothing(selector, convert, cuts, data):
     X, y = data
     stream = clone(selector)
-    for start, stop in zip(cuts, cuts[1:]):
+    for start, stop in pairwise(cuts):
         stream.partial_fit_features(convert(X[:, start:stop]), y)
     whole = clone(selector).fit(convert(X), y)
     assert stream.n_features_in_ == stream.n_seen_ == 6
@@ -79,10 +82,10 @@ def test_a_refused_block_leaves_the_stream_as_it_was(selector, convert, data):
     wrong = X[:, 3:] + 0.0
     wrong[7, 2] = 0.5
     stream = clone(selector)
-    with pytest.raises(ValueError, match="column 2 of X holds 0.5"):
+    with pytest.raises(ValueError, match=r"column 2 of X holds 0\.5"):
         stream.partial_fit_features(convert(wrong), y[::-1], list("xyz"))
     stream.partial_fit_features(convert(X[:, :3]), y, list("abc"))
-    with pytest.raises(ValueError, match="column 5 of X holds 0.5"):
+    with pytest.raises(ValueError, match=r"column 5 of X holds 0\.5"):
         stream.partial_fit_features(convert(wrong), y, list("def"))
     stream.partial_fit_features(convert(X[:, 3:]), y, list("def"))
     assert stream.feature_names_in_.tolist() == list("abcdef")
@@ -106,3 +109,20 @@ def test_a_stream_that_could_not_begin_begins_anew(selector, wrong, data):
         stream.partial_fit_features(X[:, :3], y[::-1])
     stream.set_params(**right).partial_fit_features(X, y)
     assert stream.get_support().tolist() == clone(selector).fit(X, y).get_support().tolist()
+
+
+@pytest.mark.parametrize("selector", DISCRETE, ids=str)
+def test_missing_codes_beside_floats(selector, data):
+    X, y = data
+    X[::6, 0] = -1
+    frame = pd.DataFrame(X, columns=list("abcdef")).astype({"c": float, "d": "Int64", "e": bool})
+    frame.loc[3, "c"] = np.nan
+    frame.loc[5, "d"], frame.loc[7, "d"] = pd.NA, -1
+    before = frame.copy()
+    whole = clone(selector).fit(frame, y)
+    assert_frame_equal(frame, before)
+    stream = clone(selector)
+    for name in frame:
+        stream.partial_fit_features(frame[[name]], y)
+    np.testing.assert_allclose(stream.scores_, whole.scores_, rtol=1e-9)
+    assert stream.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist()

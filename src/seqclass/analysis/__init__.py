@@ -1,7 +1,7 @@
 """Belief analysis: what a policy meets, where it stops, what each feature brings, and how its cost answers to prices.
 
-All of it works on a problem and a policy; a fitted classifier has them as ``problem_`` and ``policy_``. Results are
-exact where histories are few, and simulated where they are many.
+Nearly all of it works on a problem and a policy; a fitted classifier has them as ``problem_`` and ``policy_``. Results
+are exact where histories are few, and simulated where they are many. `missing_sweep` needs a classifier and test data.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from seqclass.analysis.beliefs import EntropyPath, ReachableBeliefs, entropy_pat
 from seqclass.analysis.changes import HeldPolicy, WhatIf, what_if
 from seqclass.analysis.comparison import Regret, regret
 from seqclass.analysis.features import ClassProfile, FeatureValues, class_profile, feature_values
+from seqclass.analysis.missing import MissingSweep, missing_sweep
 from seqclass.analysis.regions import StoppingRegions, Thresholds, stopping_regions, thresholds
 from seqclass.analysis.sensitivity import Sensitivity, finite_differences, sensitivity
 
@@ -18,6 +19,7 @@ __all__ = [
     "EntropyPath",
     "FeatureValues",
     "HeldPolicy",
+    "MissingSweep",
     "ReachableBeliefs",
     "Regret",
     "Sensitivity",
@@ -28,6 +30,7 @@ __all__ = [
     "entropy_path",
     "feature_values",
     "finite_differences",
+    "missing_sweep",
     "reachable_beliefs",
     "regret",
     "sensitivity",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any
 
 import numpy as np
 
@@ -215,12 +214,7 @@ def information_at(
 def _one_row(problem: AcquisitionProblem, stage: int, context: int) -> InformationState:
     """Everything but the belief, which is the prior."""
     begun = problem.begin()
-    if problem.has_tables:
-        state: Any = np.full(1, context, dtype=np.intp)
-    else:
-        state = begun.state
-        for earlier in range(stage):
-            state = problem.advance(earlier, state, np.full(1, -1))
+    state = problem.state_in(stage, context)
     if begun.paid is not None and problem.groups is not None:
         groups = problem.groups[:stage]
         begun.paid[:, groups[groups >= 0]] = True

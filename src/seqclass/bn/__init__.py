@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from seqclass.bn._base import ObservationModel
+from seqclass.bn._structure import CLASS_NODE
+from seqclass.bn.blanket import blanket_order, markov_blanket
+from seqclass.bn.contexts import StageContexts, stage_contexts
+from seqclass.bn.filter import InformationFilter
 from seqclass.bn.naive_bayes import NaiveBayes
 from seqclass.bn.ordering import (
     as_order,
@@ -12,14 +16,22 @@ from seqclass.bn.ordering import (
     information_order,
     variance_order,
 )
+from seqclass.bn.tree import TreeNetwork
 
 __all__ = [
+    "CLASS_NODE",
+    "InformationFilter",
     "NaiveBayes",
     "ObservationModel",
+    "StageContexts",
+    "TreeNetwork",
     "as_order",
+    "blanket_order",
     "check_order",
     "conditional_order",
     "error_order",
     "information_order",
+    "markov_blanket",
+    "stage_contexts",
     "variance_order",
 ]

@@ -305,6 +305,30 @@ class ObservationModel(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         """
         return None
 
+    def context_features(self, order: npt.ArrayLike) -> list[IntArray]:
+        """Features that stages still to come may depend on, for each stage of an order.
+
+        Parameters
+        ----------
+        order : array-like of int of shape (n_stages,)
+            Features in the order in which they are acquired.
+
+        Returns
+        -------
+        list of ndarray of int
+            For each stage k, the features among ``order[:k]`` whose outcomes the likelihoods of stages k, k + 1, ...
+            may depend on: here all of them. Those of stage k + 1 are among those of stage k and ``order[k]``.
+
+        Examples
+        --------
+        >>> from seqclass.bn import NaiveBayes
+        >>> model = NaiveBayes().fit([[0, 0], [1, 0]], [0, 1])
+        >>> [features.tolist() for features in ObservationModel.context_features(model, [1, 0])]
+        [[], [1]]
+        """
+        features = np.asarray(order, dtype=np.intp)
+        return [np.sort(features[:stage]) for stage in range(len(features))]
+
     def _posterior(self, evidence: Any) -> FloatArray:
         """Posterior of checked evidence: the chain of likelihoods, one feature after the other."""
         belief = np.tile(self.class_prior_, (evidence.shape[0], 1))

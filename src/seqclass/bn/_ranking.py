@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray
+from seqclass._validation import check_costs
 
 #: Scores that differ by less, relative to themselves, are equal.
 RELATIVE = 1e-10
@@ -44,6 +47,26 @@ def rank_by_rate(gains: FloatArray, prices: FloatArray) -> IntArray:
     free = prices == 0
     rate = np.where(free, np.inf, gains / np.where(free, 1.0, prices))
     return rank(-rate, -gains, prices)
+
+
+def check_prices(costs: Any, n_features: int) -> FloatArray:
+    """Give the price of each feature: 1 for all of them by default, and a scalar is for all.
+
+    Raises
+    ------
+    ValueError
+        If a price is negative or not finite, or their number is wrong.
+
+    Examples
+    --------
+    >>> check_prices(None, 2), check_prices(0.5, 2)
+    (array([1., 1.]), array([0.5, 0.5]))
+    """
+    if costs is None:
+        return np.ones(n_features)
+    if np.ndim(costs) == 0:
+        return np.full(n_features, check_costs(costs, "costs"))
+    return check_costs(costs, "costs", (n_features,))
 
 
 def _levels(score: FloatArray) -> IntArray:

@@ -215,6 +215,10 @@ class NaiveBayes(ObservationModel):
         """
         return self.likelihood_table(np.asarray(order))
 
+    def context_features(self, order: npt.ArrayLike) -> list[IntArray]:
+        """No feature bears on another, given the class; see :meth:`ObservationModel.context_features`."""
+        return [np.empty(0, dtype=np.intp) for _ in np.asarray(order)]
+
     def start(self, n: int) -> Any:
         """State of ``n`` instances: nothing that was seen bears on what comes, so it holds nothing."""
         check_is_fitted(self)

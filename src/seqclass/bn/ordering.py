@@ -2,8 +2,8 @@
 
 A score that depends on one feature at a time is worked out from the table of P(outcome | class) of every
 feature (:func:`error_order`, :func:`information_order`, :func:`variance_order`); :func:`conditional_order`
-looks at the training data and avoids features that repeat one another. Ties go to the lowest index, and
-scores that differ by rounding only are ties.
+looks at the training data and avoids features that repeat one another, :func:`blanket_order` at the graph of a
+network. Ties go to the lowest index, and scores that differ by rounding only are ties.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._arrays import FloatArray, IntArray, chunks
-from seqclass._validation import check_costs, check_distribution, check_finite
+from seqclass._validation import check_distribution, check_finite
 from seqclass.bn._conditional import conditional_order
-from seqclass.bn._ranking import rank, rank_by_rate
+from seqclass.bn._ranking import check_prices, rank, rank_by_rate
+from seqclass.bn.blanket import blanket_order
 
 if TYPE_CHECKING:
     from seqclass.bn._base import ObservationModel
 
 __all__ = [
     "as_order",
+    "blanket_order",
     "check_order",
     "conditional_order",
     "error_order",
@@ -204,8 +206,9 @@ def as_order(
     Parameters
     ----------
     order : str or array-like of int or str
-        ``"error"``, ``"information"``, ``"variance"``, ``"conditional"``, ``"given"`` (the columns as they
-        come), or the features themselves as indices or names, best first; they may be fewer than there are.
+        ``"error"``, ``"information"``, ``"variance"``, ``"conditional"``, ``"blanket"`` (of a network),
+        ``"blanket_only"`` (the same, ending where the paper's rule ends), ``"given"`` (the columns as they come),
+        or the features themselves as indices or names, best first; they may be fewer than there are.
     model : ObservationModel
         Fitted; its :meth:`~ObservationModel.likelihood_table` is what the names refer to.
     costs : array-like of shape (n_features,) or float, optional
@@ -225,7 +228,8 @@ def as_order(
     Raises
     ------
     ValueError
-        If the name is unknown, or a feature does not exist or appears twice; the message names it.
+        If the name is unknown, the model has no network that the order could follow, or a feature does not exist
+        or appears twice; the message names it.
 
     Examples
     --------
@@ -285,7 +289,7 @@ def check_order(order: Any, n_features: int, feature_names: Any = None) -> IntAr
 
 def _named_order(name: str, model: ObservationModel, costs: Any, X: Any, y: Any) -> IntArray:
     n_features, prior = model.n_features_in_, model.class_prior_
-    prices = _check_prices(costs, n_features)
+    prices = check_prices(costs, n_features)
     if name == "given":
         return np.arange(n_features)
     if name == "conditional":
@@ -295,12 +299,21 @@ def _named_order(name: str, model: ObservationModel, costs: Any, X: Any, y: Any)
     if name == "error":
         errors = _model_scores(model, lambda part: error_scores(part, prior))
         return rank(errors * prices, errors)
-    if name == "information":
-        return rank_by_rate(_model_scores(model, lambda part: information_scores(part, prior)), prices)
     if name == "variance":
         return rank(-_model_scores(model, variance_scores))
-    names = "'error', 'information', 'variance', 'conditional', 'given'"
-    raise ValueError(f"order {name!r} is unknown: it may be {names}, or a list of features")
+    if name not in ("information", "blanket", "blanket_only"):
+        names = "'error', 'information', 'variance', 'conditional', 'blanket', 'blanket_only', 'given'"
+        raise ValueError(f"order {name!r} is unknown: it may be {names}, or a list of features")
+    scores = _model_scores(model, lambda part: information_scores(part, prior))
+    if name == "information":
+        return rank_by_rate(scores, prices)
+    parents = getattr(model, "parents_", None)
+    if parents is None:
+        raise ValueError(
+            f"order {name!r} follows the graph of a network, and {type(model).__name__} has none (no parents_): "
+            "take a TreeNetwork, or another order"
+        )
+    return blanket_order(scores, parents, prices, go_on=name == "blanket")
 
 
 def _find_names(order: Any, feature_names: Any) -> IntArray:
@@ -339,12 +352,4 @@ def _check_tables(
     likelihood: npt.ArrayLike, prior: npt.ArrayLike, costs: Any
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     table = _check_table(likelihood)
-    return table, check_distribution(prior, table.shape[2], "prior"), _check_prices(costs, len(table))
-
-
-def _check_prices(costs: Any, n_features: int) -> FloatArray:
-    if costs is None:
-        return np.ones(n_features)
-    if np.ndim(costs) == 0:
-        return np.full(n_features, check_costs(costs, "costs"))
-    return check_costs(costs, "costs", (n_features,))
+    return table, check_distribution(prior, table.shape[2], "prior"), check_prices(costs, len(table))

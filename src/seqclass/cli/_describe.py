@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from seqclass import __version__
+from seqclass._explaining import outcome_labels
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._errors import InputError, check_input, refused
 from seqclass.cli._format import table
@@ -96,14 +97,6 @@ def _feature(clf: SequentialClassifier, stage: int) -> dict[str, Any]:
         "price": float(clf.problem_.prices[stage]),
         "outcomes": outcome_labels(clf, column),
     }
-
-
-def outcome_labels(clf: SequentialClassifier, column: int) -> list[str]:
-    """Describe what a feature may show: its categories, or its bins."""
-    encoder = clf.encoder_
-    if encoder is not None and encoder.columns_[column] in encoder.categories_:
-        return [str(c) for c in encoder.categories_[encoder.columns_[column]].tolist()]
-    return clf.coder_.labels(column)
 
 
 def _outcomes(feature: dict[str, Any], width: int = 44) -> str:

@@ -24,10 +24,12 @@ def header(path: Path) -> list[str]:
         return _tables.header(path, reading)
 
 
-def read_frame(path: Path, columns: Sequence[str] | None = None, text: Collection[str] = ()) -> Any:
+def read_frame(
+    path: Path, columns: Sequence[str] | None = None, text: Collection[str] = (), *, row_names: bool = False
+) -> Any:
     """Read a CSV, TSV or Parquet file; its rows are numbered from 1."""
     with refused():
-        return _tables.read_frame(path, columns, text, reading)
+        return _tables.read_frame(path, columns, text, reading, row_names=row_names)
 
 
 def read_arrays(path: Path) -> Arrays:

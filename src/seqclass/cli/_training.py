@@ -116,7 +116,7 @@ def read_decision_costs(path: Path | None, classes: npt.NDArray[Any]) -> dict[st
     """
     if path is None:
         return {}
-    frame = read_frame(path, text=header(path))
+    frame = read_frame(path, text=header(path), row_names=True)
     rows = [str(label) for label in frame.iloc[:, 0]]
     labels = [str(label) for label in classes.tolist()]
     columns = [str(name) for name in frame.columns[1:]]

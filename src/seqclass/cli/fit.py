@@ -17,18 +17,24 @@ from seqclass.cli._format import count, echo_json, gap_text, wrapped
 from seqclass.cli._progress import working
 from seqclass.cli._training import read_decision_costs, read_prices, read_training
 from seqclass.pomdp import evaluate
-from seqclass.recipes import etana, f_etana
+from seqclass.recipes import etana, f_etana, ifc2f
 
 _PATH = click.Path(path_type=Path)
-_METHODS: dict[str, Callable[..., SequentialClassifier]] = {"etana": etana, "f_etana": f_etana}
+_METHODS: dict[str, Callable[..., SequentialClassifier]] = {"etana": etana, "f_etana": f_etana, "ifc2f": ifc2f}
+_METHOD_HELP = (
+    "How to learn: naive Bayes with its best stopping rule (etana) or with linear thresholds (f_etana); or a filter, "
+    "and a tree over features that depend on one another (ifc2f)."
+)
+_RULES = ("auto", "n_classes", "sparsity")
 
 
 def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     """A number of bins, or the name of a rule for it."""
-    if value is None or value in ("auto", "n_classes"):
+    if value is None or value in _RULES:
         return value
     if not value.isdecimal() or int(value) < 2:
-        raise click.BadParameter(f"{value!r} is neither a whole number of at least 2 nor 'auto' nor 'n_classes'.")
+        rules = " nor ".join(map(repr, _RULES))
+        raise click.BadParameter(f"{value!r} is neither a whole number of at least 2 nor {rules}.")
     return int(value)
 
 
@@ -50,13 +56,14 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     help="Cost of each decision (a column) for each true class (a row, its label in the first column); further "
     "columns, such as 'refer', are further decisions.  [default: 1 for a wrong class]",
 )
-@click.option("--method", type=click.Choice(list(_METHODS)), default="etana", show_default=True, help="How to learn.")
+@click.option("--method", type=click.Choice(list(_METHODS)), default="etana", show_default=True, help=_METHOD_HELP)
 @click.option("--published", is_flag=True, help="The paper's own settings in place of ours, which do better.")
 @click.option(
     "--n-bins",
     callback=_bins,
-    metavar="N|auto|n_classes",
-    help="Bins of a numeric feature.  [default: auto, by the number of rows]",
+    metavar="N|auto|n_classes|sparsity",
+    help="Bins of a numeric feature: a number, or by the number of rows (auto), of classes, or by whether most values "
+    "are zero.  [default: auto; 4 with ifc2f]",
 )
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be given more than once.")
 @click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, rather than refuse them.")
@@ -110,7 +117,7 @@ def fit(
 
 def _step(clf: SequentialClassifier) -> str:
     """What `fit` is doing, from the steps that are done."""
-    steps = ["discretize", "select", "parameters", "order", "solve", "certify"]
+    steps = ["discretize", "filter", "parameters", "order", "solve", "certify"]
     done = getattr(clf, "timings_", {})
     return next((step for step in steps if step not in done), steps[-1])
 

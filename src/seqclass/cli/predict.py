@@ -15,14 +15,14 @@ import click
 import numpy as np
 
 from seqclass._arrays import IntArray
-from seqclass._frames import FrameEncoder
+from seqclass._files import replacing
 from seqclass._record import AcquisitionRecord
 from seqclass.classifier import SequentialClassifier
+from seqclass.cli._cases import Cases, full_rows, lacks, read_cases
 from seqclass.cli._describe import load_model
-from seqclass.cli._errors import InputError, check_output, near, refused, sentence
-from seqclass.cli._format import count, echo_json, plain, replacing
+from seqclass.cli._errors import InputError, check_output, refused, sentence
+from seqclass.cli._format import count, echo_json, plain
 from seqclass.cli._progress import progress
-from seqclass.cli._tables import header, kind, pick, read_arrays, read_frame
 
 _PATH = click.Path(path_type=Path)
 #: Numbers that are classified at once.
@@ -74,7 +74,7 @@ def predict(model: Path, new: Path, output: Path | None, keep: tuple[str, ...], 
     check_output(output)
     clf = load_model(model)
     started = time.perf_counter()
-    cases = _read(clf, new, keep)
+    cases = read_cases(clf, new, keep)
     summary = _Summary()
     rows: list[dict[str, Any]] = []
     with _target(output, as_json) as target:
@@ -101,68 +101,7 @@ def _target(output: Path | None, as_json: bool) -> Iterator[TextIO | None]:
         raise InputError(f"cannot write {output}: {sentence(error)}") from error
 
 
-@dataclass(frozen=True)
-class _Cases:
-    """The rows to decide for.
-
-    Attributes
-    ----------
-    X : DataFrame, ndarray or csr_array of shape (n, n_columns)
-        Their values.
-    position : dict of str to int, or None
-        Column of each name; None where columns are known by their position, as in the training data.
-    kept : DataFrame or None
-        Columns to copy to the output.
-    """
-
-    X: Any
-    position: dict[str, int] | None
-    kept: Any = None
-
-
-def _read(clf: SequentialClassifier, path: Path, keep: tuple[str, ...]) -> _Cases:
-    if kind(path) == "npz":
-        if keep:
-            raise InputError(f"--keep: {path} is no table with columns.")
-        return _read_arrays(clf, path)
-    names = header(path)
-    for name in keep:
-        pick(name, names, path, "--keep")
-    asked = [clf.feature_name(j) for j in clf.order_.tolist()]
-    categorical = set() if clf.encoder_ is None else {str(name) for name in clf.encoder_.categories_}
-    wanted = [name for name in asked if name in set(names)]
-    if asked and not wanted:
-        raise InputError(_lacks(clf, path, names, int(clf.order_[0])))
-    # a model that asks for nothing still has rows to decide
-    frame = read_frame(path, [*(wanted or names[:1]), *keep], text=categorical | (set(keep) - set(asked)))
-    X = frame[wanted]
-    return _Cases(X, {name: i for i, name in enumerate(wanted)}, frame[list(keep)] if keep else None)
-
-
-def _read_arrays(clf: SequentialClassifier, path: Path) -> _Cases:
-    arrays = read_arrays(path)
-    if clf.encoder_ is not None and clf.encoder_.categories_:
-        raise InputError(f"{path}: the model has categorical columns, so it needs a table such as CSV.")
-    if arrays.names is not None and hasattr(clf, "feature_names_in_"):
-        return _Cases(arrays.X, {name: j for j, name in enumerate(arrays.names)})
-    if arrays.X.shape[1] != clf.n_features_in_:
-        raise InputError(
-            f"{path} has {count(arrays.X.shape[1], 'feature')}, the model {clf.n_features_in_:,}; without names they "
-            "must be the same, in the same order."
-        )
-    return _Cases(arrays.X, None)
-
-
-def _lacks(clf: SequentialClassifier, path: Path, names: list[str], column: int, row: int = 1) -> str:
-    """Say that a column is needed and not there."""
-    name = clf.feature_name(column)
-    advice = near(name, names)
-    if not hasattr(clf, "feature_names_in_"):
-        advice = "the model knows no names, so its columns are x0, x1 and so on."
-    return f"{path} lacks the column {name!r}, which row {row} needs; {advice}"
-
-
-def _acquire(clf: SequentialClassifier, cases: _Cases, path: Path) -> Iterator[tuple[slice, AcquisitionRecord]]:
+def _acquire(clf: SequentialClassifier, cases: Cases, path: Path) -> Iterator[tuple[slice, AcquisitionRecord]]:
     """Decide in parts, so that columns the model has and never asks for take no memory."""
     n = int(cases.X.shape[0])
     size = max(1, min(_MAX_ROWS, _CELLS // clf.n_features_in_))
@@ -172,41 +111,14 @@ def _acquire(clf: SequentialClassifier, cases: _Cases, path: Path) -> Iterator[t
     for start in progress(range(0, n, size), "deciding"):
         part = slice(start, min(n, start + size))
         with refused(str(path)):
-            record = clf.acquire(_full(clf, cases, part))
+            record = clf.acquire(full_rows(clf, cases, part))
         # a column that is not there may stay away as long as no case asks for it
         row, step = np.nonzero(np.isin(record.order, absent))
         if row.size:
             raise InputError(
-                _lacks(clf, path, list(cases.position or ()), record.order[row[0], step[0]], start + row[0] + 1)
+                lacks(clf, path, list(cases.position or ()), record.order[row[0], step[0]], start + row[0] + 1)
             )
         yield part, record
-
-
-def _full(clf: SequentialClassifier, cases: _Cases, part: slice) -> Any:
-    """Rows of all the columns that the classifier knows; those that are not there or never asked for are missing."""
-    if cases.position is None:
-        rows = cases.X[part]
-        return rows if clf.encoder_ is None else _as_frame(clf, rows.toarray() if hasattr(rows, "toarray") else rows)
-    if hasattr(cases.X, "columns") and clf.encoder_ is not None:
-        return cases.X.iloc[part].reindex(columns=clf.encoder_.columns_)
-    present = [j for j in clf.order_.tolist() if clf.feature_name(j) in cases.position]
-    columns = [cases.position[clf.feature_name(j)] for j in present]
-    if hasattr(cases.X, "columns"):
-        encoder = FrameEncoder().fit(cases.X.iloc[:0])
-        values = encoder.encode(cases.X.iloc[part]).to_numpy()[:, columns]
-    else:
-        values = cases.X[part][:, columns]
-        values = values.toarray() if hasattr(values, "toarray") else values
-    full = np.full((values.shape[0], clf.n_features_in_), np.nan)
-    full[:, present] = values
-    return full if clf.encoder_ is None else _as_frame(clf, full)
-
-
-def _as_frame(clf: SequentialClassifier, values: Any) -> Any:
-    import pandas as pd
-
-    assert clf.encoder_ is not None
-    return pd.DataFrame(values, columns=clf.encoder_.columns_)
 
 
 def _frame(clf: SequentialClassifier, record: AcquisitionRecord, kept: Any) -> Any:

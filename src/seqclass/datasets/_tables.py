@@ -112,11 +112,14 @@ def header(path: Path, opener: Opener = open_file) -> list[str]:
 
 
 def read_frame(
-    path: Path, columns: Sequence[str] | None = None, text: Collection[str] = (), opener: Opener = open_file
+    path: Path,
+    columns: Sequence[str] | None = None,
+    text: Collection[str] = (),
+    opener: Opener = open_file,
+    *,
+    row_names: bool = False,
 ) -> Any:
     """Read a CSV, TSV or Parquet file; its rows are numbered from 1.
-
-    A first column without a name is a row index, and is left out.
 
     Parameters
     ----------
@@ -128,6 +131,8 @@ def read_frame(
         Columns to be read as text whatever they hold.
     opener : callable
         Opens the file.
+    row_names : bool
+        Whether a first column without a name is kept, as "column 1" and as text; else it is a row index, and left out.
 
     Returns
     -------
@@ -143,7 +148,8 @@ def read_frame(
     names = header(path, opener)
     # names of our own for columns without one, which pandas would otherwise make up
     unique = [name or f"column {i + 1}" for i, name in enumerate(names)]
-    wanted = unique[1:] if names[0] == "" else unique
+    wanted = unique[1:] if names[0] == "" and not row_names else unique
+    text = {*text, unique[0]} if row_names else text
     if columns is not None:
         wanted = [name for name in wanted if name in set(columns)]
     if kind(path) == "parquet":

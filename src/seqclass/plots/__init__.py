@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from seqclass.plots.accuracy_features import AccuracyFeaturesDisplay
 from seqclass.plots.belief_path import BeliefPathDisplay
+from seqclass.plots.critical_difference import CriticalDifferenceDisplay
 from seqclass.plots.entropy import EntropyDisplay
+from seqclass.plots.explanation import ExplanationDisplay
 from seqclass.plots.feature_values import FeatureValuesDisplay
+from seqclass.plots.missing import MissingSweepDisplay
 from seqclass.plots.reachable_beliefs import ReachableBeliefsDisplay
 from seqclass.plots.stopping_region import StoppingRegionDisplay
 from seqclass.plots.thresholds import ThresholdsDisplay
@@ -13,8 +16,11 @@ from seqclass.plots.thresholds import ThresholdsDisplay
 __all__ = [
     "AccuracyFeaturesDisplay",
     "BeliefPathDisplay",
+    "CriticalDifferenceDisplay",
     "EntropyDisplay",
+    "ExplanationDisplay",
     "FeatureValuesDisplay",
+    "MissingSweepDisplay",
     "ReachableBeliefsDisplay",
     "StoppingRegionDisplay",
     "ThresholdsDisplay",

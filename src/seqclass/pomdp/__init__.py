@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, backup
+from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, SharedVectors, backup
 from seqclass.pomdp.baselines import AcquireAll, DecideNow, FirstK, Lookahead, PosteriorThreshold
 from seqclass.pomdp.bounds import grid_lower_bound, sawtooth_lower_bound
 from seqclass.pomdp.bridge import PomdpPyModels, PomdpPyPlanner, PomdpPyPolicy, to_pomdp_py
 from seqclass.pomdp.budget import solve_for_budget, within_budget
 from seqclass.pomdp.certificate import Certificate, certify, optimal_cost
+from seqclass.pomdp.defaults import default_solver
 from seqclass.pomdp.dual import LowerBound, clairvoyant_bound, dual_bound
 from seqclass.pomdp.evaluation import Evaluation, evaluate
 from seqclass.pomdp.exact import ExactValueIteration
@@ -19,11 +20,13 @@ from seqclass.pomdp.perseus import Perseus
 from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LookaheadPolicy, Policy, SolveInfo, SolveStep
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.randomised import RandomisedPolicy, RepricedPolicy, scale_prices
+from seqclass.pomdp.regression import CorrectedValues
 from seqclass.pomdp.solver import Solver, ValueSolver
 from seqclass.pomdp.spsa import LinearThresholdSPSA
+from seqclass.pomdp.steered import Steered
 from seqclass.pomdp.tables import TableProblem
 from seqclass.pomdp.thresholds import LinearThresholdPolicy
-from seqclass.pomdp.values import StoppingValue, ValueFunction
+from seqclass.pomdp.values import SteeringValues, StoppingValue, ValueFunction
 
 __all__ = [
     "DECIDE",
@@ -33,6 +36,7 @@ __all__ = [
     "AlphaSet",
     "AlphaVectors",
     "Certificate",
+    "CorrectedValues",
     "CostFrontier",
     "DecideNow",
     "Evaluation",
@@ -55,9 +59,12 @@ __all__ = [
     "PosteriorThreshold",
     "RandomisedPolicy",
     "RepricedPolicy",
+    "SharedVectors",
     "SolveInfo",
     "SolveStep",
     "Solver",
+    "Steered",
+    "SteeringValues",
     "StoppingValue",
     "TableProblem",
     "ValueFunction",
@@ -67,6 +74,7 @@ __all__ = [
     "certify",
     "clairvoyant_bound",
     "cost_sweep",
+    "default_solver",
     "dual_bound",
     "evaluate",
     "grid_lower_bound",

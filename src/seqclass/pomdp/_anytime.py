@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._arrays import as_generator
+from seqclass.pomdp.alpha import SharedVectors
 from seqclass.pomdp.certificate import Certificate, certify
 from seqclass.pomdp.dual import CONFIDENCE
 from seqclass.pomdp.points import Points, merged, point_based, sample_beliefs
@@ -122,7 +123,8 @@ class Rounds:
         self.tolerance /= 2
         n_stages, half = self.policy.n_stages, -(-self.n_beliefs // 2)
         for policy in (self.policy, None):
-            new = sample_beliefs(self.problem, n_stages, half, self.belief_rng, policy)
+            shared = isinstance(self.policy.values, SharedVectors)
+            new = sample_beliefs(self.problem, n_stages, half, self.belief_rng, policy, share_contexts=shared)
             self.points = new if self.points is None else merged(self.points, new)
         assert self.points is not None
         stopping = self.problem.decision_costs.T

@@ -250,7 +250,7 @@ def _sweep(
         n_contexts = problem.n_contexts(stage)
         table = np.empty((n_contexts * len(points), len(factor)))
         table[:] = problem.prices[stage] * factor
-        several = problem.contexts(stage, problem.start(1)) is not None
+        several = problem.has_contexts
         # a context's points at a time, or part of them, so that the products stay in the cache
         for number in range(n_contexts):
             context = np.array([number]) if several else None

@@ -240,3 +240,34 @@ class AlphaVectors(ValueFunction):
     def plan_cost(self, stage: int, belief: FloatArray, context: IntArray | None = None) -> FloatArray:
         """Cost of the best vector of going on; see `ValueFunction.plan_cost`."""
         return self._continuation(stage, belief, context)
+
+
+class SharedVectors(AlphaVectors):
+    """Alpha vectors that are read in every context, though each was computed in one: the published approximation.
+
+    The values are no plan's cost, and may be below the optimum; what a policy of theirs costs, its certificate says.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem the vectors belong to.
+    sets : sequence of AlphaSet
+        Vectors of going on, for the stages ``0..n_stages-1``, not grouped by context.
+
+    References
+    ----------
+    .. [1] Y. W. Liyanage, D.-S. Zois and C. Chelmis, "Dynamic instance-wise classification in correlated feature
+       spaces", IEEE TAI 2021, section V.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, AlphaSet
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> SharedVectors(problem, [AlphaSet(np.array([[0.2, 0.3]]))]).plan_cost(0, np.array([[0.5, 0.5]]))
+    array([inf])
+    """
+
+    def plan_cost(self, stage: int, belief: FloatArray, context: IntArray | None = None) -> FloatArray:
+        """Infinite: no plan is known; see `ValueFunction.plan_cost`."""
+        return np.full(len(belief), np.inf)

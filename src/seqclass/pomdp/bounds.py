@@ -70,7 +70,7 @@ def grid_lower_bound(
     n_points = len(grid.points)
 
     def points(stage: int) -> Points:
-        if problem.contexts(stage, problem.start(1)) is None:
+        if not problem.has_contexts:
             return Points(grid.points, None)
         n_contexts = problem.n_contexts(stage)
         return Points(np.tile(grid.points, (n_contexts, 1)), np.repeat(np.arange(n_contexts), n_points))
@@ -176,7 +176,7 @@ def _backward(
     info = problem.begin()
     at = Points(info.belief, info.context)
     if not horizon:
-        return float(value(*at)[0])
+        return float(value(at.belief, at.context)[0])
     # at the prior nothing has to be interpolated
     return float(min(info.stopping_cost[0], problem.prices[0] + _expected(problem, 0, at, value)[0]))
 

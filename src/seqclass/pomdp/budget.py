@@ -12,9 +12,10 @@ import numpy.typing as npt
 from seqclass._arrays import FloatArray, another_stream, as_generator
 from seqclass._validation import check_integer, check_real
 from seqclass.pomdp.certificate import Certificate, certify
+from seqclass.pomdp.defaults import default_solver
 from seqclass.pomdp.dual import CONFIDENCE, quantile
 from seqclass.pomdp.evaluation import evaluate
-from seqclass.pomdp.frontier import cost_sweep, default_solver
+from seqclass.pomdp.frontier import cost_sweep
 from seqclass.pomdp.grid import GridValueIteration
 from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem
@@ -132,7 +133,7 @@ def solve_for_budget(
     target_cost : float
         Expected prices paid per instance. Where even free features would not be worth more, less is paid.
     solver : Solver, optional
-        By default a grid for two or three classes and Perseus beyond.
+        By default that of `default_solver`.
     randomise : bool
         False: of the two policies beside the target take the cheaper one, without lots.
     tolerance : float

@@ -19,7 +19,7 @@ from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
 from seqclass.pomdp.points import quick_values
 from seqclass.pomdp.policy import FunctionPolicy, LookaheadPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
-from seqclass.pomdp.values import StoppingValue, ValueFunction
+from seqclass.pomdp.values import ValueFunction
 from seqclass.pomdp.walk import TooLarge, branch
 
 #: Beliefs a stage of the values that are made for a policy that has none.
@@ -100,7 +100,8 @@ def certify(
         Any policy for it, or a function of the information state; see `FunctionPolicy`.
     values : ValueFunction, optional
         Value function of the martingale; by default the policy's own. For a policy that has none, values are made in
-        two quick rounds of point-based backups where the problem has tables, and the stopping cost serves elsewhere.
+        two quick rounds of point-based backups of the problem or its projection; where it has neither tables nor a
+        projection the stopping cost serves.
         The bounds hold with any; the better they are, the smaller the gap.
     method : {"auto", "exact", "simulation", "deterministic"}
         ``"auto"`` enumerates what has at most ``max_histories`` histories. ``"deterministic"``: the lower end is the
@@ -174,7 +175,7 @@ def certify(
         return _certificate((upper, upper), (known, known), 1.0, kind, 0, started)
     rng = as_generator(random_state)
     if values is None:
-        values = quick_values(problem, _QUICK_BELIEFS, rng) if problem.has_tables else StoppingValue(problem)
+        values = quick_values(problem, _QUICK_BELIEFS, rng)
     paths = DualPaths(problem, policy, values, rng)
     high, low = _sampled(paths, upper, known, n_paths, width, max_paths, confidence)
     kind = "deterministic" if known is not None else "simulation" if upper is None else "mixed"

@@ -91,7 +91,7 @@ class ExactValueIteration(ValueSolver):
         max_vectors: int | None = None,
         max_seconds: float | None = 60.0,
         n_beliefs: int = 1000,
-        horizon_tolerance: float = 1e-3,
+        horizon_tolerance: float = 1e-4,
         max_stages: int | None = None,
         certificate_paths: int = 10_000,
         random_state: Any = 0,
@@ -117,7 +117,7 @@ class ExactValueIteration(ValueSolver):
         if not problem.has_tables:
             raise ValueError(
                 "ExactValueIteration needs a problem with tables (a finite number of contexts), and this one has none; "
-                "use a look-ahead policy."
+                "use Steered or a look-ahead policy."
             )
         if self.method == "breakpoints" and problem.n_classes != 2:
             raise ValueError(
@@ -139,7 +139,7 @@ class ExactValueIteration(ValueSolver):
         following = [step.first(terminal)]
         sets: list[AlphaSet] = []
         for stage in reversed(range(n_stages)):
-            many = problem.contexts(stage, problem.start(1)) is not None
+            many = problem.has_contexts
             context = np.arange(problem.n_contexts(stage)) if many else None
             likelihood = problem.context_likelihood(stage, context)
             successors = problem.successor_contexts(stage, context)
@@ -303,7 +303,7 @@ class _Vectors(_Step[FloatArray, FloatArray]):
         return pruned_sum(sums, price, self.stop, points, self.tolerance, self.budget)
 
     def _points(self, stage: int, context: int | None) -> FloatArray:
-        belief, number = self.points[stage]
+        belief, number = self.points[stage][:2]
         if context is not None and number is not None:
             belief = belief[number == context]
         if len(belief) > self.budget.max_vectors:

@@ -12,10 +12,8 @@ import numpy.typing as npt
 from seqclass._arrays import BoolArray, FloatArray
 from seqclass._validation import check_choice, check_costs, check_integer
 from seqclass.pomdp._grid_sweep import Look
-from seqclass.pomdp.baselines import Lookahead
+from seqclass.pomdp.defaults import default_solver
 from seqclass.pomdp.dual import CONFIDENCE, quantile
-from seqclass.pomdp.grid import GridValueIteration
-from seqclass.pomdp.perseus import Perseus
 from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.solver import Solver
@@ -114,7 +112,7 @@ def cost_sweep(
     multipliers : array-like of shape (n_multipliers,)
         Factors of all prices; not negative, in any order.
     solver : Solver, optional
-        By default a grid for two or three classes and Perseus beyond.
+        By default that of `default_solver`.
     method : {"auto", "exact", "simulation"}
         Enumerate every history that a policy meets, sample them, or enumerate if they are at most ``max_histories``.
     n_paths : int
@@ -152,34 +150,6 @@ def cost_sweep(
     team = solve_sweep(default_solver(problem) if solver is None else solver, problem, factors)
     tally = _run(problem, team, method, n_paths, max_histories, random_state)
     return tally.frontier(team, time.perf_counter() - started)
-
-
-def default_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver:
-    """Solver for a problem of this size: a grid for at most three classes, Perseus beyond; look-ahead without tables.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    random_state : int, generator or None
-        Seed of the solver.
-
-    Returns
-    -------
-    Solver
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> default_solver(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1))
-    GridValueIteration()
-    """
-    if not problem.has_tables:
-        return Lookahead(depth=2, random_state=random_state)
-    if problem.n_classes <= 3:
-        return GridValueIteration(random_state=random_state)
-    return Perseus(random_state=random_state)
 
 
 def _run(

@@ -62,7 +62,7 @@ class GridValueIteration(ValueSolver):
         *,
         interpolation: str = "freudenthal",
         max_bytes: float = 1e9,
-        horizon_tolerance: float = 1e-3,
+        horizon_tolerance: float = 1e-4,
         max_stages: int | None = None,
         certificate_paths: int = 10_000,
         random_state: Any = 0,
@@ -86,7 +86,7 @@ class GridValueIteration(ValueSolver):
         if not problem.has_tables:
             raise ValueError(
                 "GridValueIteration needs a problem with tables (a finite number of contexts), and this one has none; "
-                "use Perseus or a look-ahead policy."
+                "use Steered or a look-ahead policy."
             )
 
     def _check_memory(self, problem: AcquisitionProblem, n_stages: int) -> None:
@@ -179,7 +179,7 @@ class GridValues(ValueFunction):
         table = np.full((n_contexts, len(points)), problem.prices[stage])
         row_bytes = 8.0 * 12 * len(points) * problem.n_classes
         for part in chunks(n_contexts, row_bytes):
-            context = None if problem.contexts(stage, problem.start(1)) is None else np.arange(n_contexts)[part]
+            context = np.arange(n_contexts)[part] if problem.has_contexts else None
             likelihood = problem.context_likelihood(stage, context)
             successors = problem.successor_contexts(stage, context)
             for v in range(likelihood.shape[1]):

@@ -24,7 +24,8 @@ class Perseus(ValueSolver):
     backed up at its beliefs in one batch, and few vectors that give every belief its own backed-up value are kept.
     A second round samples beliefs from the first round's policy, where they matter. Two deviations from the published
     algorithm, which reuses the rule for a stationary value function: value functions of different stages are not
-    compared, and beliefs come from the model rather than from uniform outcomes.
+    compared, and beliefs come from the model rather than from uniform outcomes. A third one, unless `share_contexts`
+    is set: a vector is read only in the context it was computed in.
 
     With ``target_gap`` or ``max_seconds`` rounds go on: beliefs are doubled, half of the new ones from the newest
     policy and half from all trajectories, as the certificate follows them, until the certified gap is small enough.
@@ -44,6 +45,10 @@ class Perseus(ValueSolver):
         Go on until then (or ``target_gap``, 0 if none is given); no round is begun that is not expected to end in time.
     max_beliefs : int
         Most beliefs a stage of the rounds that go on.
+    share_contexts : bool
+        Read every vector in every context, as the paper does: an approximation for comparison, which also serves
+        problems without tables. What such values claim, ``policy.values.value(0, prior)``, may be below the optimum;
+        the bounds of ``policy.info`` are those of the policy that is executed. `Steered` is the better approximation.
     tolerance : float
         How far above its own backed-up value a belief may be left, in units of cost.
     horizon_tolerance : float
@@ -81,8 +86,9 @@ class Perseus(ValueSolver):
         target_gap: float | None = None,
         max_seconds: float | None = None,
         max_beliefs: int = 50_000,
+        share_contexts: bool = False,
         tolerance: float = 1e-4,
-        horizon_tolerance: float = 1e-3,
+        horizon_tolerance: float = 1e-4,
         max_stages: int | None = None,
         certificate_paths: int = 10_000,
         random_state: Any = 0,
@@ -92,6 +98,7 @@ class Perseus(ValueSolver):
         self.target_gap = target_gap
         self.max_seconds = max_seconds
         self.max_beliefs = max_beliefs
+        self.share_contexts = share_contexts
         self.tolerance = tolerance
         self.horizon_tolerance = horizon_tolerance
         self.max_stages = max_stages
@@ -100,14 +107,14 @@ class Perseus(ValueSolver):
 
     @classmethod
     def published(cls, random_state: Any = 0) -> Perseus:
-        """Return the paper's settings: 100 beliefs, one round.
+        """Return the paper's settings: 100 beliefs, one round, vectors shared across contexts.
 
         Examples
         --------
         >>> Perseus.published()
-        Perseus(n_beliefs=100, n_rounds=1)
+        Perseus(n_beliefs=100, n_rounds=1, share_contexts=True)
         """
-        return cls(100, n_rounds=1, random_state=random_state)
+        return cls(100, n_rounds=1, share_contexts=True, random_state=random_state)
 
     def _check(self, problem: AcquisitionProblem) -> None:
         check_integer(self.n_beliefs, "n_beliefs", 1)
@@ -120,16 +127,21 @@ class Perseus(ValueSolver):
             check_real(getattr(self, name), name, 0)
             if self.certificate_paths == 0:
                 raise ValueError(f"{name} needs the certificate; set certificate_paths to some thousands.")
-        if not problem.has_tables:
+        if not (problem.has_tables or self.share_contexts):
             raise ValueError(
-                "Perseus needs a problem with tables (a finite number of contexts), and this one has none; use a "
-                "look-ahead policy."
+                "Perseus needs a problem with tables (a finite number of contexts), and this one has none; use "
+                "Steered, a look-ahead policy, or the approximation share_contexts=True."
             )
+
+    def _shares(self, problem: AcquisitionProblem) -> bool:
+        """Whether vectors are to be read where they are not valid; with a single context there is no such place."""
+        return self.share_contexts and (problem.has_contexts or not problem.has_tables)
 
     def _prepare(self, problem: AcquisitionProblem, n_stages: int) -> list[Points]:
         # a rough policy is enough to find where the beliefs of the next round should lie
         n_beliefs = self.n_beliefs if self.n_rounds == 1 else -(-self.n_beliefs // 4)
-        return sample_beliefs(problem, n_stages, n_beliefs, as_generator(self.random_state))
+        rng = as_generator(self.random_state)
+        return sample_beliefs(problem, n_stages, n_beliefs, rng, share_contexts=self._shares(problem))
 
     def _solve(self, problem: AcquisitionProblem, n_stages: int, terminal: FloatArray, prepared: Any) -> ValueFunction:
         rng = as_generator(self.random_state)
@@ -139,7 +151,9 @@ class Perseus(ValueSolver):
         rng = as_generator(self.random_state)
         for _ in range(self.n_rounds - 1):
             policy = LookaheadPolicy(values)
-            points = sample_beliefs(problem, values.n_stages, self.n_beliefs, rng, policy)
+            points = sample_beliefs(
+                problem, values.n_stages, self.n_beliefs, rng, policy, share_contexts=self._shares(problem)
+            )
             values = point_based(problem, points, problem.decision_costs.T, self.tolerance, rng)
         return values
 

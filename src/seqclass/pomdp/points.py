@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray
-from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, backup, cover
+from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, SharedVectors, backup, cover
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.values import SteeringValues, StoppingValue, ValueFunction
 from seqclass.pomdp.walk import branch, select
 
 #: Beliefs closer than this, reached by different histories, are the same but for rounding.
 _SAME_BELIEF = 1e-12
+#: Contexts a stage of the projection of a problem without tables, for `quick_values`.
+_QUICK_CONTEXTS = 32
 
 
 class Points(NamedTuple):
@@ -25,6 +29,8 @@ class Points(NamedTuple):
         The beliefs.
     context : ndarray of int of shape (n,) or None
         Context of each, where the problem has several.
+    likelihood : ndarray of shape (n, n_outcomes, n_classes) or None
+        What each may see next, where contexts are shared.
 
     Examples
     --------
@@ -35,6 +41,7 @@ class Points(NamedTuple):
 
     belief: FloatArray
     context: IntArray | None
+    likelihood: FloatArray | None = None
 
 
 def sample_beliefs(
@@ -43,6 +50,8 @@ def sample_beliefs(
     n_beliefs: int,
     rng: np.random.Generator,
     policy: Policy | None = None,
+    *,
+    share_contexts: bool = False,
 ) -> list[Points]:
     """Beliefs of each stage that the model reaches and where there is something to decide.
 
@@ -53,7 +62,7 @@ def sample_beliefs(
     Parameters
     ----------
     problem : AcquisitionProblem
-        A problem with tables.
+        A problem with tables, or any if contexts are shared.
     n_stages : int
         Number of stages.
     n_beliefs : int
@@ -62,6 +71,8 @@ def sample_beliefs(
         Source of randomness.
     policy : Policy, optional
         Follow only histories on which this policy goes on; by default all are followed.
+    share_contexts : bool
+        Take down what each belief may see next in place of its context.
 
     Returns
     -------
@@ -76,32 +87,81 @@ def sample_beliefs(
     >>> [len(p.belief) for p in sample_beliefs(problem, 2, 10, np.random.default_rng(0))]
     [1, 2]
     """
-    info, weight = problem.begin(), np.ones(1)
     points: list[Points] = []
+    for info in sample_states(problem, n_stages, n_beliefs, rng, policy, share_contexts=share_contexts):
+        points.append(_shared(info) if share_contexts else Points(info.belief, info.context))
+    return points
+
+
+def sample_states(
+    problem: AcquisitionProblem,
+    n_stages: int,
+    n_beliefs: int,
+    rng: np.random.Generator,
+    policy: Policy | None = None,
+    *,
+    share_contexts: bool = False,
+    merge: bool = True,
+) -> Iterator[InformationState]:
+    """Information states of each stage behind the beliefs of `sample_beliefs`.
+
+    Parameters
+    ----------
+    problem, n_stages, n_beliefs, rng, policy, share_contexts
+        See `sample_beliefs`.
+    merge : bool
+        Whether histories of the same belief and context count as one.
+
+    Yields
+    ------
+    InformationState
+        One a stage; where none is left, empty ones of the last stage that had some.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.01)
+    >>> [info.stage for info in sample_states(problem, 2, 10, np.random.default_rng(0))]
+    [0, 1]
+    """
+    info, weight = problem.begin(), np.ones(1)
     for _ in range(n_stages):
-        open_, weight = _distinct(info, weight, np.flatnonzero(~info.settled), rng)
+        open_: IntArray = np.flatnonzero(~info.settled)
+        if merge:
+            open_, weight = _distinct(info, weight, open_, rng, share_contexts)
+        else:
+            weight = weight[open_]
         # the square root: rare beliefs are many, and the bounds suffer where the values have seen none of them
         chosen, root = select(np.sqrt(weight), n_beliefs, rng)
         info, weight = info[open_[chosen]], root**2 / max((root**2).sum(), np.finfo(float).tiny)
-        points.append(Points(info.belief, info.context))
+        yield info
         if policy is not None and len(info):
             on = policy.act(info) != DECIDE
             info, weight = info[on], weight[on]
         if len(info):
             parent, outcome, weight = branch(info, weight)
             info = info.update(outcome, parent)
-    return points
+
+
+def _shared(info: InformationState) -> Points:
+    likelihood = info.likelihood if len(info) else np.empty((0, 1, info.problem.n_classes))
+    return Points(info.belief, None, likelihood)
 
 
 def _distinct(
-    info: InformationState, weight: FloatArray, rows: IntArray, rng: np.random.Generator
+    info: InformationState, weight: FloatArray, rows: IntArray, rng: np.random.Generator, share_contexts: bool
 ) -> tuple[IntArray, FloatArray]:
     """Of the given rows one for each belief and context, similar ones side by side, and their weights added up.
 
-    Features of the same strength bring many histories to the same belief, and `sample_beliefs` has room for few.
+    Features of the same strength bring many histories to the same belief, and `sample_beliefs` has room for few. Where
+    contexts are shared, rows that may see the same next are of one context.
     """
     belief, context = info.belief[rows], info.context
     place = np.zeros(len(rows)) if context is None else context[rows]
+    if share_contexts and len(rows):
+        ahead = info[rows].likelihood.reshape(len(rows), -1)
+        place = np.round(ahead @ rng.random(ahead.shape[1]), 10)
     # equal beliefs have equal projections on any direction, up to rounding
     order = np.lexsort((np.round(belief @ rng.random(belief.shape[1]), 10), place))
     rows, belief, place, weight = rows[order], belief[order], place[order], weight[rows[order]]
@@ -123,7 +183,7 @@ def point_based(
     Parameters
     ----------
     problem : AcquisitionProblem
-        A problem with tables.
+        A problem with tables, or any if the points bring their likelihoods.
     points : list of Points
         Beliefs of each stage.
     terminal : ndarray of shape (m, n_classes)
@@ -136,6 +196,7 @@ def point_based(
     Returns
     -------
     AlphaVectors
+        `SharedVectors` if the points bring their likelihoods.
 
     Examples
     --------
@@ -151,9 +212,11 @@ def point_based(
     following = AlphaSet(np.empty((0, problem.n_classes)), everywhere=terminal)
     sets: list[AlphaSet] = []
     for stage in reversed(range(len(points))):
-        belief, context = points[stage]
-        likelihood = problem.context_likelihood(stage, context)
-        successors = problem.successor_contexts(stage, context)
+        belief, context, likelihood = points[stage]
+        successors = None
+        if likelihood is None:
+            likelihood = problem.context_likelihood(stage, context)
+            successors = problem.successor_contexts(stage, context)
         vectors, values = backup(belief, likelihood, following, problem.prices[stage], successors)
         kept = _keep(belief, context, vectors, values, tolerance, rng)
         pointer = None
@@ -162,7 +225,8 @@ def point_based(
             pointer = np.searchsorted(context[kept], np.arange(problem.n_contexts(stage) + 1))
         sets.append(AlphaSet(vectors[kept], pointer))
         following = AlphaSet(vectors[kept], pointer, everywhere=stopping)
-    return AlphaVectors(problem, sets[::-1])
+    shared = any(p.likelihood is not None for p in points)
+    return (SharedVectors if shared else AlphaVectors)(problem, sets[::-1])
 
 
 def _keep(
@@ -186,13 +250,14 @@ def _keep(
 
 def quick_values(
     problem: AcquisitionProblem, n_beliefs: int, rng: np.random.Generator, max_stages: int = 512
-) -> AlphaVectors:
+) -> ValueFunction:
     """Values good enough for a lower bound: two rounds of few beliefs, a second for some tens of stages.
 
     Parameters
     ----------
     problem : AcquisitionProblem
-        A problem with tables.
+        The problem; where it has no tables its projection is solved, and where it has none the values are those of
+        stopping.
     n_beliefs : int
         Most beliefs a stage.
     rng : numpy.random.Generator
@@ -202,7 +267,7 @@ def quick_values(
 
     Returns
     -------
-    AlphaVectors
+    ValueFunction
 
     Examples
     --------
@@ -212,6 +277,11 @@ def quick_values(
     >>> quick_values(problem, 10, np.random.default_rng(0)).value(0, problem.prior[None])
     array([0.25])
     """
+    if not problem.has_tables:
+        projection = problem.projection(_QUICK_CONTEXTS)
+        if projection is None:
+            return StoppingValue(problem)
+        return SteeringValues(problem, projection, quick_values(projection, n_beliefs, rng, max_stages))
     n_stages = min(problem.n_stages, max_stages)
     stopping = problem.decision_costs.T
     points = sample_beliefs(problem, n_stages, n_beliefs, rng)
@@ -235,6 +305,13 @@ def merged(first: list[Points], second: list[Points]) -> list[Points]:
         belief = np.concatenate([a.belief, b.belief])
         context = None if a.context is None or b.context is None else np.concatenate([a.context, b.context])
         key = np.round(belief, 11) if context is None else np.column_stack([np.round(belief, 11), context])
+        likelihood = None
+        if a.likelihood is not None and b.likelihood is not None:
+            both = [part for part in (a.likelihood, b.likelihood) if len(part)]
+            likelihood = np.concatenate(both) if both else a.likelihood
+            key = np.column_stack([key, np.round(likelihood.reshape(len(belief), -1), 11)])
         kept = np.sort(np.unique(key, axis=0, return_index=True)[1])
-        result.append(Points(belief[kept], None if context is None else context[kept]))
+        if likelihood is not None:
+            likelihood = likelihood[kept]
+        result.append(Points(belief[kept], None if context is None else context[kept], likelihood))
     return result

@@ -125,6 +125,11 @@ class AcquisitionProblem(ABC):
         """Whether the states are finitely many and numbered by `contexts`."""
         return False
 
+    @property
+    def has_contexts(self) -> bool:
+        """Whether `contexts` numbers the rows, even where a stage has one context only."""
+        return self.contexts(0, self.start(1)) is not None
+
     @abstractmethod
     def start(self, n: int) -> Any:
         """State of ``n`` instances before anything is acquired."""
@@ -136,6 +141,13 @@ class AcquisitionProblem(ABC):
     @abstractmethod
     def advance(self, stage: int, state: Any, outcome: IntArray) -> Any:
         """State after the stage's feature showed ``outcome`` (n,); -1 is missing."""
+
+    def state_in(self, stage: int, context: int = 0) -> Any:
+        """State of one instance in a context, as if all features that the context does not tell had been missing."""
+        state = self.start(1)
+        for earlier in range(stage):
+            state = self.advance(earlier, state, np.full(1, -1))
+        return state
 
     def n_contexts(self, stage: int) -> int:
         """Number of distinct contexts at a stage."""
@@ -158,6 +170,22 @@ class AcquisitionProblem(ABC):
             If the problem has no tables.
         """
         raise NotImplementedError(f"{type(self).__name__} has no tables.")
+
+    def projection(self, max_contexts: int) -> AcquisitionProblem | None:
+        """Return a problem with tables that stands in for this one, None if there is none.
+
+        It remembers of what was seen only enough for ``max_contexts`` contexts a stage; its `contexts` reads the states
+        of this problem as well as its own.
+        """
+        return None
+
+    def answers(self, stage: int, state: Any) -> IntArray | None:
+        """Outcomes seen so far that the stage or later ones depend on, (n, m), -1 where missing; None if not told."""
+        return None
+
+    def successor_answers(self, stage: int, answers: IntArray) -> IntArray:
+        """What `answers` gives at the next stage after each outcome, (n, n_outcomes, m)."""
+        raise NotImplementedError(f"{type(self).__name__} does not tell its answers.")
 
     def replace(self, **changes: Any) -> AcquisitionProblem:
         """Return the same problem with some arrays replaced, and what follows from them with it; nothing is checked.

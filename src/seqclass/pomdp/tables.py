@@ -108,6 +108,10 @@ class TableProblem(AcquisitionProblem):
         # numpy's negative index reaches the last column, which is the missing outcome's
         return np.asarray(self.transitions[stage][state, outcome])
 
+    def state_in(self, stage: int, context: int = 0) -> IntArray:
+        """The context, for one instance."""
+        return np.full(1, context, dtype=np.intp)
+
     def n_contexts(self, stage: int) -> int:
         """Number of contexts at a stage."""
         return 1 if self.transitions is None else len(self.likelihoods[stage])

@@ -109,3 +109,60 @@ class StoppingValue(ValueFunction):
 
     def _continuation(self, stage: int, belief: FloatArray, context: IntArray | None) -> FloatArray:
         return np.full(len(belief), np.inf)
+
+
+class SteeringValues(ValueFunction):
+    """Values of a projection, read at the beliefs and states of the problem itself.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem to act on.
+    projection : AcquisitionProblem
+        Its projection.
+    values : ValueFunction
+        Values of the projection.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import StoppingValue, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> values = SteeringValues(problem, problem, StoppingValue(problem))
+    >>> values.successor_values(problem.begin()).round(3)
+    array([[0.1 , 0.05]])
+    """
+
+    def __init__(self, problem: AcquisitionProblem, projection: AcquisitionProblem, values: ValueFunction) -> None:
+        super().__init__(problem, values.n_stages)
+        self.projection = projection
+        self.values = values
+
+    @property
+    def size(self) -> int:
+        """Number of vectors or grid values kept."""
+        return self.values.size
+
+    def value(self, stage: int, belief: FloatArray, context: IntArray | None = None) -> FloatArray:
+        """Cost-to-go by the projection; see `ValueFunction.value`.
+
+        Contexts are those of the projection; left out, nothing is known but the belief.
+        """
+        if context is None and self.projection.has_contexts:
+            context = np.zeros(len(belief), dtype=np.intp)
+        return self.values.value(stage, belief, context)
+
+    def successor_values(self, info: InformationState) -> FloatArray:
+        """Value of each unnormalised successor of the next feature, (n, n_outcomes)."""
+        n, n_outcomes, n_classes = info.joint.shape
+        belief = info.joint.reshape(-1, n_classes)
+        return self.value(info.stage + 1, belief, self._successors(info)).reshape(n, n_outcomes)
+
+    def _successors(self, info: InformationState) -> IntArray | None:
+        """Context of the projection after each outcome of each row, one row after the other."""
+        context = self.projection.contexts(info.stage, info.state)
+        after = self.projection.successor_contexts(info.stage, context)
+        return None if after is None else after.ravel()
+
+    def _continuation(self, stage: int, belief: FloatArray, context: IntArray | None) -> FloatArray:
+        return self.values._continuation(stage, belief, context)

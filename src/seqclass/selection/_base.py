@@ -87,7 +87,7 @@ class Selector(SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         X, y = validate_data(
             self,
-            X,
+            mark_missing(X) if self._discrete else X,
             y,
             reset=reset,
             dtype=dtype,
@@ -104,22 +104,71 @@ class Selector(SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
         Sets `classes_` from ``classes`` (all labels that a stream will have), else from ``y``, if ``reset``; else the
         labels must be among `classes_`, and ``classes`` must be the same as before where it is given.
         """
-        labels = column_or_1d(y, warn=True)
+        labels = plain_labels(column_or_1d(y, warn=True))
         check_classification_targets(labels)
+        if classes is not None:
+            classes = plain_labels(np.asarray(classes))
         if reset:
-            self.classes_ = np.unique(np.asarray(labels if classes is None else classes))
+            self.classes_ = np.unique(labels if classes is None else classes)
             if len(self.classes_) < 2:
                 raise ValueError(
                     f"y holds only one class, {self.classes_.tolist()[0]!r}: there is nothing to select by."
                 )
-        elif classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(f"classes must stay the same from call to call: {self.classes_.tolist()}.")
-        codes = np.searchsorted(self.classes_, labels)
+        try:
+            codes = np.searchsorted(self.classes_, labels)
+        except TypeError:  # text among numbers, or the other way round
+            raise ValueError(
+                f"y holds {labels[:1].tolist()[0]!r}, which is of another kind than {self.classes_.tolist()}."
+            ) from None
         known = self.classes_[np.minimum(codes, len(self.classes_) - 1)] == labels
         if not np.all(known):
             stranger = labels[[np.argmin(known)]].tolist()[0]
             raise ValueError(f"y holds the label {stranger!r}, which is none of {self.classes_.tolist()}.")
         return np.asarray(codes)
+
+
+def mark_missing(X: Any) -> Any:
+    """Put NaN for -1 in the integer columns of a data frame that may become one of floats.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> mark_missing(pd.DataFrame({"a": [0, -1], "b": [0.0, -1.0]})).to_numpy()
+    array([[ 0.,  0.],
+           [nan, -1.]])
+    """
+    if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
+        return X
+    kinds = [getattr(dtype, "kind", "O") for dtype in X.dtypes]
+    if "i" not in kinds or all(isinstance(dtype, np.dtype) and dtype.kind in "iub" for dtype in X.dtypes):
+        return X
+    least = [X.iloc[:, j].min() if kind == "i" else 0 for j, kind in enumerate(kinds)]
+    coded = [j for j, low in enumerate(least) if low == -1]
+    if not coded:
+        return X
+    columns = [X.iloc[:, j] for j in range(len(kinds))]
+    for j in coded:
+        columns[j] = columns[j].astype(np.float64).mask(columns[j] == -1)
+    marked = type(X)(dict(enumerate(columns)))
+    marked.columns = X.columns
+    return marked
+
+
+def plain_labels(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Labels as they are, but numbers or booleans that came as objects, as from a data frame, as an array of their own.
+
+    Examples
+    --------
+    >>> plain_labels(np.array([2, 0], dtype=object)).dtype.kind
+    'i'
+    """
+    if labels.dtype != object:
+        return labels
+    plain = np.asarray(labels.tolist())
+    kinds = {isinstance(label, (bool, np.bool_)) for label in labels.tolist()}
+    return plain if plain.dtype.kind in "biuf" and plain.shape == labels.shape and len(kinds) == 1 else labels
 
 
 def check_finite_columns(X: Any, allow_nan: bool, names: Any = None) -> None:

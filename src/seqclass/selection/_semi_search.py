@@ -182,7 +182,8 @@ def _removal_size(n_selected: int, settings: SearchSettings) -> int:
 def iterate(state: SearchState, evaluator: Evaluator, settings: SearchSettings) -> SemiRFSStep:
     """One iteration; if the budget ends within it, the state stays as it was."""
     evaluator.iteration = state.stage.k + 1
-    before = evaluator.n_evaluations, evaluator.best_score
+    # as it was then, even if some candidates were scored before an interruption
+    before = state.steps[-1]
     proposal = propose(state, settings)
     outcome = try_out(proposal, state, evaluator, lambda n: _likely_next(state, settings, n))
     improved = is_better(outcome.score, state.score)
@@ -194,8 +195,8 @@ def iterate(state: SearchState, evaluator: Evaluator, settings: SearchSettings) 
     if accepted:
         state.selected, state.score = outcome.candidate, outcome.score
     stage.update(improved, outcome.share_improving, settings.w, settings.w_prime)
-    state.idle = 0 if evaluator.n_evaluations > before[0] else state.idle + 1
-    state.stale = 0 if is_better(evaluator.best_score, before[1]) else state.stale + 1
+    state.idle = 0 if evaluator.n_evaluations > before.n_evaluations else state.idle + 1
+    state.stale = 0 if is_better(evaluator.best_score, before.best_score) else state.stale + 1
     step = SemiRFSStep(
         stage.k,
         proposal.move,

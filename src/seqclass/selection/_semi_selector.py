@@ -15,7 +15,7 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 
-from seqclass.selection._base import Selector
+from seqclass.selection._base import Selector, plain_labels
 from seqclass.selection._semi_evaluate import Evaluator, Split
 from seqclass.selection._semi_history import SemiRFSStep, as_history
 from seqclass.selection._semi_search import SearchState, run_search
@@ -45,12 +45,14 @@ class SearchSelector(Selector):
             raise ValueError("estimator takes a precomputed kernel, which has no features to choose from.")
         X, target = self._check_X_target(X, y)
         if is_classifier(self.estimator):
+            target = plain_labels(target)
             check_classification_targets(target)
             self.classes_ = np.unique(target)
         return X.tocsc() if sp.issparse(X) else X, target
 
     def _decisive(self, settings: SearchSettings) -> dict[str, Any]:
-        others = {name: getattr(self, name) for name in ("estimator", "scoring", "error_score")}
+        names = ("estimator", "scoring", "error_score", "cv", "warm_start", "n_initial", "random_state")
+        others = {name: getattr(self, name) for name in names}
         return decisive(settings, feature_params=tuple(self.feature_params), **others)
 
     def _evaluator(

@@ -43,15 +43,29 @@ def fingerprint(X: Any, y: npt.NDArray[Any]) -> str:
 
 
 def described(thing: Any) -> str:
-    """Text of a setting that is the same in another process.
+    """Text of a setting that is the same in another process, and another where the setting is.
 
     Examples
     --------
-    >>> described(len), described("accuracy")
-    ('len', "'accuracy'")
+    >>> described(len), described("accuracy"), described([1, None])
+    ('len', "'accuracy'", '[1, None]')
     """
     name = getattr(thing, "__qualname__", None)
-    return name if isinstance(name, str) else re.sub(r" at 0x[0-9a-fA-F]+", "", repr(thing))
+    if isinstance(name, str):
+        return name
+    # the repr of a long array, or of an estimator of many settings, leaves some out
+    if hasattr(thing, "get_params"):
+        parts = [f"{key}={described(value)}" for key, value in sorted(thing.get_params(deep=False).items())]
+        return f"{type(thing).__qualname__}({', '.join(parts)})"
+    if isinstance(thing, dict):
+        return f"{{{', '.join(f'{described(key)}: {described(value)}' for key, value in thing.items())}}}"
+    if isinstance(thing, (list, tuple)):
+        return f"[{', '.join(map(described, thing))}]"
+    if np.ndim(thing) and hasattr(thing, "__array__"):
+        array = np.asarray(thing)
+        content = "\0".join(map(str, array.ravel().tolist())).encode()
+        return f"array {array.shape} {hashlib.blake2b(content, digest_size=16).hexdigest()}"
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(thing))
 
 
 def decisive(settings: SearchSettings, **others: Any) -> dict[str, Any]:

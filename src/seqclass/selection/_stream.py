@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray
-from seqclass.selection._base import DTYPES, Selector, check_finite_columns
+from seqclass.selection._base import DTYPES, Selector, check_finite_columns, mark_missing
 from seqclass.selection._outcome_columns import check_whole_numbers
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ class FeatureStream(Selector):
 
     selected_: IntArray
     n_seen_: int
+    _names_seen: dict[str, None]
 
     @abstractmethod
     def _begin(self, codes: IntArray) -> None:
@@ -119,7 +120,7 @@ class FeatureStream(Selector):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         names = _names(X_block, feature_names)
         X = check_array(
-            X_block,
+            mark_missing(X_block) if self._discrete else X_block,
             accept_sparse=("csr", "csc") if self._accepts_sparse else False,
             dtype=DTYPES,
             ensure_all_finite=False,
@@ -147,7 +148,7 @@ class FeatureStream(Selector):
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = names if known is None else np.concatenate([known, names])
-            self._names_seen.update(names)
+            self._names_seen.update(_as_keys(names))
         return self
 
     def _known_names(self, names: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
@@ -156,8 +157,8 @@ class FeatureStream(Selector):
         if self.n_seen_ and (known is None) != (names is None):
             raise ValueError("feature_names must be given with every block, or with none.")
         if len(self._names_seen) != (0 if known is None else len(known)):
-            self._names_seen = set() if known is None else set(known)
-        twice = self._names_seen.intersection(() if names is None else names)
+            self._names_seen = _as_keys(known)
+        twice = self._names_seen.keys() & _as_keys(names).keys()
         if twice:
             raise ValueError(f"feature_names has {min(twice)!r}, the name of a feature that came before.")
         return known
@@ -167,7 +168,7 @@ class FeatureStream(Selector):
         self.__dict__.pop("_codes", None)
         self.n_seen_ = 0
         self.selected_ = np.empty(0, dtype=np.intp)
-        self._names_seen: set[str] = set()
+        self._names_seen = {}
         self._begin(codes)
         self._codes = codes
 
@@ -200,3 +201,8 @@ def _names(X: Any, feature_names: npt.ArrayLike | None) -> npt.NDArray[Any] | No
     if len(set(names)) < len(names):
         raise ValueError("feature_names must differ from one another.")
     return names
+
+
+def _as_keys(names: npt.NDArray[Any] | None) -> dict[str, None]:
+    """Names to be looked up; a dict, which unlike a set can be written to a model file."""
+    return {} if names is None else dict.fromkeys(str(name) for name in names)

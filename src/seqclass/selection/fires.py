@@ -260,9 +260,9 @@ class FIRES(RowStream):
 
     def _check_settings(self) -> None:
         for name in ("penalty_s", "learning_rate_mu", "learning_rate_sigma"):
-            check_real(getattr(self, name), name, 0)
-        for name in ("penalty_r", "max_step"):
-            check_real(getattr(self, name), name, np.finfo(float).tiny)
+            check_real(getattr(self, name), name, 0, np.finfo(float).max)
+        check_real(self.penalty_r, "penalty_r", np.finfo(float).tiny, np.finfo(float).max)
+        check_real(self.max_step, "max_step", np.finfo(float).tiny)
         check_real(self.forgetting, "forgetting", 0, 1)
         if self.scale is not None:
             check_choice(self.scale, "scale", ("minmax",))
@@ -305,8 +305,10 @@ class FIRES(RowStream):
         self._weigh()
 
     def _step(self, slope: FloatArray, rate: float) -> FloatArray:
-        step = np.asarray(slope * rate)
-        if not np.isfinite(step.sum()) and np.isnan(step).any():
+        with np.errstate(over="ignore", invalid="ignore"):
+            step = np.asarray(slope * rate)
+            total = step.sum()
+        if not np.isfinite(total) and np.isnan(step).any():
             raise ValueError(f"the gradient of {self._model!r} holds NaN; nothing was learnt from this batch.")
         return np.clip(step, -self.max_step, self.max_step, out=step)
 

@@ -151,7 +151,7 @@ class FSDS(RowStream):
         kept = values > 0
         vectors, values = vectors[:, kept], values[kept]
         with np.errstate(over="ignore"):
-            self.sketch_ = np.clip(vectors * (values * unit), -np.finfo(float).max, np.finfo(float).max)
+            self.sketch_ = np.clip(vectors * values * unit, -np.finfo(float).max, np.finfo(float).max)
         first = values[: self.n_directions]
         penalty = self.ridge * first[-1] / unit if len(first) else 0.0
         coefficients = vectors[:, : len(first)] * (first / (first**2 + penalty))

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass._validation import check_integer
+from seqclass.selection._base import plain_labels
 from seqclass.selection.stability import windowed_stability
 
 __all__ = ["Prequential", "RiverClassifier", "prequential"]
@@ -145,9 +146,9 @@ def prequential(
         if not hasattr(estimator, "partial_fit") and not (name == "selector" and estimator is None):
             raise TypeError(f"{name} must have partial_fit to learn from a stream, {estimator!r} has none.")
     X = check_array(X, accept_sparse="csr", dtype=np.float64)
-    labels = column_or_1d(y)
+    labels = plain_labels(column_or_1d(y))
     check_consistent_length(X, labels)
-    known = np.unique(labels if classes is None else np.asarray(classes))
+    known = np.unique(labels if classes is None else plain_labels(np.asarray(classes)))
     run = _Run(clone(selector) if selector is not None else None, clone(classifier), known, X.shape[1], select_first)
     for start in range(0, X.shape[0], batch_size):
         run.step(X[start : start + batch_size], labels[start : start + batch_size])

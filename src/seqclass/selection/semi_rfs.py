@@ -322,7 +322,8 @@ class SemiRFS(SearchSelector):
         """Go on with a search from a state that :meth:`save_state` or ``checkpoint`` wrote.
 
         The limits (``max_iter``, ``max_evaluations``, ``max_time``, ``patience``) count from the first start, and may
-        be other than before. The result is that of a search that was never interrupted.
+        be other than before, as may ``n_jobs``, ``callback`` and ``checkpoint``; nothing else may. The folds are those
+        of the first start. The result is that of a search that was never interrupted.
 
         Parameters
         ----------

@@ -212,7 +212,7 @@ def _check_claims(foreign: _Foreign, policy: LookaheadPolicy, values: AlphaVecto
     slack = _CLAIM * max(float(problem.decision_costs.max()), 1e-9)
     points = sample_beliefs(problem, values.n_stages, _N_CHECKED, np.random.default_rng(0), policy)
     everything = [*values.sets, AlphaSet(np.empty((0, problem.n_classes)))]
-    for stage, (belief, context) in enumerate(points):
+    for stage, (belief, context, _) in enumerate(points):
         if not len(belief):
             break
         claimed = values.sets[stage].value(belief, context)

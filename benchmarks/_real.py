@@ -1,0 +1,103 @@
+"""What the benchmarks on real data share: the sets and their protocols, and one method run on all folds of one."""
+
+from __future__ import annotations
+
+import os
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.model_selection import StratifiedKFold
+
+from seqclass import SequentialClassifier
+from seqclass.metrics import realised_cost
+
+EMBEDDED = {"breast_cancer": load_breast_cancer, "digits": load_digits}
+#: Steps of `fit` that come before the solver.
+PREPROCESSING = ("discretize", "filter", "structure", "parameters", "order")
+
+Fold = tuple[np.ndarray, np.ndarray]
+Data = tuple[Any, np.ndarray, list[Fold]]
+
+
+class Outcome(NamedTuple):
+    """A method on a set: test rows of all folds pooled; the largest gap; seconds of the slowest fold."""
+
+    accuracy: float
+    n_features: float
+    cost: float
+    gap: float
+    fit_s: float
+    preprocess_s: float
+    train_s: float
+    classify_s: float
+
+
+def data_folder(arguments: Namespace) -> Path | None:
+    """Folder of the .npz files: ``--data``, the variable SEQCLASS_DATA, or ``../shared/data`` beside the checkout."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    return Path(arguments.data) if arguments.data else (beside if beside.exists() else None)
+
+
+def add_data_option(made: ArgumentParser) -> None:
+    made.add_argument("--data", type=Path, default=os.environ.get("SEQCLASS_DATA"), help="folder of the .npz files")
+
+
+def load(name: str, folder: Path | None) -> Data | None:
+    """Data and train/test rows of a set, named ``"file protocol"``; None where the data is absent."""
+    if name in EMBEDDED:
+        X, y = EMBEDDED[name](return_X_y=True)
+        return X, y, list(folds(X, y, [0]))
+    file = None if folder is None else folder / f"{name.split()[0]}.npz"
+    if file is None or not file.exists():
+        return None
+    with np.load(file, allow_pickle=False) as data:
+        X = data["X"]
+        y = data["y"]
+        if name == "mll split":
+            return X, y, [(data["train_idx"], data["test_idx"])]
+    if name == "madelon":
+        return X, y, [(np.arange(2000), np.arange(2000, 2600))]
+    return X, y, list(folds(X, y, [0, 1, 2] if name == "mll 5-fold" else [0]))
+
+
+def folds(X: Any, y: np.ndarray, seeds: list[int]) -> Iterator[Fold]:
+    for seed in seeds:
+        yield from StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y)
+
+
+def run(make: Callable[[], SequentialClassifier], X: Any, y: np.ndarray, splits: list[Fold]) -> Outcome:
+    decisions, truths, costs, counts, gaps = [], [], [], [], []
+    seconds = []
+    for train, test in splits:
+        started = time.perf_counter()
+        clf = clone(make()).fit(X[train], y[train])
+        fitted = time.perf_counter()
+        record = clf.acquire(X[test])
+        took = time.perf_counter()
+        before = sum(clf.timings_[step] for step in PREPROCESSING)
+        seconds.append((fitted - started, before, clf.timings_["solve"], took - fitted))
+        decisions.append(record.decision)
+        truths.append(y[test])
+        costs.append(record.cost)
+        counts.append(record.n_features)
+        gaps.append(clf.policy_.info.gap)
+    truth, decision = np.concatenate(truths), np.concatenate(decisions)
+    return Outcome(
+        float((truth == decision).mean()),
+        float(np.concatenate(counts).mean()),
+        realised_cost(truth, decision, np.concatenate(costs)),
+        float(np.max(gaps)),
+        *np.max(seconds, axis=0).tolist(),
+    )
+
+
+def json_row(name: str, outcome: Outcome, **more: Any) -> dict[str, Any]:
+    """A row as all benchmarks write it, and the outcome."""
+    row = {"name": name, "ours_s": outcome.fit_s, "peer": None, "peer_s": None, "ratio": None, "peak_mb": None}
+    return {**row, **outcome._asdict(), **more}

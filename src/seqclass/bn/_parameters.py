@@ -1,0 +1,142 @@
+"""Checks of tables that come from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass._validation import check_finite
+from seqclass.bn._cpds import shared_information
+from seqclass.bn._structure import topological
+
+
+def check_cpds(
+    parents: Sequence[npt.ArrayLike], cpds: Sequence[npt.ArrayLike], n_classes: int
+) -> tuple[list[IntArray], list[FloatArray]]:
+    """Check the feature parents and the tables of a network, and put the parents in increasing order.
+
+    Parameters
+    ----------
+    parents : sequence of array-like of int
+    cpds : sequence of array-like of shape (V, V_parent, ..., n_classes)
+    n_classes : int
+
+    Returns
+    -------
+    parents : list of ndarray of int
+    cpds : list of ndarray
+
+    Raises
+    ------
+    ValueError
+        If a parent does not exist, there is a cycle, a shape is wrong, or a column does not sum to one.
+
+    Examples
+    --------
+    >>> parents, cpds = check_cpds([[]], [[[0.2], [0.8]]], 1)
+    >>> cpds[0].shape
+    (2, 1)
+    """
+    if len(parents) != len(cpds):
+        raise ValueError(f"parents are of {len(parents)} features, but there are {len(cpds)} cpds.")
+    above: list[IntArray] = []
+    for feature, given in enumerate(parents):
+        some = np.asarray(given).reshape(-1)
+        if some.size and some.dtype.kind not in "iu":
+            raise ValueError(f"parents of feature {feature} must be numbers of features, got {some.tolist()}.")
+        above.append(some.astype(np.intp))
+    for feature, some in enumerate(above):
+        if ((some < 0) | (some >= len(above))).any() or len(np.unique(some)) < len(some):
+            raise ValueError(f"parents of feature {feature} must be distinct features, got {some.tolist()}.")
+    topological(above)
+    tables = [check_finite(cpd, f"the cpd of feature {feature}") for feature, cpd in enumerate(cpds)]
+    for feature, some in enumerate(above):
+        table = tables[feature]
+        wanted = (len(table) if table.ndim else 1, *(len(tables[int(p)]) for p in some), n_classes)
+        if table.shape != wanted or len(table) == 0:
+            raise ValueError(f"the cpd of feature {feature} must have shape {wanted}, got {table.shape}.")
+        if table.min() < 0 or abs(table.sum(axis=0) - 1).max() > 1e-6:
+            raise ValueError(f"the cpd of feature {feature} must hold probabilities that sum to 1 over its outcomes.")
+        order = np.argsort(some)
+        table = np.ascontiguousarray(table.transpose(0, *(order + 1), table.ndim - 1))
+        above[feature], tables[feature] = some[order], table / table.sum(axis=0)
+    return above, tables
+
+
+def check_state_names(names: Mapping[int, Sequence[Any]] | None, n_outcomes: IntArray) -> dict[int, list[Any]] | None:
+    """Check the names of outcomes: for some features, as many different ones as they have outcomes.
+
+    Raises
+    ------
+    ValueError
+        If a feature does not exist, or its names are too few, too many or not different.
+
+    Examples
+    --------
+    >>> check_state_names({1: ("no", "yes")}, np.array([3, 2]))
+    {1: ['no', 'yes']}
+    """
+    if names is None:
+        return None
+    result = {}
+    for feature, given in names.items():
+        if feature not in range(len(n_outcomes)):
+            raise ValueError(f"state_names has {feature!r}; its keys are feature numbers 0..{len(n_outcomes) - 1}.")
+        states, wanted = list(given), int(n_outcomes[feature])
+        if len(states) != wanted or len(set(states)) != wanted:
+            raise ValueError(f"state_names of feature {feature} must be {wanted} different names, got {states}.")
+        result[int(feature)] = states
+    return result
+
+
+def check_feature_names(names: Sequence[Any] | None, n_features: int) -> list[Any] | None:
+    """Check the names of features: one each, all different.
+
+    Raises
+    ------
+    ValueError
+        If they are too few, too many or not different.
+
+    Examples
+    --------
+    >>> check_feature_names(("fever", "cough"), 2)
+    ['fever', 'cough']
+    """
+    if names is None:
+        return None
+    result = list(names)
+    if len(result) != n_features or len(set(result)) != n_features:
+        raise ValueError(f"feature_names must be {n_features} different names, got {result}.")
+    return result
+
+
+def edge_information(parents: Sequence[IntArray], cpds: Sequence[FloatArray], prior: FloatArray) -> FloatArray:
+    """I(child; parent | class) in nats of each edge by the network itself, by parent, then child.
+
+    Returns
+    -------
+    ndarray of shape (n_edges,)
+        NaN where a feature with several feature parents is the child or an ancestor of it.
+
+    Examples
+    --------
+    >>> copy = np.array([[[1.0], [0.0]], [[0.0], [1.0]]])
+    >>> edge_information([np.array([], int), np.array([0])], [np.full((2, 1), 0.5), copy], np.ones(1)).round(4)
+    array([0.6931])
+    """
+    marginal: dict[int, FloatArray] = {}
+    weights: dict[tuple[int, int], float] = {}
+    for child in topological(parents).tolist():
+        above = parents[child].tolist()
+        weights |= {(parent, child): np.nan for parent in above}
+        if not above:
+            marginal[child] = cpds[child]
+        elif len(above) == 1 and above[0] in marginal:
+            joint = cpds[child] * marginal[above[0]]
+            marginal[child] = joint.sum(axis=1)
+            weights[above[0], child] = shared_information(joint * prior)
+    return np.array([weight for _, weight in sorted(weights.items())], dtype=np.float64)

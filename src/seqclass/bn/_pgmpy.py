@@ -1,0 +1,289 @@
+"""Networks from and to pgmpy, where they are exchanged, inspected and checked."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from graphlib import TopologicalSorter
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from seqclass._arrays import FloatArray
+
+if TYPE_CHECKING:
+    from seqclass.bn.tree import TreeNetwork
+
+    Network = TypeVar("Network", bound=TreeNetwork)
+
+
+def to_pgmpy(
+    model: TreeNetwork,
+    feature_names: Sequence[Hashable] | None = None,
+    class_name: Hashable = "class",
+    state_names: Mapping[Any, Sequence[Any]] | None = None,
+    plain_names: bool = False,
+) -> Any:
+    """Give a fitted network as a pgmpy ``DiscreteBayesianNetwork`` with its tables; see `TreeNetwork.to_pgmpy`.
+
+    Parameters
+    ----------
+    model : TreeNetwork
+        Fitted.
+    feature_names : sequence of shape (n_features,), optional
+        Nodes of the features; by default the model's own names, else ``x0``, ``x1``, ...
+    class_name : hashable
+        Node of the class.
+    state_names : mapping, optional
+        Names of the outcomes of a feature, by its name or number; by default the model's own, else 0, 1, ... The
+        states of the class are ``classes_``.
+    plain_names : bool
+        Whether to reduce all names to letters, digits and underscores, numbered where they coincide.
+
+    Returns
+    -------
+    pgmpy.models.DiscreteBayesianNetwork
+
+    Raises
+    ------
+    ValueError
+        If names are missing or twice the same, or a feature has so many parents that the model keeps no table of it.
+
+    Examples
+    --------
+    >>> from seqclass.bn import TreeNetwork
+    >>> model = TreeNetwork().fit([[0, 0], [0, 0], [1, 1], [0, 1]], [0, 0, 1, 1])
+    >>> network = to_pgmpy(model, ["fever", "cough"], "flu")
+    >>> sorted(network.edges), network.check_model()
+    ([('cough', 'fever'), ('flu', 'cough'), ('flu', 'fever')], True)
+    """
+    from pgmpy.factors.discrete import TabularCPD
+    from pgmpy.models import DiscreteBayesianNetwork
+
+    check_is_fitted(model)
+    names = _node_names(model, feature_names, class_name)
+    states = _all_states(model, names, state_names)
+    if plain_names:
+        names = _plain(names, letter_first=True)
+        states = [_plain(of_node) for of_node in states]
+    *features, label = names
+    network = DiscreteBayesianNetwork()
+    network.add_nodes_from([label, *features])
+    prior = model.class_prior_[:, None]
+    tables = [TabularCPD(label, len(prior), prior, state_names={label: states[-1]})]
+    # edges and tables are checked against what is there already: from the top down that stays cheap
+    for j in TopologicalSorter({j: [int(p) for p in above] for j, above in enumerate(model.parents_)}).static_order():
+        table = model.cpds_[j]
+        if table is None:
+            raise ValueError(
+                f"feature {j} has {len(model.parents_[j])} feature parents, too many for a table: "
+                "pgmpy needs P(feature | all parents); fit a structure with fewer parents."
+            )
+        nodes = [j, *(int(p) for p in model.parents_[j]), len(features)]
+        network.add_edges_from((names[p], names[j]) for p in nodes[1:])
+        tables.append(
+            TabularCPD(
+                names[j],
+                table.shape[0],
+                table.reshape(len(table), -1),
+                evidence=[names[p] for p in nodes[1:]],
+                evidence_card=list(table.shape[1:]),
+                state_names={names[i]: states[i] for i in nodes},
+            )
+        )
+    network.add_cpds(*tables)
+    return network
+
+
+def from_pgmpy(
+    cls: type[Network],
+    network: Any,
+    class_node: Hashable = "class",
+    feature_names: Sequence[Hashable] | None = None,
+    conditioning: str = "auto",
+) -> Network:
+    """Make a fitted model of a pgmpy network; see `TreeNetwork.from_pgmpy`.
+
+    Parameters
+    ----------
+    cls : type
+        `TreeNetwork` or a subclass.
+    network : pgmpy.models.DiscreteBayesianNetwork
+        With tables. The class must have no parents. A feature need not depend on the class directly.
+    class_node : hashable
+        Which node is the class.
+    feature_names : sequence, optional
+        All other nodes, in the order that the columns of evidence are to have; by default that of ``network.nodes``.
+    conditioning : {"auto", "full", "ancestor"}
+        See `TreeNetwork.from_cpds`.
+
+    Returns
+    -------
+    TreeNetwork
+        Outcome v of a feature is the v-th state of its node: ``state_names_``. The states of the class, sorted, are
+        ``classes_``.
+
+    Raises
+    ------
+    TypeError
+        If it is no discrete Bayesian network.
+    ValueError
+        If its tables are missing or inconsistent, or some part is not supported: a class with parents, latent nodes.
+
+    Examples
+    --------
+    >>> from pgmpy.factors.discrete import TabularCPD
+    >>> from pgmpy.models import DiscreteBayesianNetwork
+    >>> network = DiscreteBayesianNetwork([("flu", "fever")])
+    >>> flu = TabularCPD("flu", 2, [[0.9], [0.1]], state_names={"flu": ["no", "yes"]})
+    >>> states = {"fever": ["low", "high"], "flu": ["no", "yes"]}
+    >>> fever = TabularCPD("fever", 2, [[0.8, 0.3], [0.2, 0.7]], ["flu"], [2], state_names=states)
+    >>> network.add_cpds(flu, fever)
+    >>> from seqclass.bn import TreeNetwork
+    >>> from_pgmpy(TreeNetwork, network, "flu").posterior([[1]]).round(2)
+    array([[0.72, 0.28]])
+    """
+    tables = _check_network(network, class_node)
+    names = _check_order([node for node in network.nodes if node != class_node], feature_names)
+    number = {name: j for j, name in enumerate(names)}
+    prior = tables[class_node]
+    classes, by_label = _sorted_classes(prior.state_names[class_node], class_node)
+    parents, cpds = [], []
+    for name in names:
+        above, table = _oriented(tables[name], class_node, len(classes))
+        parents.append(np.array([number[node] for node in above], dtype=np.intp))
+        cpds.append(np.ascontiguousarray(table[..., by_label]))
+    states = {j: list(tables[name].state_names[name]) for name, j in number.items()}
+    weight = _normalised(np.asarray(prior.values, dtype=np.float64))[by_label]
+    return cls.from_cpds(
+        classes, weight, parents, cpds, conditioning=conditioning, feature_names=names, state_names=states
+    )
+
+
+def _oriented(table: Any, class_node: Hashable, n_classes: int) -> tuple[list[Hashable], FloatArray]:
+    """Feature parents of a node, and its table with the class on the last axis."""
+    values = _normalised(np.asarray(table.values, dtype=np.float64))
+    above = list(table.variables[1:])
+    if class_node in above:
+        axis = above.index(class_node)
+        above.remove(class_node)
+        return above, np.moveaxis(values, axis + 1, -1)
+    # the same whatever the class
+    return above, np.repeat(values[..., None], n_classes, axis=-1)
+
+
+def _normalised(table: FloatArray) -> FloatArray:
+    """Make the sums over the first axis exact; pgmpy, and rounded files, are content with 1 +- 0.01."""
+    return np.asarray(table / table.sum(axis=0))
+
+
+def _check_network(network: Any, class_node: Hashable) -> dict[Hashable, Any]:
+    """Table of every node of a network that we can take."""
+    from pgmpy.models import DiscreteBayesianNetwork
+
+    if not isinstance(network, DiscreteBayesianNetwork):
+        raise TypeError(f"network must be a pgmpy DiscreteBayesianNetwork, got {type(network).__name__}.")
+    if class_node not in network:
+        raise ValueError(f"class_node {class_node!r} is no node of the network: {_listed(network.nodes)}.")
+    if len(network) < 2:
+        raise ValueError(f"the network has no node but the class {class_node!r}: there is nothing to acquire.")
+    above = list(network.predecessors(class_node))
+    if above:
+        raise ValueError(
+            f"the class {class_node!r} has the parents {_listed(above)}: only networks with the class on top are "
+            "supported. Reverse these edges (a naive Bayes or tree network of the same data), or choose another class."
+        )
+    if network.latents:
+        raise ValueError(
+            f"the network has the latent nodes {_listed(network.latents)}, which are not supported: sum them out, or "
+            "make them ordinary nodes that are never acquired."
+        )
+    tables = {table.variable: table for table in network.cpds}
+    missing = [node for node in network.nodes if node not in tables]
+    if missing:
+        raise ValueError(f"the network has no table (CPD) for {_listed(missing)}.")
+    network.check_model()
+    return tables
+
+
+def _check_order(nodes: list[Hashable], given: Sequence[Hashable] | None) -> list[Hashable]:
+    if given is None:
+        return nodes
+    names = list(given)
+    if len(names) != len(nodes) or set(names) != set(nodes):
+        wrong = [name for name in names if name not in nodes] or [node for node in nodes if node not in names] or names
+        raise ValueError(
+            f"feature_names must hold every node but the class once, in the order of the columns; see {_listed(wrong)}."
+        )
+    return names
+
+
+def _sorted_classes(states: Sequence[Any], class_node: Hashable) -> tuple[Any, Any]:
+    """Labels in sorted order, as everywhere else, and where each is among the states."""
+    if len({type(state) for state in states}) > 1:
+        raise ValueError(f"the states of the class {class_node!r} must be of one type, got {list(states)}.")
+    try:
+        return np.unique(states, return_index=True)
+    except TypeError as error:
+        raise ValueError(f"the states of the class {class_node!r} cannot be sorted: {list(states)}.") from error
+
+
+def _node_names(model: TreeNetwork, feature_names: Sequence[Hashable] | None, class_name: Hashable) -> list[Any]:
+    """Nodes of the features, and last that of the class."""
+    n_features = model.n_features_in_
+    if feature_names is None:
+        feature_names = model.feature_names_
+    names = [f"x{j}" for j in range(n_features)] if feature_names is None else list(feature_names)
+    if len(names) != n_features:
+        raise ValueError(f"feature_names must hold {n_features} names, one for each feature, got {len(names)}.")
+    names = [*(_python(name) for name in names), class_name]
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise ValueError(f"feature_names and class_name must differ from one another; see {_listed(twice)}.")
+    return names
+
+
+def _all_states(model: TreeNetwork, names: list[Any], given: Mapping[Any, Sequence[Any]] | None) -> list[list[Any]]:
+    """State names of the features, and last those of the class."""
+    own = model.state_names_ or {}
+    given = {} if given is None else dict(given)
+    known, states = set(names), []
+    for j, (name, n_outcomes) in enumerate(zip(names, model.n_outcomes_)):
+        # a name that happens to be a number is a name
+        key = name if name in given or j in known else j
+        chosen = [_python(state) for state in given.pop(key, own.get(j, range(n_outcomes)))]
+        if len(chosen) != n_outcomes or len(set(chosen)) != n_outcomes:
+            raise ValueError(f"state_names of feature {name!r} must be {n_outcomes} different names, got {chosen}.")
+        states.append(chosen)
+    if given:
+        raise ValueError(f"state_names has {_listed(given)}, which are no features; the class has its labels.")
+    return [*states, model.classes_.tolist()]
+
+
+def _plain(names: Iterable[Any], letter_first: bool = False) -> list[str]:
+    """Reduce names to letters, digits and underscores, and number those that would coincide."""
+    plain: list[str] = []
+    used: set[str] = set()
+    for name in names:
+        stem = re.sub(r"\W+", "_", str(name), flags=re.ASCII) or "_"
+        if letter_first and not stem[0].isalpha():
+            stem = "x" + stem
+        unique, times = stem, 1
+        while unique in used:
+            times += 1
+            unique = f"{stem}_{times}"
+        used.add(unique)
+        plain.append(unique)
+    return plain
+
+
+def _python(name: Any) -> Any:
+    """A numpy scalar as what it holds; anything else as it is."""
+    return name.item() if isinstance(name, np.generic) else name
+
+
+def _listed(names: Iterable[Any]) -> str:
+    shown = [repr(name) for name in names]
+    return ", ".join(shown[:5]) + (", ..." if len(shown) > 5 else "")

@@ -1,0 +1,242 @@
+"""What a staged problem remembers of the answers: the context of each stage, whole or its strongest part."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._arrays import FloatArray, IntArray, smallest_int
+from seqclass._validation import check_integer
+from seqclass.bn._base import ObservationModel
+from seqclass.bn._remembering import likelihood_of_rows, strongest
+from seqclass.bn.ordering import check_order
+
+#: Memory of the likelihood tables that are kept; those of further stages are computed whenever they are asked for.
+_KEPT_BYTES = 512e6
+
+
+def stage_contexts(model: ObservationModel, order: npt.ArrayLike, *, max_contexts: int = 256) -> StageContexts:
+    """Contexts of the stages of an order: the answers that the likelihoods still to come look at.
+
+    Where a stage has more than ``max_contexts`` of them, only the features are kept whose values say most about those
+    still to come, and the stages become those of a *projected* process: at each, P(outcome | kept answers, class).
+
+    Parameters
+    ----------
+    model : ObservationModel
+        A fitted model.
+    order : array-like of int of shape (n_stages,)
+        Features in the order in which they are asked for.
+    max_contexts : int
+        Most contexts of a stage. A feature of V outcomes counts V + 1 times, since it may be missing.
+
+    Returns
+    -------
+    StageContexts
+        Nothing is tabulated yet: a stage is worked out when it is first asked for.
+
+    Raises
+    ------
+    ValueError
+        If the order repeats a feature or names one that the model does not have, or ``max_contexts`` is below 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.bn import NaiveBayes
+    >>> model = NaiveBayes().fit(np.array([[0, 0], [1, 0], [1, 1]]), [0, 1, 1])
+    >>> contexts = stage_contexts(model, [1, 0])
+    >>> contexts.exact, contexts.n_contexts(1)
+    (True, 1)
+    """
+    check_integer(max_contexts, "max_contexts", 1)
+    # a budget of nothing leaves no stage
+    stages = check_order(order, model.n_features_in_) if np.size(order) else np.empty(0, dtype=np.intp)
+    return StageContexts(model, stages, max_contexts)
+
+
+class StageContexts:
+    """The contexts of each stage, their likelihoods and what leads from one to the next.
+
+    A context is one row of values of the features that are kept at its stage, -1 where the answer was missing; only
+    those that can be reached are numbered. Context 0 is the one in which nothing is known.
+
+    Parameters
+    ----------
+    model : ObservationModel
+        A fitted model.
+    order : ndarray of int of shape (n_stages,)
+        Feature of each stage.
+    max_contexts : int
+        Most contexts of a stage, as of `stage_contexts`.
+
+    Attributes
+    ----------
+    exact : bool
+        Whether every stage keeps all that its likelihood and later ones depend on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.bn import NaiveBayes
+    >>> class Chain(NaiveBayes):  # as if the second feature depended on the first
+    ...     def context_features(self, order):
+    ...         return [order[max(k - 1, 0) : k] for k in range(len(order))]
+    >>> model = Chain().fit(np.array([[0, 0], [1, 0], [1, 1]]), [0, 1, 1])
+    >>> contexts = StageContexts(model, np.array([0, 1]), 8)
+    >>> contexts.features(1), contexts.rows(1).ravel(), contexts.transitions(0)
+    (array([0]), array([-1,  0,  1], dtype=int8), array([[1, 2, 0]]))
+    """
+
+    def __init__(self, model: ObservationModel, order: IntArray, max_contexts: int) -> None:
+        self.model = model
+        self.order = order
+        self.max_contexts = max_contexts
+        self.exact = all(_fits(model.n_outcomes_, kept, max_contexts) for kept in self.memory)
+        nothing = np.empty((1, 0), dtype=smallest_int(int(model.n_outcomes_.max(initial=1)) - 1))
+        # of the stages worked out so far; all that a saved policy needs to find its context
+        self._features: list[IntArray] = [np.empty(0, dtype=np.intp)]
+        self._rows: list[IntArray] = [nothing]
+        self._transitions: list[IntArray] = []
+        # P(context | class) in the projected process, and whether a class can be there at all
+        self._weights: FloatArray = np.ones((1, len(model.classes_)))
+        self._possible: Any = np.ones((1, len(model.classes_)), dtype=bool)
+
+    @cached_property
+    def memory(self) -> list[IntArray]:
+        """For each stage the features asked before whose values its likelihood and later ones depend on."""
+        return list(self.model.context_features(self.order))
+
+    @property
+    def n_stages(self) -> int:
+        """Number of stages."""
+        return len(self.order)
+
+    def features(self, stage: int) -> IntArray:
+        """Features whose values make up the contexts of a stage, in the order in which they were asked."""
+        self._reach(stage)
+        return self._features[stage]
+
+    def rows(self, stage: int) -> IntArray:
+        """Values of the stage's `features` in each context, (n_contexts, n_features); -1 where missing."""
+        self._reach(stage)
+        return self._rows[stage]
+
+    def n_contexts(self, stage: int) -> int:
+        """Number of contexts of a stage."""
+        return len(self.rows(stage))
+
+    def likelihood(self, stage: int) -> FloatArray:
+        """P(outcome of the stage's feature | context, class), (n_contexts, n_outcomes, n_classes)."""
+        self._reach(stage)
+        if stage not in self._tables:
+            table = self._tabulate(stage)
+            if sum(kept.nbytes for kept in self._tables.values()) + table.nbytes > _KEPT_BYTES:
+                return table
+            self._tables[stage] = table
+        return self._tables[stage]
+
+    def transitions(self, stage: int) -> IntArray:
+        """Context of the next stage after each outcome, the last column after a missing one.
+
+        Shape (n_contexts, n_outcomes + 1). An outcome that is impossible leads to the context 0.
+        """
+        self._reach(stage + 1)
+        return self._transitions[stage]
+
+    def number(self, stage: int, values: IntArray) -> IntArray:
+        """Number of the context of each row of values.
+
+        Parameters
+        ----------
+        stage : int
+            The stage.
+        values : ndarray of int of shape (n, n_features)
+            Outcomes of the stage's `features`, -1 where missing. A row that cannot be reached gets the context 0.
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+        """
+        self._reach(stage)
+        if stage not in self._lookups:
+            self._lookups[stage] = _lookup(self._rows[stage], self._strides(stage))
+        return np.asarray(self._lookups[stage][_keys(values, self._strides(stage)[0])])
+
+    @cached_property
+    def _tables(self) -> dict[int, FloatArray]:
+        return {}
+
+    @cached_property
+    def _lookups(self) -> dict[int, IntArray]:
+        return {}
+
+    def _strides(self, stage: int) -> tuple[IntArray, int]:
+        sizes = self.model.n_outcomes_[self._features[stage]].astype(np.intp) + 1
+        products = np.cumprod(np.append(sizes, 1)[::-1])[::-1]
+        return products[1:], int(products[0])
+
+    def _tabulate(self, stage: int) -> FloatArray:
+        return likelihood_of_rows(self.model, int(self.order[stage]), self._features[stage], self._rows[stage])
+
+    def _reach(self, stage: int) -> None:
+        if not 0 <= stage <= self.n_stages:
+            raise ValueError(f"stage must be in 0..{self.n_stages}, got {stage}.")
+        while len(self._rows) <= stage:
+            self._step(len(self._rows) - 1)
+
+    def _step(self, stage: int) -> None:
+        """Work out the contexts of the stage that follows."""
+        table, rows = self.likelihood(stage), self._rows[stage]
+        asked = int(self.order[stage])
+        candidates = np.append(self._features[stage], asked)
+        n_outcomes = table.shape[1]
+        # every context with every outcome that some class can show there, and with none
+        possible = self._possible[:, None] & (table > 0)
+        seen = np.concatenate([possible, self._possible[:, None]], axis=1)
+        weight = np.concatenate([self._weights[:, None] * table, np.zeros_like(self._weights)[:, None]], axis=1)
+        context, outcome = np.nonzero(seen.any(axis=2))
+        value = np.where(outcome == n_outcomes, -1, outcome).astype(rows.dtype)
+        longer = np.column_stack([rows[context], value])
+        kept = self._kept(stage + 1, candidates, longer, weight[context, outcome])
+        following, number = np.unique(longer[:, kept], axis=0, return_inverse=True)
+        number = number.ravel()
+        transitions = np.zeros((len(rows), n_outcomes + 1), dtype=np.intp)
+        transitions[context, outcome] = number
+        self._possible = np.zeros((len(following), table.shape[2]), dtype=bool)
+        np.logical_or.at(self._possible, number, seen[context, outcome])
+        self._weights = np.zeros(self._possible.shape)
+        np.add.at(self._weights, number, weight[context, outcome])
+        self._features.append(candidates[kept])
+        self._rows.append(following)
+        self._transitions.append(transitions)
+
+    def _kept(self, stage: int, candidates: IntArray, rows: IntArray, weight: FloatArray) -> IntArray:
+        """Positions of the candidates that the contexts of a stage keep."""
+        if stage == self.n_stages:
+            return np.empty(0, dtype=np.intp)
+        relevant = np.flatnonzero(np.isin(candidates, self.memory[stage]))
+        if _fits(self.model.n_outcomes_, candidates[relevant], self.max_contexts):
+            return relevant
+        ahead = self.order[stage:]
+        chosen = strongest(self.model, candidates[relevant], rows[:, relevant], weight, ahead, self.max_contexts)
+        return relevant[chosen]
+
+
+def _fits(n_outcomes: IntArray, features: IntArray, max_contexts: int) -> bool:
+    """Whether the features have no more combinations of values than that."""
+    # a factor is at least two
+    return len(features) <= 64 and float(np.prod(n_outcomes[features] + 1.0)) <= max_contexts
+
+
+def _keys(values: IntArray, strides: IntArray) -> IntArray:
+    return np.asarray((values.astype(np.intp) + 1) @ strides)
+
+
+def _lookup(rows: IntArray, strides: tuple[IntArray, int]) -> IntArray:
+    number = np.zeros(strides[1], dtype=np.intp)
+    number[_keys(rows, strides[0])] = np.arange(len(rows))
+    return number

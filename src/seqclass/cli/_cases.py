@@ -1,0 +1,123 @@
+"""The cases that a table holds, in the columns of a classifier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seqclass._frames import FrameEncoder
+from seqclass.classifier import SequentialClassifier
+from seqclass.cli._errors import InputError, near
+from seqclass.cli._format import count
+from seqclass.cli._tables import header, kind, pick, read_arrays, read_frame
+
+
+@dataclass(frozen=True)
+class Cases:
+    """The rows to decide for.
+
+    Attributes
+    ----------
+    X : DataFrame, ndarray or csr_array of shape (n, n_columns)
+        Their values.
+    position : dict of str to int, or None
+        Column of each name; None where columns are known by their position, as in the training data.
+    kept : DataFrame or None
+        Columns to copy to the output.
+    """
+
+    X: Any
+    position: dict[str, int] | None
+    kept: Any = None
+
+
+def read_cases(clf: SequentialClassifier, path: Path, keep: tuple[str, ...] = ()) -> Cases:
+    """Read what a classifier may ask for.
+
+    Parameters
+    ----------
+    clf : SequentialClassifier
+        A fitted classifier.
+    path : path
+        The table.
+    keep : tuple of str
+        Columns to copy to the output.
+
+    Returns
+    -------
+    Cases
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read, or has none of the columns.
+    """
+    if kind(path) == "npz":
+        if keep:
+            raise InputError(f"--keep: {path} is no table with columns.")
+        return _from_arrays(clf, path)
+    names = header(path)
+    for name in keep:
+        pick(name, names, path, "--keep")
+    asked = [clf.feature_name(j) for j in clf.order_.tolist()]
+    categorical = set() if clf.encoder_ is None else {str(name) for name in clf.encoder_.categories_}
+    wanted = [name for name in asked if name in set(names)]
+    if asked and not wanted:
+        raise InputError(lacks(clf, path, names, int(clf.order_[0])))
+    # a model that asks for nothing still has rows to decide
+    frame = read_frame(path, [*(wanted or names[:1]), *keep], text=categorical | (set(keep) - set(asked)))
+    X = frame[wanted]
+    return Cases(X, {name: i for i, name in enumerate(wanted)}, frame[list(keep)] if keep else None)
+
+
+def _from_arrays(clf: SequentialClassifier, path: Path) -> Cases:
+    arrays = read_arrays(path)
+    if clf.encoder_ is not None and clf.encoder_.categories_:
+        raise InputError(f"{path}: the model has categorical columns, so it needs a table such as CSV.")
+    if arrays.names is not None and hasattr(clf, "feature_names_in_"):
+        return Cases(arrays.X, {name: j for j, name in enumerate(arrays.names)})
+    if arrays.X.shape[1] != clf.n_features_in_:
+        raise InputError(
+            f"{path} has {count(arrays.X.shape[1], 'feature')}, the model {clf.n_features_in_:,}; without names they "
+            "must be the same, in the same order."
+        )
+    return Cases(arrays.X, None)
+
+
+def lacks(clf: SequentialClassifier, path: Path, names: list[str], column: int, row: int = 1) -> str:
+    """Say that a column is needed and not there."""
+    name = clf.feature_name(column)
+    advice = near(name, names)
+    if not hasattr(clf, "feature_names_in_"):
+        advice = "the model knows no names, so its columns are x0, x1 and so on."
+    return f"{path} lacks the column {name!r}, which row {row} needs; {advice}"
+
+
+def full_rows(clf: SequentialClassifier, cases: Cases, part: slice) -> Any:
+    """Rows of all the columns that the classifier knows; those that are not there or never asked for are missing."""
+    if cases.position is None:
+        rows = cases.X[part]
+        return rows if clf.encoder_ is None else _as_frame(clf, rows.toarray() if hasattr(rows, "toarray") else rows)
+    if hasattr(cases.X, "columns") and clf.encoder_ is not None:
+        return cases.X.iloc[part].reindex(columns=clf.encoder_.columns_)
+    present = [j for j in clf.order_.tolist() if clf.feature_name(j) in cases.position]
+    columns = [cases.position[clf.feature_name(j)] for j in present]
+    if hasattr(cases.X, "columns"):
+        encoder = FrameEncoder().fit(cases.X.iloc[:0])
+        values = encoder.encode(cases.X.iloc[part]).to_numpy()[:, columns]
+    else:
+        values = cases.X[part][:, columns]
+        values = values.toarray() if hasattr(values, "toarray") else values
+    full = np.full((values.shape[0], clf.n_features_in_), np.nan)
+    full[:, present] = values
+    return full if clf.encoder_ is None else _as_frame(clf, full)
+
+
+def _as_frame(clf: SequentialClassifier, values: Any) -> Any:
+    import pandas as pd
+
+    assert clf.encoder_ is not None
+    return pd.DataFrame(values, columns=clf.encoder_.columns_)

@@ -1,0 +1,45 @@
+"""``seqclass explain``: why one row of a table is decided as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from seqclass.cli._cases import full_rows, lacks, read_cases
+from seqclass.cli._describe import load_model
+from seqclass.cli._errors import InputError, refused
+from seqclass.cli._format import count, echo_json
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("model", type=_PATH)
+@click.argument("data", type=_PATH)
+@click.option(
+    "--row", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Number of the row, from 1."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def explain(model: Path, data: Path, row: int, as_json: bool) -> None:
+    """Tell why a row of the table DATA is decided as it is, by a MODEL that 'seqclass fit' wrote.
+
+    DATA is read as 'seqclass predict' reads its table. For each feature that is asked for: what it showed, the belief
+    after it, its price, and what asking it was expected to save beyond that price; then why no more was asked, and
+    what each decision is expected to cost. All costs are in units of misclassification cost.
+    """
+    clf = load_model(model)
+    cases = read_cases(clf, data)
+    n = int(cases.X.shape[0])
+    if row > n:
+        raise InputError(f"--row: {data} has {count(n, 'row')}, so there is no row {row:,}.")
+    with refused(str(data)):
+        [explanation] = clf.explain(full_rows(clf, cases, slice(row - 1, row)))
+    for step in explanation.steps:
+        # a column that is not there may stay away as long as the case does not ask for it
+        if cases.position is not None and step.name not in cases.position:
+            raise InputError(lacks(clf, data, list(cases.position), step.column, row))
+    if as_json:
+        echo_json({"row": row, **explanation.to_dict()})
+    else:
+        click.echo(str(explanation))

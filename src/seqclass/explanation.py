@@ -1,0 +1,283 @@
+"""Why an instance was decided as it was: what was asked, what was expected of it, and what it told."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from seqclass._arrays import FloatArray
+from seqclass._highlight import Word, mark_words
+from seqclass._text import belief_text, value_text
+from seqclass.session import Question
+
+#: A probability that moves by less has not moved.
+_MOVED = 1e-12
+
+
+@dataclass(frozen=True)
+class ExplanationStep:
+    """One feature that was asked for.
+
+    Attributes
+    ----------
+    name : str
+        Its name; ``"x3"`` for column 3 where features have no names.
+    column : int
+        Its column in the training data.
+    value : float, str or None
+        What it showed, as given; None where it was missing.
+    outcome : int
+        Outcome of the model that the value belongs to; -1 where missing.
+    label : str or None
+        What that outcome is, such as ``"[1.2, 3.4)"``; None where missing.
+    price : float
+        What it was offered for, in units of misclassification cost.
+    paid : float
+        What was paid: the price, or nothing for a missing one unless the classifier charges for those.
+    expected_saving : float
+        By how much asking it was expected to be cheaper than deciding, its price and those of later features counted;
+        NaN where the policy cannot tell.
+    before, after : tuple of float of length n_classes
+        P(class | what was seen) before and after the answer.
+
+    Examples
+    --------
+    >>> step = ExplanationStep("age", 0, 47.0, 2, "[40, 60)", 0.01, 0.01, 0.2, (0.5, 0.5), (0.3, 0.7))
+    >>> step.missing, step.gain
+    (False, 1)
+    """
+
+    name: str
+    column: int
+    value: float | str | None
+    outcome: int
+    label: str | None
+    price: float
+    paid: float
+    expected_saving: float
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+
+    @property
+    def missing(self) -> bool:
+        """Whether it was asked for and not there."""
+        return self.outcome < 0
+
+    @property
+    def gain(self) -> int | None:
+        """Number of the class whose probability rose most; None where none rose."""
+        change = [after - before for before, after in zip(self.before, self.after)]
+        best = max(range(len(change)), key=lambda i: change[i])
+        return best if change[best] > _MOVED else None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why one instance was decided as it was.
+
+    Make one with `SequentialClassifier.explain`; ``str()`` of it is a text for people.
+
+    Attributes
+    ----------
+    classes : tuple of length n_classes
+        Class labels.
+    prior, posterior : tuple of float of length n_classes
+        P(class) before anything was asked, and at the stop.
+    steps : tuple of ExplanationStep
+        What was asked, in order.
+    not_asked : Question or None
+        The feature that would have come next, with its price and what asking it was expected to save (not above zero:
+        that is why it stopped); None where none would have: all were asked for, or the order or a limit ends there.
+    decision : object
+        The decision taken, a label of ``decisions_``.
+    decision_costs : dict
+        Expected cost of each decision at the stop, by label; the decision has the lowest.
+    cost : float
+        Prices paid.
+
+    References
+    ----------
+    .. [1] Y. W. Liyanage, D.-S. Zois and C. Chelmis, "Dynamic instance-wise classification in correlated feature
+       spaces", IEEE TAI 2021, section VI-G: Table IX and Fig. 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass import SequentialClassifier
+    >>> X = np.repeat([[0.0, 5.0], [1.0, 5.0]], 20, axis=0)
+    >>> clf = SequentialClassifier().fit(X, np.repeat(["a", "b"], 20))
+    >>> print(clf.explain([0.1, 5.0])[0])
+    At first: a 50.0%, b 50.0%
+    1. x0 = 0.1 (< 0.3333): a 95.5%, b 4.5%
+       price 0.01, expected to save 0.4248 beyond it
+    Stopped before x1 (price 0.01): going on is expected to cost 0.0100 more than deciding.
+    Decision: a, expected to cost 0.0455 (b 0.9545). 1 feature acquired, 0.01 paid.
+    """
+
+    classes: tuple[Any, ...]
+    prior: tuple[float, ...]
+    posterior: tuple[float, ...]
+    steps: tuple[ExplanationStep, ...]
+    not_asked: Question | None
+    decision: Any
+    decision_costs: Mapping[Any, float]
+    cost: float
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __str__(self) -> str:
+        lines = [f"At first: {belief_text(self.classes, self.prior)}"]
+        for number, step in enumerate(self.steps, 1):
+            lines += _step_lines(number, step, self.classes)
+        return "\n".join([*lines, _stop_line(self.not_asked), _decision_line(self)])
+
+    @property
+    def n_features(self) -> int:
+        """Features acquired; one that was asked for and missing does not count."""
+        return sum(not step.missing for step in self.steps)
+
+    @property
+    def beliefs(self) -> FloatArray:
+        """P(class | what was seen) before anything and after each answer, (n_asked + 1, n_classes)."""
+        return np.array([self.prior, *(step.after for step in self.steps)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as plain lists, dicts, numbers and texts.
+
+        Returns
+        -------
+        dict
+            Keys are the attributes; each step has ``missing`` as well. Labels are plain Python values.
+        """
+        content = asdict(self)
+        for step, fields in zip(self.steps, content["steps"]):
+            fields["missing"] = step.missing
+        content["n_features"] = self.n_features
+        return dict(_plain(content))
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Return the explanation as JSON text; what is not a number (NaN) becomes null.
+
+        Parameters
+        ----------
+        indent : int, optional
+            Spaces by which lines are indented; by default all is one line.
+
+        Returns
+        -------
+        str
+        """
+        return json.dumps(_finite(self.to_dict()), indent=indent, allow_nan=False)
+
+    def highlight(
+        self,
+        text: str,
+        feature_names: Sequence[str] | Mapping[int, str] | None = None,
+        *,
+        style: str = "terminal",
+    ) -> str:
+        """Mark in a document the words that were used, where features are words (a bag of words).
+
+        A word whose value is not zero is marked wherever it stands by itself, whatever its case. Below the document
+        each word is listed, with the class that gained most by it: those present, and those found absent.
+
+        Parameters
+        ----------
+        text : str
+            The document.
+        feature_names : sequence of str of length n_features or mapping of column to str, optional
+            The word that each column counts; by default the names that the explanation has.
+        style : {"terminal", "markdown", "html"}
+            Coloured for terminals, bold in Markdown, or ``<mark>`` in HTML; what the document holds is escaped.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        TypeError
+            If ``text`` is no text.
+        ValueError
+            If the style is unknown, or a word has no name.
+        """
+        return mark_words(text, [self._word(step, feature_names) for step in self.steps if not step.missing], style)
+
+    def _word(self, step: ExplanationStep, names: Sequence[str] | Mapping[int, str] | None) -> Word:
+        name = step.name if names is None else named(names, step.column)
+        gain = step.gain
+        number = 0 if gain is None else gain
+        towards = None if gain is None else str(self.classes[gain])
+        return Word(name, step.value not in (0.0, "0", "0.0"), towards, number, step.before[number], step.after[number])
+
+
+def named(names: Sequence[str] | Mapping[int, str], column: int) -> str:
+    """Name of a column among those that the user gives.
+
+    Examples
+    --------
+    >>> named(["great", "plot"], 1), named({7: "plot"}, 7)
+    ('plot', 'plot')
+    """
+    try:
+        return str(names[column])
+    except (KeyError, IndexError):
+        raise ValueError(f"feature_names has no name for column {column}, which was asked for.") from None
+
+
+def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any]) -> list[str]:
+    if step.missing:
+        told = f"{step.name} is missing, so the belief stays as it is"
+    else:
+        shown = value_text(step.value)
+        within = "" if step.label in (shown, None) else f" ({step.label})"
+        told = f"{step.name} = {shown}{within}: {belief_text(classes, step.after)}"
+    saving = "" if math.isnan(step.expected_saving) else f", expected to save {step.expected_saving:.4f} beyond it"
+    unpaid = ", not charged" if step.missing and not step.paid and step.price else ""
+    return [f"{number}. {told}", f"   price {step.price:.4g}{saving}{unpaid}"]
+
+
+def _stop_line(question: Question | None) -> str:
+    if question is None:
+        return "Stopped because no further feature is on offer."
+    text = f"Stopped before {question.name} (price {question.price:.4g})"
+    if math.isnan(question.expected_saving):
+        return f"{text}."
+    if question.expected_saving > -5e-5:
+        return f"{text}: going on is not expected to be any cheaper than deciding."
+    return f"{text}: going on is expected to cost {-question.expected_saving:.4f} more than deciding."
+
+
+def _decision_line(explanation: Explanation) -> str:
+    costs = explanation.decision_costs
+    others = sorted((cost, str(label)) for label, cost in costs.items() if label != explanation.decision)
+    shown = ", ".join(f"{label} {cost:.4f}" for cost, label in others[:3])
+    rest = f" ({shown}{', ...' if len(others) > 3 else ''})" if shown else ""
+    n = explanation.n_features
+    return (
+        f"Decision: {explanation.decision}, expected to cost {costs[explanation.decision]:.4f}{rest}. "
+        f"{n} feature{'' if n == 1 else 's'} acquired, {explanation.cost:.4g} paid."
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _finite(value: Any) -> Any:
+    """Make JSON of plain values: keys are texts, and what is no number is null."""
+    if isinstance(value, dict):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

@@ -1,0 +1,229 @@
+"""Why an instance was decided as it was: its belief after each answer, and what each question should save."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from seqclass._arrays import FloatArray
+from seqclass._text import value_text
+from seqclass._validation import check_integer
+from seqclass.classifier import SequentialClassifier
+from seqclass.explanation import Explanation, ExplanationStep
+from seqclass.plots._style import FAINT, NEUTRAL, colour, legend_below, open_frame, pyplot, shorten
+
+#: Classes that get a colour of their own; the others together are grey.
+_SHOWN = 6
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One line of the picture; NaN where there is nothing to draw."""
+
+    label: str
+    belief: tuple[float, ...] | None = None
+    saving: float = math.nan
+    price: float = math.nan
+    asked: bool = True
+
+
+class ExplanationDisplay:
+    """An explanation from top to bottom: the prior, a line for each answer, and the question that was not asked.
+
+    Left: the belief after each answer, a bar parted among the classes. Right: what asking was expected to save beyond
+    its price at that moment, and the price. Make one with `from_estimator`, or from what
+    `SequentialClassifier.explain` gives.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        The explanation.
+    max_steps : int
+        Most answers to show, the first ones.
+
+    Attributes
+    ----------
+    ax_ : ndarray of matplotlib Axes of shape (2,)
+        Left: belief; right: expected savings.
+    figure_ : matplotlib Figure
+        The figure.
+    bars_ : list of matplotlib BarContainer
+        Bars of each class with a colour of its own, then those of the others together, if any.
+
+    References
+    ----------
+    .. [1] Y. W. Liyanage, D.-S. Zois and C. Chelmis, "Dynamic instance-wise classification in correlated feature
+       spaces", IEEE TAI 2021, Table IX and Fig. 4.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from seqclass import SequentialClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> display = ExplanationDisplay.from_estimator(SequentialClassifier().fit(X, y), X.iloc[0])
+    >>> len(display.bars_), len(display.bars_[0]) == 1 + len(display.explanation.steps)
+    (2, True)
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, explanation: Explanation, *, max_steps: int = 25) -> None:
+        self.explanation = explanation
+        self.max_steps = check_integer(max_steps, "max_steps", 1)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: SequentialClassifier, x_row: Any, *, ax: Any = None, title: str | None = None, **settings: Any
+    ) -> ExplanationDisplay:
+        """Explain the decision for one instance, and draw it.
+
+        Parameters
+        ----------
+        estimator : SequentialClassifier
+            A fitted classifier.
+        x_row : array-like of shape (n_features,) or (1, n_features), pandas Series or one-row data frame
+            The instance, in the form of the training data.
+        ax : sequence of two matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        title : str, optional
+            By default the decision, the number of features acquired and the prices paid.
+        **settings
+            Passed to `ExplanationDisplay`.
+
+        Returns
+        -------
+        ExplanationDisplay
+
+        Raises
+        ------
+        ValueError
+            If ``x_row`` is not one instance.
+        """
+        explanations = estimator.explain(x_row)
+        if len(explanations) != 1:
+            raise ValueError(f"x_row must be one instance, got {len(explanations)}; pass X[i : i + 1].")
+        return cls(explanations[0], **settings).plot(ax, title=title)
+
+    def plot(self, ax: Any = None, *, title: str | None = None) -> ExplanationDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : sequence of two matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        title : str, optional
+            By default the decision, the number of features acquired and the prices paid.
+
+        Returns
+        -------
+        ExplanationDisplay
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If ``ax`` is not two axes.
+        """
+        rows = self._rows()
+        own = ax is None
+        if own:
+            size = (8.6, 1.9 + 0.3 * len(rows))
+            _, ax = pyplot().subplots(1, 2, figsize=size, sharey=True, layout="constrained", width_ratios=(3, 2))
+        self.ax_ = np.asarray(ax, dtype=object)
+        if self.ax_.shape != (2,):
+            raise ValueError("ax must be two axes, one for the belief and one for what asking was expected to save.")
+        left, right = self.ax_
+        self.figure_ = left.figure
+        for axes in (left, right):
+            open_frame(axes)
+            axes.grid(visible=False, axis="y")
+            axes.tick_params(axis="y", length=0)
+            axes.set_ylim(len(rows) - 0.4, -0.6)
+        left.set_yticks(range(len(rows)), [row.label for row in rows], fontsize=9)
+        self._draw_beliefs(left, rows)
+        self._draw_savings(right, rows)
+        if own:
+            self.figure_.legend(loc="outside lower center", ncols=4, fontsize=9, frameon=False)
+        else:
+            legend_below(left, columns=2)
+            legend_below(right, columns=1)
+        self.figure_.suptitle(self._title() if title is None else title, fontsize=11)
+        return self
+
+    def _rows(self) -> list[_Row]:
+        told = self.explanation
+        rows = [_Row("at first", told.prior)]
+        for number, step in enumerate(told.steps[: self.max_steps], 1):
+            rows.append(_Row(f"{number}. {_answer(step)}", step.after, step.expected_saving, step.price))
+        left_out = len(told.steps) - self.max_steps
+        if left_out > 0:
+            rows.append(_Row(f"and {left_out} more, up to", told.posterior))
+        question = told.not_asked
+        if question is not None:
+            rows.append(
+                _Row(f"not asked: {shorten(question.name, 24)}", None, question.expected_saving, question.price, False)
+            )
+        return rows
+
+    def _draw_beliefs(self, ax: Any, rows: list[_Row]) -> None:
+        place = [i for i, row in enumerate(rows) if row.belief is not None]
+        belief = np.array([row.belief for row in rows if row.belief is not None])
+        shown = self._coloured(belief)
+        rest = np.setdiff1d(np.arange(belief.shape[1]), shown)
+        parts = [(belief[:, i], colour(rank), self.explanation.classes[i]) for rank, i in enumerate(shown)]
+        if rest.size:
+            parts.append((belief[:, rest].sum(axis=1), FAINT, "other classes"))
+        start = np.zeros(len(place))
+        self.bars_ = []
+        for width, paint, label in parts:
+            bars = ax.barh(place, width, left=start, color=paint, height=0.72, label=shorten(label, 24))
+            self.bars_.append(bars)
+            start = start + width
+        ax.set_xlim(0.0, 1.0)
+        ax.set_xlabel("P(class | what was seen)")
+
+    def _coloured(self, belief: FloatArray) -> list[int]:
+        """Give the classes with a colour of their own: those that were ever likely, and the decision."""
+        n_classes = belief.shape[1]
+        if n_classes <= _SHOWN + 1:
+            return list(range(n_classes))
+        decided = np.array([label == self.explanation.decision for label in self.explanation.classes])
+        peak = belief.max(axis=0) + decided
+        return [int(i) for i in np.sort(np.argsort(-peak, kind="stable")[:_SHOWN])]
+
+    def _draw_savings(self, ax: Any, rows: list[_Row]) -> None:
+        place = [i for i, row in enumerate(rows) if not math.isnan(row.saving)]
+        saving = [rows[i].saving for i in place]
+        paint = ["#4D4D4D" if rows[i].asked else FAINT for i in place]
+        if place:
+            ax.barh(place, saving, color=paint, height=0.5, label="expected to save, beyond its price")
+        priced = [i for i, row in enumerate(rows) if not math.isnan(row.price)]
+        if priced:
+            price = [rows[i].price for i in priced]
+            low, high = np.array(priced) - 0.42, np.array(priced) + 0.42
+            ax.vlines(price, low, high, color="black", linewidth=2, label="its price")
+        ax.axvline(0.0, color="black", linewidth=0.8)
+        largest = max([*(abs(v) for v in saving), *(rows[i].price for i in priced), 1e-6])
+        # room for the numbers, which stand where bars are too short to tell
+        ax.set_xlim(min([-0.12 * largest, *(1.05 * v for v in saving)]), 1.45 * largest)
+        for i, value in zip(place, saving):
+            right = max(value, rows[i].price, 0.0) + 0.04 * largest
+            ax.text(right, i, f"{value:+.4f}", va="center", fontsize=8, color="black" if rows[i].asked else NEUTRAL)
+        ax.xaxis.get_major_locator().set_params(nbins=4)
+        ax.set_xlabel("expected cost")
+
+    def _title(self) -> str:
+        told = self.explanation
+        count = "1 feature" if told.n_features == 1 else f"{told.n_features} features"
+        return f"decided {shorten(told.decision, 24)} after {count}, {told.cost:.3g} paid"
+
+
+def _answer(step: ExplanationStep) -> str:
+    """What was asked and what it showed."""
+    if step.missing:
+        return f"{shorten(step.name, 22)} missing"
+    value = f"{step.value:.4g}" if isinstance(step.value, float) else value_text(step.value)
+    return f"{shorten(step.name, 22)} = {shorten(value, 12)}"

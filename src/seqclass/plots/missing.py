@@ -1,0 +1,176 @@
+"""What becomes of a classifier when more and more features are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass.analysis import MissingSweep, missing_sweep
+from seqclass.classifier import SequentialClassifier
+from seqclass.plots._style import MARKERS, colour, legend_below, open_frame, pyplot, shorten
+
+#: What can be drawn, and what its axis is called.
+_LABELS = {
+    "accuracy": "accuracy",
+    "n_features": "mean features acquired",
+    "n_asked": "mean features asked for",
+    "cost": "realised cost",
+    "log_loss": "log loss, nats",
+}
+
+
+class MissingSweepDisplay:
+    """Measures against the share of missing cells, an axes each and a line for each classifier.
+
+    Bars show one standard error to either side. A share of zero is a dotted line: nothing missing.
+    Make one with `from_estimator`, or from the records of `seqclass.analysis.missing_sweep`.
+
+    Parameters
+    ----------
+    sweeps : MissingSweep or mapping of str to MissingSweep
+        The record, or several by name.
+    measures : sequence of str
+        What to draw: ``"accuracy"``, ``"n_features"``, ``"n_asked"``, ``"cost"``, ``"log_loss"``.
+
+    Attributes
+    ----------
+    ax_ : ndarray of matplotlib Axes of shape (n_measures,)
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure.
+
+    Raises
+    ------
+    ValueError
+        If a measure is unknown, or there is no sweep.
+
+    References
+    ----------
+    .. [1] Y. W. Liyanage, D.-S. Zois and C. Chelmis, "Dynamic instance-wise classification in correlated feature
+       spaces", IEEE TAI 2021, Fig. 5.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from seqclass import SequentialClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = SequentialClassifier().fit(X[::2], y[::2])
+    >>> display = MissingSweepDisplay.from_estimator(clf, X[1::2], y[1::2], shares=[0, 0.01, 0.1, 0.5], n_repeats=2)
+    >>> [ax.get_ylabel() for ax in display.ax_]
+    ['accuracy', 'mean features acquired']
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(
+        self,
+        sweeps: MissingSweep | Mapping[str, MissingSweep],
+        *,
+        measures: Sequence[str] = ("accuracy", "n_features"),
+    ) -> None:
+        self.sweeps = {"": sweeps} if isinstance(sweeps, MissingSweep) else dict(sweeps)
+        self.measures = [measures] if isinstance(measures, str) else list(measures)
+        if not self.sweeps or not self.measures:
+            raise ValueError("sweeps and measures must name at least one each.")
+        unknown = [name for name in self.measures if name not in _LABELS]
+        if unknown:
+            raise ValueError(f"measures holds {unknown[0]!r}; they may be {', '.join(map(repr, _LABELS))}.")
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: SequentialClassifier,
+        X: Any,
+        y: npt.ArrayLike,
+        *,
+        ax: Any = None,
+        title: str | None = None,
+        measures: Sequence[str] = ("accuracy", "n_features"),
+        **settings: Any,
+    ) -> MissingSweepDisplay:
+        """Remove cells of test data at random, and draw what becomes of it.
+
+        Parameters
+        ----------
+        estimator : SequentialClassifier
+            A fitted classifier.
+        X : array-like, data frame or sparse array of shape (n, n_features)
+            Test data.
+        y : array-like of shape (n,)
+            Labels.
+        ax : sequence of matplotlib Axes, optional
+            Where to draw, one a measure; by default a new figure.
+        title : str, optional
+            By default none.
+        measures : sequence of str
+            What to draw.
+        **settings
+            Passed to `seqclass.analysis.missing_sweep`, such as ``shares``.
+
+        Returns
+        -------
+        MissingSweepDisplay
+        """
+        return cls(missing_sweep(estimator, X, y, **settings), measures=measures).plot(ax, title=title)
+
+    def plot(self, ax: Any = None, *, title: str | None = None) -> MissingSweepDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : sequence of matplotlib Axes, optional
+            Where to draw, one a measure; by default a new figure.
+        title : str, optional
+            By default none.
+
+        Returns
+        -------
+        MissingSweepDisplay
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If ``ax`` is not one axes for each measure.
+        """
+        count = len(self.measures)
+        own = ax is None
+        if own:
+            _, ax = pyplot().subplots(1, count, figsize=(4.1 * count, 3.6), layout="constrained", squeeze=False)
+        self.ax_ = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+        if self.ax_.shape != (count,):
+            raise ValueError(f"ax must be one axes for each of the {count} measures.")
+        self.figure_ = self.ax_[0].figure
+        for axes, measure in zip(self.ax_, self.measures):
+            self._draw(axes, measure)
+        handles, labels = self.ax_[0].get_legend_handles_labels()
+        if own and labels:
+            self.figure_.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=9, frameon=False)
+        elif labels:
+            legend_below(self.ax_[-1])
+        if title is not None:
+            self.figure_.suptitle(title, fontsize=11)
+        return self
+
+    def _draw(self, ax: Any, measure: str) -> None:
+        open_frame(ax)
+        whole = False
+        for number, (name, sweep) in enumerate(self.sweeps.items()):
+            some = sweep.share > 0
+            value, error = getattr(sweep, measure), getattr(sweep, f"{measure}_error")
+            style = {"color": colour(number), "marker": MARKERS[number % len(MARKERS)], "markersize": 5, "capsize": 3}
+            label = shorten(name, 24) if name else None
+            ax.errorbar(100 * sweep.share[some], value[some], np.nan_to_num(error[some]), label=label, **style)
+            for level in value[~some]:
+                whole = True
+                ax.axhline(level, color=colour(number), linestyle=":", linewidth=1.5)
+        if whole:
+            ax.plot([], [], color="black", linestyle=":", linewidth=1.5, label="nothing missing")
+        if any((sweep.share > 0).any() for sweep in self.sweeps.values()):
+            ax.set_xscale("log")
+        ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        ax.set_xlabel("missing cells, %")
+        ax.set_ylabel(_LABELS[measure])

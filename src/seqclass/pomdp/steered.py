@@ -1,0 +1,129 @@
+"""Problems without tables: a simpler process is solved, and its values steer look-ahead on the problem itself."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from sklearn.base import clone
+
+from seqclass._arrays import as_generator
+from seqclass._validation import check_integer
+from seqclass.pomdp.grid import GridValueIteration
+from seqclass.pomdp.perseus import Perseus
+from seqclass.pomdp.policy import LookaheadPolicy, Policy
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.regression import corrected
+from seqclass.pomdp.solver import Solver, certified
+from seqclass.pomdp.values import SteeringValues
+
+#: Contexts a stage by number of classes, where the user names none; 1 for more classes.
+_MAX_CONTEXTS = {1: 32, 2: 32, 3: 32}
+#: Levels of the grid by number of classes: values that only steer need no fine one.
+_LEVELS = {1: 200, 2: 200, 3: 40}
+
+
+class Steered(Solver):
+    """Solver of problems without tables, such as those of correlated features that depend on too many others.
+
+    The problem's `projection`, in which a stage looks at the few answers that say most about what is to come, is solved
+    by any solver that works out values. These say what each answer would be worth in one step of look-ahead on the
+    problem itself, with its own likelihoods and beliefs, after a regression has corrected them for the answers that the
+    projection does not remember. The values are no plan's cost, but the certificate is that of the policy on the
+    problem itself, and as valid as any. A problem that has tables is left to the solver within.
+
+    Parameters
+    ----------
+    solver : Solver, optional
+        Solves the projection; by default a grid for at most three classes and `Perseus` beyond.
+    max_contexts : int or None
+        Most contexts of a stage of the projection; 1 leaves nothing but the belief. None: 32 for at most three classes;
+        1 beyond, where beliefs are worth more than contexts.
+    n_beliefs : int
+        Most beliefs a stage, reached by the problem itself, at which the values are corrected; 0 leaves them as they
+        are.
+    certificate_paths : int
+        Sampled paths of the certificate; 0 leaves it out.
+    random_state : int, generator or None
+        Seed of the beliefs and the certificate, and of the solver if none is given.
+
+    References
+    ----------
+    .. [1] M. B. Haugh and L. Kogan, "Pricing American options: a duality approach", Operations Research 52, 2004 (why
+       any values give a valid bound).
+    .. [2] F. A. Longstaff and E. S. Schwartz, "Valuing American options by simulation: a simple least-squares
+       approach", Review of Financial Studies 14, 2001.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import Steered, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> round(Steered().solve(problem).info.upper, 3)
+    0.25
+    """
+
+    def __init__(
+        self,
+        solver: Solver | None = None,
+        *,
+        max_contexts: int | None = None,
+        n_beliefs: int = 3000,
+        certificate_paths: int = 10_000,
+        random_state: Any = 0,
+    ) -> None:
+        self.solver = solver
+        self.max_contexts = max_contexts
+        self.n_beliefs = n_beliefs
+        self.certificate_paths = certificate_paths
+        self.random_state = random_state
+
+    def solve(self, problem: AcquisitionProblem) -> Policy:
+        """Solve a problem; see `Solver.solve`."""
+        started = time.perf_counter()
+        most = _MAX_CONTEXTS.get(problem.n_classes, 1) if self.max_contexts is None else self.max_contexts
+        check_integer(most, "max_contexts", 1)
+        check_integer(self.n_beliefs, "n_beliefs", 0)
+        check_integer(self.certificate_paths, "certificate_paths", 0)
+        projection = problem if problem.has_tables else problem.projection(most)
+        if projection is None:
+            raise ValueError(
+                f"Steered needs a problem with tables or a projection, and {type(problem).__name__} has neither; use "
+                "Lookahead."
+            )
+        policy = self._inner(projection, projection is not problem).solve(projection)
+        if not isinstance(policy, LookaheadPolicy):
+            raise ValueError(
+                f"Steered needs a solver that works out values, such as Perseus, and {self.solver!r} does not."
+            )
+        if projection is not problem:
+            values = SteeringValues(problem, projection, policy.values)
+            values = corrected(values, self.n_beliefs, as_generator(self.random_state))
+            policy = LookaheadPolicy(values, policy.info)
+        policy = policy.with_info(seconds=time.perf_counter() - started, size=policy.values.size)
+        return certified(policy, self.certificate_paths, self.random_state)
+
+    def _inner(self, projection: AcquisitionProblem, steering: bool) -> Solver:
+        if self.solver is not None:
+            solver = clone(self.solver)
+        elif steering and projection.n_classes in _LEVELS:
+            solver = GridValueIteration(_LEVELS[projection.n_classes], random_state=self.random_state)
+        else:
+            solver = table_solver(projection, self.random_state)
+        # its certificate would be about the projection
+        return solver.set_params(certificate_paths=0)  # type: ignore[no-any-return]
+
+
+def table_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver:
+    """Solver for a problem with tables: a grid for at most three classes, Perseus beyond.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> table_solver(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1))
+    GridValueIteration()
+    """
+    if problem.n_classes <= 3:
+        return GridValueIteration(random_state=random_state)
+    return Perseus(random_state=random_state)

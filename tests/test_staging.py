@@ -1,0 +1,275 @@
+"""The staged problem of a model of correlated features: exact tables, projections, missing values, and what follows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from seqclass import SequentialClassifier, ifc2f, load
+from seqclass._staging import ModelProblem, acquisition_problem
+from seqclass.analysis import stopping_regions, thresholds
+from seqclass.bn import NaiveBayes, TreeNetwork
+from seqclass.costs import resolve_prices
+from seqclass.pomdp import (
+    ExactValueIteration,
+    GridValueIteration,
+    Lookahead,
+    Perseus,
+    Steered,
+    TableProblem,
+    acquire,
+    certify,
+    cost_sweep,
+    default_solver,
+    evaluate,
+    grid_lower_bound,
+    optimal_cost,
+    sawtooth_lower_bound,
+    solve_for_budget,
+    within_budget,
+    write_pomdp,
+    write_pomdpx,
+)
+
+PRICE = 0.03
+
+
+def problem_of(tree, *, max_contexts=256, price=PRICE, costs=None):
+    n_classes = len(tree.prior)
+    costs = 1 - np.eye(n_classes) if costs is None else costs
+    prices = np.full(len(tree.order), price)
+    return ModelProblem(tree.model, tree.prior, tree.order, prices, costs, max_contexts=max_contexts)
+
+
+def truth_of(tree, price=PRICE):
+    return tree.optimum(np.full(len(tree.order), price), 1 - np.eye(len(tree.prior)))
+
+
+def as_tables(problem):
+    """The same problem as plain tables."""
+    stages, contexts = range(problem.n_stages), problem._contexts
+    return TableProblem(
+        problem.prior,
+        [contexts.likelihood(stage) for stage in stages],
+        problem.prices,
+        problem.decision_costs,
+        transitions=[contexts.transitions(stage) for stage in stages],
+        features=problem.features,
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_likelihoods_given_all_that_was_seen(make_tree, seed):
+    tree = make_tree(seed)
+    X, _ = tree.model.sample(30, random_state=0)
+    X[::3, 1] = -1
+    for max_contexts in (1, 256):
+        problem = problem_of(tree, max_contexts=max_contexts)
+        info = problem.begin(len(X))
+        seen = np.full_like(X, -1)
+        for feature in tree.order:
+            np.testing.assert_allclose(info.likelihood, tree.model.likelihood(int(feature), seen), atol=1e-12)
+            seen[:, feature] = X[:, feature]
+            info = info.update(X[:, feature])
+            np.testing.assert_allclose(info.belief, tree.model.posterior(seen), atol=1e-10)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+@pytest.mark.parametrize("seed", range(3))
+def test_tables_reach_the_optimum(make_tree, seed, n_classes):
+    tree = make_tree(seed, n_features=4, n_classes=n_classes)
+    problem, truth = problem_of(tree), truth_of(tree)
+    assert problem.has_tables
+    assert optimal_cost(problem) == pytest.approx(truth, abs=1e-12)
+    solvers = [Perseus(10**6, n_rounds=1, tolerance=0.0), ExactValueIteration(max_vectors=2000)]
+    for solver in solvers:
+        policy = solver.set_params(certificate_paths=0).solve(problem)
+        assert policy.values.value(0, problem.prior[None], np.zeros(1, int))[0] == pytest.approx(truth, abs=1e-9)
+        assert evaluate(problem, policy).cost == pytest.approx(truth, abs=1e-9)
+    if n_classes < 4:
+        assert evaluate(problem, GridValueIteration(certificate_paths=0).solve(problem)).cost <= truth + 1e-3
+        assert truth - 0.01 < grid_lower_bound(problem) <= truth + 1e-9
+    assert sawtooth_lower_bound(problem) <= truth + 1e-9
+
+
+@pytest.mark.parametrize("max_contexts", [1, 4, 256])
+def test_certificates_hold_with_and_without_tables(make_tree, max_contexts):
+    for seed in range(4):
+        tree = make_tree(seed)
+        problem, truth = problem_of(tree, max_contexts=max_contexts), truth_of(tree)
+        policy = default_solver(problem).solve(problem)
+        cost = evaluate(problem, policy).cost
+        for method in ("auto", "simulation"):
+            found = certify(problem, policy, method=method, n_paths=2000, random_state=seed + 10)
+            assert found.lower <= truth + 1e-9
+            assert found.upper >= cost - 1e-9
+        assert certify(problem, Lookahead(1, certificate_paths=0).solve(problem), method="simulation").lower <= truth
+
+
+def test_coarse_contexts_are_never_taken_for_exact(make_tree):
+    problem = problem_of(make_tree(3), max_contexts=1)
+    assert not problem.has_tables
+    assert problem.n_contexts(2) == 1
+    assert problem.begin().context is None
+    for bound in (grid_lower_bound, sawtooth_lower_bound):
+        with pytest.raises(ValueError, match="tables"):
+            bound(problem)
+    for solver in (GridValueIteration(), Perseus(), ExactValueIteration()):
+        with pytest.raises(ValueError, match="Steered"):
+            solver.solve(problem)
+    with pytest.raises(NotImplementedError, match="tables"):
+        problem.context_likelihood(0, None)
+    assert problem.projection(1).has_tables
+
+
+def test_the_projection_is_a_process_of_its_own(make_tree):
+    problem = problem_of(make_tree(3), max_contexts=1)
+    projection = problem.projection(4)
+    info, own = problem.begin(1), projection.begin(1)
+    for stage, outcome in enumerate((2, -1, 1, 0)):
+        assert projection.contexts(stage, info.state) == projection.contexts(stage, own.state)
+        after = projection.successor_contexts(stage, own.context)
+        info, own = info.update(np.array([outcome])), own.update(np.array([outcome]))
+        if outcome >= 0:
+            assert after[0, outcome] == own.context[0]
+        assert (own.likelihood == projection.context_likelihood(stage + 1, own.context)).all()
+    assert projection.projection(1) is projection
+
+
+def test_answers_are_those_that_count(make_tree):
+    problem = problem_of(make_tree(3), max_contexts=1)
+    info = problem.begin(3)
+    for stage, outcome in enumerate(([0, 1, 2], [2, 2, -1], [1, 0, 1], [0, 0, 0])):
+        ahead = problem.successor_answers(stage, problem.answers(stage, info.state))
+        info = info.update(np.array(outcome))
+        seen = np.flatnonzero(np.array(outcome) >= 0)
+        after = problem.answers(stage + 1, info.state)
+        np.testing.assert_array_equal(after[seen], ahead[seen, np.array(outcome)[seen]])
+        memory = problem.model.context_features(problem.features)[stage + 1]
+        assert after.shape == (3, len(memory))
+
+
+def test_missing_answers_leave_a_sensible_policy(make_tree):
+    tree = make_tree(5, n_features=6)
+    X, y = tree.model.sample(4000, random_state=1)
+    X[np.random.default_rng(0).random(X.shape) < 0.3] = -1
+    stop_now = 1 - tree.prior.max()
+    for max_contexts in (1, 10**6):
+        problem = problem_of(tree, max_contexts=max_contexts)
+        for solver in (default_solver(problem), Steered(Perseus(200), max_contexts=4)):
+            policy = solver.set_params(certificate_paths=0).solve(problem)
+            done = acquire(policy, X)
+            cost = done.leaf_price[done.leaf] + (done.leaf_decision[done.leaf] != y)
+            assert cost.mean() < stop_now - 0.02
+    nothing = acquire(policy, np.full((5, 6), -1))
+    np.testing.assert_allclose(nothing.leaf_belief[nothing.leaf], np.tile(tree.prior, (5, 1)), atol=1e-12)
+
+
+def test_replaced_arrays_share_the_tables(make_tree):
+    tree = make_tree(2)
+    for max_contexts in (1, 256):
+        problem = problem_of(tree, max_contexts=max_contexts)
+        other = problem.replace(prior=np.array([0.8, 0.1, 0.1]), prices=problem.prices * 2)
+        assert other._contexts is problem._contexts
+        assert other.projection(4).kept is problem.projection(4).kept
+        assert other.projection(4).prices[0] == 2 * PRICE
+        short = within_budget(problem, max_features=3)
+        policy = default_solver(short).solve(short)
+        truth = tree.optimum(np.full(3, PRICE), 1 - np.eye(3), tree.order[:3])
+        assert evaluate(short, policy).cost == pytest.approx(truth, rel=0.02)
+        assert policy.info.lower <= truth + 1e-9
+
+
+def test_frontier_and_budget(make_tree):
+    tree = make_tree(1)
+    truths = [truth_of(tree, PRICE * m) for m in (0.5, 1.0, 2.0)]
+    for max_contexts in (1, 256):
+        problem = problem_of(tree, max_contexts=max_contexts)
+        frontier = cost_sweep(problem, [0.5, 1.0, 2.0])
+        assert (frontier.lower <= np.array(truths) + 1e-9).all()
+        np.testing.assert_allclose(frontier.cost, truths, rtol=0.02)
+        policy = solve_for_budget(problem, 0.03)
+        assert evaluate(problem, policy).price <= 0.03 + 1e-9
+
+
+def test_naive_bayes_keeps_plain_tables():
+    rng = np.random.default_rng(0)
+    model = NaiveBayes().fit(rng.integers(0, 3, size=(40, 4)), rng.integers(0, 2, size=40))
+    problem = acquisition_problem(model, np.arange(4), resolve_prices(0.01, 4), 1 - np.eye(2))
+    assert not isinstance(problem, ModelProblem)
+    assert not problem.has_contexts
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [1, 3, 5, 7, 0, 2, 4, 6]], ids=["tables", "no tables"])
+def test_a_classifier_is_saved_with_its_contexts(tmp_path, order):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, size=300)
+    X = np.cumsum(rng.normal(size=(300, len(order))), axis=1) + 1.2 * y[:, None]
+    fitted = SequentialClassifier(TreeNetwork(), order=order, feature_costs=0.02).fit(X, y)
+    assert isinstance(fitted.problem_, ModelProblem)
+    assert fitted.problem_.has_tables == (len(order) == 3)
+    fitted.save(tmp_path / "model.seq")
+    read = load(tmp_path / "model.seq")
+    new = X + rng.normal(scale=0.3, size=X.shape)
+    new[rng.random(X.shape) < 0.1] = np.nan
+    np.testing.assert_array_equal(read.predict(new), fitted.predict(new))
+    np.testing.assert_allclose(read.predict_proba(new), fitted.predict_proba(new))
+    other = read.with_prior([0.9, 0.1])
+    assert other.policy_.info.upper < fitted.policy_.info.upper
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_pictures_and_files_of_a_context(make_tree, n_classes, tmp_path):
+    problem = problem_of(make_tree(1, n_classes=n_classes))
+    tables = as_tables(problem)
+    policy, plain = (default_solver(p).solve(p) for p in (problem, tables))
+    for stage in range(problem.n_stages):
+        for context in range(problem.n_contexts(stage)):
+            state = problem.state_in(stage, context)
+            assert problem.contexts(stage, state).tolist() == [context]
+            np.testing.assert_allclose(
+                problem.likelihood(stage, state), tables.context_likelihood(stage, np.array([context])), atol=1e-12
+            )
+            found = stopping_regions(policy, stage, context=context, resolution=10)
+            assert np.array_equal(found.region, stopping_regions(plain, stage, context=context, resolution=10).region)
+    if n_classes == 2:
+        np.testing.assert_array_equal(thresholds(policy).lower, thresholds(plain).lower)
+    for write in (write_pomdp, write_pomdpx):
+        for number, written in enumerate((problem, tables)):
+            write(written, tmp_path / str(number))
+        assert (tmp_path / "0").read_text() == (tmp_path / "1").read_text()
+
+
+def test_state_in_no_context(make_tree):
+    problem = problem_of(make_tree(1), max_contexts=1)
+    assert not problem.has_tables
+    info = problem.begin()
+    for stage in range(problem.n_stages):
+        np.testing.assert_allclose(problem.likelihood(stage, problem.state_in(stage)), info.likelihood)
+        info = info.update(np.array([-1]))
+
+
+@pytest.mark.parametrize("max_contexts", [1, 256])
+def test_a_budget_of_nothing(make_tree, max_contexts):
+    problem = within_budget(problem_of(make_tree(0), max_contexts=max_contexts), max_features=0)
+    stop = float(problem.stopping_cost(problem.prior))
+    for solver in (default_solver(problem), Steered(), Perseus(), Perseus.published(), Lookahead(2)):
+        info = solver.solve(problem).info
+        assert info.lower == pytest.approx(stop)
+        assert info.upper == pytest.approx(stop)
+    X, y = np.random.default_rng(0).normal(size=(60, 4)), np.arange(60) % 2
+    for settings in ({"max_features": 0}, {"max_cost": 0.0}, {"max_features": 0, "published": True}):
+        assert ifc2f(**settings).fit(X, y).acquire(X).n_features.tolist() == [0] * 60
+
+
+def test_stages_between_two_trees_that_have_nothing_to_remember():
+    """Once a tree of the forest has been asked in full, its answers count no more."""
+    fork = np.array([[[0.8, 0.3], [0.4, 0.2]], [[0.2, 0.7], [0.6, 0.8]]])
+    root = np.array([[0.7, 0.4], [0.3, 0.6]])
+    model = TreeNetwork.from_cpds([0, 1], [0.5, 0.5], [[], [0], [], [2]], [root, fork, root, fork])
+    order = np.arange(4)
+    problem = ModelProblem(model, [0.5, 0.5], order, np.full(4, 0.02), 1 - np.eye(2), max_contexts=1)
+    assert [len(kept) for kept in model.context_features(order)] == [0, 1, 0, 1]
+    info = Steered(GridValueIteration(), max_contexts=1, n_beliefs=50).solve(problem).info
+    exact = Steered().solve(ModelProblem(model, [0.5, 0.5], order, np.full(4, 0.02), 1 - np.eye(2))).info
+    assert info.lower - 1e-9 <= exact.upper <= info.upper + 1e-9
