@@ -1,0 +1,203 @@
+"""What the site does beyond plain pages: API and gallery are written from the sources, formulas become MathML.
+
+mkdocs calls the functions that begin with ``on_``. Nothing here needs a network.
+"""
+
+from __future__ import annotations
+
+import ast
+import html
+import importlib
+import inspect
+import pkgutil
+import posixpath
+import re
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from latex2mathml.converter import convert
+from mkdocs.structure.files import File, Files
+
+import seqclass
+
+ROOT = Path(__file__).resolve().parents[1]
+
+#: Modules of the API that come first in the menu; all other public ones follow.
+FIRST = ("seqclass", "seqclass.bn", "seqclass.pomdp", "seqclass.selection", "seqclass.discretize", "seqclass.costs")
+#: Public modules without a page: their public names are offered by the package itself, or they are the command line.
+ELSEWHERE = ("seqclass.classifier", "seqclass.recipes", "seqclass.cli")
+
+
+@cache
+def modules() -> tuple[str, ...]:
+    """Public modules that have a page, in the order of the menu."""
+    names = [f"seqclass.{found.name}" for found in pkgutil.iter_modules(seqclass.__path__) if found.name[0] != "_"]
+    return (*FIRST, *(name for name in sorted(names) if name not in (*FIRST, *ELSEWHERE)))
+
+
+def public_names(module: ModuleType) -> list[str]:
+    """Names that a module offers: ``__all__``, or what it defines itself without an underscore."""
+    listed = getattr(module, "__all__", None)
+    if listed is None:
+        listed = [
+            name
+            for name, value in vars(module).items()
+            if not name.startswith("_") and getattr(value, "__module__", "") == module.__name__
+        ]
+    return sorted(name for name in listed if not name.startswith("_"))
+
+
+def first_line(value: Any) -> str:
+    """First line of a docstring, safe in a table."""
+    if not (callable(value) or inspect.ismodule(value)):
+        return f"`{value!r}`"
+    text = (inspect.getdoc(value) or "").split("\n\n")[0].replace("\n", " ")
+    return re.sub(r":\w+:`~?([^`]+)`", r"`\1`", text).replace("|", "\\|")
+
+
+def api_page(name: str) -> str:
+    """Markdown of the page of one module."""
+    module = importlib.import_module(name)
+    names = public_names(module)
+    lines = [f"# {name}", "", inspect.getdoc(module) or "", "", "| name | what it is |", "|---|---|"]
+    lines += [f"| [`{n}`](#{name}.{n}) | {first_line(getattr(module, n))} |" for n in names]
+    for n in names:
+        lines += ["", f"::: {name}.{n}"]
+    return "\n".join(lines) + "\n"
+
+
+def api_index() -> str:
+    """Markdown of the list of modules."""
+    lines = [
+        "# API",
+        "",
+        "Everything that is public. Each example runs in the test suite.",
+        "",
+        "| module | what is there |",
+        "|---|---|",
+    ]
+    lines += [f"| [`{name}`]({name}.md) | {first_line(importlib.import_module(name))} |" for name in modules()]
+    return "\n".join(lines) + "\n"
+
+
+def example_parts(path: Path) -> tuple[str, str, str]:
+    """Title, further text and code of an example: its docstring's first line, the rest of it, the whole file."""
+    code = path.read_text(encoding="utf-8")
+    text = inspect.cleandoc(ast.get_docstring(ast.parse(code)) or "")
+    title, _, rest = text.partition("\n\n")
+    return title.replace("\n", " ").rstrip("."), rest, code
+
+
+def gallery() -> dict[str, str]:
+    """Markdown of the gallery's pages by their paths."""
+    pages, index = {}, ["# Gallery", "", "Scripts that run as they stand; the test suite runs them all.", ""]
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        title, rest, code = example_parts(path)
+        picture = ROOT / "docs" / "images" / "gallery" / f"{path.stem}.png"
+        lines = [f"# {title}", ""]
+        index += [f"## [{title}]({path.stem}.md)", ""]
+        if picture.is_file():
+            image = f"![What {path.stem}.py draws](../images/gallery/{path.stem}.png)"
+            lines += [image, ""]
+            index += [f"[{image}]({path.stem}.md)" + "{ .small }", ""]
+        if rest:
+            lines += [example_text(rest), ""]
+        index += [f"`examples/{path.name}`", ""]
+        lines += [f'```python title="examples/{path.name}"', code.rstrip(), "```", ""]
+        pages[f"gallery/{path.stem}.md"] = "\n".join(lines)
+    return {"gallery/index.md": "\n".join(index), **pages}
+
+
+def example_text(rest: str) -> str:
+    """The rest of an example's docstring, with its lines of commands as code."""
+    shown = []
+    for line in rest.splitlines():
+        command = line.strip().startswith("python ")
+        shown.append(f"    {line.strip()}" if command else line)
+        if command:
+            shown.append("")
+    return re.sub(r"(?m)^(?=    python )", "\n", "\n".join(shown)).strip("\n")
+
+
+def on_files(files: Files, *, config: Any) -> Files:
+    """Add the generated pages, and put them into the menu."""
+    pages = {"api/index.md": api_index(), **{f"api/{name}.md": api_page(name) for name in modules()}}
+    shown = gallery()
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    for path, text in {**pages, **shown, "changes.md": changes}.items():
+        files.append(File.generated(config, path, content=text))
+    for entry in config.nav:
+        if entry.get("API") == "api/":
+            entry["API"] = ["api/index.md", *({name: f"api/{name}.md"} for name in modules())]
+        if entry.get("Gallery") == "gallery/":
+            entry["Gallery"] = ["gallery/index.md", *({Path(p).stem: p} for p in shown if "index" not in p)]
+    return files
+
+
+def mathml(match: re.Match[str]) -> str:
+    """One formula that arithmatex found, as MathML."""
+    tag, left, source = match["tag"], match["left"], html.unescape(match["source"]).strip()
+    formula = convert(source, display="inline" if left == r"\(" else "block")
+    if "\\" in formula or "&#x0005C;" in formula:  # what the converter does not know it leaves as it is
+        raise ValueError(f"the formula {source!r} has a command that latex2mathml does not know.")
+    return f'<{tag} class="arithmatex">{formula}</{tag}>'
+
+
+FORMULA = re.compile(
+    r'<(?P<tag>span|div) class="arithmatex">(?P<left>\\[(\[])(?P<source>.*?)\\[)\]]</(?P=tag)>', re.DOTALL
+)
+#: Names in code, but for those in links, blocks and headings.
+NAME = re.compile(
+    r"<a [^>]*>.*?</a>|<pre.*?</pre>|<h\d.*?</h\d>|<code>(?P<name>[\w.]+)(?P<call>\(\))?</code>", re.DOTALL
+)
+
+
+class _Names:
+    """Where each public name has its description; full names, and short ones that only one object has."""
+
+    def __init__(self) -> None:
+        found: dict[str, set[str]] = {}
+        members: set[str] = set()
+        for module in modules():
+            offered = importlib.import_module(module)
+            for name in public_names(offered):
+                if inspect.isclass(getattr(offered, name)):
+                    members.update(dir(getattr(offered, name)))
+                where = f"api/{module}.html#{module}.{name}"
+                found.setdefault(name, set()).add(where)
+                found.setdefault(f"{module}.{name}", set()).add(where)
+            found.setdefault(module, set()).add(f"api/{module}.html")
+        # a short name that is also a method's, such as acquire, mostly means the method
+        self.places = {
+            name: min(places, key=len)  # the shorter module where an object is offered twice
+            for name, places in found.items()
+            if "." in name or (len(places) == 1 and name not in members)
+        }
+
+    def link(self, page: str, name: str, shown: str) -> str:
+        """The name as a link, seen from a page; as it was where nothing is known of it."""
+        place = self.places.get(name)
+        if place is None:
+            return shown
+        target = posixpath.relpath(place, posixpath.dirname(page) or ".")
+        return f'<a class="autorefs" href="{target}">{shown}</a>'
+
+
+def on_config(config: Any) -> Any:
+    """Learn the public names once a build."""
+    global _names
+    _names = _Names()
+    return config
+
+
+def on_page_content(content: str, *, page: Any, **_: Any) -> str:
+    """Turn formulas into MathML, and names of ours in the text into links."""
+    content = FORMULA.sub(mathml, content)
+
+    def linked(match: re.Match[str]) -> str:
+        shown = match[0]
+        return shown if match["name"] is None else _names.link(page.file.dest_uri, match["name"], shown)
+
+    return NAME.sub(linked, content)

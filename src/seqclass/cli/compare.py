@@ -1,0 +1,203 @@
+"""``seqclass compare``: methods on data sets at prices, by cross-validation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from seqclass.cli._errors import InputError, check_output, refused
+from seqclass.cli._format import count, echo_json, table
+from seqclass.datasets import load
+from seqclass.experiment import Experiment, HoldOut, Results, SourceSplit, StratifiedFolds
+
+_PATH = click.Path(path_type=Path)
+_NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+#: Options that may be followed by several numbers.
+_SEVERAL = ("--price", "--seeds")
+#: Characters of a warning or an error.
+_LONGEST = 200
+_NAMED = re.compile(r"([^=(:]+)=(.+)", re.DOTALL)
+
+
+class _Command(click.Command):
+    """A command in which ``--seeds 0 1 2`` is short for ``--seeds 0 --seeds 1 --seeds 2``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        spread: list[str] = []
+        option = ""
+        for i, argument in enumerate(args):
+            if argument == "--":
+                spread += args[i:]
+                break
+            first = i > 0 and args[i - 1] in _SEVERAL
+            if option and not first and _NUMBER.fullmatch(argument):
+                spread.append(option)
+            elif not first:
+                option = argument if argument in _SEVERAL else ""
+            spread.append(argument)
+        return super().parse_args(ctx, spread)
+
+
+@click.command(cls=_Command)
+@click.argument("data", nargs=-1, required=True)
+@click.option(
+    "--method",
+    "-m",
+    "methods",
+    multiple=True,
+    metavar="[NAME=]METHOD",
+    help="etana, f_etana, ifc2f, or sklearn:CLASS of a classifier, with steps before it joined by +; settings may "
+    "follow in brackets. May be given more than once.  [default: etana, ifc2f]",
+)
+@click.option(
+    "--price",
+    "prices",
+    type=click.FloatRange(min=0),
+    multiple=True,
+    metavar="PRICE...",
+    help="Price of every feature; several are tried one by one.  [default: 0.01]",
+)
+@click.option(
+    "--dataset-costs",
+    is_flag=True,
+    help="Take the prices from the file of costs beside the data; --price is then a factor.",
+)
+@click.option("--missing-cost", type=click.FloatRange(min=0), help="Price where that file gives none, before --price.")
+@click.option("--folds", type=click.IntRange(min=2), metavar="N", help="Stratified folds.  [default: 5]")
+@click.option(
+    "--split",
+    type=click.Choice(["source", "60/20/20"]),
+    help="In place of folds: the split that comes with the data, or a random one into training, validation and test.",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=0),
+    multiple=True,
+    metavar="SEED...",
+    help="Each shuffles anew.  [default: 0]",
+)
+@click.option("--target", "-t", metavar="COLUMN", help="Column of the labels, of data in files.")
+@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be given more than once.")
+@click.option("--data-dir", type=_PATH, metavar="DIR", help="Folder of your data sets.  [default: $SEQCLASS_DATA]")
+@click.option("--jobs", "-j", type=int, default=1, show_default=True, help="Processes; -1 for one a processor.")
+@click.option("--retry-failed", is_flag=True, help="Compute cells again that failed before.")
+@click.option("--output", "-o", type=_PATH, required=True, metavar="RUN", help="File of the run.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print the whole table, a row a cell, as CSV.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the summary, and a row a cell.")
+def compare(
+    data: tuple[str, ...],
+    methods: tuple[str, ...],
+    prices: tuple[float, ...],
+    dataset_costs: bool,
+    missing_cost: float | None,
+    folds: int | None,
+    split: str | None,
+    seeds: tuple[int, ...],
+    target: str | None,
+    drop: tuple[str, ...],
+    data_dir: Path | None,
+    jobs: int,
+    retry_failed: bool,
+    output: Path,
+    as_csv: bool,
+    as_json: bool,
+) -> None:
+    """Compare methods on data sets at prices.
+
+    DATA are names of data sets, such as breast_cancer, openml:NAME or the name of a file in --data-dir without its
+    ending, or paths of files. Whatever is learnt is learnt from the training rows of a fold. Realised cost is what a
+    case costs on the other rows, prices and wrong decisions together.
+
+    Each result is kept in the file RUN as soon as it is there: the same command goes on where it was stopped, and one
+    with more methods, prices or seeds computes only what is new.
+
+    \b
+    Example:
+      seqclass compare breast_cancer wine -m etana -m "sklearn:StandardScaler+LogisticRegression" \\
+          --price 0.01 0.05 --folds 5 --seeds 0 1 --jobs 2 -o run.db
+    """  # noqa: D301 (click wants the character, not the two signs)
+    if as_csv and as_json:
+        raise InputError("--csv and --json exclude each other.")
+    if folds and split:
+        raise InputError("--folds and --split exclude each other.")
+    if jobs == 0:
+        raise InputError("--jobs must not be 0.")
+    check_output(output)
+    with refused():
+        settings: dict[str, Any] = {"target": target} if target else {}
+        settings |= {"drop": drop} if drop else {}
+        experiment = Experiment(
+            [load(name, data_dir, **settings) for name in data],
+            _named(methods or ("etana", "ifc2f")),
+            prices=prices or (0.01,),
+            cv={"source": SourceSplit(), "60/20/20": HoldOut()}.get(split or "", StratifiedFolds(folds or 5)),
+            seeds=seeds or (0,),
+            feature_costs="dataset" if dataset_costs else "uniform",
+            missing_cost=missing_cost,
+        )
+        results = experiment.run(output, n_jobs=jobs, retry_failed=retry_failed)
+    _report(results, as_csv, as_json)
+
+
+def _named(methods: tuple[str, ...]) -> Mapping[str, str]:
+    """Methods by name; each names itself unless a name stands before it."""
+    found: dict[str, str] = {}
+    for text in methods:
+        match = _NAMED.fullmatch(text.strip())
+        name, method = match.groups() if match else (text.strip(), text)
+        if name in found:
+            raise InputError(f"--method: two are called {name!r}; name one as in NAME={method}.")
+        found[name] = method
+    return found
+
+
+def _report(results: Results, as_csv: bool, as_json: bool) -> None:
+    cells = results.table()
+    failed = cells[cells["error"] != ""]
+    if as_csv:
+        click.echo(cells.to_csv(), nl=False)
+    elif as_json:
+        rows = [{"key": key, **row} for key, row in zip(cells.index, cells.to_dict("records"))]
+        echo_json({"run": str(results.path), "summary": results.summary().to_dict("records"), "cells": rows})
+    else:
+        _print_summary(results, cells, failed)
+    if len(failed) == len(cells):
+        raise InputError(f"all {count(len(cells), 'cell')} failed; the first: {failed['error'].iloc[0]}")
+
+
+def _print_summary(results: Results, cells: Any, failed: Any) -> None:
+    summary = results.summary()
+    rows = []
+    for row in summary.to_dict("records"):
+        scored = [_interval(row, name) for name in ("realised_cost", "accuracy")]
+        plain = [f"{row['n_features_mean']:.2f}", f"{row['cost_mean']:.4f}"]
+        shown = [*scored, *plain] if row["n_cells"] > row["n_failed"] else ["-"] * 4
+        rows.append([row["data"], row["method"], f"{row['price']:g}", *shown, f"{row['n_cells']}"])
+    header = ["data", "method", "price", "realised cost", "accuracy", "features", "paid", "cells"]
+    click.echo(table(header, rows, left=2))
+    click.echo("\nMeans over folds and seeds, in brackets their 95% intervals; cells that failed are left out.")
+    if min(summary["method"].nunique(), summary["data"].nunique()) > 1 and len(failed) < len(cells):
+        with refused():
+            click.echo(f"\n{_indented(str(results.compare()))}")
+    for column, verb in (("warnings", "warned"), ("error", "failed")):
+        for (data, method, text), group in cells.groupby(["data", "method", column], sort=False):
+            if text:
+                first = text.splitlines()[0]
+                click.echo(f"\n{count(len(group), 'cell')} of {method} on {data} {verb}: {first[:_LONGEST]}")
+    names = ("seqclass", "numpy", "sklearn", "python")
+    versions = ", ".join(f"{name} {cells[f'version_{name}'].iloc[-1]}" for name in names)
+    click.echo(f"\n{count(len(cells), 'cell')} in {results.path}; computed with {versions}.")
+
+
+def _interval(row: Mapping[str, Any], name: str) -> str:
+    low, high = row[f"{name}_lower"], row[f"{name}_upper"]
+    ends = "" if low != low else f" [{low:.4f}, {high:.4f}]"
+    return f"{row[name]:.4f}{ends}"
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())

@@ -1,0 +1,57 @@
+"""Columns of the table of results, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from seqclass.experiment._scores import QUANTILES
+
+#: What names a cell.
+LABELS = ("data", "method", "price", "seed", "fold")
+#: Scores of which more is better; of all others less is.
+HIGHER_IS_BETTER = frozenset({"accuracy", "macro_f1", "auroc"})
+_SPREAD = ("mean", *(f"q{round(100 * q):02d}" for q in QUANTILES), "max")
+_SECONDS = (
+    *("discretize", "filter", "structure", "parameters", "order", "solve", "certify"),
+    *("preprocess", "learn", "fit", "classify", "total"),
+)
+#: Figures, floats all.
+FIGURES = (
+    *("realised_cost", "accuracy", "macro_f1", "auroc", "log_loss", "calibration_error"),
+    *(f"n_features_{part}" for part in _SPREAD),
+    *(f"cost_{part}" for part in _SPREAD),
+    *("expected_cost", "expected_n_features", "lower", "upper", "gap"),
+    *(f"seconds_{step}" for step in _SECONDS),
+    "peak_mb",
+)
+_COUNTS = ("n_train", "n_test", "n_columns")
+_TEXTS = ("status", "version_seqclass", "version_numpy", "version_sklearn", "version_python", "warnings", "error")
+#: What differs from one computation of a cell to the next.
+VOLATILE = (*(f"seconds_{step}" for step in _SECONDS), "peak_mb")
+COLUMNS = (*LABELS, *FIGURES, *_COUNTS, *_TEXTS)
+
+
+def table_of(results: Mapping[str, dict[str, Any]]) -> Any:
+    """Table of results, a row a cell.
+
+    Parameters
+    ----------
+    results : mapping
+        Labels and results by key.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by key.
+    """
+    import pandas as pd
+
+    frame = pd.DataFrame(list(results.values()), index=pd.Index(list(results), name="key", dtype=object))
+    frame = frame.reindex(columns=list(COLUMNS))
+    types = dict.fromkeys((*FIGURES, "price"), "float64") | dict.fromkeys(("seed", "fold"), "int64")
+    types |= dict.fromkeys(_COUNTS, "Int64")
+    frame = frame.astype(types)
+    for name in _TEXTS:
+        frame[name] = frame[name].astype(object).where(frame[name].notna(), "")
+    return frame

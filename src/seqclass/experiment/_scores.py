@@ -1,0 +1,80 @@
+"""Figures of one cell: what a method's decisions were worth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import f1_score, log_loss, roc_auc_score
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass.datasets import Dataset
+from seqclass.experiment._purchases import Decided
+from seqclass.experiment.calibration import calibration_error
+from seqclass.metrics import realised_cost
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def scores(data: Dataset, y: IntArray, decided: Decided) -> dict[str, float]:
+    """Scores of decisions on rows with labels ``y``; NaN where one is not defined.
+
+    Parameters
+    ----------
+    data : Dataset
+        Gives the classes and the costs of decisions.
+    y : ndarray of int of shape (n,)
+        True classes.
+    decided : Decided
+        The decisions on these rows.
+
+    Returns
+    -------
+    dict of str to float
+    """
+    classes = np.arange(data.n_classes)
+    known = data.decision_costs is not None
+    found = {
+        "realised_cost": realised_cost(
+            y,
+            decided.decision,
+            decided.cost,
+            decision_costs=data.decision_costs,
+            classes=classes if known else None,
+            decisions=np.arange(data.n_classes + len(data.decisions)) if known else None,
+        ),
+        "accuracy": float(np.mean(decided.decision == y)),
+        "macro_f1": _macro_f1(y, decided.decision, classes),
+        "auroc": float("nan"),
+        "log_loss": float("nan"),
+        "calibration_error": float("nan"),
+    }
+    if decided.proba is not None:
+        found["auroc"] = _auroc(y, decided.proba)
+        found["log_loss"] = float(log_loss(y, decided.proba, labels=classes))
+        found["calibration_error"] = calibration_error(y, decided.proba)
+    return found | _spread("n_features", decided.n_features) | _spread("cost", decided.cost)
+
+
+def _macro_f1(y: IntArray, decision: npt.NDArray[Any], classes: IntArray) -> float:
+    # decisions beyond the classes, such as "refer", take part as misses of every class
+    decided = np.where(np.isin(decision, classes), decision, -1).astype(np.intp)
+    present = np.union1d(y, decided[decided >= 0])
+    return float(f1_score(y, decided, labels=present, average="macro", zero_division=0.0))
+
+
+def _auroc(y: IntArray, proba: FloatArray) -> float:
+    """Mean over classes of the area for that class against the rest; of two classes, that of the second."""
+    n_classes = proba.shape[1]
+    if np.unique(y).size < n_classes or n_classes < 2:
+        return float("nan")
+    areas = [roc_auc_score(y == c, proba[:, c]) for c in ([1] if n_classes == 2 else range(n_classes))]
+    return float(np.mean(areas))
+
+
+def _spread(name: str, values: npt.NDArray[Any]) -> dict[str, float]:
+    found = {f"{name}_mean": float(np.mean(values))}
+    for q, value in zip(QUANTILES, np.quantile(values, QUANTILES).tolist()):
+        found[f"{name}_q{round(100 * q):02d}"] = value
+    return found | {f"{name}_max": float(np.max(values))}

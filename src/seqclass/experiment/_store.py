@@ -1,0 +1,160 @@
+"""The file of a run: SQLite, one row a cell.
+
+Why SQLite: a cell is one transaction, so that a run that is killed at any moment leaves a file that holds whole cells
+only; the key of a cell is unique by the database's own doing; it is one file that Python reads by itself, on any
+machine, and that others can query. Parquet parts would be many files, with nothing that keeps a cell from being in two
+of them. The write-ahead log (WAL) lets others read while a run writes; beside a run that goes on, or that was killed,
+it lies in FILE-wal, which belongs to the file and is folded into it when the run ends or the file is next opened; it
+needs a disk of the machine's own, not one of a network. When a run ends the log is put off, so that the file can be
+read wherever it is put. Only the process that started the run writes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from seqclass._messages import sentence
+
+#: Tells our files from other databases: "SEQX".
+APPLICATION_ID = 0x53455158
+#: Goes up by one with every change that an older seqclass could not read.
+FORMAT_VERSION = 1
+#: Most names in one query.
+_MANY = 500
+_TABLE = """
+CREATE TABLE IF NOT EXISTS cells (
+    position INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    labels TEXT NOT NULL,
+    settings TEXT NOT NULL,
+    result TEXT
+)
+"""
+
+
+class Store:
+    """An open file of a run.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        What `opened` gives.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def plan(self, cells: Iterable[tuple[str, dict[str, Any], dict[str, Any]]]) -> None:
+        """Enter cells that are to be computed, by key, labels and settings; those there are stay as they are."""
+        rows = [(key, _text(labels), _text(settings)) for key, labels, settings in cells]
+        with self._connection:
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO cells (key, labels, settings) VALUES (?, ?, ?)",
+                rows,
+            )
+
+    def put(self, key: str, result: dict[str, Any]) -> None:
+        """Keep the result of a cell, in one transaction."""
+        with self._connection:
+            self._connection.execute("UPDATE cells SET result = ? WHERE key = ?", (_text(result), key))
+
+    def results(self, keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
+        """Labels and results of the cells that are done, by key; of all of them, or of some in their order."""
+        columns = "SELECT key, labels, result FROM cells WHERE result IS NOT NULL"
+        if keys is None:
+            rows = self._connection.execute(f"{columns} ORDER BY position").fetchall()
+            return {key: json.loads(labels) | json.loads(result) for key, labels, result in rows}
+        wanted, found = list(keys), {}
+        for start in range(0, len(wanted), _MANY):
+            part = wanted[start : start + _MANY]
+            marks = ", ".join("?" * len(part))
+            for key, labels, result in self._connection.execute(f"{columns} AND key IN ({marks})", part):
+                found[key] = json.loads(labels) | json.loads(result)
+        return {key: found[key] for key in wanted if key in found}
+
+    def settings(self, key: str) -> dict[str, Any]:
+        """Return the settings of a cell."""
+        row = self._connection.execute("SELECT settings FROM cells WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            raise ValueError(f"there is no cell {key!r}.")
+        found: dict[str, Any] = json.loads(row[0])
+        return found
+
+    def count_missing(self) -> int:
+        """Count the cells that were planned and are not done."""
+        return int(self._connection.execute("SELECT count(*) FROM cells WHERE result IS NULL").fetchone()[0])
+
+
+@contextmanager
+def opened(path: Path, *, create: bool = False) -> Iterator[Store]:
+    """Open the file of a run, and close it at the end.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    create : bool
+        Whether to make it where there is none, and to write.
+
+    Yields
+    ------
+    Store
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file, or no folder to make it in.
+    ValueError
+        If it is not the file of a run, or of a newer seqclass.
+    """
+    if not create and not path.is_file():
+        raise FileNotFoundError(f"there is no run {path}.")
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"cannot write {path}: there is no folder {path.parent}.")
+    with closing(sqlite3.connect(path, timeout=60)) as connection:
+        try:
+            _prepare(connection, path, create)
+        except sqlite3.DatabaseError as error:
+            raise ValueError(f"{path} cannot be read as a run: {sentence(error)}") from error
+        try:
+            yield Store(connection)
+        finally:
+            if create:
+                _put_off_log(connection)
+
+
+def _put_off_log(connection: sqlite3.Connection) -> None:
+    connection.rollback()
+    connection.execute("PRAGMA busy_timeout = 0")
+    with suppress(sqlite3.OperationalError):  # somebody is reading: the log stays on
+        connection.execute("PRAGMA journal_mode = DELETE")
+
+
+def _prepare(connection: sqlite3.Connection, path: Path, create: bool) -> None:
+    number, version = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+    )
+    empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if number != APPLICATION_ID and not (create and empty and number == 0):
+        raise ValueError(f"{path} is not the file of a run: it is another database.")
+    if version > FORMAT_VERSION:
+        raise ValueError(f"{path} was written by a newer version: upgrade seqclass to read it.")
+    if create:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")  # in WAL this never damages the file
+        with connection:
+            connection.execute(_TABLE)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
+
+
+def _text(content: dict[str, Any]) -> str:
+    """JSON, in which what is not finite is null."""
+    plain = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in content.items()}
+    return json.dumps(plain, allow_nan=False)

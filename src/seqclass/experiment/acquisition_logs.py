@@ -1,0 +1,216 @@
+"""Side by side with the acquisition literature: the splits of GDFS, and AFABench's logs of episodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._arrays import BoolArray, FloatArray, IntArray
+from seqclass._record import AcquisitionRecord
+from seqclass._validation import check_choice, check_integer, check_real
+from seqclass.classifier import SequentialClassifier
+from seqclass.datasets import Dataset
+from seqclass.experiment.protocols import Protocol
+
+#: Columns of AFABench's logs, in order.
+AFABENCH_COLUMNS = (
+    *("prev_selections_performed", "action_performed", "builtin_predicted_class", "external_predicted_class"),
+    *("true_class", "accumulated_cost", "idx", "forced_stop", "eval_seed", "eval_hard_budget"),
+)
+
+
+@dataclass(frozen=True)
+class ShuffledSplit(Protocol):
+    """The cut of GDFS and AFABench: rows shuffled by `numpy.random.default_rng`, first test rows, then validation rows.
+
+    Not stratified, as theirs. Seed 0 gives GDFS's own rows of a set whose rows are in the same order.
+
+    Attributes
+    ----------
+    valid_size, test_size : float
+        Shares of the rows, rounded down.
+    score : {"test", "valid"}
+        Which rows to score.
+
+    References
+    ----------
+    .. [1] I. Covert et al., "Learning to maximize mutual information for dynamic feature selection", ICML 2023.
+
+    Examples
+    --------
+    >>> from seqclass.datasets import load
+    >>> train, test = ShuffledSplit().split(load("iris"), fold=0, seed=0)
+    >>> len(train), len(test)
+    (90, 30)
+    """
+
+    valid_size: float = 0.2
+    test_size: float = 0.2
+    score: str = "test"
+
+    def __post_init__(self) -> None:
+        check_choice(self.score, "score", ("test", "valid"))
+        check_real(self.valid_size, "valid_size", 0)
+        check_real(self.test_size, "test_size", 0)
+        if self.valid_size + self.test_size >= 1 or getattr(self, f"{self.score}_size") == 0:
+            raise ValueError(
+                f"valid_size {self.valid_size} and test_size {self.test_size} must leave rows to learn from, and rows "
+                f"to score as {self.score!r}."
+            )
+
+    def split(self, data: Dataset, fold: int, seed: int) -> tuple[IntArray, IntArray]:
+        """Training rows, and rows to score."""
+        n = len(data.y)
+        rows = np.arange(n)
+        np.random.default_rng(seed).shuffle(rows)
+        n_test, n_valid = int(self.test_size * n), int(self.valid_size * n)
+        test, valid, train = np.split(rows, [n_test, n_test + n_valid])
+        return train, test if self.score == "test" else valid
+
+
+def afabench_log(
+    clf: SequentialClassifier, X: Any, y: npt.ArrayLike, budget: float | None = None, *, seed: int = 0
+) -> Any:
+    """Acquire for every row, and tell each step as AFABench's logs do.
+
+    Of an instance there is a row for every feature acquired and one for the stop. Whatever preprocessing there is was
+    learnt by ``clf`` from its training rows.
+
+    Parameters
+    ----------
+    clf : SequentialClassifier
+        Fitted, with ``max_features`` or ``max_cost`` where there is a hard budget.
+    X : array-like or data frame of shape (n, n_features)
+        Rows to classify.
+    y : array-like of shape (n,)
+        Their labels.
+    budget : float, optional
+        The hard budget, for the log; by default ``clf.max_features``, else ``clf.max_cost``, else none.
+    seed : int
+        For the log: the seed of the evaluation. Nothing here is random.
+
+    Returns
+    -------
+    pandas.DataFrame
+        AFABench's columns, a row a step. ``prev_selections_performed``: columns of ``X`` acquired before, a list.
+        ``action_performed``: 1 + the column, or 0 for the stop. ``builtin_predicted_class``: the position in
+        ``clf.decisions_`` of the decision of least expected cost before the action. ``external_predicted_class``:
+        empty, there is no other classifier. ``true_class``: the position in ``clf.classes_``. ``accumulated_cost``:
+        after the action, in features where ``clf.max_features`` is set, else in prices. ``idx``: the row of ``X``.
+        ``forced_stop``: whether the budget ended it. ``eval_seed`` and ``eval_hard_budget`` (NaN for none) are the
+        same in all rows. Its ``to_csv(file, index=False)`` is AFABench's file.
+
+    Raises
+    ------
+    ValueError
+        If ``budget`` is less than what is spent, or labels are none of ``clf.classes_``.
+
+    Notes
+    -----
+    A stop counts as forced at the end of an order that the budget cut short, whether or not the classifier would have
+    gone on: within its budget it was not to ask. A feature that was asked for and missing has no row.
+
+    Examples
+    --------
+    >>> import seqclass
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = seqclass.etana(0.001, max_features=1).fit(X[::2], y[::2])
+    >>> log = afabench_log(clf, X[1:4:2], y[1:4:2])
+    >>> log[["prev_selections_performed", "action_performed", "forced_stop"]].values.tolist()
+    [[[], 4, False], [[3], 0, True], [[], 4, False], [[3], 0, True]]
+    """
+    import pandas as pd
+
+    check_integer(seed, "seed", 0)
+    truth = _codes(clf, y)
+    record = clf.acquire(X, record_beliefs=True)
+    if len(truth) != len(record):
+        raise ValueError(f"y has {len(truth)} labels, X has {len(record)} rows.")
+    spent = _spent(clf, record)
+    limit = _limit(clf) if budget is None else check_real(budget, "budget", 0)
+    if limit is not None and spent.max(initial=0.0) > limit * (1 + 1e-12):
+        raise ValueError(f"budget {limit} is less than the {spent.max():g} spent; fit with max_features or max_cost.")
+    asked = (record.order >= 0).sum(axis=1)
+    bought, step = np.nonzero(record.outcome >= 0)
+    n = len(record)
+    idx, step = np.concatenate([bought, np.arange(n)]), np.concatenate([step, asked])
+    actions = np.concatenate([record.order[record.outcome >= 0] + 1, np.zeros(n, dtype=np.intp)])
+    order = np.lexsort((step, idx))
+    idx, step, actions = idx[order], step[order], actions[order]
+    stop = actions == 0
+    beliefs: Any = record.beliefs
+    columns = {
+        "prev_selections_performed": _before(idx, actions),
+        "action_performed": actions,
+        "builtin_predicted_class": (beliefs[idx, step] @ clf.problem_.decision_costs).argmin(axis=1),
+        "external_predicted_class": np.full(len(idx), None, dtype=object),
+        "true_class": truth[idx],
+        "accumulated_cost": spent[idx, np.where(stop, step, step + 1)],
+        "idx": idx,
+        "forced_stop": stop & _cut_short(clf) & (asked[idx] == clf.problem_.n_stages),
+        "eval_seed": seed,
+        "eval_hard_budget": np.full(len(idx), np.nan if limit is None else limit, dtype=np.float64),
+    }
+    return pd.DataFrame(columns, columns=pd.Index(AFABENCH_COLUMNS))
+
+
+def _codes(clf: SequentialClassifier, y: npt.ArrayLike) -> IntArray:
+    labels = np.asarray(y)
+    codes = np.minimum(np.searchsorted(clf.classes_, labels), len(clf.classes_) - 1)
+    strange = clf.classes_[codes] != labels
+    if strange.any():
+        raise ValueError(f"y holds {labels[strange][:1].tolist()[0]!r}, which is none of the classifier's classes.")
+    return np.asarray(codes)
+
+
+def _limit(clf: SequentialClassifier) -> float | None:
+    return clf.max_cost if clf.max_features is None else clf.max_features
+
+
+def _cut_short(clf: SequentialClassifier) -> bool:
+    """Whether the budget, and not the number of features, ends the order."""
+    n_stages = clf.problem_.n_stages
+    if clf.max_features is not None and n_stages == clf.max_features:
+        return bool(n_stages < clf._support.size)
+    return clf.max_cost is not None and bool(n_stages < clf._support.size)
+
+
+def _spent(clf: SequentialClassifier, record: AcquisitionRecord) -> FloatArray:
+    """Spent before anything was asked and after each answer, (n, longest + 1)."""
+    acquired = record.outcome >= 0
+    if clf.max_features is not None:
+        prices = acquired.astype(np.float64)
+    else:
+        if clf.charge_missing and (acquired != (record.order >= 0)).any():
+            raise ValueError("AFABench's logs know no feature that is paid for and missing; set charge_missing=False.")
+        prices = np.where(acquired, _prices(clf, record.order, acquired), 0.0)
+    return np.concatenate([np.zeros((len(record), 1)), prices.cumsum(axis=1)], axis=1)
+
+
+def _prices(clf: SequentialClassifier, order: IntArray, acquired: BoolArray) -> FloatArray:
+    """Price of each feature asked for: of a group's first one acquired the full price, of others the discounted."""
+    stage_of = np.zeros(clf.n_features_in_, dtype=np.intp)
+    stage_of[clf.order_] = np.arange(clf.order_.size)
+    stage = stage_of[order]
+    problem = clf.problem_
+    prices = np.asarray(problem.prices[stage], dtype=np.float64)
+    if problem.groups is None:
+        return prices
+    for group in np.unique(problem.groups[problem.groups >= 0]).tolist():
+        member = acquired & (problem.groups[stage] == group)
+        first = member & (member.cumsum(axis=1) == 1)
+        prices[first] = problem.full_prices[stage[first]]
+    return prices
+
+
+def _before(idx: IntArray, actions: IntArray) -> list[list[int]]:
+    """Columns acquired before each row of the log."""
+    found: list[list[int]] = []
+    for own in np.split(actions, np.flatnonzero(np.diff(idx)) + 1):
+        columns = (own[:-1] - 1).tolist()
+        found += [columns[:k] for k in range(len(own))]
+    return found

@@ -1,0 +1,256 @@
+"""The grid of an experiment, and running it."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import BaseEstimator
+
+from seqclass import __version__
+from seqclass._validation import check_choice, check_integer, check_real
+from seqclass.datasets import Dataset, load
+from seqclass.experiment._cell import Cell, Held, failed, run_cell
+from seqclass.experiment._keys import canonical, fingerprint, key_of
+from seqclass.experiment._store import opened
+from seqclass.experiment.methods import build, check_methods
+from seqclass.experiment.protocols import Protocol, as_protocol
+from seqclass.experiment.results import Results
+
+
+class Experiment(BaseEstimator):  # type: ignore[misc]
+    """Every method on every data set at every price, for every seed and fold.
+
+    Parameters
+    ----------
+    data : list of str, path or Dataset
+        Data sets, or what `seqclass.datasets.load` makes one of.
+    methods : list of str or dict of str to method
+        Methods by name. A method is a recipe or another callable that is given ``feature_costs``, ``random_state`` and
+        what other costs the data set has, and returns an estimator; or a `SequentialClassifier`, or any classifier or
+        pipeline of scikit-learn, whose parameters of these names are set; or a text, see `parse_method`.
+    prices : list of float
+        Price of every feature, in units of misclassification cost; or a factor, see ``feature_costs``.
+    cv : int or Protocol
+        Which rows are learnt from: a number of stratified folds, `HoldOut` or `SourceSplit`.
+    seeds : list of int
+        Each shuffles the rows anew, and is the ``random_state`` of the methods.
+    feature_costs : {"uniform", "dataset"}
+        Whether a price is that of every feature, or the factor by which the data set's own prices are multiplied; its
+        groups and discounts count then. The data set's costs of decisions, where it has any, always count.
+    missing_cost : float, optional
+        Price, before the factor, of features for which the source of the data set gives none.
+
+    See Also
+    --------
+    seqclass.experiment.Results : What a run gives.
+
+    Notes
+    -----
+    A classifier without a stopping rule pays for all columns it was given, unless it shows that it does not need
+    some: columns whose weights are zero, that a selector drops, or that no tree asks for. A single decision tree pays
+    for what lies on the way to the leaf, instance by instance. A missing cell is neither acquired nor paid for. It
+    decides by its ``predict``, also where decisions have other costs than 0 and 1.
+
+    Of a data frame, a category in the rows to score that no training row has is missing for a sequential classifier.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> import seqclass
+    >>> experiment = Experiment(
+    ...     data=["iris"],
+    ...     methods={"ETANA": seqclass.etana, "tree": DecisionTreeClassifier(max_depth=3)},
+    ...     prices=[0.01],
+    ...     cv=3,
+    ... )
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     results = experiment.run(os.path.join(folder, "iris.run"))
+    ...     table = results.table()
+    >>> table[["method", "fold"]].values.tolist()
+    [['ETANA', 0], ['ETANA', 1], ['ETANA', 2], ['tree', 0], ['tree', 1], ['tree', 2]]
+    >>> bool((table["accuracy"] > 0.85).all())
+    True
+    """
+
+    def __init__(
+        self,
+        data: Iterable[Any],
+        methods: Any = ("etana", "ifc2f"),
+        *,
+        prices: Iterable[float] = (0.01,),
+        cv: Any = 5,
+        seeds: Iterable[int] = (0,),
+        feature_costs: str = "uniform",
+        missing_cost: float | None = None,
+    ) -> None:
+        self.data = data
+        self.methods = methods
+        self.prices = prices
+        self.cv = cv
+        self.seeds = seeds
+        self.feature_costs = feature_costs
+        self.missing_cost = missing_cost
+
+    def run(
+        self,
+        path: str | Path,
+        *,
+        n_jobs: int | None = None,
+        progress: bool | None = None,
+        retry_failed: bool = False,
+    ) -> Results:
+        """Compute the cells that are missing in a file, and keep each as soon as it is done.
+
+        A run that was stopped or killed goes on where it was when it is run again. A cell is known by its settings, its
+        method's and its data: what is changed is computed anew, beside what there was.
+
+        Parameters
+        ----------
+        path : path
+            File of the run, SQLite.
+        n_jobs : int, optional
+            Processes; None: 1, or what ``joblib.parallel_config`` says, through which a dask cluster serves as well,
+            best with one thread a worker: cells in threads of one process take turns.
+        progress : bool, optional
+            Whether to show how far it is and the time left; None: on a terminal.
+        retry_failed : bool
+            Whether to compute cells again that are there with an error.
+
+        Returns
+        -------
+        Results
+            The cells of this experiment.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a setting is wrong, or a data set cannot be cut as the protocol wants; nothing has been computed then. A
+            cell that fails, or with more than one process takes its own down, is a row with its error.
+        """
+        cells, held = self._cells()
+        with opened(Path(path), create=True) as store:
+            store.plan((cell.key, cell.labels, cell.settings) for cell in cells)
+            done = store.results(cell.key for cell in cells)
+            _warn_of_versions(done.values())
+            if retry_failed:
+                done = {key: result for key, result in done.items() if not result["error"]}
+            missing = [cell for cell in cells if cell.key not in done]
+            for key, result in _computed(missing, held, n_jobs, progress, len(cells)):
+                store.put(key, result)
+        return Results(path, [cell.key for cell in cells])
+
+    def _cells(self) -> tuple[list[Cell], dict[str, Held]]:
+        """All cells in order, and the data sets by name."""
+        methods, protocol = check_methods(self.methods), as_protocol(self.cv)
+        check_choice(self.feature_costs, "feature_costs", ("uniform", "dataset"))
+        prices = [check_real(price, "prices", 0) for price in _listed(self.prices, "prices")]
+        seeds = [check_integer(seed, "seeds", 0, 2**32 - 1) for seed in _listed(self.seeds, "seeds")]
+        held: dict[str, Held] = {}
+        cells: list[Cell] = []
+        for data in map(_dataset, _listed(self.data, "data")):
+            if data.name in held:
+                raise ValueError(f"data: two sets are called {data.name!r}; rename one by dataclasses.replace.")
+            protocol.check(data)
+            held[data.name] = Held(data)
+            cells += self._of_dataset(data, methods, prices, protocol, seeds)
+        return cells, held
+
+    def _of_dataset(
+        self, data: Dataset, methods: Mapping[str, Any], prices: list[float], protocol: Protocol, seeds: list[int]
+    ) -> Iterator[Cell]:
+        mark = fingerprint(data)
+        for name, method in methods.items():
+            for price in prices:
+                costs = self._costs(data, price)
+                for seed in seeds:
+                    estimator = build(method, costs, seed)
+                    settings = {
+                        **{"data": data.name, "fingerprint": mark, "method": name, "estimator": canonical(estimator)},
+                        **{"price": price, "costs": canonical(costs), "cv": canonical(protocol), "seed": seed},
+                    }
+                    for fold in range(protocol.n_folds):
+                        labels = {"data": data.name, "method": name, "price": price, "seed": seed, "fold": fold}
+                        own = settings | {"fold": fold}
+                        yield Cell(key_of(own), own, labels, estimator, costs, protocol)
+
+    def _costs(self, data: Dataset, price: float) -> dict[str, Any]:
+        """Costs of a data set at a price, as settings of a classifier."""
+        if self.feature_costs == "dataset":
+            if data.feature_costs is None:
+                raise ValueError(f"{data.name!r} has no prices of its own; feature_costs='dataset' needs them.")
+            return data.settings(price, self.missing_cost)
+        if self.missing_cost is not None:
+            raise ValueError("missing_cost is for feature_costs='dataset'; otherwise every feature has the price.")
+        own = data.settings(0.0, 0.0)
+        return {"feature_costs": price} | {k: own[k] for k in ("decision_costs", "decisions") if k in own}
+
+
+def _computed(
+    cells: list[Cell], held: Mapping[str, Held], n_jobs: int | None, progress: bool | None, total: int
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Results of cells as they come in, with a bar."""
+    from tqdm import tqdm
+
+    hidden = None if progress is None else not progress
+    settings: dict[str, Any] = {"total": total, "initial": total - len(cells), "disable": hidden}
+    if cells:
+        yield from tqdm(_results(cells, held, n_jobs), "cells", leave=False, file=sys.stderr, **settings)
+
+
+def _results(cells: list[Cell], held: Mapping[str, Held], n_jobs: int | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Results of cells as they come in; one that takes its process down is found out, and the rest goes on."""
+    left = {cell.key: cell for cell in cells}
+    while left:
+        # one cell a batch: what is done is kept at once
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
+        try:
+            for key, result in parallel(delayed(run_cell)(c, held[c.labels["data"]]) for c in list(left.values())):
+                del left[key]
+                yield key, result
+        except BrokenProcessPool:
+            # it is among those that were handed out, which are the first
+            for cell in list(left.values())[: 2 * effective_n_jobs(n_jobs) + 1]:
+                yield _alone(cell, held[cell.labels["data"]])
+                del left[cell.key]
+
+
+def _alone(cell: Cell, held: Held) -> tuple[str, dict[str, Any]]:
+    """Result of a cell that has worker processes for itself, which it may take down."""
+    try:
+        found: tuple[str, dict[str, Any]] = Parallel(n_jobs=2)([delayed(run_cell)(cell, held)])[0]
+    except BrokenProcessPool:
+        return cell.key, failed("BrokenProcessPool: its process was killed, for want of memory perhaps, or crashed")
+    return found
+
+
+def _listed(values: Any, name: str) -> list[Any]:
+    """Settings of one axis of the grid: some, all different."""
+    if isinstance(values, (str, Path, int, float, Dataset)):
+        values = [values]
+    listed = list(values)
+    if not listed:
+        raise ValueError(f"{name} must hold at least one entry.")
+    if name != "data" and len(set(listed)) < len(listed):
+        raise ValueError(f"{name} must differ from each other, got {listed!r}.")
+    return listed
+
+
+def _dataset(data: Any) -> Dataset:
+    return data if isinstance(data, Dataset) else load(data)
+
+
+def _warn_of_versions(done: Iterable[dict[str, Any]]) -> None:
+    others = {result["version_seqclass"] for result in done} - {__version__}
+    if others:
+        warnings.warn(
+            f"cells of this run were computed by seqclass {', '.join(sorted(others))} and are kept, this is "
+            f"{__version__}; write to another file to compute them anew.",
+            stacklevel=3,
+        )

@@ -1,0 +1,176 @@
+"""Methods: what an experiment compares, made ready for a price and a seed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sklearn.base import clone, is_classifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import all_estimators
+
+from seqclass._messages import near
+from seqclass.recipes import etana, f_etana, ifc2f
+
+#: Recipes by their names.
+RECIPES: dict[str, Callable[..., Any]] = {"etana": etana, "f_etana": f_etana, "ifc2f": ifc2f}
+_SKLEARN = "sklearn:"
+_COSTS = ("feature_costs", "discounted_costs", "groups", "decision_costs", "decisions")
+
+
+def parse_method(text: str) -> Any:
+    """Return the method that a text names.
+
+    Parameters
+    ----------
+    text : str
+        ``"etana"``, ``"f_etana"`` or ``"ifc2f"``, or ``"sklearn:"`` and the class of a scikit-learn classifier, with
+        those of steps before it joined by ``+``. Settings may follow each in brackets, plain values only.
+
+    Returns
+    -------
+    callable or estimator
+        What `Experiment` takes as a method.
+
+    Raises
+    ------
+    ValueError
+        If there is no such recipe or class, or its settings are wrong.
+
+    Examples
+    --------
+    >>> parse_method("etana(published=True)")(feature_costs=0.05, random_state=0).order
+    'error'
+    >>> parse_method("sklearn:StandardScaler+LogisticRegression(C=0.1)")[-1]
+    LogisticRegression(C=0.1)
+    """
+    expression = text.strip().removeprefix(_SKLEARN)
+    try:
+        calls = [_call(node) for node in _operands(ast.parse(expression, mode="eval").body)]
+    except (SyntaxError, ValueError) as error:
+        raise ValueError(
+            f"method {text!r} cannot be read; write a name, and its settings as in etana(published=True)."
+        ) from error
+    if text.strip().startswith(_SKLEARN):
+        return _from_sklearn(text, calls)
+    if len(calls) != 1 or calls[0][0] not in RECIPES:
+        shown = near(calls[0][0], [*RECIPES, _SKLEARN + "CLASS"], "there are")
+        raise ValueError(f"there is no method {text!r}: {shown}")
+    return _Recipe(*calls[0])
+
+
+class _Recipe:
+    """A recipe with settings that were given as text."""
+
+    def __init__(self, name: str, settings: dict[str, Any]) -> None:
+        self.name, self.settings = name, settings
+        for setting in ("feature_costs", "random_state"):
+            if setting in settings:
+                raise ValueError(f"{name}: {setting} is the experiment's to set, by its prices and seeds.")
+        try:
+            RECIPES[name](**settings)
+        except TypeError as error:
+            raise ValueError(f"{name}: {error}.") from error
+
+    def __call__(self, **settings: Any) -> Any:
+        return RECIPES[self.name](**settings | self.settings)
+
+
+def _operands(node: ast.expr) -> list[ast.expr]:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return [*_operands(node.left), *_operands(node.right)]
+    return [node]
+
+
+def _call(node: ast.expr) -> tuple[str, dict[str, Any]]:
+    """Name and settings of ``name`` or ``name(setting=value, ...)``; nothing is evaluated."""
+    if isinstance(node, ast.Name):
+        return node.id, {}
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
+        return node.func.id, {str(k.arg): ast.literal_eval(k.value) for k in node.keywords if k.arg or _unpacked()}
+    raise ValueError("neither a name nor a call with settings")
+
+
+def _unpacked() -> bool:
+    raise ValueError("settings are written out one by one")
+
+
+def _from_sklearn(text: str, calls: Sequence[tuple[str, dict[str, Any]]]) -> Any:
+    known = dict(all_estimators())
+    steps = []
+    for name, settings in calls:
+        if name not in known:
+            raise ValueError(f"method {text!r}: scikit-learn has no {name!r}; {near(name, list(known), 'it has')}")
+        try:
+            steps.append(known[name](**settings))
+        except TypeError as error:
+            raise ValueError(f"method {text!r}: {error}.") from error
+    method = steps[0] if len(steps) == 1 else make_pipeline(*steps)
+    if not is_classifier(method):
+        raise ValueError(f"method {text!r} is no classifier.")
+    return method
+
+
+def check_methods(methods: Any) -> dict[str, Any]:
+    """Methods by name: texts are parsed, and name themselves.
+
+    Examples
+    --------
+    >>> list(check_methods(["etana", "ifc2f"]))
+    ['etana', 'ifc2f']
+    """
+    if isinstance(methods, str):
+        methods = [methods]
+    if not isinstance(methods, Mapping):
+        methods = list(methods)
+        for method in methods:
+            if not isinstance(method, str):
+                raise TypeError(f"methods: {method!r} has no name; pass a dict of names and methods.")
+        if len(set(methods)) < len(methods):
+            raise ValueError("methods: one is named twice.")
+        methods = {name: name for name in methods}
+    if not methods:
+        raise ValueError("methods must name at least one method.")
+    found = {str(name): parse_method(m) if isinstance(m, str) else m for name, m in methods.items()}
+    for name, method in found.items():
+        if isinstance(method, type) or not (callable(method) or hasattr(method, "get_params")):
+            raise TypeError(
+                f"methods: {name!r} must be an estimator, or a recipe or other callable that gives one, got {method!r}."
+            )
+    return found
+
+
+def build(method: Any, costs: Mapping[str, Any], seed: int) -> Any:
+    """Make an unfitted estimator of a method.
+
+    Parameters
+    ----------
+    method : callable or estimator
+        A callable gets the costs and ``random_state`` as keywords. An estimator is cloned; those of its parameters,
+        also of its parts, that are called like a cost are set, and each that is called ``random_state``.
+    costs : mapping
+        ``feature_costs``, and whichever there are of the data set's other costs.
+    seed : int
+        The seed.
+
+    Returns
+    -------
+    estimator
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> build(DecisionTreeClassifier(), {"feature_costs": 0.01}, 3)
+    DecisionTreeClassifier(random_state=3)
+    """
+    if not hasattr(method, "get_params"):
+        return method(**costs, random_state=seed)
+    estimator = clone(method)
+    wanted = dict(costs) | {"random_state": seed}
+    chosen = {}
+    for name in estimator.get_params(deep=True):
+        last = name.rpartition("__")[2]
+        if last in wanted and (last == "random_state" or last in _COSTS):
+            chosen[name] = wanted[last]
+    return estimator.set_params(**chosen)

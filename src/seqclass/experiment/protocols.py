@@ -1,0 +1,218 @@
+"""Protocols: which rows a method learns from, and on which it is scored."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold, train_test_split
+
+from seqclass._arrays import IntArray
+from seqclass._validation import check_choice, check_integer, check_real
+from seqclass.datasets import Dataset
+
+
+class Protocol(ABC):
+    """A rule that cuts a data set into training rows and rows to score; a frozen dataclass of settings.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from seqclass.datasets import load
+    >>> @dataclass(frozen=True)
+    ... class FirstHalf(Protocol):
+    ...     def split(self, data, fold, seed):
+    ...         rows = np.arange(len(data.y))
+    ...         return rows[::2], rows[1::2]
+    >>> FirstHalf().n_folds
+    1
+    """
+
+    @property
+    def n_folds(self) -> int:
+        """Number of cuts for each seed."""
+        return 1
+
+    @abstractmethod
+    def split(self, data: Dataset, fold: int, seed: int) -> tuple[IntArray, IntArray]:
+        """Cut a data set.
+
+        Parameters
+        ----------
+        data : Dataset
+            The data set.
+        fold : int
+            Number of the cut, below ``n_folds``.
+        seed : int
+            Seed of the shuffling.
+
+        Returns
+        -------
+        train, scored : ndarray of int
+            Rows to learn from, and rows to score.
+
+        Raises
+        ------
+        ValueError
+            If the data set cannot be cut in this way.
+        """
+
+    def check(self, data: Dataset) -> None:
+        """Refuse a data set that cannot be cut in this way.
+
+        Raises
+        ------
+        ValueError
+            If so.
+        """
+        self.split(data, 0, 0)
+
+
+@dataclass(frozen=True)
+class StratifiedFolds(Protocol):
+    """Stratified k-fold cross-validation; each seed shuffles anew, so that several seeds repeat it.
+
+    Attributes
+    ----------
+    n_splits : int
+        Number of folds.
+
+    Examples
+    --------
+    >>> from seqclass.datasets import load
+    >>> train, test = StratifiedFolds(5).split(load("iris"), fold=0, seed=0)
+    >>> len(train), len(test)
+    (120, 30)
+    """
+
+    n_splits: int = 5
+
+    def __post_init__(self) -> None:
+        check_integer(self.n_splits, "n_splits", 2)
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return self.n_splits
+
+    def split(self, data: Dataset, fold: int, seed: int) -> tuple[IntArray, IntArray]:
+        """Rows of all folds but one, and of that one."""
+        folds = StratifiedKFold(self.n_splits, shuffle=True, random_state=seed)
+        train, test = list(folds.split(np.zeros(len(data.y)), data.y))[fold]
+        return train, test
+
+    def check(self, data: Dataset) -> None:
+        """Refuse a data set none of whose classes has a row for each fold."""
+        largest = int(np.bincount(data.y).max(initial=0))
+        if largest < self.n_splits:
+            raise ValueError(f"{data.name!r} has at most {largest} rows of a class, too few for {self.n_splits} folds.")
+
+
+@dataclass(frozen=True)
+class SourceSplit(Protocol):
+    """The split that comes with the data set, ``train_index`` and ``test_index``; validation rows are not learnt from.
+
+    Attributes
+    ----------
+    score : {"test", "valid"}
+        Which rows to score. Choose settings on the validation rows, and report the test rows.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from seqclass.datasets import load
+    >>> rows = np.arange(150)
+    >>> data = replace(load("iris"), train_index=rows[::2], test_index=rows[1::2])
+    >>> SourceSplit().split(data, fold=0, seed=0)[1][:3].tolist()
+    [1, 3, 5]
+    """
+
+    score: str = "test"
+
+    def __post_init__(self) -> None:
+        check_choice(self.score, "score", ("test", "valid"))
+
+    def split(self, data: Dataset, fold: int, seed: int) -> tuple[IntArray, IntArray]:
+        """Training rows of the source, and its rows to score."""
+        self.check(data)
+        scored: Any = data.test_index if self.score == "test" else data.valid_index
+        train: Any = data.train_index
+        return np.asarray(train), np.asarray(scored)
+
+    def check(self, data: Dataset) -> None:
+        """Refuse a data set that comes without these parts, or with parts that share rows."""
+        parts = {"train_index": data.train_index, f"{self.score}_index": getattr(data, f"{self.score}_index")}
+        for name, rows in parts.items():
+            if rows is None or not rows.size:
+                raise ValueError(f"{data.name!r} comes without {name}; use another protocol, such as StratifiedFolds.")
+        train, scored = parts.values()
+        shared = np.intersect1d(train, scored)
+        if shared.size:
+            raise ValueError(f"{data.name!r}: row {shared[0]} is both in train_index and in {self.score}_index.")
+
+
+@dataclass(frozen=True)
+class HoldOut(Protocol):
+    """A stratified random cut into training, validation and test rows, by default 60/20/20; each seed cuts anew.
+
+    Attributes
+    ----------
+    valid_size, test_size : float
+        Shares of the rows.
+    score : {"test", "valid"}
+        Which rows to score. Choose settings on the validation rows, and report the test rows.
+
+    Examples
+    --------
+    >>> from seqclass.datasets import load
+    >>> train, test = HoldOut().split(load("iris"), fold=0, seed=0)
+    >>> len(train), len(test)
+    (90, 30)
+    """
+
+    valid_size: float = 0.2
+    test_size: float = 0.2
+    score: str = "test"
+
+    def __post_init__(self) -> None:
+        check_choice(self.score, "score", ("test", "valid"))
+        check_real(self.valid_size, "valid_size", 0)
+        check_real(self.test_size, "test_size", 0)
+        if self.valid_size + self.test_size >= 1 or getattr(self, f"{self.score}_size") == 0:
+            raise ValueError(
+                f"valid_size {self.valid_size} and test_size {self.test_size} must leave rows to learn from, and rows "
+                f"to score as {self.score!r}."
+            )
+
+    def split(self, data: Dataset, fold: int, seed: int) -> tuple[IntArray, IntArray]:
+        """Training rows, and rows to score."""
+        rest, test = _cut(data.y, np.arange(len(data.y)), self.test_size, seed)
+        train, valid = _cut(data.y, rest, self.valid_size / (1 - self.test_size), seed)
+        return train, test if self.score == "test" else valid
+
+
+def _cut(y: IntArray, rows: IntArray, share: float, seed: int) -> tuple[IntArray, IntArray]:
+    """Rows that stay, and a share that is cut off; stratified as far as every class has two rows."""
+    if share == 0:
+        return rows, rows[:0]
+    counts = np.bincount(y[rows])
+    stratify = y[rows] if counts[counts > 0].min() > 1 else None
+    stay, off = train_test_split(rows, test_size=share, random_state=seed, stratify=stratify)
+    return np.sort(stay), np.sort(off)
+
+
+def as_protocol(cv: Any) -> Protocol:
+    """Turn a number of folds into `StratifiedFolds`.
+
+    Examples
+    --------
+    >>> as_protocol(3)
+    StratifiedFolds(n_splits=3)
+    """
+    if isinstance(cv, Protocol):
+        return cv
+    if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
+        return StratifiedFolds(int(cv))
+    raise TypeError(f"cv must be a number of folds or a protocol, such as HoldOut() or SourceSplit(), got {cv!r}.")

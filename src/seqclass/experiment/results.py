@@ -1,0 +1,280 @@
+"""Results of a run: the table, its summary, and comparisons of the methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seqclass._messages import near
+from seqclass._validation import check_real
+from seqclass.experiment._columns import FIGURES, HIGHER_IS_BETTER, LABELS, table_of
+from seqclass.experiment._store import opened
+from seqclass.statistics import (
+    CriticalDifference,
+    FriedmanTest,
+    WinTieLoss,
+    critical_difference,
+    friedman_test,
+    mean_interval,
+    win_tie_loss,
+)
+
+#: What a summary shows unless it is asked for more.
+METRICS = ("realised_cost", "accuracy", "n_features_mean", "cost_mean")
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """How methods compare over data sets, by one score.
+
+    Attributes
+    ----------
+    metric : str
+        The score.
+    scores : pandas.DataFrame
+        Mean score, a row a data set, a column a method.
+    wins : WinTieLoss
+        On how many data sets each method beats each other one.
+    friedman : FriedmanTest or None
+        Whether any differ; None with fewer than three methods or two data sets.
+    nemenyi : CriticalDifference or None
+        Which differ; None as above.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> scores = pd.DataFrame({"a": [0.9, 0.8], "b": [0.7, 0.8]})
+    >>> print(Comparison("accuracy", scores, win_tie_loss(scores), None, None))
+    wins/ties/losses by accuracy
+           a      b
+    a      -  1/1/0
+    b  0/1/1      -
+    """
+
+    metric: str
+    scores: Any
+    wins: WinTieLoss
+    friedman: FriedmanTest | None
+    nemenyi: CriticalDifference | None
+
+    def __str__(self) -> str:
+        lines = [f"wins/ties/losses by {self.metric}", self.wins.frame().to_string()]
+        lines += [] if self.friedman is None else [str(self.friedman)]
+        lines += [] if self.nemenyi is None else [f"average ranks: {self.nemenyi}"]
+        return "\n".join(lines)
+
+
+class Results:
+    """Cells of a run that are done.
+
+    Parameters
+    ----------
+    path : path
+        File of the run.
+    keys : list of str, optional
+        Cells to look at, in order; by default all that are in the file.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from seqclass.experiment import Experiment
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "iris.run")
+    ...     _ = Experiment(["iris"], ["etana"], prices=[0.01, 0.1], cv=3).run(path)
+    ...     results = Results.load(path)
+    ...     summary = results.summary(metrics=["accuracy"])
+    >>> summary[["price", "n_cells", "n_failed"]].values.tolist()
+    [[0.01, 3.0, 0.0], [0.1, 3.0, 0.0]]
+    >>> summary.columns[-3:].tolist()
+    ['accuracy', 'accuracy_lower', 'accuracy_upper']
+    """
+
+    def __init__(self, path: str | Path, keys: Sequence[str] | None = None) -> None:
+        self.path = Path(path)
+        self.keys = None if keys is None else list(keys)
+
+    def __repr__(self) -> str:
+        return f"Results({str(self.path)!r}, {len(self.table())} cells, {self.n_missing} missing)"
+
+    @classmethod
+    def load(cls, path: str | Path) -> Results:
+        """Open the file of a run, also of one that is still going on.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Returns
+        -------
+        Results
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        ValueError
+            If it is not the file of a run.
+        """
+        with opened(Path(path)):
+            return cls(path)
+
+    @property
+    def n_missing(self) -> int:
+        """Number of cells that were planned and are not done."""
+        with opened(self.path) as store:
+            return store.count_missing() if self.keys is None else len(self.keys) - len(store.results(self.keys))
+
+    def table(self) -> Any:
+        """All there is, a row a cell.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by the key of the cell. ``data``, ``method``, ``price``, ``seed`` and ``fold`` name it. Costs are
+            per instance, in units of misclassification cost: ``realised_cost`` of the rows scored, prices and
+            decisions together; ``cost_*`` the prices paid; ``expected_cost`` what the model expects of its policy,
+            between the certified ``lower`` and ``upper``. ``auroc`` is the mean of each class against the rest, NaN
+            where the rows scored lack a class; ``log_loss`` is in nats; ``calibration_error`` is that of
+            `calibration_error`. Seconds are wall-clock: ``seconds_preprocess`` is the sum of discretize, filter,
+            structure, parameters and order, ``seconds_learn`` that of structure and parameters, ``seconds_fit`` the
+            whole of ``fit``. ``peak_mb`` is the growth of resident memory (Linux; NaN elsewhere). NaN stands for what a
+            method does not have. ``error`` is empty unless the cell failed.
+        """
+        with opened(self.path) as store:
+            return table_of(store.results(self.keys))
+
+    def settings(self, key: str) -> dict[str, Any]:
+        """Everything that a cell was computed from, as plain data.
+
+        Parameters
+        ----------
+        key : str
+            Key of the cell, from the index of the table.
+
+        Returns
+        -------
+        dict
+        """
+        with opened(self.path) as store:
+            return store.settings(key)
+
+    def summary(
+        self,
+        by: Sequence[str] = ("data", "method", "price"),
+        metrics: Sequence[str] = METRICS,
+        confidence: float = 0.95,
+    ) -> Any:
+        """Means with confidence intervals.
+
+        With ``"data"`` in ``by`` the scores of folds and seeds count as what they are, scores that share training rows,
+        and the interval is wider for it; see `seqclass.statistics.mean_interval`. Without, each data set counts once.
+
+        Parameters
+        ----------
+        by : sequence of str
+            What to tell apart, of ``data``, ``method``, ``price``, ``seed`` and ``fold``.
+        metrics : sequence of str
+            Columns of the table.
+        confidence : float
+            Coverage of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns of ``by``, ``n_cells``, ``n_failed``, and for each metric its mean, ``_lower`` and ``_upper``;
+            failed cells are left out of the means.
+        """
+        import pandas as pd
+
+        by, metrics = _columns(by, LABELS, "by"), _columns(metrics, FIGURES, "metrics")
+        check_real(confidence, "confidence", 0, 1)
+        rows = []
+        for values, group in self.table().groupby(by, sort=False):
+            row = dict(zip(by, values)) | {"n_cells": len(group), "n_failed": int((group["error"] != "").sum())}
+            for metric in metrics:
+                row |= _interval(group, metric, "data" in by, confidence)
+            rows.append(row)
+        ends = [f"{metric}{end}" for metric in metrics for end in ("", "_lower", "_upper")]
+        return pd.DataFrame(rows, columns=pd.Index([*by, "n_cells", "n_failed", *ends]))
+
+    def compare(self, metric: str = "realised_cost", *, price: float | None = None, alpha: float = 0.05) -> Comparison:
+        """Compare the methods over data sets: wins and losses, and whether the differences are chance.
+
+        Parameters
+        ----------
+        metric : str
+            Column of the table; of accuracy, macro-F1 and AUROC more is better, of all others less.
+        price : float, optional
+            Compare at this price; by default by the mean over all prices, so that each data set counts once.
+        alpha : float
+            Level of significance of Nemenyi's test.
+
+        Returns
+        -------
+        Comparison
+            Over the data sets for which every method has a score.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than two methods, or no data set has a score of each.
+        """
+        (metric,) = _columns([metric], FIGURES, "metric")
+        table = self.table()
+        if price is not None:
+            if price not in table["price"].tolist():
+                raise ValueError(f"price {price!r} is none of {list(dict.fromkeys(table['price']))}.")
+            table = table[table["price"] == price]
+        methods = list(dict.fromkeys(table["method"]))
+        if len(methods) < 2:
+            raise ValueError(f"there must be two methods or more to compare, there is {methods}.")
+        means = table.groupby(["data", "method", "price"], sort=False)[metric].mean()
+        # NaN at one price is NaN for the method, whose mean would be over other prices than those of the rest
+        scores = means.groupby(["data", "method"], sort=False).agg(_strict_mean).unstack("method")
+        scores = scores.reindex(index=list(dict.fromkeys(table["data"])), columns=methods).dropna()
+        if not len(scores):
+            raise ValueError(f"there is no data set for which every method has a score of {metric}.")
+        higher = metric in HIGHER_IS_BETTER
+        several = len(methods) > 2 and len(scores) > 1
+        return Comparison(
+            metric=metric,
+            scores=scores,
+            wins=win_tie_loss(scores, higher_is_better=higher),
+            friedman=friedman_test(scores, higher_is_better=higher) if several else None,
+            nemenyi=critical_difference(scores, alpha=alpha, higher_is_better=higher) if several else None,
+        )
+
+
+def _strict_mean(values: Any) -> float:
+    return float(values.mean(skipna=False))
+
+
+def _columns(names: Sequence[str], known: Sequence[str], what: str) -> list[str]:
+    chosen = [names] if isinstance(names, str) else list(names)
+    for name in chosen:
+        if name not in known:
+            raise ValueError(f"{what}: there is no {name!r}; {near(name, list(known), 'there are')}")
+    if not chosen:
+        raise ValueError(f"{what} must name at least one column.")
+    return chosen
+
+
+def _interval(group: Any, metric: str, one_dataset: bool, confidence: float) -> dict[str, float]:
+    """Mean of one score over a group of cells, and the ends of its interval."""
+    scored = group[group[metric].notna()]
+    found = dict.fromkeys((metric, f"{metric}_lower", f"{metric}_upper"), np.nan)
+    if not len(scored):
+        return found
+    ratio = 0.0
+    if one_dataset:  # of a fold, what is pooled over (methods or prices, say) is one score
+        values = scored.groupby(["data", "seed", "fold"], sort=False)[metric].mean()
+        ratio = float((scored["n_test"] / scored["n_train"]).mean())
+    else:
+        values = scored.groupby("data", sort=False)[metric].mean()
+    interval = mean_interval(values.to_numpy(), confidence=confidence, test_to_train=ratio)
+    return dict(zip(found, (interval.mean, interval.lower, interval.upper)))

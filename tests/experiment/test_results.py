@@ -1,0 +1,144 @@
+"""Results: the file, summaries against their definitions, comparisons."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from seqclass.experiment import Results
+from seqclass.experiment._store import opened
+from seqclass.statistics import friedman_test, mean_interval, win_tie_loss
+
+METHODS = ("a", "b", "c")
+
+
+def accuracy(data: int, method: int, seed: int, fold: int) -> float:
+    return 0.5 + 0.1 * method + 0.01 * ((7 * data + 3 * method + 5 * seed + fold) % 10)
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Results:
+    """Two prices, four data sets, three methods, two seeds, three folds; one cell of method c failed."""
+    path = tmp_path / "a.run"
+    with opened(path, create=True) as store:
+        for number in range(2 * 4 * 3 * 2 * 3):
+            price, data, method, seed, fold = np.unravel_index(number, (2, 4, 3, 2, 3))
+            labels: dict[str, Any] = {"data": f"d{data}", "method": METHODS[method], "price": [0.1, 0.2][price]}
+            labels |= {"seed": int(seed), "fold": int(fold)}
+            store.plan([(str(number), labels, {})])
+            score = accuracy(int(data), int(method), int(seed), int(fold)) - 0.1 * int(price)
+            failed = number == 17
+            found = {"error": "ValueError: no", "accuracy": None} if failed else {"error": "", "accuracy": score}
+            found |= {"realised_cost": 1.0 - score} if not failed else {}
+            store.put(str(number), {"n_train": 100, "n_test": 50, **found})
+    return Results.load(path)
+
+
+def test_summary(results: Results) -> None:
+    summary = results.summary(metrics=["accuracy"])
+    assert len(summary) == 24
+    row = summary.iloc[0]
+    assert row[["data", "method", "price"]].tolist() == ["d0", "a", 0.1]
+    expected = mean_interval([accuracy(0, 0, s, f) for s in (0, 1) for f in range(3)], test_to_train=0.5)
+    found = row[["accuracy", "accuracy_lower", "accuracy_upper"]].tolist()
+    assert found == pytest.approx([expected.mean, expected.lower, expected.upper])
+    failed = summary[summary["n_failed"] == 1]
+    assert len(failed) == 1
+    assert failed["n_cells"].item() == 6
+    assert failed["accuracy"].item() == pytest.approx(
+        np.mean([accuracy(0, 2, s, f) for s in (0, 1) for f in range(3)][:5])
+    )
+
+
+def test_summary_over_data_sets_counts_each_once(results: Results) -> None:
+    row = results.summary(by=["method", "price"], metrics="accuracy", confidence=0.9).iloc[0]
+    means = [np.mean([accuracy(d, 0, s, f) for s in (0, 1) for f in range(3)]) for d in range(4)]
+    expected = mean_interval(means, confidence=0.9)
+    assert row[["accuracy", "accuracy_lower", "accuracy_upper"]].tolist() == pytest.approx(
+        [expected.mean, expected.lower, expected.upper]
+    )
+
+
+def test_compare(results: Results) -> None:
+    at_one = results.compare("accuracy", price=0.2)
+    assert at_one.scores.shape == (4, 3)
+    assert at_one.scores.loc["d3", "b"] == pytest.approx(
+        np.mean([accuracy(3, 1, s, f) for s in (0, 1) for f in range(3)]) - 0.1
+    )
+    assert at_one.wins.wins.tolist() == win_tie_loss(at_one.scores.to_numpy()).wins.tolist()
+    assert at_one.friedman is not None
+    assert at_one.friedman.chi_square == friedman_test(at_one.scores.to_numpy()).chi_square
+    assert at_one.nemenyi is not None
+    assert np.argmin(at_one.nemenyi.average_ranks) == 2
+    by_cost = results.compare()
+    assert by_cost.metric == "realised_cost"
+    assert np.argmin(by_cost.nemenyi.average_ranks) == 2  # type: ignore[union-attr]
+    text = str(by_cost)
+    assert "Friedman" in text
+    assert "critical difference" in text
+
+
+def test_what_is_refused(results: Results, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="metrics: there is no 'acuracy'; did you mean 'accuracy'"):
+        results.summary(metrics=["acuracy"])
+    with pytest.raises(ValueError, match="by must name"):
+        results.summary(by=[])
+    with pytest.raises(ValueError, match="by: there is no 'error'"):
+        results.summary(by="error")
+    with pytest.raises(ValueError, match=r"price 0\.3 is none of"):
+        results.compare(price=0.3)
+    with pytest.raises(ValueError, match="no data set for which every method"):
+        results.compare("auroc")
+    with pytest.raises(FileNotFoundError, match="there is no run"):
+        Results.load(tmp_path / "none.run")
+    text = tmp_path / "text.run"
+    text.write_text("data,method\n" * 100)
+    with pytest.raises(ValueError, match=r"text\.run cannot be read as a run"):
+        Results.load(text)
+
+
+def test_other_databases_are_left_alone(tmp_path: Path, results: Results) -> None:
+    other = tmp_path / "other.db"
+    connection = sqlite3.connect(other)
+    connection.execute("CREATE TABLE cells (x)")
+    connection.commit()
+    connection.close()
+    before = other.read_bytes()
+    with pytest.raises(ValueError, match="another database"), opened(other, create=True):
+        pass
+    assert other.read_bytes() == before
+    connection = sqlite3.connect(results.path)
+    connection.execute("PRAGMA user_version = 99")
+    connection.commit()
+    connection.close()
+    with pytest.raises(ValueError, match="newer version"):
+        Results.load(results.path)
+
+
+def test_one_method_is_nothing_to_compare(tmp_path: Path) -> None:
+    with opened(tmp_path / "a.run", create=True) as store:
+        store.plan([("k", {"data": "d", "method": "m", "price": 0.1, "seed": 0, "fold": 0}, {})])
+        store.put("k", {"accuracy": float("nan"), "n_train": 2, "n_test": 1, "error": ""})
+    found = Results.load(tmp_path / "a.run")
+    assert found.summary()["accuracy"].isna().all()
+    with pytest.raises(ValueError, match="two methods or more"):
+        found.compare("accuracy")
+
+
+def test_a_file_can_be_read_while_it_is_written(results: Results) -> None:
+    with opened(results.path, create=True) as store:
+        labels = {"data": "new", "method": "a", "price": 0.1, "seed": 0, "fold": 0}
+        store.plan([("new", labels, {"x": 1})])
+        assert results.n_missing == 1
+        store.put("new", {"accuracy": 1.0, "error": ""})
+        assert results.table().loc["new", "accuracy"] == 1.0
+        assert results.settings("new") == {"x": 1}
+    assert sorted(file.name for file in results.path.parent.iterdir()) == ["a.run"]
+    assert results.path.read_bytes()[18] == 1  # no log is wanted by whoever reads the file now
+    with opened(results.path) as reader, opened(results.path, create=True):
+        reader.count_missing()
+    assert "145 cells, 0 missing" in repr(results)

@@ -1,0 +1,210 @@
+"""The documentation says what is so: its code runs, and prints what the page shows."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import io
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+import types
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import seqclass
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="no docs beside the tests: not a checkout")
+
+PAGES = sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
+BLOCK = re.compile(
+    r"^(?:<!-- not run: (?P<reason>[^>]*?) -->\n+)?```(?P<kind>\w*)[^\n]*\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+
+
+class Block(NamedTuple):
+    """A fenced block: its kind, its text, the line it starts in, and why it is not run, if it is not."""
+
+    kind: str
+    body: str
+    line: int
+    reason: str | None
+
+
+def blocks(page: str) -> list[Block]:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    return [
+        Block(found["kind"], found["body"], text.count("\n", 0, found.start("body")), found["reason"])
+        for found in BLOCK.finditer(text)
+    ]
+
+
+def run_python(block: Block, page: str, namespace: dict[str, object]) -> str:
+    """What a block prints; a traceback names the page and its line."""
+    code = compile("\n" * block.line + block.body, str(DOCS / page), "exec")
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        exec(code, namespace)
+    return printed.getvalue()
+
+
+def run_bash(block: Block, page: str, folder: Path) -> str:
+    tools = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", block.body],
+        cwd=folder,
+        env=os.environ | {"PATH": tools, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+    assert done.returncode == 0, f"{page}, line {block.line}:\n{done.stderr}"
+    return done.stdout
+
+
+def lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.strip().splitlines()]
+
+
+NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
+
+
+def same(shown: str, printed: str) -> bool:
+    """Whether a page shows what is printed: ``...`` stands for anything, and a number for any close to it.
+
+    Close, for other versions of the libraries may differ in a rounding, and with it in a tie.
+    """
+    expected, actual = (" ".join("\n".join(lines(text)).split()) for text in (shown, printed))
+    pattern = "".join(
+        ".*?" if part == "..." else r"(\d+(?:\.\d+)?(?:e-?\d+)?)" if NUMBER.fullmatch(part) else re.escape(part)
+        for part in re.split(r"(\.\.\.|" + NUMBER.pattern + ")", expected)
+    )
+    found = re.fullmatch(pattern, actual)
+    if found is None:
+        return False
+    numbers = zip(NUMBER.findall(expected.replace("...", " ")), found.groups())
+    return all(float(b) == pytest.approx(float(a), rel=0.05, abs=0.005) for a, b in numbers)
+
+
+def test_outputs_are_compared() -> None:
+    assert same("cost 0.123, ...\nfor x1", "cost  0.124, anything at all\nfor x1")
+    assert not same("cost 0.123", "cost 0.15")
+    assert not same("3 features", "4 features")
+    assert not same("a b", "a c")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_code_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = blocks(page)
+    if not any(block.kind in ("python", "bash") and block.reason is None for block in found):
+        pytest.skip("no code to run")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    module = types.ModuleType("docs_page")  # dataclasses look their module up
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    printed: str | None = None
+    for block in found:
+        where = f"{page}, line {block.line}"
+        if block.kind == "output":
+            assert printed is not None, f"{where}: output of a block that is not run"
+            assert same(block.body, printed), f"{where}: the page shows\n{block.body}\nbut this is printed:\n{printed}"
+        elif block.reason is not None:
+            printed = None
+        elif block.kind == "python":
+            printed = run_python(block, page, module.__dict__)
+        elif block.kind == "bash":
+            if os.name == "nt":
+                pytest.skip("needs bash")
+            printed = run_bash(block, page, tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_blocks_say_what_they_are(page: str) -> None:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    assert text.count("\n```") % 2 == 0
+    for block in blocks(page):
+        assert block.kind in ("python", "bash", "output", "text"), f"{page}, line {block.line}: a fence without a kind"
+        assert block.reason is None or len(block.reason.split()) > 2, f"{page}, line {block.line}: say why"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    """Without mkdocs: pages, pictures and generated pages; anchors are the strict build's to check."""
+    text = BLOCK.sub("", (DOCS / page).read_text(encoding="utf-8"))
+    for target in re.findall(r"\]\(([^)#\s]+)", text):
+        if target.startswith(("http://", "https://")):
+            continue
+        path = (DOCS / page).parent / target
+        inside = os.path.relpath(path, DOCS).replace(os.sep, "/")
+        generated = {"api/index.md", "gallery/index.md", "changes.md", *(f"api/{name}.md" for name in _modules())}
+        generated |= {f"gallery/{example.stem}.md" for example in (ROOT / "examples").glob("*.py")}
+        assert path.is_file() or inside in generated, f"{page} links to {target}"
+
+
+def _without_page() -> tuple[str, ...]:
+    """Public modules that the hooks give no page."""
+    for node in ast.parse((DOCS / "_hooks.py").read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "ELSEWHERE":
+            return tuple(ast.literal_eval(node.value))
+    raise AssertionError("docs/_hooks.py has no ELSEWHERE")
+
+
+def _modules() -> set[str]:
+    names = {module.name for module in pkgutil.iter_modules(seqclass.__path__) if not module.name.startswith("_")}
+    return {"seqclass", *(f"seqclass.{name}" for name in names)} - set(_without_page())
+
+
+def test_modules_without_a_page_hold_nothing_else() -> None:
+    """What they define is offered by the package itself, whose page has it."""
+    for name in set(_without_page()) - {"seqclass.cli"}:
+        own = vars(importlib.import_module(name)).items()
+        defined = {key for key, value in own if getattr(value, "__module__", "") == name and not key.startswith("_")}
+        assert defined <= set(seqclass.__all__)
+
+
+def test_every_page_is_in_the_menu() -> None:
+    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert [page for page in PAGES if f" {page}\n" not in menu] == []
+
+
+def test_no_page_fetches_anything() -> None:
+    """The site has to work without a network: links may lead out, pictures and scripts may not."""
+    for page in PAGES:
+        text = (DOCS / page).read_text(encoding="utf-8")
+        assert re.findall(r"!\[[^\]]*\]\(https?:|src=.https?:", text) == [], page
+
+
+@pytest.fixture
+def hooks(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
+    """What the build runs; it needs the extra ``docs``."""
+    pytest.importorskip("latex2mathml")
+    pytest.importorskip("mkdocs")
+    monkeypatch.syspath_prepend(str(DOCS))
+    return importlib.import_module("_hooks")
+
+
+def test_formulas_become_mathml(hooks: types.ModuleType) -> None:
+    made = hooks.FORMULA.sub(hooks.mathml, r'<p><span class="arithmatex">\(a &lt; b^2\)</span></p>')
+    assert made.startswith('<p><span class="arithmatex"><math')
+    assert "&#x0003C;" in made or "&lt;" in made
+    assert "<msup>" in made
+    with pytest.raises(ValueError, match="notacommand"):
+        hooks.FORMULA.sub(hooks.mathml, r'<div class="arithmatex">\[\notacommand\]</div>')
+
+
+def test_names_become_links(hooks: types.ModuleType) -> None:
+    hooks.on_config(None)
+    assert set(hooks.modules()) == _modules()
+    page = types.SimpleNamespace(file=types.SimpleNamespace(dest_uri="theory/page.html"))
+    text = "<p><code>Perseus</code> <code>acquire</code> <code>nothing</code></p><pre><code>Perseus</code></pre>"
+    made = hooks.on_page_content(text, page=page)
+    assert made.count("<a ") == 1
+    assert 'href="../api/seqclass.pomdp.html#seqclass.pomdp.Perseus"' in made
