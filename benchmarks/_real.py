@@ -16,10 +16,23 @@ from sklearn.model_selection import StratifiedKFold
 
 from seqclass import SequentialClassifier
 from seqclass.metrics import realised_cost
+from seqclass.reproduction import get_tables
 
 EMBEDDED = {"breast_cancer": load_breast_cancer, "digits": load_digits}
 #: Steps of `fit` that come before the solver.
 PREPROCESSING = ("discretize", "filter", "structure", "parameters", "order")
+
+#: What the papers call these sets and protocols, as `seqclass.reproduction` has it.
+PAPER_NAMES = {
+    "mll 5-fold": "MLL, 5 folds",
+    "mll split": "MLL",
+    "madelon": "Madelon",
+    "colon_disc": "colon, discrete",
+    "spambase": "Spambase",
+    "breast_cancer": "breast cancer",
+    "digits": "digits",
+    "lung2_desouto1543": "Lung2",
+}
 
 Fold = tuple[np.ndarray, np.ndarray]
 Data = tuple[Any, np.ndarray, list[Fold]]
@@ -64,6 +77,15 @@ def load(name: str, folder: Path | None) -> Data | None:
     if name == "madelon":
         return X, y, [(np.arange(2000), np.arange(2000, 2600))]
     return X, y, list(folds(X, y, [0, 1, 2] if name == "mll 5-fold" else [0]))
+
+
+def quoted(table: str, name: str, method: str) -> Iterator[tuple[str, float, float]]:
+    """Accuracy and features of a set that the paper and the authors' code report, where a table quotes them."""
+    for entry in get_tables([table])[0].entries:
+        if (entry.data, entry.method) == (PAPER_NAMES.get(name), method):
+            for source, reported in (("paper", entry.paper), ("authors' code", entry.code)):
+                if {"accuracy", "features"} <= set(reported):
+                    yield source, reported["accuracy"], reported["features"]
 
 
 def folds(X: Any, y: np.ndarray, seeds: list[int]) -> Iterator[Fold]:

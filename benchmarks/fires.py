@@ -27,6 +27,7 @@ from scipy.stats import rankdata, spearmanr
 from sklearn.datasets import make_classification
 from sklearn.linear_model import Perceptron, SGDClassifier
 
+from seqclass.reproduction import get_tables
 from seqclass.selection import EFS, FIRES, FSDS, OFS, FiresANN, prequential
 
 BATCHES = (25, 50, 75, 100)
@@ -40,34 +41,14 @@ SELECTORS: dict[str, Callable[..., Any]] = {
     "EFS": EFS,
     "FSDS": FSDS,
 }
-#: Accuracy, stability and milliseconds a batch as published, selectors in the order of `PUBLISHED_ORDER`.
-PUBLISHED_ORDER = ("FIRES-GLM", "FIRES-ANN", "FIRES-SDT", "OFS", "EFS", "FSDS")
+SETS = ("spambase_pystreamfs", "usenet1", "madelon", "kdd_pystreamfs10k", "mnist")
+_TABLE = get_tables(["fires-3"])[0]
+#: Accuracy, stability and milliseconds a batch as published, by file and selector.
 PUBLISHED = {
-    "spambase_pystreamfs": (
-        (0.742, 0.685, 0.660, 0.721, 0.577, 0.657),
-        (0.901, 0.819, 0.710, 0.971, 0.822, 0.908),
-        (1.761, 28.341, 23.333, 10.135, 15.463, 1.969),
-    ),
-    "usenet1": (
-        (0.556, 0.541, 0.541, 0.563, 0.531, 0.537),
-        (0.820, 0.931, 0.747, 0.775, 0.749, 0.937),
-        (2.996, 41.897, 27.948, 44.696, 99.758, 4.331),
-    ),
-    "madelon": (
-        (0.523, 0.509, 0.508, 0.522, 0.511, 0.539),
-        (0.526, 0.489, 0.682, 0.158, 0.783, 0.281),
-        (2.849, 38.992, 27.482, 51.872, 82.638, 4.217),
-    ),
-    "kdd_pystreamfs10k": (
-        (0.969, 0.928, 0.956, 0.962, 0.971, 0.785),
-        (0.997, 0.996, 0.978, 0.940, 0.990, 0.999),
-        (2.073, 28.614, 22.96, 1.829, 10.756, 1.977),
-    ),
-    "mnist": (
-        (0.930, 0.884, 0.940, 0.950, 0.879, 0.930),
-        (0.996, 0.753, 0.950, 0.703, 0.981, 0.989),
-        (3.298, 43.129, 28.607, 14.597, 24.094, 6.075),
-    ),
+    (_TABLE.files()[entry.data], entry.method): tuple(
+        entry.paper[quantity] for quantity in ("accuracy", "stability", "ms a batch")
+    )
+    for entry in _TABLE.entries
 }
 
 
@@ -79,7 +60,7 @@ class Result(NamedTuple):
     accuracy: float
     stability: float
     ms: float
-    published: tuple[float, float, float] | None
+    published: tuple[float, ...] | None
 
 
 def repeatedly(times: int, call: Callable[..., Any], X: np.ndarray, y: np.ndarray) -> None:
@@ -160,11 +141,7 @@ def protocol(data: str, X: np.ndarray, y: np.ndarray, selector: str) -> Result:
         prequential(SELECTORS[selector](fraction), Perceptron(), X, y, batch_size=batch)
         for batch, fraction in itertools.product(BATCHES, FRACTIONS)
     ]
-    published = None
-    if data in PUBLISHED and selector in PUBLISHED_ORDER:
-        column = PUBLISHED_ORDER.index(selector)
-        accuracy, stability, ms = (figures[column] for figures in PUBLISHED[data])
-        published = accuracy, stability, ms
+    published = PUBLISHED.get((data, selector))
     means = (np.mean([getattr(run, what) for run in runs]) for what in ("mean_accuracy", "mean_stability"))
     return Result(data, selector, *means, 1e3 * np.mean([run.mean_seconds for run in runs]), published)
 
@@ -187,7 +164,7 @@ def experiments(quick: bool, folder: Path | None, n_rows: int) -> list[Result]:
         print("The real sets are left out of a quick run.")
         return results
     results = []
-    for name in PUBLISHED:
+    for name in SETS:
         given = load(name, folder, n_rows)
         if given is None:
             print(f"{name} is left out: there is no {name}.npz in the folder of data (--data FOLDER).")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from _common import parser, write_json
-from _real import Outcome, add_data_option, data_folder, json_row, load, run
+from _real import Outcome, add_data_option, data_folder, json_row, load, quoted, run
 
 from seqclass import SequentialClassifier, etana, ifc2f
 
@@ -30,42 +30,18 @@ PRICES = [0.1, 0.01, 0.001, 0.0001]
 STRUCTURES = ["tree", "line", "random", "clique"]
 #: Bins as in the paper: ten for sparse sets.
 BINS = {"spambase": 10}
-#: Accuracy and mean features of the authors' code (4 bins, 100 beliefs, price .01), run at the same protocol.
-AUTHORS = {
-    "mll 5-fold": (0.870, 9.71),
-    "mll split": (1.000, 5.91),
-    "madelon": (0.676, 4.02),
-    "colon_disc": (0.777, 9.56),
-    "breast_cancer": (0.882, 3.45),
-    "digits": (0.806, 8.93),
-}
-#: Accuracy and mean features in the paper's Table III, a tree at each price; its Lung2 has 3312 genes, not 1543.
-PAPER_PRICES = {
-    "mll split": [(0.9333, 2.20), (1.0, 3.40), (1.0, 3.73), (1.0, 3.73)],
-    "madelon": [(0.6217, 1.00), (0.6700, 5.03), (0.6867, 21.54), (0.6767, 42.34)],
-    "lung2_desouto1543": [(0.6846, 0.00), (0.8573, 11.30), (0.8918, 18.01), (0.8818, 22.30)],
-}
-#: The same in Table IV, at price .01 for each structure; Table VI has the tree on Spambase.
-PAPER_STRUCTURES = {
-    "mll split": [(1.0, 3.40), (1.0, 4.80), (0.9333, 2.73), (0.4667, 1.00)],
-    "madelon": [(0.6700, 5.03), (0.6150, 4.73), (0.6200, 1.54), (0.6217, 1.00)],
-    "lung2_desouto1543": [(0.8573, 11.30), (0.8672, 12.57), (0.9116, 15.47), (0.7733, 1.00)],
-    "spambase": [(0.8104, 4.72)],
-}
-
 Maker = Callable[[], SequentialClassifier]
 
 
-def quoted(name: str, price: float, structure: str) -> Iterator[tuple[str, float, float]]:
+def others(name: str, price: float, structure: str) -> Iterator[tuple[str, float, float]]:
     """Accuracy and features that others report for this set, price and structure."""
-    if price in PRICES and structure == "tree" and name in PAPER_PRICES:
-        yield "paper", *PAPER_PRICES[name][PRICES.index(price)]
-    elif price == 0.01 and name in PAPER_STRUCTURES:
-        row = PAPER_STRUCTURES[name]
-        if STRUCTURES.index(structure) < len(row):
-            yield "paper", *row[STRUCTURES.index(structure)]
-    if price == 0.01 and structure == "tree" and name in AUTHORS:
-        yield "authors' code", *AUTHORS[name]
+    if structure != "tree":
+        yield from quoted("ifc2f-4", name, f"IFC2F, {structure}") if price == 0.01 else ()
+    elif name == "spambase" and price == 0.01:
+        yield from quoted("ifc2f-6", name, "IFC2F")
+    else:
+        found = list(quoted("ifc2f-3", name, f"IFC2F, price {price:g}"))
+        yield from found or (quoted("ifc2f-code", name, "IFC2F") if price == 0.01 else ())
 
 
 def methods(name: str, price: float, structure: str) -> Iterator[tuple[str, Maker]]:
@@ -104,7 +80,7 @@ def main() -> None:
             for structure in arguments.structures:
                 title = f"{name} at {price:g}, {structure}"
                 print(title)
-                for source, accuracy, features in quoted(name, price, structure):
+                for source, accuracy, features in others(name, price, structure):
                     cost = 1 - accuracy + price * features
                     print(f"  {source:18} {accuracy:8.3f} {features:8.2f} {cost:7.4f}")
                 for method, make in methods(name, price, structure):

@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 from _common import Row, parser, peak_mb, report
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.datasets import load_diabetes, make_classification
+from sklearn.datasets import load_diabetes
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
 from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -29,36 +28,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from seqclass.reproduction.searches import SmallBayes, paper_data
 from seqclass.selection import SemiRFS
-
-
-class SmallBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Gaussian naive Bayes in a few lines: the search rather than input checks takes the time."""
-
-    def fit(self, X: Any, y: Any) -> SmallBayes:
-        self.classes_, counts = np.unique(y, return_counts=True)
-        member = (y == self.classes_[:, None]) / counts[:, None]
-        self.mean_ = member @ X
-        self.precision_ = 1 / (member @ X**2 - self.mean_**2 + 1e-9)
-        self.offset_ = np.log(counts) + 0.5 * np.log(self.precision_).sum(1)
-        self.offset_ -= 0.5 * (self.mean_**2 * self.precision_).sum(1)
-        return self
-
-    def predict(self, X: Any) -> Any:
-        logs = X @ (self.mean_ * self.precision_).T - 0.5 * X**2 @ self.precision_.T + self.offset_
-        return self.classes_[logs.argmax(1)]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        return float(np.mean(self.predict(X) == y))
-
-
-def paper_data(run: int, n_features: int = 500) -> tuple[Any, Any, Any, Any]:
-    """Training and test instances of one run."""
-    X, y = make_classification(
-        2300, n_features, n_informative=26, n_redundant=4, n_classes=3, n_clusters_per_class=1, random_state=run
-    )
-    return X[:300], y[:300], X[300:], y[300:]
-
 
 PAPER: dict[str, Any] = {"beta": 5.0, "removal_group_size": 1}
 RFS: dict[str, Any] = {"adaptive": False, "group_size": 1, "removal_group_size": 1}

@@ -30,7 +30,7 @@ RANKS = {
     **dict.fromkeys(["recipes", "_registry"], 3),
     **dict.fromkeys(["metrics", "analysis", "statistics", "testing"], 4),
     **dict.fromkeys(["experiment"], 5),
-    **dict.fromkeys(["plots"], 6),
+    **dict.fromkeys(["plots", "reproduction"], 6),
     **dict.fromkeys(["report"], 7),
     **dict.fromkeys(["cli", "__main__"], 8),
 }

@@ -154,6 +154,120 @@ def test_belief_analysis(tmp_path: Path) -> None:
     assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures)
 
 
+def test_streaming_selection(tmp_path: Path) -> None:
+    text = run("streaming_selection", cwd=tmp_path)
+    rows = re.findall(r"^  (\S.*?) +(0\.\d+) +(-?\d\.\d+) +(\d) +\S+$", text, re.MULTILINE)
+    assert [row[0] for row in rows] == ["FIRES", "OFS", "EFS", "FSDS", "all sensors"]
+    assert float(rows[0][1]) > float(rows[-1][1]) + 0.1
+    assert float(rows[0][2]) > 0.97
+    assert rows[0][3] == "5"
+    (late,), (wait, early) = numbers(r"FIRES +never +(\S+)", text), numbers(r"forgetting +(\d+) +(\S+)", text)
+    assert wait < 30
+    assert early > late + 0.2
+    assert "sensors [0, 1, 2, 3, 4], then [100, 101, 102, 103, 104]" in text
+    (stability,) = numbers(r"20 resamples: (\S+),", text)
+    assert stability > 0.9
+
+
+def test_missing_features(tmp_path: Path) -> None:
+    picture = tmp_path / "missing.png"
+    text = run("missing_features", "--picture", str(picture), cwd=tmp_path)
+    rows = re.findall(r"^ +(\d\S*)% +(\S+) \+- (\S+) +(\S+) +(\S+) +(\S+)$", text, re.MULTILINE)
+    assert len(rows) == 18
+    for sweep in (rows[:9], rows[9:]):
+        assert [float(row[0]) for row in sweep] == [0, 0.01, 0.1, 1, 5, 10, 20, 30, 50]
+        asked = [float(row[4]) for row in sweep]
+        assert asked == sorted(asked)
+        assert float(sweep[0][1]) > 0.9
+        assert float(sweep[5][1]) > float(sweep[0][1]) - 0.03  # a tenth missing hardly matters
+        assert float(sweep[8][5]) > float(sweep[0][5])
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_ifc2f_correlated(tmp_path: Path) -> None:
+    text = run("ifc2f_correlated", cwd=tmp_path)
+    rows = re.findall(r"^(\S.*?)  +(\d\.\d{3}) +(\d\.\d{3}) +(\d\.\d{3}) +(\S+) +(\S+)%$", text, re.MULTILINE)
+    assert [row[0] for row in rows] == ["ETANA (naive Bayes)", "IFC2F (tree network)", "IFC2F as published"]
+    (naive_expects, naive), (tree_expects, tree), (_, published) = ([float(x) for x in row[1:3]] for row in rows)
+    assert naive - naive_expects > 0.05  # it is too sure of itself
+    assert abs(tree - tree_expects) < 0.03
+    assert tree < min(naive, published)
+    edges, inside = numbers(r"has (\d+) edges between sensors, (\d+) of them", text)
+    assert (edges, inside) == (15, 12)
+
+
+def test_explain_words(tmp_path: Path) -> None:
+    page, picture = tmp_path / "words.html", tmp_path / "words.png"
+    text = run("explain_words", "--html", str(page), "--picture", str(picture), cwd=tmp_path)
+    (accuracy,) = numbers(r"Reviews: accuracy (\S+),", text)
+    assert accuracy >= 0.85
+    assert "Posts" not in text
+    assert len(re.findall(r"^present: |^absent: ", text, re.MULTILINE)) >= 2
+    marked = re.findall(r"\*\*(\w+)\*\*", text)
+    assert marked
+    order = re.search(r"asked for: (.*), \.\.\.", text)
+    assert order is not None
+    assert {word.lower() for word in marked} & set(order[1].split(", "))
+    html = page.read_text(encoding="utf-8")
+    assert html.count("<p ") == 20
+    assert "<Paris>" not in html
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_explain_words_of_posts(tmp_path: Path, data_dir: Path) -> None:
+    if not (data_dir / "usenet1.npz").is_file():
+        pytest.skip("no real data: usenet1.npz is not among them")
+    text = run("explain_words", cwd=tmp_path, SEQCLASS_DATA=str(data_dir))
+    (accuracy,) = numbers(r"Posts: accuracy (\S+),", text)
+    assert accuracy > 0.7
+    assert "**" in text.split("Posts")[1]
+
+
+def test_semi_rfs(tmp_path: Path) -> None:
+    text = run("semi_rfs", cwd=tmp_path)
+    iterations = [int(number) for number in re.findall(r"iteration +(\d+):", text)]
+    assert iterations == list(range(0, 61, 10))  # none is repeated after the resumption
+    best = [float(score) for score in re.findall(r"best score (\S+)", text)]
+    assert best == sorted(best)
+    everything, selected = numbers(r"accuracy (\S+) with all, (\S+) with these", text)
+    assert selected == best[-1] > everything
+    assert numbers(r"never seen (\S+)", text)[0] > 0.9
+    costs = [float(cost) for cost in re.findall(r"realised cost (\S+)", text)]
+    assert len(costs) == 2
+    assert costs[1] < 0.15
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_compare_methods(tmp_path: Path) -> None:
+    kept = tmp_path / "study.run"
+    text = run("compare_methods", "--run", str(kept), cwd=tmp_path)
+    assert numbers(r"^(\d+) cells, then (\d+); failed: (\d+)", text) == [72, 180, 0]
+    rows = re.findall(r"^(0\.0\d)  +(\S.*?)  +(\S+) \[.*\] +(0\.\d+) +(\d+\.\d+)$", text, re.MULTILINE)
+    assert len(rows) == 10
+    cost = {(float(row[0]), row[1]): float(row[2]) for row in rows}
+    for price in (0.01, 0.05):
+        assert cost[price, "ETANA"] < cost[price, "ETANA as published"]
+        assert cost[price, "ETANA"] < cost[price, "tree"] < cost[price, "logistic"]
+    assert "5 methods on 3 data sets" in text
+    assert [file.name for file in tmp_path.iterdir()] == ["study.run"]
+    again = run("compare_methods", "--run", str(kept), cwd=tmp_path)
+    assert again == text
+
+
+def test_run_report(tmp_path: Path) -> None:
+    page = tmp_path / "study.html"
+    text = run("run_report", "--page", str(page), cwd=tmp_path)
+    cells, size = numbers(r"^(\d+) cells in a page of (\d+) kB", text)
+    patients, wrong, bottles = numbers(r"(\d+) patients to step through, (\d+) decided wrong; (\d+)", text)
+    assert (cells, patients, bottles) == (54, 30, 6)
+    assert size < 300
+    assert wrong < 5
+    html = page.read_text(encoding="utf-8")
+    assert "<h1>Three data sets at two prices</h1>" in html
+    assert html.count('"title":"Row ') == patients + bottles
+    assert [file.name for file in tmp_path.iterdir()] == ["study.html"]
+
+
 def test_the_readme_names_what_is_there() -> None:
     text = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
     links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link]

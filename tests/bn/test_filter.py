@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -75,6 +75,7 @@ def test_halving_is_the_papers_loop(wanted):
     st.lists(st.one_of(st.floats(-0.3, 1), st.sampled_from([0.0, 1e-15, -1e-15, 0.5, 1.0])), min_size=1, max_size=12),
     st.integers(1, 14),
 )
+@example(scores=[0.0, 1e-15], wanted=1)
 def test_halving_of_any_scores(scores, wanted):
     scores = np.array(scores)
     threshold, passing = _halve(scores, wanted)

@@ -192,7 +192,7 @@ def _halve(scores: FloatArray, wanted: int) -> tuple[float, BoolArray]:
     telling = scores > _NOTHING
     if telling.sum() < wanted:
         if not telling.any():
-            telling[rank(-scores)[0]] = True
+            telling[rank(-np.round(scores, 9))[0]] = True
         return 0.0, telling
     threshold = 1.0
     while (passing := _passing(scores, threshold)).sum() < wanted:

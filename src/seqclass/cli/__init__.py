@@ -18,8 +18,12 @@ COMMANDS = {
     "demo": ("seqclass.cli.demo:demo", "See it work on real data: a table, one patient's story, a picture."),
     "fit": ("seqclass.cli.fit:fit", "Learn a classifier from a table and write it to a file."),
     "predict": ("seqclass.cli.predict:predict", "Decide for every row of a table."),
+    "explain": ("seqclass.cli.explain:explain", "Tell why a row of a table is decided as it is."),
     "ask": ("seqclass.cli.ask:ask", "Work through one live case, question by question."),
     "show": ("seqclass.cli.show:show", "Tell what is in a model file."),
+    "compare": ("seqclass.cli.compare:compare", "Compare methods on data sets at prices, resumable at any moment."),
+    "report": ("seqclass.cli.report:report", "Write a run as one HTML page: tables, pictures, explorer."),
+    "reproduce": ("seqclass.cli.reproduce:reproduce", "Compute the papers' tables and figures, theirs beside ours."),
 }
 
 _HELP = """Classify with as few features as each case needs.
@@ -34,6 +38,7 @@ Examples:
   seqclass demo
   seqclass fit patients.csv --target diagnosis --feature-cost 0.01 -o model.seq
   seqclass predict model.seq new.csv -o decisions.csv
+  seqclass explain model.seq new.csv --row 3
   seqclass ask model.seq
 
 \b

@@ -1,0 +1,167 @@
+"""Sections of the page that are tables: summary, comparison, failures, settings and versions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from seqclass.experiment import Comparison, Results
+from seqclass.report._markup import element, esc
+from seqclass.report._ranks import rank_diagram
+from seqclass.report._tables import Number, count, number, prices, table, with_interval
+
+#: What the summary has with intervals, and what without.
+METRICS = ("realised_cost", "accuracy", "n_features_mean")
+MEANS = ("cost_mean", "gap", "seconds_fit", "seconds_classify")
+_BY = ["data", "method", "price"]
+#: What methods are compared by.
+COMPARED = {"realised_cost": "realised cost", "accuracy": "accuracy"}
+_VERSIONS = ("seqclass", "numpy", "sklearn", "python")
+
+
+def summarise(results: Results, cells: Any) -> Any:
+    """Means by data set, method and price, with intervals where the page shows them.
+
+    Parameters
+    ----------
+    results : Results
+        The run.
+    cells : pandas.DataFrame
+        Its table.
+
+    Returns
+    -------
+    pandas.DataFrame
+    """
+    # each cell of a group is one score, so that a mean without an interval is the plain mean
+    means = cells.groupby(_BY, sort=False)[list(MEANS)].mean().reset_index()
+    return results.summary(by=_BY, metrics=METRICS).merge(means, on=_BY, how="left")
+
+
+def summary_section(summary: Any) -> str:
+    """Table of means with intervals, a row a data set, method and price."""
+    shown = prices(summary["price"].tolist())
+    rows: list[list[str | Number]] = []
+    for row, price in zip(summary.to_dict("records"), shown):
+        rows.append(
+            [
+                *(row["data"], row["method"], price),
+                *(with_interval(*(row[f"{m}{end}"] for end in ("", "_lower", "_upper"))) for m in METRICS[:2]),
+                number(row["n_features_mean"], 2),
+                number(row["cost_mean"], 4),
+                number(row["gap"], 2, percent=True),
+                *(number(row[name], 3) for name in MEANS[2:]),
+                *(count(row["n_cells"]), count(row["n_failed"])),
+            ]
+        )
+    header = ["data", "method", "price", "realised cost", "accuracy", "features", "paid", "gap", "fit (s)"]
+    note = (
+        "Means over folds and seeds, in brackets their 95% intervals; cells that failed are left out. Realised cost is "
+        "what an instance costs, prices and wrong decisions together, in units of misclassification cost; features and "
+        "paid are those acquired and what they cost. Gap is how far at most the policy is from the best one, by its "
+        "own model. Seconds are those to fit, and to classify all rows scored."
+    )
+    caption = "Results by data set, method and price"
+    return element("p", note, class_="note") + table(caption, [*header, "classify (s)", "cells", "failed"], rows)
+
+
+def comparison_section(results: Results, cells: Any) -> str:
+    """Wins and losses, and which methods differ, by realised cost and by accuracy; of methods that have any score."""
+    able = cells.loc[cells["error"] == "", "method"].unique()
+    results = Results(results.path, cells.index[cells["method"].isin(able)].tolist())
+    parts = []
+    for metric, words in COMPARED.items():
+        try:
+            parts.append(_compared(results.compare(metric), metric, words))
+        except ValueError as error:
+            parts.append(f"<h3>By {words}</h3>{element('p', esc(f'Nothing to compare: {error}'))}")
+    note = "Each data set counts once, by the mean over folds, seeds and prices, if every method has a score."
+    none = [name for name in dict.fromkeys(cells["method"]) if name not in able]
+    note += f" Left out, as all their cells failed: {', '.join(none)}." if none else ""
+    return element("p", note, class_="note") + "".join(parts)
+
+
+def _compared(found: Comparison, metric: str, words: str) -> str:
+    frame = found.wins.frame()
+    rows = [[name, *texts] for name, texts in zip(found.wins.names, frame.to_numpy().tolist())]
+    caption = f"Wins/ties/losses of the row against the column by {words}, over {len(found.scores)} data sets"
+    parts = [f"<h3>By {words}</h3>", table(caption, ["method", *found.wins.names], rows, sortable=False)]
+    if found.friedman is not None:
+        parts.append(element("p", esc(str(found.friedman))))
+    if found.nemenyi is None:
+        parts.append("<p>Ranks are tested with three methods and two data sets or more.</p>")
+    else:
+        drawn = rank_diagram(found.nemenyi, f"ranks-{metric}", f"Average ranks by {words}")
+        said = f"Average ranks, 1 the best; methods under one bar do not differ at {found.nemenyi.alpha:g} (Nemenyi)."
+        inside = element("div", drawn, class_="scroll", tabindex=0, role="region", aria_label=f"Ranks by {words}")
+        parts.append(element("figure", inside, element("p", said, class_="note")))
+        parts.append(_ranks(found, words))
+    return "".join(parts)
+
+
+def _ranks(found: Comparison, words: str) -> str:
+    nemenyi = found.nemenyi
+    assert nemenyi is not None
+    ranked = sorted(zip(nemenyi.average_ranks.tolist(), nemenyi.names))
+    rows: list[list[str | Number]] = [[name, number(rank, 3)] for rank, name in ranked]
+    plain = table(f"Average ranks by {words}", ["method", "average rank"], rows, sortable=False)
+    return element("details", "<summary>Figures of this picture</summary>", plain)
+
+
+def failure_section(cells: Any) -> str:
+    """Cells that failed with their errors, and warnings with how many cells gave them."""
+    failed = cells[cells["error"] != ""]
+    labels = ["data", "method", "price", "seed", "fold"]
+    parts = ["<p>No cell failed.</p>"]
+    if len(failed):
+        shown = prices(failed["price"].tolist())
+        rows = [
+            [row["data"], row["method"], price, count(row["seed"]), count(row["fold"]), row["error"]]
+            for row, price in zip(failed.to_dict("records"), shown)
+        ]
+        parts = [table("Cells that failed", [*labels, "error"], rows)]
+    warned = cells[cells["warnings"] != ""].groupby(["data", "method", "warnings"], sort=False).size()
+    if len(warned):
+        rows = [[data, method, count(int(n)), text] for (data, method, text), n in warned.items()]
+        parts.append(table("Warnings", ["data", "method", "cells", "warnings"], rows))
+    return "".join(parts)
+
+
+def settings_section(results: Results, cells: Any) -> str:
+    """Data sets, protocol, settings of each method, and versions."""
+    rows: list[list[str | Number]] = []
+    for data in dict.fromkeys(cells["data"]):
+        own = cells[cells["data"] == data]
+        settings = results.settings(own.index[0])
+        sizes = own[["n_columns", "n_train", "n_test"]].astype("float64").max()
+        figures = [number(size, 0) for size in sizes]
+        seeds = ", ".join(str(seed) for seed in sorted(set(own["seed"].tolist())))
+        rows.append([data, *figures, _words(settings["cv"]), seeds, settings["fingerprint"]])
+    header = ["data", "features", "rows learnt from", "rows scored", "protocol", "seeds", "fingerprint"]
+    parts = [table("Data sets; rows are those of the largest fold", header, rows)]
+    for method in dict.fromkeys(cells["method"]):
+        settings = results.settings(cells.index[cells["method"] == method][0])
+        text = json.dumps(_readable(settings["estimator"]), indent=2, ensure_ascii=False)
+        said = f"{method}, as on {settings['data']} at price {settings['price']:g}"
+        parts.append(element("details", element("summary", esc(said)), element("pre", esc(text), tabindex=0)))
+    versions = cells.groupby([f"version_{name}" for name in _VERSIONS], sort=False).size()
+    found = [[*(key if isinstance(key, tuple) else (key,)), count(int(n))] for key, n in versions.items()]
+    return "".join(parts) + table("Versions that computed the cells", [*_VERSIONS, "cells"], found)
+
+
+def _readable(value: Any) -> Any:
+    """Settings as they are stored, in the way people write them."""
+    if isinstance(value, dict) and set(value) == {"mapping"}:
+        return {str(_readable(key)): _readable(item) for key, item in value["mapping"]}
+    if isinstance(value, dict):
+        return {key: _readable(item) for key, item in value.items()}
+    return [_readable(item) for item in value] if isinstance(value, list) else value
+
+
+def _words(protocol: Any) -> str:
+    """Protocol as it is written in Python."""
+    plain = _readable(protocol)
+    if not isinstance(plain, dict) or "class" not in plain:
+        return json.dumps(plain)
+    name = str(plain["class"]).rpartition(".")[2]
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in plain.get('params', {}).items())})"

@@ -1,0 +1,303 @@
+"""The page as text: its structure, that nothing in it is taken for markup, that it is written whole."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import seqclass
+from seqclass.datasets import load
+from seqclass.experiment import Experiment, Results, StratifiedFolds
+from seqclass.report import Explored, explore, write_report
+from seqclass.report._axes import Scale, limits, ticks
+from seqclass.report._markup import element, script_json
+from seqclass.report._pictures import MOST
+from seqclass.report._tables import prices, table
+
+VOID = {"meta", "input", "br", "hr", "img", "link"}
+
+
+class Page(HTMLParser):
+    """Elements of a page; an element that is not closed, or closed twice, is an error."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Any) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append((self.open[-1] if self.open else "", data))
+
+    def named(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+    def inside(self, tag: str) -> list[str]:
+        return [text for name, text in self.texts if name == tag]
+
+
+def written(results: Results, folder: Path, **settings: Any) -> str:
+    return write_report(results, folder / "page.html", **settings).read_text(encoding="utf-8")
+
+
+@pytest.mark.quick
+def test_it_stands_alone(results: Results, tmp_path: Path) -> None:
+    text = written(results, tmp_path)
+    page = Page(text)
+    assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
+    for tag in ("style", "script"):
+        assert not re.search(r"//\w|@import|url\(|fetch|XMLHttp|import\(", "".join(page.inside(tag)))
+    for tag, attributes in page.elements:
+        assert not {"src", "style", "onclick", "onerror", "onload"} & set(attributes), tag
+        assert tag not in ("link", "img", "iframe", "object", "base", "form")
+        assert (attributes.get("href") or "#").startswith("#")
+    [policy] = [m["content"] for m in page.named("meta") if m.get("http-equiv") == "Content-Security-Policy"]
+    assert policy is not None
+    assert policy.startswith("default-src 'none';")
+    assert "unsafe" not in policy
+    ids = Counter(a["id"] for _, a in page.elements if "id" in a)
+    assert max(ids.values()) == 1
+    referred = [a["href"] for a in page.named("a")]
+    assert {str(href)[1:] for href in referred} <= set(ids)
+    for attributes in page.named("svg"):
+        for name in (attributes.get("aria-labelledby") or "").split():
+            assert name in ids
+
+
+def test_its_parts(results: Results, tmp_path: Path) -> None:
+    page = Page(written(results, tmp_path))
+    assert page.inside("h1") == ["small.run"]
+    assert page.inside("h2") == ["Summary", "Comparison", "Pictures", "Failures", "Settings"]
+    assert "24 cells: 2 data sets, 3 methods, 2 prices. 8 failed." in page.inside("p")
+    cells = [text for tag, text in page.texts if tag in ("td", "th", "small")]
+    first = results.summary().iloc[0]
+    assert f"{first['realised_cost']:.4f} " in cells
+    assert f"[{first['accuracy_lower']:.4f}, {first['accuracy_upper']:.4f}]" in cells
+    cell = results.table()
+    own = cell[(cell["data"] == "iris") & (cell["method"] == "etana") & (cell["price"] == 0.01)]
+    assert f"{own['cost_mean'].mean():.4f}" in cells
+    assert f"{own['seconds_fit'].mean():.3f}" in cells
+    figures = [a for a in page.named("svg") if a.get("role") == "img"]
+    assert len(figures) == 4  # two of each data set
+    assert sum("accuracy against features" in text for text in page.inside("title")) == 2
+    [told] = [text for text in page.inside("desc") if "realised cost" in text and "wine" not in text][:1]
+    assert f"etana at price 0.01: realised cost {first['realised_cost']:.4f}" in told
+    assert any("all their cells failed: fails" in text for text in page.inside("p"))
+    assert len([text for text in cells if "alert(1)</script>" in text]) == 8
+    assert any('"observation_model"' in text for text in page.inside("pre"))
+    assert "StratifiedFolds(n_splits=2)" in cells
+    assert seqclass.__version__ in cells
+
+
+def test_nothing_is_taken_for_markup(results: Results, tmp_path: Path, hostile: str) -> None:
+    text = written(results, tmp_path, title=hostile + "</title>")
+    page = Page(text)
+    assert page.inside("h1") == [hostile + "</title>"]
+    assert hostile + "</title>" in page.inside("title")
+    assert page.named("img") == []
+    assert page.named("b") == []
+    assert [a.get("type") for a in page.named("script")] == [None, None]
+    assert hostile in page.inside("td")
+    assert hostile in page.inside("li")
+
+
+def hostile_explanations() -> Any:
+    names = ["</script><script>alert(1)</script>", "b & <i>c</i>", "line\u2028end"]
+    X = np.repeat(np.eye(3), 15, axis=0)
+    y = np.repeat(["<b>one</b>", 'two "2"', "</script>"], 15)
+    return seqclass.etana().fit(X, y).explain(np.vstack([np.eye(3), [np.nan] * 3]), feature_names=names)
+
+
+def test_explanations_are_data(results: Results, tmp_path: Path) -> None:
+    page = Page(written(results, tmp_path, explanations={"</script>& co": hostile_explanations()}))
+    scripts = page.named("script")
+    assert [a.get("type") for a in scripts] == ["application/json", None, None]
+    [explored, *_] = page.inside("script")
+    [content] = json.loads(explored)
+    assert content["name"] == "</script>& co"
+    assert content["classes"] == ["</script>", "<b>one</b>", 'two "2"']
+    explanations = hostile_explanations()
+    assert len(content["cases"]) == 4
+    for case, one in zip(content["cases"], explanations):
+        assert case["title"].endswith(f"{one.decision}, {len(one.steps)} asked")
+        assert [step["name"] for step in case["steps"]] == [step.name for step in one.steps]
+        beliefs = [case["prior"], *(step["after"] for step in case["steps"])]
+        np.testing.assert_allclose(beliefs, one.beliefs, rtol=1e-5)
+        assert case["stop"] in str(one)
+        assert case["decided"] in str(one)
+    assert content["cases"][3]["steps"][0]["shown"] is None
+
+
+def test_truth_and_rows_are_told(results: Results, tmp_path: Path) -> None:
+    explained = hostile_explanations()[:2]
+    explored = Explored(explained, rows=["p7", "p8"], truth=[explained[0].decision, "else"], note="two of <many>")
+    page = Page(written(results, tmp_path, explanations={"mine": explored}))
+    [content] = json.loads(page.inside("script")[0])
+    assert content["note"] == "two of <many>"
+    assert content["cases"][0]["title"].startswith("Row p7: ")
+    assert "truth" not in content["cases"][0]["title"]
+    assert content["cases"][1]["title"].endswith("(in truth else)")
+
+
+def test_the_same_run_gives_the_same_page(results: Results, tmp_path: Path) -> None:
+    assert written(results, tmp_path) == written(results, tmp_path)
+
+
+def test_a_page_is_written_whole_or_not_at_all(results: Results, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("what was there")
+    with pytest.raises(ValueError, match="must hold at least one"):
+        write_report(results, page, explanations={"none": []})
+    with pytest.raises(TypeError, match="explain gives"):
+        write_report(results, page, explanations={"none": ["text"]})  # type: ignore[list-item]
+    assert page.read_text() == "what was there"
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        write_report(results, tmp_path / "no" / "page.html")
+    with pytest.raises(ValueError, match="is the run itself"):
+        write_report(results, results.path)
+    assert len(Results.load(results.path).table()) == 24
+    assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_a_run_that_is_not_done(results: Results, tmp_path: Path) -> None:
+    table_ = results.table()
+    some = Results(results.path, [*table_.index[:2], "not there"])
+    text = written(some, tmp_path)
+    assert "2 cells: 1 data set, 1 method, 1 price. None failed. 1 cell of the plan not done." in text
+    assert "Nothing to compare: there must be two methods or more" in text
+    with pytest.raises(ValueError, match="holds no cell that is done"):
+        write_report(Results(results.path, ["not there"]), tmp_path / "none.html")
+    failed = Results(results.path, table_.index[table_["error"] != ""].tolist())
+    assert "no cell has a score" in written(failed, tmp_path)
+
+
+def test_many_data_sets_are_capped_and_said(tmp_path: Path) -> None:
+    iris = load("iris")
+    sets = [replace(iris, name=f"iris {i}") for i in range(MOST + 2)]
+    results = Experiment(sets, ["sklearn:DummyClassifier"], cv=2).run(tmp_path / "many.run")
+    text = written(results, tmp_path)
+    assert f"Drawn are the first {MOST} of {MOST + 2} data sets" in text
+    assert len([a for a in Page(text).named("svg") if a.get("role") == "img"]) == 2 * MOST
+
+
+def test_ranks_of_three_methods(tmp_path: Path) -> None:
+    methods = ["etana", "sklearn:DummyClassifier", "sklearn:GaussianNB"]
+    results = Experiment(["iris", "wine"], methods, cv=2).run(tmp_path / "three.run")
+    page = Page(written(results, tmp_path))
+    found = results.compare().nemenyi
+    assert found is not None
+    assert f"Average ranks: {found}" in "".join(page.inside("desc"))
+    assert sum(text.startswith("critical difference") for text in page.inside("text")) == 2
+    for name, rank in zip(found.names, found.average_ranks):
+        assert f"{name[:27]}" in "".join(page.inside("text"))
+        assert any(text.endswith(f"  {rank:.2f}") for text in page.inside("text"))
+
+
+def test_explore_is_of_the_runs_own_cell(results: Results) -> None:
+    explored = explore(results, "wine", "etana", price=0.1, n_instances=7)
+    wine = load("wine")
+    cells = results.table()
+    key = cells.index[(cells["data"] == "wine") & (cells["method"] == "etana") & (cells["price"] == 0.1)][0]
+    assert results.settings(key)["fold"] == 0
+    train, scored = StratifiedFolds(2).split(wine, 0, 0)
+    clf = seqclass.etana(feature_costs=0.1, random_state=0).fit(wine.X[train], wine.y[train])
+    rows = [int(row) - 1 for row in explored.rows or ()]
+    assert len(rows) == 7
+    assert rows[0] == scored.min()
+    assert rows[-1] == scored.max()
+    assert set(rows) <= set(scored.tolist())
+    for one, again, row in zip(explored.explanations, clf.explain(wine.X[rows]), rows):
+        assert one.decision == wine.class_names[again.decision]
+        np.testing.assert_array_equal(one.beliefs, again.beliefs)
+        assert row + 1 in (explored.rows or ())
+    assert list(explored.truth or ()) == [wine.class_names[c] for c in wine.y[rows]]
+    assert {step.name for one in explored.explanations for step in one.steps} <= set(wine.feature_names or ())
+
+
+def test_explore_with_the_data_sets_own_costs(tmp_path: Path) -> None:
+    iris = load("iris")
+    priced = replace(
+        iris,
+        feature_costs=np.array([1.0, 2.0, np.nan, 1.0]),
+        decision_costs=np.hstack([1.0 - np.eye(3), np.full((3, 1), 0.05)]),
+        decisions=("ask an expert",),
+    )
+    settings = {"cv": 2, "feature_costs": "dataset", "missing_cost": 3.0, "prices": [0.01]}
+    results = Experiment([priced], ["etana"], **settings).run(tmp_path / "a.run")
+    explored = explore(results, priced, "etana", missing_cost=3.0, n_instances=1000)
+    assert len(explored.explanations) == 75
+    asked = {step.name: step.price for one in explored.explanations for step in one.steps}
+    assert asked.get("petal length (cm)", 0.03) == pytest.approx(0.03)
+    assert set(explored.explanations[0].decision_costs) == {*iris.class_names, "ask an expert"}
+    with pytest.raises(ValueError, match="the costs of 'etana' on 'iris' are not what"):
+        explore(results, priced, "etana", missing_cost=4.0)
+    with pytest.raises(ValueError, match="the data of 'etana' on 'iris' are not what"):
+        explore(results, replace(priced, X=iris.X + 1), "etana", missing_cost=3.0)
+
+
+def test_explore_refuses(results: Results, hostile: str) -> None:
+    with pytest.raises(ValueError, match="no method 'etanna'"):
+        explore(results, "iris", "etanna")
+    with pytest.raises(ValueError, match="no data 'digits'"):
+        explore(results, "digits", "etana")
+    with pytest.raises(ValueError, match=r"no price 0\.5: it has"):
+        explore(results, "iris", "etana", price=0.5)
+    with pytest.raises(ValueError, match="the method of 'etana' on 'iris' are not what"):
+        explore(results, "iris", "etana", "etana(published=True)")
+    with pytest.raises(ValueError, match="nothing to step through"):
+        explore(results, "iris", hostile, "sklearn:LogisticRegression(max_iter=2000)")
+    with pytest.raises(ValueError, match="n_instances"):
+        explore(results, "iris", "etana", n_instances=0)
+    explanations = hostile_explanations()
+    with pytest.raises(ValueError, match="truth must have 4 entries"):
+        Explored(explanations, truth=["a"])
+
+
+def test_tables_sort_by_all_digits() -> None:
+    assert [price.text for price in prices([0.0, 0.125, 10.0])] == ["0.000", "0.125", "10.000"]
+    assert [price.text for price in prices([0.0, 1e-9])] == ["0.000e+00", "1.000e-09"]
+    text = table("<t>", ["a", "b"], [["x", prices([0.1 + 0.2])[0]], ["y" * 60, "z"]])
+    assert f'data-v="{0.1 + 0.2!r}"' in text
+    assert '<th scope="row" class="long">' in text
+
+
+def test_markup() -> None:
+    assert element("p", a="\"'<>&", b_c=None, class_="x") == '<p a="&quot;&#x27;&lt;&gt;&amp;" class="x"></p>'
+    content = {"</ScRiPt><!--": ["\u2028 & é \x00"]}
+    text = script_json(content)
+    assert not set("<>&\u2028\x00") & set(text)
+    assert json.loads(text) == content
+    with pytest.raises(ValueError):
+        script_json(float("nan"))
+
+
+@pytest.mark.parametrize("low, high", [(0.0, 1.0), (0.9, 0.95), (-3.0, 170.0), (1e-7, 3e-7)])
+def test_ticks_lie_on_the_axis(low: float, high: float) -> None:
+    found = ticks(Scale(low, high, 0, 1))
+    assert 2 <= len(found) <= 8
+    assert all(low - 1e-12 <= value <= high + 1e-12 for value in found)
+    bottom, top = limits([0.5], [])
+    assert bottom < 0.5 < top
+    assert limits([0.5, 0.6], [-100.0, 100.0])[1] < 1  # a wide interval does not press the means together
