@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass._record import AcquisitionRecord
-from seqclass._validation import check_choice, check_integer, check_real
+from seqclass._validation import check_integer, check_real
 from seqclass.classifier import SequentialClassifier
 from seqclass.datasets import Dataset
-from seqclass.experiment.protocols import Protocol
+from seqclass.experiment.protocols import HoldOut
 
 #: Columns of AFABench's logs, in order.
 AFABENCH_COLUMNS = (
@@ -23,7 +23,7 @@ AFABENCH_COLUMNS = (
 
 
 @dataclass(frozen=True)
-class ShuffledSplit(Protocol):
+class ShuffledSplit(HoldOut):
     """The cut of GDFS and AFABench: rows shuffled by `numpy.random.default_rng`, first test rows, then validation rows.
 
     Not stratified, as theirs. Seed 0 gives GDFS's own rows of a set whose rows are in the same order.
@@ -46,20 +46,6 @@ class ShuffledSplit(Protocol):
     >>> len(train), len(test)
     (90, 30)
     """
-
-    valid_size: float = 0.2
-    test_size: float = 0.2
-    score: str = "test"
-
-    def __post_init__(self) -> None:
-        check_choice(self.score, "score", ("test", "valid"))
-        check_real(self.valid_size, "valid_size", 0)
-        check_real(self.test_size, "test_size", 0)
-        if self.valid_size + self.test_size >= 1 or getattr(self, f"{self.score}_size") == 0:
-            raise ValueError(
-                f"valid_size {self.valid_size} and test_size {self.test_size} must leave rows to learn from, and rows "
-                f"to score as {self.score!r}."
-            )
 
     def split(self, data: Dataset, fold: int, seed: int) -> tuple[IntArray, IntArray]:
         """Training rows, and rows to score."""
