@@ -9,6 +9,7 @@ from __future__ import annotations
 from seqclass.analysis.beliefs import EntropyPath, ReachableBeliefs, entropy_path, reachable_beliefs
 from seqclass.analysis.changes import HeldPolicy, WhatIf, what_if
 from seqclass.analysis.comparison import Regret, regret
+from seqclass.analysis.decision_graph import decision_graph
 from seqclass.analysis.features import ClassProfile, FeatureValues, class_profile, feature_values
 from seqclass.analysis.missing import MissingSweep, missing_sweep
 from seqclass.analysis.regions import StoppingRegions, Thresholds, stopping_regions, thresholds
@@ -27,6 +28,7 @@ __all__ = [
     "Thresholds",
     "WhatIf",
     "class_profile",
+    "decision_graph",
     "entropy_path",
     "feature_values",
     "finite_differences",

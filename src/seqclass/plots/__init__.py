@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from seqclass.plots.accuracy_features import AccuracyFeaturesDisplay
+from seqclass.plots.acquisition_map import AcquisitionMapDisplay
 from seqclass.plots.belief_path import BeliefPathDisplay
 from seqclass.plots.critical_difference import CriticalDifferenceDisplay
 from seqclass.plots.entropy import EntropyDisplay
 from seqclass.plots.explanation import ExplanationDisplay
+from seqclass.plots.feature_counts import FeatureCountDisplay
 from seqclass.plots.feature_values import FeatureValuesDisplay
 from seqclass.plots.missing import MissingSweepDisplay
 from seqclass.plots.reachable_beliefs import ReachableBeliefsDisplay
+from seqclass.plots.stagewise_calibration import StagewiseCalibrationDisplay
 from seqclass.plots.stopping_region import StoppingRegionDisplay
 from seqclass.plots.thresholds import ThresholdsDisplay
 
 __all__ = [
     "AccuracyFeaturesDisplay",
+    "AcquisitionMapDisplay",
     "BeliefPathDisplay",
     "CriticalDifferenceDisplay",
     "EntropyDisplay",
     "ExplanationDisplay",
+    "FeatureCountDisplay",
     "FeatureValuesDisplay",
     "MissingSweepDisplay",
     "ReachableBeliefsDisplay",
+    "StagewiseCalibrationDisplay",
     "StoppingRegionDisplay",
     "ThresholdsDisplay",
 ]

@@ -1,0 +1,230 @@
+"""Which feature is acquired when, and for which class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._record import AcquisitionRecord
+from seqclass._validation import check_costs, check_integer
+from seqclass.classifier import SequentialClassifier
+from seqclass.plots._style import new_axes, shorten
+
+#: Most cells whose share is written into them, and most classes that are all named.
+_WRITTEN, _NAMED = 120, 40
+
+
+class AcquisitionMapDisplay:
+    """Heat map of the share of each class's instances that acquired each feature.
+
+    Columns are features in the order of acquisition, so that a column is also a step; rows are the true classes. Make
+    one with `from_record` or `from_estimator`.
+
+    Parameters
+    ----------
+    share : array-like of shape (n_classes, n_features)
+        Share of the instances of each class that acquired each feature, between 0 and 1.
+    features : sequence of str of length n_features
+        The features, in the order of acquisition.
+    classes : sequence of length n_classes
+        Class labels.
+    counts : array-like of int of shape (n_classes,), optional
+        Number of instances of each class, written beside its label.
+    max_features : int
+        Most features to show: the first ones; the axis says how many there are.
+
+    Attributes
+    ----------
+    n_features : int
+        Number of features shown.
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of ``ax_``.
+    image_ : matplotlib AxesImage
+        The heat map.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or a share is not between 0 and 1.
+
+    Examples
+    --------
+    >>> display = AcquisitionMapDisplay([[1.0, 0.2], [1.0, 0.7]], ["pulse", "scan"], ["well", "ill"]).plot()
+    >>> display.image_.get_array().tolist()
+    [[1.0, 0.2], [1.0, 0.7]]
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(
+        self,
+        share: npt.ArrayLike,
+        features: Sequence[str],
+        classes: Sequence[Any],
+        *,
+        counts: npt.ArrayLike | None = None,
+        max_features: int = 20,
+    ) -> None:
+        self.features = [str(name) for name in features]
+        self.classes = list(classes)
+        if not self.classes:
+            raise ValueError("classes must hold at least one class.")
+        n_classes = len(self.classes)
+        self.share = np.asarray(share, dtype=np.float64)
+        if self.features or self.share.size:
+            self.share = check_costs(share, "share", (n_classes, len(self.features)))
+            if self.share.max() > 1:
+                raise ValueError(f"share must be between 0 and 1, got {self.share.max():g}.")
+        self.counts = None if counts is None else check_costs(counts, "counts", (n_classes,)).astype(np.intp)
+        self.n_features = min(check_integer(max_features, "max_features", 1), len(self.features))
+
+    @classmethod
+    def from_record(
+        cls,
+        record: AcquisitionRecord,
+        y: npt.ArrayLike,
+        *,
+        names: Sequence[str] | None = None,
+        max_features: int = 20,
+        ax: Any = None,
+        **settings: Any,
+    ) -> AcquisitionMapDisplay:
+        """Draw what was acquired for labelled instances.
+
+        Parameters
+        ----------
+        record : AcquisitionRecord
+            Of ``n`` instances; a feature that was asked for and missing is not acquired.
+        y : array-like of shape (n,)
+            True labels.
+        names : sequence of str, optional
+            Name of each column of ``X``; by default ``"x0"``, ``"x1"`` and so on.
+        max_features : int
+            Most features to show.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        **settings
+            Passed to `plot`.
+
+        Returns
+        -------
+        AcquisitionMapDisplay
+
+        Raises
+        ------
+        ValueError
+            If ``y`` has not one label an instance, or there are none.
+        """
+        truth = labels_of(record, y)
+        classes, row, counts = np.unique(truth, return_inverse=True, return_counts=True)
+        instance, step = np.nonzero(record.outcome >= 0)
+        columns, number = np.unique(record.order[instance, step], return_inverse=True)
+        times = np.zeros((len(classes), len(columns)))
+        np.add.at(times, (row[instance], number), 1.0)
+        when = np.bincount(number, weights=step, minlength=len(columns)) / np.maximum(times.sum(axis=0), 1.0)
+        first = np.argsort(when.round(9), kind="stable")
+        labels = [f"x{j}" if names is None else str(names[j]) for j in columns[first].tolist()]
+        share = times[:, first] / counts[:, None]
+        return cls(share, labels, classes.tolist(), counts=counts, max_features=max_features).plot(ax, **settings)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: SequentialClassifier, X: Any, y: npt.ArrayLike, **settings: Any
+    ) -> AcquisitionMapDisplay:
+        """Run a fitted classifier on labelled data and draw what it acquires.
+
+        Parameters
+        ----------
+        estimator : SequentialClassifier
+            A fitted classifier.
+        X : array-like of shape (n, n_features)
+            Data.
+        y : array-like of shape (n,)
+            True labels.
+        **settings
+            Passed to `from_record`.
+
+        Returns
+        -------
+        AcquisitionMapDisplay
+        """
+        record = estimator.acquire(X)
+        settings.setdefault("names", [estimator.feature_name(j) for j in range(estimator.n_features_in_)])
+        return cls.from_record(record, y, **settings)
+
+    def plot(self, ax: Any = None, *, title: str | None = None) -> AcquisitionMapDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        title : str, optional
+            By default none.
+
+        Returns
+        -------
+        AcquisitionMapDisplay
+            Itself.
+        """
+        rows, columns = len(self.classes), self.n_features
+        ax = new_axes(ax, 3.4 + 0.42 * max(columns, 6), 2.2 + 0.3 * min(max(rows, 3), _NAMED))
+        self.ax_, self.figure_ = ax, ax.figure
+        shown = self.share[:, :columns] if columns else np.zeros((rows, 1))
+        self.image_ = ax.imshow(shown, cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto")
+        names = [shorten(name, 24) for name in self.features[:columns]]
+        ax.set_xticks(np.arange(columns), names, rotation=45, ha="right", rotation_mode="anchor", fontsize=8)
+        every = -(-rows // _NAMED)
+        ticks = np.arange(0, rows, every)
+        ax.set_yticks(ticks, [self._row_label(i) for i in ticks.tolist()], fontsize=8)
+        ax.set_ylabel("true class")
+        ax.set_xlabel(self._column_label())
+        if columns and rows * columns <= _WRITTEN:
+            self._write(ax, shown)
+        bar = ax.figure.colorbar(self.image_, ax=ax)
+        bar.set_label("share of the class's instances", fontsize=9)
+        if title is not None:
+            ax.set_title(title, fontsize=11)
+        return self
+
+    def _row_label(self, i: int) -> str:
+        name = shorten(self.classes[i], 24)
+        return name if self.counts is None else f"{name} (n = {self.counts[i]:,})"
+
+    def _column_label(self) -> str:
+        if not self.n_features:
+            return "no feature was acquired"
+        if self.n_features == len(self.features):
+            return "features in order of acquisition"
+        return f"features in order of acquisition, the first {self.n_features} of {len(self.features)}"
+
+    @staticmethod
+    def _write(ax: Any, shown: Any) -> None:
+        for (i, j), value in np.ndenumerate(shown):
+            paint = "white" if value > 0.55 else "black"
+            ax.text(j, i, f"{100 * value:.0f}", ha="center", va="center", fontsize=7, color=paint)
+
+
+def labels_of(record: AcquisitionRecord, y: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return the true labels as an array, one for each instance of a record that has some.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> none = np.empty((1, 0), dtype=int)
+    >>> record = AcquisitionRecord(np.array(["a"]), np.ones((1, 1)), np.zeros(1, int), np.zeros(1), none, none)
+    >>> labels_of(record, ["b"]).tolist()
+    ['b']
+    """
+    truth = np.asarray(y)
+    if truth.shape != (len(record),) or not len(record):
+        raise ValueError(
+            f"y must have one label for each of the record's {len(record)} instances (at least one), got shape "
+            f"{truth.shape}."
+        )
+    return truth

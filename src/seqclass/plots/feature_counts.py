@@ -1,0 +1,173 @@
+"""How many features the instances of each class need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._record import AcquisitionRecord
+from seqclass._validation import check_costs
+from seqclass.classifier import SequentialClassifier
+from seqclass.plots._style import colour, new_axes, open_frame, shorten
+from seqclass.plots.acquisition_map import labels_of
+
+#: Most bars a class.
+_BARS = 40
+#: Height of the tallest bar, where the classes' base lines are 1 apart.
+_TALL = 0.82
+
+
+class FeatureCountDisplay:
+    """Histograms of the number of features acquired, one above the other for each true class.
+
+    All have the same scale: the share of the class's instances. A dot on each base line is the class's mean. Make one
+    with `from_record` or `from_estimator`.
+
+    Parameters
+    ----------
+    n_features : array-like of int of shape (n,)
+        Number of features acquired for each instance.
+    y : array-like of shape (n,)
+        True labels.
+
+    Attributes
+    ----------
+    classes : list
+        The labels that occur, sorted; the first one is drawn at the top.
+    edges : ndarray of int of shape (n_bars + 1,)
+        A bar holds the counts from its edge up to before the next.
+    share : ndarray of shape (n_classes, n_bars)
+        Share of each class's instances in each bar.
+    mean : ndarray of shape (n_classes,)
+        Mean number of features of each class.
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of ``ax_``.
+    bars_ : list of matplotlib BarContainer
+        One a class.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, nothing is given, or a number is negative.
+
+    Examples
+    --------
+    >>> display = FeatureCountDisplay([1, 1, 2, 4], ["a", "a", "a", "b"]).plot()
+    >>> display.classes, display.mean.round(2), display.share.round(2).tolist()
+    (['a', 'b'], array([1.33, 4.  ]), [[0.0, 0.67, 0.33, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 1.0]])
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, n_features: npt.ArrayLike, y: npt.ArrayLike) -> None:
+        truth = np.asarray(y)
+        if truth.ndim != 1 or not truth.size:
+            raise ValueError(f"y must be a vector of at least one label, got shape {truth.shape}.")
+        number = check_costs(n_features, "n_features", truth.shape).astype(np.intp)
+        classes, row, counts = np.unique(truth, return_inverse=True, return_counts=True)
+        self.classes: Sequence[Any] = classes.tolist()
+        width = int(number.max()) // _BARS + 1
+        n_bars = int(number.max()) // width + 1
+        self.edges = width * np.arange(n_bars + 1)
+        self.share = np.zeros((len(classes), n_bars))
+        np.add.at(self.share, (row, number // width), 1.0)
+        self.share /= counts[:, None]
+        self.mean = np.bincount(row, weights=number) / counts
+
+    @classmethod
+    def from_record(
+        cls, record: AcquisitionRecord, y: npt.ArrayLike, *, ax: Any = None, **settings: Any
+    ) -> FeatureCountDisplay:
+        """Draw what was acquired for labelled instances.
+
+        Parameters
+        ----------
+        record : AcquisitionRecord
+            Of ``n`` instances.
+        y : array-like of shape (n,)
+            True labels.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        **settings
+            Passed to `plot`.
+
+        Returns
+        -------
+        FeatureCountDisplay
+
+        Raises
+        ------
+        ValueError
+            If ``y`` has not one label an instance, or there are none.
+        """
+        return cls(record.n_features, labels_of(record, y)).plot(ax, **settings)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: SequentialClassifier, X: Any, y: npt.ArrayLike, **settings: Any
+    ) -> FeatureCountDisplay:
+        """Run a fitted classifier on labelled data and draw how much it acquires.
+
+        Parameters
+        ----------
+        estimator : SequentialClassifier
+            A fitted classifier.
+        X : array-like of shape (n, n_features)
+            Data.
+        y : array-like of shape (n,)
+            True labels.
+        **settings
+            Passed to `from_record`.
+
+        Returns
+        -------
+        FeatureCountDisplay
+        """
+        return cls.from_record(estimator.acquire(X), y, **settings)
+
+    def plot(self, ax: Any = None, *, title: str | None = None) -> FeatureCountDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        title : str, optional
+            By default none.
+
+        Returns
+        -------
+        FeatureCountDisplay
+            Itself.
+        """
+        rows = len(self.classes)
+        ax = new_axes(ax, 6.0, 1.4 + min(0.62 * max(rows, 3), 14.0))
+        self.ax_, self.figure_ = ax, ax.figure
+        open_frame(ax)
+        ax.grid(axis="y", visible=False)
+        width = int(self.edges[1])
+        centre = self.edges[:-1] + (width - 1) / 2
+        top = float(self.share.max())
+        self.bars_ = []
+        for i in range(rows):
+            base = rows - 1 - i
+            heights = self.share[i] / top * _TALL
+            self.bars_.append(ax.bar(centre, heights, 0.9 * width, bottom=base, color=colour(i), linewidth=0))
+            ax.axhline(base, color=colour(i), linewidth=0.8)
+        dots = {"color": "white", "edgecolor": "black", "s": 28, "zorder": 4, "clip_on": False}
+        ax.scatter(self.mean, np.arange(rows)[::-1], **dots)
+        names = [f"{shorten(name, 24)}\nmean {mean:.1f}" for name, mean in zip(self.classes, self.mean)]
+        ax.set_yticks(np.arange(rows)[::-1] + 0.35, names, fontsize=8 if rows <= 24 else 5)
+        ax.tick_params(axis="y", length=0)
+        ax.set_ylim(-0.12, rows)
+        ax.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
+        ax.set_xlabel(f"number of features acquired (dot: mean; tallest bar: {100 * top:.0f}% of its class)")
+        ax.set_ylabel("true class")
+        if title is not None:
+            ax.set_title(title, fontsize=11)
+        return self
