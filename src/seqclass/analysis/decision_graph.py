@@ -24,7 +24,7 @@ def decision_graph(
     decisions: Names = None,
     outcomes: Mapping[int, Sequence[Any]] | None = None,
 ) -> str:
-    """Draw a policy as a graph: boxes ask for a feature, edges are its outcomes, ellipses decide.
+    r"""Draw a policy as a graph: boxes ask for a feature, edges are its outcomes, ellipses decide.
 
     Histories of the same stage are one node where the policy goes on alike from there, as far as the graph is drawn:
     same feature, and for each outcome the same node. All histories that end in the same decision are one node.
@@ -44,7 +44,7 @@ def decision_graph(
     names : sequence or mapping of int to str, optional
         Name of each feature of the problem; by default ``"feature 3"`` and so on.
     decisions : sequence or mapping of int to str, optional
-        Label of each decision; of a fitted classifier ``decisions_``. By default ``"decision 0"`` and so on.
+        Label of each decision; of a fitted classifier ``decisions_``. By default their numbers.
     outcomes : mapping of int to sequence of str, optional
         Labels of the outcomes of some features; by default their numbers.
 
@@ -56,7 +56,7 @@ def decision_graph(
     Raises
     ------
     ValueError
-        If ``max_depth`` is below 0 or ``min_probability`` is not between 1e-6 and 1.
+        If ``max_depth`` is not between 0 and 100, or ``min_probability`` not between 1e-4 and 1.
 
     Examples
     --------
@@ -64,15 +64,15 @@ def decision_graph(
     >>> from seqclass.pomdp import GridValueIteration, TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> text = decision_graph(GridValueIteration().solve(problem), names=["pulse"], decisions=["well", "ill"])
-    >>> print("\\n".join(line.split(", kind")[0] for line in text.splitlines() if "label=" in line))
-      n0 [label="ask pulse\\nreached 100%", shape=box
-      n1 [label="decide well\\nreached 55%", shape=ellipse
-      n2 [label="decide ill\\nreached 45%", shape=ellipse
+    >>> print("\n".join(line.split(", kind")[0] for line in text.splitlines() if "label=" in line))
+      n0 [label="ask pulse\nreached 100%", shape=box
+      n1 [label="decide well\nreached 55%", shape=ellipse
+      n2 [label="decide ill\nreached 45%", shape=ellipse
       n0 -> n1 [label="0: 55%", outcomes="0", probability="0.55"];
       n0 -> n2 [label="1: 45%", outcomes="1", probability="0.45"];
     """
-    check_integer(max_depth, "max_depth", 0)
-    check_real(min_probability, "min_probability", 1e-6, 1.0)
+    check_integer(max_depth, "max_depth", 0, 100)
+    check_real(min_probability, "min_probability", 1e-4, 1.0)
     graph = _Graph(policy, max_depth, min_probability)
     info, probability = policy.begin()
     roots = graph.grow(info, probability)
@@ -154,7 +154,7 @@ class _Graph:
         more = f'kind={kind[0]}, reach="{reach:.12g}"'
         style = "shape=ellipse"
         if kind[0] == "decide":
-            label, more = f"decide {_name(decisions, kind[1], 'decision')}", f"{more}, decision={kind[1]}"
+            label, more = f"decide {_name(decisions, kind[1], '')}", f"{more}, decision={kind[1]}"
         elif kind[0] == "lots":
             label, style = "draw a lot", "shape=diamond"
         elif kind[0] == "rare":
@@ -176,7 +176,7 @@ def _rank(kind: tuple[Any, ...]) -> tuple[int, int]:
 
 def _name(names: Names, index: int, what: str) -> str:
     if names is None or (isinstance(names, Mapping) and index not in names):
-        return f"{what} {index}"
+        return f"{what} {index}".lstrip()
     return str(names[index])
 
 
@@ -200,12 +200,12 @@ def percent(share: float) -> str:
 
 
 def quote(text: str) -> str:
-    """Quote a label for the dot language: quotes, backslashes, line ends, and what looks like an entity.
+    r"""Quote a label for the dot language: quotes, backslashes, line ends, and what looks like an entity.
 
     Examples
     --------
     >>> print(quote('a "b" & c'))
-    "a \\"b\\" &amp; c"
+    "a \"b\" &amp; c"
     """
     for plain, escaped in (("\\", "\\\\"), ('"', '\\"'), ("&", "&amp;"), ("\r", ""), ("\n", "\\n")):
         text = text.replace(plain, escaped)

@@ -173,7 +173,7 @@ class AcquisitionMapDisplay:
             Itself.
         """
         rows, columns = len(self.classes), self.n_features
-        ax = new_axes(ax, 3.4 + 0.42 * max(columns, 6), 2.2 + 0.3 * min(max(rows, 3), _NAMED))
+        ax = new_axes(ax, 3.4 + 0.42 * max(columns, 6), 2.2 + 0.3 * min(max(rows, 4), _NAMED))
         self.ax_, self.figure_ = ax, ax.figure
         shown = self.share[:, :columns] if columns else np.zeros((rows, 1))
         self.image_ = ax.imshow(shown, cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto")
@@ -187,7 +187,7 @@ class AcquisitionMapDisplay:
         if columns and rows * columns <= _WRITTEN:
             self._write(ax, shown)
         bar = ax.figure.colorbar(self.image_, ax=ax)
-        bar.set_label("share of the class's instances", fontsize=9)
+        bar.set_label("share of the class", fontsize=8)
         if title is not None:
             ax.set_title(title, fontsize=11)
         return self

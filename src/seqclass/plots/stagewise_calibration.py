@@ -18,6 +18,8 @@ from seqclass.plots.acquisition_map import labels_of
 
 #: Most curves that are drawn unless the user names them.
 _CURVES = 5
+#: Fewest instances that a point stands for, where there are so many: fewer say nothing.
+_LEAST = 20
 
 
 class StagewiseCalibrationDisplay:
@@ -35,7 +37,7 @@ class StagewiseCalibrationDisplay:
     correct : mapping of int to array-like of bool of shape (n_k,)
         Whether the most probable class is the true one.
     n_bins : int
-        Most points a curve; each stands for about equally many instances.
+        Most points a curve; each stands for about equally many instances, 20 or more where there are so many.
 
     Attributes
     ----------
@@ -94,6 +96,7 @@ class StagewiseCalibrationDisplay:
             self._add(k, belief.max(axis=1), right, n_bins)
 
     def _add(self, k: int, confidence: FloatArray, right: BoolArray, n_bins: int) -> None:
+        n_bins = max(1, min(n_bins, len(confidence) // _LEAST))
         inner = np.quantile(confidence, np.arange(1, n_bins) / n_bins)
         # equal confidences stay together: a few beliefs that many share are so many points
         edge = np.unique(inner.round(12))
