@@ -15,12 +15,11 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.model_selection import StratifiedKFold
 
 from seqclass import SequentialClassifier
+from seqclass._fitting import PREPROCESSING
 from seqclass.metrics import realised_cost
 from seqclass.reproduction import get_tables
 
 EMBEDDED = {"breast_cancer": load_breast_cancer, "digits": load_digits}
-#: Steps of `fit` that come before the solver.
-PREPROCESSING = ("discretize", "filter", "structure", "parameters", "order")
 
 #: What the papers call these sets and protocols, as `seqclass.reproduction` has it.
 PAPER_NAMES = {

@@ -14,6 +14,9 @@ from sklearn.base import clone
 from seqclass._arrays import IntArray
 from seqclass.bn import ObservationModel
 
+#: Steps of a fit that come before the solver; their seconds are in ``timings_``.
+PREPROCESSING = ("discretize", "filter", "structure", "parameters", "order")
+
 
 @contextmanager
 def timed(timings: dict[str, float], step: str, *, without: str | None = None) -> Iterator[None]:

@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unus
 
 from seqclass import __version__
 from seqclass._arrays import FloatArray
+from seqclass._fitting import PREPROCESSING
 from seqclass._frames import is_frame
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import resolve_prices
@@ -28,8 +29,7 @@ from seqclass.experiment._scores import scores
 from seqclass.experiment.protocols import Protocol
 from seqclass.pomdp import evaluate
 
-_STEPS = ("discretize", "filter", "structure", "parameters", "order", "solve", "certify")
-_PREPROCESSING = _STEPS[:5]
+_STEPS = (*PREPROCESSING, "solve", "certify")
 #: Instances that are simulated where a policy's expected cost cannot be enumerated.
 _PATHS = 10_000
 #: Characters of a warning or an error.
@@ -177,7 +177,7 @@ def _note_sequential(clf: SequentialClassifier, seed: int, found: dict[str, Any]
     found |= {"expected_cost": expected.cost, "expected_n_features": expected.n_features}
     found |= {"status": info.status, "lower": info.lower, "upper": info.upper, "gap": info.gap}
     found |= {f"seconds_{step}": clf.timings_[step] for step in _STEPS}
-    found["seconds_preprocess"] = sum(clf.timings_[step] for step in _PREPROCESSING)
+    found["seconds_preprocess"] = sum(clf.timings_[step] for step in PREPROCESSING)
     found["seconds_learn"] = clf.timings_["structure"] + clf.timings_["parameters"]
 
 
