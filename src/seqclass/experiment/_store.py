@@ -1,4 +1,4 @@
-"""The file of a run: SQLite, one row a cell.
+"""The file of a run: SQLite, one row a cell, and what is kept beside the cells.
 
 Why SQLite: a cell is one transaction, so that a run that is killed at any moment leaves a file that holds whole cells
 only; the key of a cell is unique by the database's own doing; it is one file that Python reads by itself, on any
@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,14 @@ CREATE TABLE IF NOT EXISTS cells (
     settings TEXT NOT NULL,
     result TEXT
 )
+"""
+_PARTS = """
+CREATE TABLE IF NOT EXISTS parts (
+    key TEXT NOT NULL,
+    name TEXT NOT NULL,
+    content BLOB NOT NULL,
+    PRIMARY KEY (key, name)
+) WITHOUT ROWID
 """
 
 
@@ -59,10 +67,42 @@ class Store:
                 rows,
             )
 
-    def put(self, key: str, result: dict[str, Any]) -> None:
-        """Keep the result of a cell, in one transaction."""
+    def put(self, key: str, result: dict[str, Any], parts: Mapping[str, bytes] | None = None) -> None:
+        """Keep the result of a cell with its parts, in place of those it had, in one transaction."""
         with self._connection:
             self._connection.execute("UPDATE cells SET result = ? WHERE key = ?", (_text(result), key))
+            self._connection.execute("DELETE FROM parts WHERE key = ?", (key,))
+            self._connection.executemany(
+                "INSERT INTO parts (key, name, content) VALUES (?, ?, ?)",
+                [(key, name, content) for name, content in (parts or {}).items()],
+            )
+
+    def put_part(self, key: str, name: str, content: bytes) -> None:
+        """Keep a part, in place of one of this name, in one transaction; its key need not be that of a cell."""
+        with self._connection:
+            self._connection.execute(
+                "INSERT OR REPLACE INTO parts (key, name, content) VALUES (?, ?, ?)", (key, name, content)
+            )
+
+    def part(self, key: str, name: str) -> bytes | None:
+        """Return a part, or None if there is none."""
+        if not self._has_parts():
+            return None
+        query = "SELECT content FROM parts WHERE key = ? AND name = ?"
+        row = self._connection.execute(query, (key, name)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def keys_with(self, name: str) -> list[str]:
+        """Keys that have a part of this name."""
+        if not self._has_parts():
+            return []
+        rows = self._connection.execute("SELECT key FROM parts WHERE name = ? ORDER BY key", (name,)).fetchall()
+        return [key for (key,) in rows]
+
+    def _has_parts(self) -> bool:
+        """Whether there is a place for parts: earlier versions made none."""
+        query = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'parts'"
+        return bool(self._connection.execute(query).fetchone()[0])
 
     def results(self, keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
         """Labels and results of the cells that are done, by key; of all of them, or of some in their order."""
@@ -150,6 +190,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, create: bool) -> None:
         connection.execute("PRAGMA synchronous = NORMAL")  # in WAL this never damages the file
         with connection:
             connection.execute(_TABLE)
+            connection.execute(_PARTS)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
 
