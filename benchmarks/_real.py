@@ -11,15 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.model_selection import StratifiedKFold
 
-from seqclass import SequentialClassifier
+from seqclass import SequentialClassifier, datasets
 from seqclass._fitting import PREPROCESSING
 from seqclass.metrics import realised_cost
 from seqclass.reproduction import get_tables
-
-EMBEDDED = {"breast_cancer": load_breast_cancer, "digits": load_digits}
 
 #: What the papers call these sets and protocols, as `seqclass.reproduction` has it.
 PAPER_NAMES = {
@@ -51,31 +48,26 @@ class Outcome(NamedTuple):
 
 
 def data_folder(arguments: Namespace) -> Path | None:
-    """Folder of the .npz files: ``--data``, the variable SEQCLASS_DATA, or ``../shared/data`` beside the checkout."""
+    """Folder of the data sets: ``--data``, the variable SEQCLASS_DATA, or ``../shared/data`` beside the checkout."""
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
     return Path(arguments.data) if arguments.data else (beside if beside.exists() else None)
 
 
 def add_data_option(made: ArgumentParser) -> None:
-    made.add_argument("--data", type=Path, default=os.environ.get("SEQCLASS_DATA"), help="folder of the .npz files")
+    made.add_argument("--data", type=Path, default=os.environ.get("SEQCLASS_DATA"), help="folder of the data sets")
 
 
 def load(name: str, folder: Path | None) -> Data | None:
     """Data and train/test rows of a set, named ``"file protocol"``; None where the data is absent."""
-    if name in EMBEDDED:
-        X, y = EMBEDDED[name](return_X_y=True)
-        return X, y, list(folds(X, y, [0]))
-    file = None if folder is None else folder / f"{name.split()[0]}.npz"
-    if file is None or not file.exists():
+    file = name.split()[0]
+    if file not in datasets.list_datasets(folder):
         return None
-    with np.load(file, allow_pickle=False) as data:
-        X = data["X"]
-        y = data["y"]
-        if name == "mll split":
-            return X, y, [(data["train_idx"], data["test_idx"])]
+    data = datasets.load(file, folder)
+    if name == "mll split":
+        return data.X, data.y, [(data.train_index, data.test_index)]
     if name == "madelon":
-        return X, y, [(np.arange(2000), np.arange(2000, 2600))]
-    return X, y, list(folds(X, y, [0, 1, 2] if name == "mll 5-fold" else [0]))
+        return data.X, data.y, [(np.arange(2000), np.arange(2000, 2600))]
+    return data.X, data.y, list(folds(data.X, data.y, [0, 1, 2] if name == "mll 5-fold" else [0]))
 
 
 def quoted(table: str, name: str, method: str) -> Iterator[tuple[str, float, float]]:

@@ -2,8 +2,8 @@
 
     python benchmarks/frontier.py [--json FILE] [--quick] [--repeats N]
 
-The problems are those of benchmarks/solvers.py. "One solve" includes its certificate, as the sweep includes bounds and
-evaluation of every point.
+The problems are those of benchmarks/solvers.py, and that of `ifc2f` on a set, which has no tables. "One solve" includes
+its certificate, as the sweep includes bounds and evaluation of every point.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from _common import Row, measure, parser, report
 from sklearn.datasets import load_breast_cancer, load_wine
 from solvers import random_problem, real_problem
 
+from seqclass import ifc2f
 from seqclass.pomdp import (
     AcquisitionProblem,
     GridValueIteration,
     Perseus,
     Solver,
+    Steered,
     cost_sweep,
     evaluate,
     scale_prices,
@@ -35,6 +37,13 @@ def one_by_one(problem: AcquisitionProblem, multipliers: Any, solver: Solver) ->
     for multiplier in multipliers:
         scaled = scale_prices(problem, float(multiplier))
         evaluate(scaled, solver.solve(scaled), n_paths=N_PATHS, max_histories=20_000)
+
+
+def tree_problem() -> AcquisitionProblem:
+    """The problem of a tree network whose stages depend on too many answers for tables."""
+    X, y = load_breast_cancer(return_X_y=True)
+    problem: AcquisitionProblem = ifc2f(0.01, solver=Steered(n_beliefs=0, certificate_paths=0)).fit(X, y).problem_
+    return problem
 
 
 def swept(name: str, problem: AcquisitionProblem, multipliers: Any, solver: Solver, repeats: int) -> list[Row]:
@@ -71,6 +80,20 @@ def main() -> None:
             rows += swept(f"grid, {name}", real_problem(load), multipliers, grid, repeats)
     few = Perseus(100 if arguments.quick else 1000, certificate_paths=2000)
     rows += swept(f"Perseus (5, 4, 10), {few.n_beliefs} beliefs", random_problem(5, 4, 10), multipliers, few, 0)
+    if not arguments.quick:
+        rows += swept("Perseus (11, 4, 20), defaults", random_problem(11, 4, 20), multipliers, Perseus(), 0)
+    tree = tree_problem()
+    steered = Steered(n_beliefs=300, certificate_paths=300) if arguments.quick else Steered()
+    rows += swept("Steered, breast_cancer", tree, multipliers, steered, 0 if arguments.quick else repeats)
+    rows.append(
+        measure(
+            "Steered, breast_cancer, a mean budget of 0.05",
+            lambda: solve_for_budget(tree, 0.05, steered),
+            peer="one solve",
+            peer_call=lambda: steered.solve(tree),
+            repeats=0 if arguments.quick else repeats,
+        )
+    )
     problem = random_problem(*SIZES[2])
     rows.append(
         measure(

@@ -1,4 +1,4 @@
-"""SAOLA on few rows of many columns, on millions of sparse columns, and as columns and rows grow.
+"""SAOLA on few rows of many columns, on millions of sparse columns, and as columns and rows grow; OSFS beside it.
 
 The real data set MLL is used where the environment variable SEQCLASS_DATA names the folder that has it; genes of the
 same shape, simulated from a few common factors, in any case.
@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from _common import Row, measure, parser, report
+from sklearn.base import clone
 from sklearn.feature_selection import f_classif, mutual_info_classif
 
-from seqclass.selection import SAOLA
+from seqclass.selection import OSFS, SAOLA, FastOSFS, osfs
 
 
 def genes(rng: np.random.Generator, n: int, n_features: int) -> tuple[Any, Any]:
@@ -114,9 +115,35 @@ def dense_cases(name: str, X: Any, y: Any, repeats: int) -> list[Row]:
     ]
 
 
-def same(expected: list[int], selector: SAOLA) -> None:
+def streamed_cases(name: str, X: Any, y: Any, repeats: int) -> list[Row]:
+    """OSFS, which tests relevant columns together, beside itself with one column at a time."""
+    rows = []
+    for selector in (OSFS(), FastOSFS()):
+        rows.append(
+            measure(
+                f"{type(selector).__name__} on {name}, {X.shape[0]} x {X.shape[1]:,}",
+                lambda selector=selector: selector.fit(X, y),
+                peer="the same, a column at a time (same selection)",
+                peer_call=lambda selector=selector: one_by_one(selector, X, y),
+                repeats=repeats,
+                peer_repeats=0,
+            )
+        )
+    return rows
+
+
+def one_by_one(selector: OSFS, X: Any, y: Any) -> None:
+    most, osfs._MOST = osfs._MOST, 1
+    try:
+        alone = clone(selector).fit(X, y)
+    finally:
+        osfs._MOST = most
+    same(alone.selected_.tolist(), selector)
+
+
+def same(expected: list[int], selector: SAOLA | OSFS) -> None:
     if selector.selected_.tolist() != expected:
-        raise AssertionError(f"{selector} selects other features than Algorithm 1 one by one")
+        raise AssertionError(f"{selector} selects other features than it does one by one")
 
 
 def sparse_data(rng: np.random.Generator, n: int, n_features: int, nnz: int) -> tuple[Any, Any]:
@@ -195,12 +222,16 @@ def main() -> None:
     arguments = parser(__doc__).parse_args()
     quick, repeats = arguments.quick, 1 if arguments.quick else arguments.repeats
     rng = np.random.default_rng(0)
-    rows = dense_cases("simulated genes", *genes(rng, 57, 200 if quick else 5848), repeats)
+    simulated = genes(rng, 57, 200 if quick else 5848)
+    rows = dense_cases("simulated genes", *simulated, repeats)
+    rows += streamed_cases("simulated genes", *simulated, repeats)
     path = Path(os.environ.get("SEQCLASS_DATA", ""), "mll.npz")
     if path.is_file() and not quick:
         with np.load(path) as data:
             train = data["train_idx"]
-            rows += dense_cases("MLL", data["X"][train].astype(float), data["y"][train], repeats)
+            mll = data["X"][train].astype(float), data["y"][train]
+        rows += dense_cases("MLL", *mll, repeats)
+        rows += streamed_cases("MLL", *mll, repeats)
     elif not quick:
         print("MLL is left out: SEQCLASS_DATA names no folder that holds mll.npz")
     rows += sparse_cases(rng, *((300, 2000, 10_000) if quick else (20_000, 1_355_191, 9_000_000)))

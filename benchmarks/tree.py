@@ -1,6 +1,6 @@
 """The tree network beside pgmpy: structure, posteriors, likelihoods; preprocessing and classification as a whole.
 
-    python benchmarks/tree.py [--json FILE] [--quick] [--full] [--repeats N]
+    python benchmarks/tree.py [--json FILE] [--quick] [--full] [--repeats N] [--data DIR]
 
 pgmpy's TreeSearch takes minutes at 200 features, which is left to ``--full``; its VariableElimination answers one row
 at a time and is timed on some rows and scaled. Structures, posteriors and likelihoods of both sides are compared as
@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from _common import Row, measure, parser, report
+from _real import add_data_option, data_folder, load
 from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.preprocessing import KBinsDiscretizer
 
@@ -190,6 +192,21 @@ def preprocessing(rng: np.random.Generator, n_features: int, repeats: int) -> li
     ]
 
 
+def beside_naive_bayes(name: str, tree: Any, naive: Any, new: Any, repeats: int) -> Row:
+    """Classify with both recipes; the name says what they buy and how many rows a second they serve."""
+    row = measure(
+        f"classify {len(new):,} rows, {name}",
+        lambda: tree.predict(new),
+        peer="etana",
+        peer_call=lambda: naive.predict(new),
+        repeats=repeats,
+    )
+    bought = [recipe.acquire(new[:1000]).n_features.mean() for recipe in (tree, naive)]
+    speed = [len(new) / seconds for seconds in (row.ours_s, row.peer_s or np.inf)]
+    more = f"{bought[0]:.1f} bought (etana {bought[1]:.1f}), {speed[0]:,.0f} rows/s (etana {speed[1]:,.0f})"
+    return replace(row, name=f"{row.name}, {more}")
+
+
 def classification(rng: np.random.Generator, n: int, kept: list[int], repeats: int) -> list[Row]:
     rows = []
     for number in kept:
@@ -198,22 +215,29 @@ def classification(rng: np.random.Generator, n: int, kept: list[int], repeats: i
         selector = InformationFilter(n_features=number)
         tree = seqclass.ifc2f(0.002, n_bins=4, selector=selector).fit(X, y)
         naive = seqclass.etana(0.002, n_bins=4, selector=selector).fit(X, y)
-        row = measure(
-            f"classify {n:,} rows, {number} features kept",
-            lambda tree=tree, new=new: tree.predict(new),
-            peer="etana",
-            peer_call=lambda naive=naive, new=new: naive.predict(new),
-            repeats=repeats,
-            peer_repeats=repeats,
-        )
-        bought = tree.acquire(new[:1000]).n_features.mean()
-        name = f"{row.name}, {bought:.1f} bought, {n / row.ours_s:,.0f} rows/s (etana {n / row.peer_s:,.0f})"
-        rows.append(replace(row, name=name))
+        rows.append(beside_naive_bayes(f"{number} features kept", tree, naive, new, repeats))
+    return rows
+
+
+def real_classification(sets: list[str], prices: list[float], n: int, repeats: int, folder: Path | None) -> list[Row]:
+    """Rows of real data, drawn with replacement."""
+    rows = []
+    for name in sets:
+        data = load(name, folder)
+        if data is None:
+            print(f"{name} left out: no {name}.npz; name its folder by --data or SEQCLASS_DATA")
+            continue
+        X, y, _ = data
+        new = X[np.random.default_rng(0).integers(0, len(X), n)]
+        for price in prices:
+            tree, naive = seqclass.ifc2f(price).fit(X, y), seqclass.etana(price).fit(X, y)
+            rows.append(beside_naive_bayes(f"{name}, price {price}", tree, naive, new, repeats))
     return rows
 
 
 def main() -> None:
     options = parser(__doc__)
+    add_data_option(options)
     options.add_argument("--full", action="store_true", help="pgmpy's TreeSearch at 200 features too: minutes")
     arguments = options.parse_args()
     quick, repeats = arguments.quick, 1 if arguments.quick else arguments.repeats
@@ -222,7 +246,10 @@ def main() -> None:
     rows = structure(rng, sizes, repeats)
     rows += inference(rng, *((20, 6) if quick else (1000, 30)), repeats)
     rows += preprocessing(rng, 60 if quick else 5848, repeats)
-    rows += classification(rng, 200 if quick else 100_000, [5] if quick else [30, 200], 1)
+    n = 200 if quick else 100_000
+    rows += classification(rng, n, [5] if quick else [30, 200], repeats)
+    sets, prices = (["breast_cancer"], [0.01]) if quick else (["breast_cancer", "spambase", "digits"], [0.01, 0.001])
+    rows += real_classification(sets, prices, n, repeats, data_folder(arguments))
     report(rows, arguments.json)
 
 

@@ -132,7 +132,8 @@ def on_files(files: Files, *, config: Any) -> Files:
         if entry.get("API") == "api/":
             entry["API"] = ["api/index.md", *({name: f"api/{name}.md"} for name in modules())]
         if entry.get("Gallery") == "gallery/":
-            entry["Gallery"] = ["gallery/index.md", *({Path(p).stem: p} for p in shown if "index" not in p)]
+            titles = {path: Path(path).stem.replace("_", " ") for path in shown if "index" not in path}
+            entry["Gallery"] = ["gallery/index.md", *({title: path} for path, title in titles.items())]
     return files
 
 

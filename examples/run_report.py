@@ -28,10 +28,10 @@ METHODS = {
 
 def study(folder: Path, page: Path) -> None:
     experiment = Experiment(["breast_cancer", "wine", "iris"], METHODS, prices=[0.01, 0.05], cv=3)
-    results = experiment.run(folder / "study.run")
+    results = experiment.run(folder / "study.run", keep_explanations=30)
 
-    # a classifier of the run, fitted once more: rows that it was scored on, with their true classes
-    of_the_run = explore(results, "breast_cancer", "ETANA", METHODS["ETANA"], n_instances=30)
+    # what the run kept of one of its classifiers: rows that it was scored on, with their true classes
+    of_the_run = explore(results, "breast_cancer", "ETANA")
 
     # and one of your own, on cases that nobody has decided yet: half of what it may ask for is missing
     wine = load("wine")

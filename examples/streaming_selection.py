@@ -1,14 +1,17 @@
 """Select features of a stream of rows while it flows, keep track of how stable the choice is, and follow a drift.
 
 python examples/streaming_selection.py
+python examples/streaming_selection.py --picture stability.png    (needs matplotlib)
 """
 
 from __future__ import annotations
 
+import argparse
+
 import numpy as np
 from sklearn.linear_model import Perceptron
 
-from seqclass.selection import EFS, FIRES, FSDS, OFS, nogueira_stability, prequential
+from seqclass.selection import EFS, FIRES, FSDS, OFS, Prequential, nogueira_stability, prequential
 
 
 def stream(n: int = 12_000, n_features: int = 200) -> tuple[np.ndarray, np.ndarray]:
@@ -20,7 +23,26 @@ def stream(n: int = 12_000, n_features: int = 200) -> tuple[np.ndarray, np.ndarr
     return X, np.where(signal > 2.5, "fault", "normal")
 
 
+def draw(runs: dict[str, Prequential], path: str) -> None:
+    """Draw accuracy and stability of several selectors over time, and the features that one of them holds."""
+    import matplotlib.pyplot as plt
+
+    from seqclass.plots import SelectionMapDisplay, StabilityDisplay
+
+    figure, axes = plt.subplots(3, 1, figsize=(7, 8), layout="constrained", height_ratios=[1, 1, 1.2])
+    drift = {60: "other sensors tell"}
+    StabilityDisplay(runs, measures=["accuracy", "stability"]).plot(axes[:2], events=drift)
+    held = SelectionMapDisplay(runs["FIRES, forgetting"]).plot(axes[2], events={60: ""})
+    held.ax_.set_title("sensors that FIRES holds while it forgets", fontsize=10, loc="left")
+    figure.savefig(path, dpi=110)
+    print(f"\nPicture written to {path}.")
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser(description="Select features of a stream of rows while it flows.")
+    parser.add_argument("--picture", metavar="FILE", help="draw accuracy, stability and selection over time into FILE")
+    arguments = parser.parse_args()
+
     X, y = stream()
     half = len(X) // 2
 
@@ -36,10 +58,10 @@ def main() -> None:
 
     print("\nThe whole stream, in which other sensors become the telling ones in batch 60:")
     print(f"  {'':20}{'batches to follow':>18}{'accuracy after it':>19}")
-    followers = {"FIRES": FIRES(5), "FIRES, forgetting": FIRES(5, forgetting=0.05)}
-    for name, selector in followers.items():
-        run = prequential(selector, Perceptron(), X, y)
-        new = range(100, 105)
+    followers = {"FIRES": FIRES(5), "FIRES, forgetting": FIRES(5, forgetting=0.05), "OFS": OFS(5)}
+    runs = {name: prequential(selector, Perceptron(), X, y) for name, selector in followers.items()}
+    new = range(100, 105)
+    for name, run in runs.items():
         followed = [t for t, chosen in enumerate(run.selected) if np.isin(chosen, new).all()]
         wait = f"{followed[0] - 60}" if followed else "never"
         print(f"  {name:20}{wait:>18}{run.accuracy[60:].mean():19.3f}")
@@ -60,6 +82,9 @@ def main() -> None:
         supports.append(FIRES(5).fit(X[rows], y[rows]).get_support())
     agreed = nogueira_stability(supports)
     print(f"Stability over 20 resamples: {agreed.value:.3f}, 95% interval {agreed.lower:.3f} to {agreed.upper:.3f}")
+
+    if arguments.picture:
+        draw(runs, arguments.picture)
 
 
 if __name__ == "__main__":

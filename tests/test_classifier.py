@@ -471,6 +471,58 @@ def test_bad_data_is_named(fitted):
         fitted.predict(np.full((1, 30), np.inf))
 
 
+def as_objects(labels):
+    array = np.empty(len(labels), dtype=object)
+    array[:] = list(labels)
+    return array
+
+
+@pytest.mark.parametrize(
+    ("plain", "kind"),
+    [
+        (np.array([3, -1]), "i"),
+        (np.array([0.0, 2.0]), "f"),
+        (np.array([False, True]), "b"),
+        (np.array(["no", "yes"]), "O"),
+        (np.array([2**63, 2**63 + 1], dtype=np.uint64), "u"),
+    ],
+)
+def test_labels_as_objects(cancer, plain, kind):
+    X, y = cancer
+    labels = plain[y[:200]]
+    expected = SequentialClassifier(random_state=0).fit(X[:200], labels)
+    for given in (as_objects(labels.tolist()), pd.Series(as_objects(labels.tolist())), as_objects(labels)):
+        found = SequentialClassifier(random_state=0).fit(X[:200], given)
+        assert found.classes_.dtype.kind == kind
+        assert found.classes_.tolist() == expected.classes_.tolist()
+        assert (found.predict(X) == expected.predict(X)).all()
+        assert found.score(X[:200], given) == expected.score(X[:200], labels)
+    model = NaiveBayes().fit(np.eye(4, dtype=int), as_objects(plain[[0, 1, 1, 0]].tolist()))
+    assert model.classes_.tolist() == sorted(plain.tolist())
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([0, "a", 0, "a"], "y mixes numbers with texts, as 0 and 'a': give all labels as numbers or all as texts"),
+        ([True, 0, True, 0], "y mixes booleans with numbers, as True and 0"),
+        ([0, None, 1, 1], "y holds None in row 1: leave out the rows without a label"),
+        (["a", "b", np.nan, "b"], "y holds nan in row 2"),
+        ([pd.NA, "a", "b", "b"], "y holds <NA> in row 0"),
+        ([b"a", b"b", b"a", b"b"], "y holds bytes: labels must be numbers, texts or booleans"),
+        ([2**60 + 1, 0.5, 0.5, 0.5], "no array of numbers can hold exactly"),
+        ([0.5, 1.25, 3.75, 9.5], "continuous"),
+    ],
+)
+def test_labels_as_objects_that_are_no_classes(labels, message):
+    for call in (
+        lambda: SequentialClassifier().fit(np.eye(4), as_objects(labels)),
+        lambda: NaiveBayes().fit(np.eye(4, dtype=int), as_objects(labels)),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
 def test_a_frame_of_categories_only(tmp_path):
     X, y = frame_data()
     X = X[["colour"]]

@@ -6,6 +6,7 @@ import itertools
 import os
 import pkgutil
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -154,8 +155,46 @@ def test_belief_analysis(tmp_path: Path) -> None:
     assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures)
 
 
+def test_acquisition_pictures(tmp_path: Path) -> None:
+    picture = tmp_path / "acquisition.png"
+    text = run("acquisition_pictures", "--picture", str(picture), cwd=tmp_path)
+    pixels, accuracy = numbers(r"^(\S+) of 64 pixels a digit, accuracy (\S+)", text)
+    assert pixels < 20
+    assert accuracy > 0.85
+    rows = re.findall(r"^ +(\d) +(\S+) +(\S+) +(\S+)   pixel_\d_\d, step (\d+): (\d+)%$", text, re.MULTILINE)
+    assert [row[0] for row in rows] == list("0123456789")
+    assert min(float(row[1]) for row in rows) < 10 < max(float(row[1]) for row in rows)
+    assert all(int(row[5]) < 100 for row in rows)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_decision_graph(tmp_path: Path) -> None:
+    dot = tmp_path / "graph.dot"
+    text = run("decision_graph", "--dot", str(dot), cwd=tmp_path)
+    rows = re.findall(r"^ +(\d) +(\S+)% +(\d+) +(\S+)%$", text, re.MULTILINE)
+    nodes, decided = [int(row[2]) for row in rows], [float(row[3]) for row in rows]
+    assert (len(rows), sorted(nodes), sorted(decided)) == (5, nodes, decided)
+    assert decided[-1] > 95
+    assert text.count("First ask worst concave points:") == 2
+    assert "missing: 10% " in text
+    graph = dot.read_text(encoding="utf-8")
+    assert graph.startswith("digraph policy {")
+    assert 'kind=ask, reach="1"' in graph
+    assert graph.count("kind=") == nodes[3]
+
+
+def test_decision_graph_as_a_picture(tmp_path: Path) -> None:
+    picture = tmp_path / "graph.png"
+    if shutil.which("dot") is None:
+        pytest.skip("Graphviz is not installed: there is no `dot`")
+    run("decision_graph", "--picture", str(picture), cwd=tmp_path)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 def test_streaming_selection(tmp_path: Path) -> None:
-    text = run("streaming_selection", cwd=tmp_path)
+    picture = tmp_path / "stability.png"
+    text = run("streaming_selection", "--picture", str(picture), cwd=tmp_path)
+    assert picture.read_bytes().startswith(b"\x89PNG")
     rows = re.findall(r"^  (\S.*?) +(0\.\d+) +(-?\d\.\d+) +(\d) +\S+$", text, re.MULTILINE)
     assert [row[0] for row in rows] == ["FIRES", "OFS", "EFS", "FSDS", "all sensors"]
     assert float(rows[0][1]) > float(rows[-1][1]) + 0.1
@@ -239,7 +278,7 @@ def test_semi_rfs(tmp_path: Path) -> None:
 
 
 def test_compare_methods(tmp_path: Path) -> None:
-    kept = tmp_path / "study.run"
+    kept, picture = tmp_path / "study.run", tmp_path / "methods.png"
     text = run("compare_methods", "--run", str(kept), cwd=tmp_path)
     assert numbers(r"^(\d+) cells, then (\d+); failed: (\d+)", text) == [72, 180, 0]
     rows = re.findall(r"^(0\.0\d)  +(\S.*?)  +(\S+) \[.*\] +(0\.\d+) +(\d+\.\d+)$", text, re.MULTILINE)
@@ -248,10 +287,11 @@ def test_compare_methods(tmp_path: Path) -> None:
     for price in (0.01, 0.05):
         assert cost[price, "ETANA"] < cost[price, "ETANA as published"]
         assert cost[price, "ETANA"] < cost[price, "tree"] < cost[price, "logistic"]
-    assert "5 methods on 3 data sets" in text
+    assert "5 methods on 6 data sets" in text
     assert [file.name for file in tmp_path.iterdir()] == ["study.run"]
-    again = run("compare_methods", "--run", str(kept), cwd=tmp_path)
-    assert again == text
+    again = run("compare_methods", "--run", str(kept), "--picture", str(picture), cwd=tmp_path)
+    assert again == f"{text}\nPicture written to {picture}.\n"
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_run_report(tmp_path: Path) -> None:

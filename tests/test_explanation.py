@@ -231,6 +231,12 @@ def test_records_are_plain_and_complete(clf: Any, cancer: Any) -> None:
     assert set(content) == {*vars(told), "n_features"}
     assert json.loads(told.to_json(indent=1)) == json.loads(json.dumps(content))
     assert json.loads(told.to_json())["not_asked"]["name"] == told.not_asked.name
+    assert Explanation.from_dict(content) == told
+    assert Explanation.from_dict(json.loads(told.to_json())) == told
+    assert told.stop_text in str(told)
+    assert str(told).endswith(told.decision_text)
+    with pytest.raises(ValueError, match="not that of an explanation: KeyError 'steps'"):
+        Explanation.from_dict({key: value for key, value in content.items() if key != "steps"})
     with pytest.raises(AttributeError):
         told.decision = "benign"
 

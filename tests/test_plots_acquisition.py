@@ -1,27 +1,21 @@
-"""Pictures of what was acquired, and policies as decision graphs: what is drawn is what was recorded."""
+"""Pictures of what was acquired: what is drawn is what was recorded."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import matplotlib
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer
 
 from seqclass import SequentialClassifier
 from seqclass._record import AcquisitionRecord
-from seqclass.analysis import decision_graph
-from seqclass.bn import TreeNetwork
 from seqclass.plots import AcquisitionMapDisplay, FeatureCountDisplay, StagewiseCalibrationDisplay
-from seqclass.pomdp import FunctionPolicy, GridValueIteration, Policy, RandomisedPolicy, TableProblem
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-
-COIN = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3)
 
 
 @pytest.fixture(autouse=True)
@@ -148,101 +142,3 @@ def test_calibration_refuses(record: AcquisitionRecord, cancer: tuple[Sequential
         StagewiseCalibrationDisplay.from_record(record, ["a"] * 3, classes=["a"])
     with pytest.raises(ValueError, match="0 to 2"):
         StagewiseCalibrationDisplay.from_record(record, ["a"] * 3, classes=["a", "b"], counts=[3])
-
-
-STRING = r'"(?:[^"\\]|\\.)*"'
-ATTRIBUTE = re.compile(rf"(\w+)=({STRING}|\w+)(?:, |$)")
-
-
-def parse(text: str) -> tuple[dict[str, dict[str, str]], dict[str, dict[int, str]], dict[str, float]]:
-    """Nodes with attributes, successors by outcome, and the sum of probabilities out of each node."""
-    lines = text.splitlines()
-    assert lines[0] == "digraph policy {"
-    assert lines[-1] == "}"
-    nodes: dict[str, dict[str, str]] = {}
-    edges: dict[str, dict[int, str]] = {}
-    total: dict[str, float] = {}
-    for line in lines[4:-1]:
-        match = re.fullmatch(rf"  (n\d+)(?: -> (n\d+))? \[((?:{STRING}|[^\"])*)\];", line)
-        assert match, line
-        found = ATTRIBUTE.findall(match[3])
-        assert "".join(f"{k}={v}, " for k, v in found)[:-2] == match[3]
-        attributes = {k: v[1:-1] if v[0] == '"' else v for k, v in found}
-        if match[2] is None:
-            nodes[match[1]] = attributes
-            continue
-        total[match[1]] = total.get(match[1], 0.0) + float(attributes["probability"])
-        for outcome in attributes["outcomes"].split():
-            assert int(outcome) not in edges.setdefault(match[1], {})
-            edges[match[1]][int(outcome)] = match[2]
-    return nodes, edges, total
-
-
-def assert_agrees(text: str, policy: Policy) -> int:
-    """Follow every way through the graph beside the policy; return how many ends were met."""
-    nodes, edges, total = parse(text)
-    assert all(value == pytest.approx(1.0) for value in total.values())
-    frontier, ends = [("n0", policy.begin()[0], 1.0)], 0
-    reach = dict.fromkeys(nodes, 0.0)
-    while frontier:
-        name, info, mass = frontier.pop()
-        node, feature = nodes[name], int(policy.act(info)[0])
-        reach[name] += mass
-        if node["kind"] == "rare":
-            ends += 1
-        elif node["kind"] == "decide":
-            assert feature == -1
-            assert int(node["decision"]) == policy.decide(info.belief)[0]
-            ends += 1
-        else:
-            assert (int(node["stage"]), int(node["feature"])) == (info.stage, feature)
-            for outcome, child in edges.get(name, {}).items():
-                frontier.append((child, info.update(np.array([outcome])), mass * info.predictive[0, outcome]))
-    for name, node in nodes.items():
-        assert float(node["reach"]) == pytest.approx(reach[name], abs=1e-9)
-    return ends
-
-
-@pytest.mark.parametrize("model", [None, TreeNetwork()])
-@pytest.mark.parametrize(("depth", "least"), [(0, 0.01), (2, 0.05), (4, 0.001)])
-def test_graph_agrees_with_policy(model: Any, depth: int, least: float) -> None:
-    X, y = load_iris(return_X_y=True)
-    clf = SequentialClassifier(model, feature_costs=0.01).fit(X, y)
-    text = decision_graph(clf.policy_, max_depth=depth, min_probability=least)
-    assert assert_agrees(text, clf.policy_) >= min(depth, 2)
-
-
-def test_graph_merges_histories_that_go_on_alike() -> None:
-    policy = FunctionPolicy(TableProblem([0.5, 0.5], COIN, prices=0.01), lambda info: True)
-    nodes, _, _ = parse(decision_graph(policy))
-    # after three equal coins the majority decides: ask 1, ask 2 or 1, 0 or 1 answers so far, two decisions
-    assert [node["kind"] for node in nodes.values()].count("decide") == 2
-    assert [int(n["stage"]) for n in nodes.values() if n["kind"] == "ask"].count(2) <= 3
-    assert_agrees(decision_graph(policy), policy)
-
-
-def test_graph_quotes_names() -> None:
-    policy = GridValueIteration().solve(TableProblem([0.5, 0.5], COIN[:1], prices=0.1))
-    wild = 'a "b" \\ [c] -> d; {e}\n&lt;'
-    text = decision_graph(policy, names={0: wild}, decisions=[wild, "x\\"], outcomes={0: ['"', "\\"]})
-    nodes, _, _ = parse(text)
-    assert nodes["n0"]["label"] == r"ask a \"b\" \\ [c] -> d; {e}\n&amp;lt;\nreached 100%"
-    assert_agrees(text, policy)
-
-
-def test_graph_of_a_randomised_policy_starts_with_a_lot() -> None:
-    problem = TableProblem([0.5, 0.5], COIN, prices=0.04)
-    stop = FunctionPolicy(problem, lambda info: False)
-    go_on = FunctionPolicy(problem, lambda info: info.stage < 1)
-    nodes, edges, total = parse(decision_graph(RandomisedPolicy([stop, go_on], [0.25, 0.75])))
-    assert nodes["n0"]["kind"] == "lots"
-    assert {nodes[child]["kind"] for child in edges["n0"].values()} == {"decide", "ask"}
-    assert all(value == pytest.approx(1.0) for value in total.values())
-
-
-def test_graph_refuses() -> None:
-    policy = FunctionPolicy(TableProblem([0.5, 0.5], COIN, prices=0.1), lambda info: True)
-    with pytest.raises(ValueError, match="max_depth"):
-        decision_graph(policy, max_depth=-1)
-    with pytest.raises(ValueError, match="min_probability"):
-        decision_graph(policy, min_probability=0.0)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.optimize
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +22,7 @@ from seqclass.statistics import (
     wilcoxon_test,
     win_tie_loss,
 )
+from seqclass.statistics.intervals import interval_ends
 
 METHODS = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
 #: AUC of J. Demsar, JMLR 7, 2006, Table 6. On voting his ranks are those of unrounded scores: 4, 1, 2, 3.
@@ -199,8 +202,38 @@ def test_all_tied_and_all_in_one_order() -> None:
     assert (tied.chi_square, tied.chi_square_p, tied.f, tied.f_p) == (0.0, 1.0, 0.0, 1.0)
     ordered = friedman_test(np.tile([3.0, 2.0, 1.0], (5, 1)))
     assert ordered.chi_square == pytest.approx(10)
-    assert (ordered.f, ordered.f_p) == (np.inf, 0.0)
+    assert ordered.f == np.inf
+    assert ordered.f_p == pytest.approx(1 / 6**4)  # all of five data sets in the order of the first
     assert critical_difference(np.ones((4, 3))).groups == (("0", "1", "2"),)
+
+
+def test_friedman_reads_well_in_every_case() -> None:
+    tied = "Friedman: all average ranks are equal (p = 1), 3 methods on 4 data sets"
+    assert str(friedman_test(np.ones((4, 3)))) == tied
+    assert str(friedman_test(np.ones((4, 3)), correct_ties=False)) == tied
+    assert str(friedman_test([[1, 2, 3], [2, 3, 1], [3, 1, 2], [1, 1, 1]])) == tied
+    ordered = friedman_test(np.tile([3.0, 2.0, 1.0], (2, 1)))
+    # with two data sets the same order is no rare thing
+    assert str(ordered) == (
+        "Friedman: chi2 = 4 (p = 0.135), the same ranks on all data sets: exact p = 0.167, 3 methods on 2 data sets"
+    )
+    first = friedman_test([[3, 2, 1], [3, 1, 2], [3, 2, 1], [3, 1, 2]])  # one always first, the rest in no order
+    assert (first.chi_square, first.f) == pytest.approx((6, 9))
+    assert first.f_p == pytest.approx(scipy.stats.f.sf(9, 2, 6))
+    for scores in (np.tile([3.0, 2.0, 1.0], (5000, 1)), np.tile([3.0, 1.0, 1.0], (5000, 1))):
+        text = str(friedman_test(scores))
+        assert "exact p < 1e-15" in text
+        assert "p = 0" not in text
+        assert "inf" not in text
+
+
+def test_the_chance_of_agreement_by_enumeration() -> None:
+    for row in ([3, 2, 1], [3, 1, 1], [2, 2, 1]):
+        orders = set(permutations(row))
+        for n in (2, 3):
+            same = sum(len(set(rows)) == 1 for rows in product(orders, repeat=n))
+            found = friedman_test(np.tile(np.array(row, dtype=float), (n, 1)))
+            assert found.f_p == pytest.approx(same / len(orders) ** n)
 
 
 def test_sums_in_another_order_tie() -> None:
@@ -231,6 +264,92 @@ def test_groups_are_largest_and_not_nested() -> None:
 def test_the_interval_holds_the_mean(values: list[float], ratio: float) -> None:
     found = mean_interval(values, test_to_train=ratio)
     assert found.lower <= found.mean <= found.upper
+
+
+# ---------------------------------------------------------------------------------------------------- scores in a range
+
+
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), (0.0, np.inf), (-np.inf, 1.0), (-2.0, 3.0)])
+def test_the_ends_in_a_range_against_the_roots(bounds: tuple[float, float]) -> None:
+    low, high = bounds
+    values, ratio = np.array([0.9, 1.0, 0.95, 0.7]), 0.25
+    mean, error = values.mean(), np.sqrt((1 / 4 + ratio) * values.var(ddof=1))
+
+    def v(mu: float) -> float:
+        return (mu - low if np.isfinite(low) else 1.0) * (high - mu if np.isfinite(high) else 1.0)
+
+    def excess(mu: float) -> float:
+        return (mu - mean) ** 2 / (error**2 * v(mu) / v(mean)) - scipy.stats.t.ppf(0.975, 3) ** 2
+
+    found = mean_interval(values, test_to_train=ratio, bounds=bounds)
+    left, right = max(low, -1e6) + 1e-12, min(high, 1e6) - 1e-12
+    assert found.lower == pytest.approx(scipy.optimize.brentq(excess, left, mean), abs=1e-6)
+    assert found.upper == pytest.approx(scipy.optimize.brentq(excess, mean, right), abs=1e-6)
+    mirrored = mean_interval(-values, test_to_train=ratio, bounds=(-high, -low))
+    assert (-mirrored.upper, -mirrored.lower) == pytest.approx((found.lower, found.upper))
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=20), st.floats(0, 2), st.floats(0.01, 1))
+def test_the_interval_keeps_to_the_range(values: list[float], ratio: float, confidence: float) -> None:
+    for bounds in ((0, 1), (0, np.inf), (-np.inf, 1), (-1, 1)):
+        found = mean_interval(values, test_to_train=ratio, confidence=confidence, bounds=bounds)
+        assert bounds[0] <= found.lower <= found.mean <= found.upper <= bounds[1] + 1e-15
+
+
+def test_far_from_the_ends_it_is_the_t_interval() -> None:
+    values = 0.5 + 0.001 * SCORES[:, 0]
+    found, plain = mean_interval(values, bounds=(0, 1)), mean_interval(values)
+    assert (found.lower, found.upper) == pytest.approx((plain.lower, plain.upper), abs=1e-5)
+    assert found.standard_error == plain.standard_error
+    wide = mean_interval(values, bounds=(-1e6, 1e6))
+    assert (wide.lower, wide.upper) == pytest.approx((plain.lower, plain.upper), abs=1e-9)
+    assert mean_interval(values, bounds=(-np.inf, np.inf)) == plain
+
+
+def test_edges_of_a_range() -> None:
+    assert str(mean_interval([1.0, 1.0, 1.0], bounds=(0, 1))) == "1 [1, 1]"
+    assert str(mean_interval([0.0, 0.0], bounds=(0, np.inf))) == "0 [0, 0]"
+    assert np.isnan(mean_interval([0.5], bounds=(0, 1)).upper)
+    everything = mean_interval([0.9, 1.0], bounds=(0, 1), confidence=1)
+    assert (everything.lower, everything.upper) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "draw, mean, bounds",
+    [
+        (lambda rng, size: rng.binomial(100, 0.98, size) / 100, 0.98, (0, 1)),
+        (lambda rng, size: rng.beta(50, 2, size), 50 / 52, (0, 1)),
+        (lambda rng, size: rng.exponential(0.1, size), 0.1, (0, np.inf)),
+    ],
+)
+def test_coverage_near_the_end_of_the_range(draw: Any, mean: float, bounds: tuple[float, float]) -> None:
+    """Ten independent scores: 95% of the intervals hold the mean, and those that miss it miss on either side."""
+    runs = draw(np.random.default_rng(0), (4000, 10))
+    n, error = np.full(4000, 10), np.sqrt(runs.var(axis=1, ddof=1) / 10)
+    lower, upper = interval_ends(runs.mean(axis=1), error, n, 0.95, bounds)
+    above, below = (lower > mean).mean(), (upper < mean).mean()
+    assert 0.92 < 1 - above - below < 0.97
+    t_lower, t_upper = interval_ends(runs.mean(axis=1), error, n, 0.95, (-np.inf, np.inf))
+    t_above, t_below = (t_lower > mean).mean(), (t_upper < mean).mean()
+    assert max(above, below) < max(t_above, t_below)
+    assert above + below < t_above + t_below + 0.005
+    one = mean_interval(runs[0], bounds=bounds)
+    assert (one.lower, one.upper) == pytest.approx((lower[0], upper[0]))
+
+
+def test_coverage_of_scores_that_share_training_rows() -> None:
+    """Scores near 1 with the correlation that Nadeau and Bengio put at n_test / (n_test + n_train)."""
+    rng, ratio, n = np.random.default_rng(0), 0.25, 10
+    shared = ratio / (1 + ratio)
+    z = np.sqrt(shared) * rng.normal(size=(4000, 1)) + np.sqrt(1 - shared) * rng.normal(size=(4000, n))
+    runs = scipy.stats.beta.ppf(scipy.stats.norm.cdf(z), 50, 2)
+    error = np.sqrt((1 / n + ratio) * runs.var(axis=1, ddof=1))
+    lower, upper = interval_ends(runs.mean(axis=1), error, np.full(4000, n), 0.95, (0, 1))
+    above, below = (lower > 50 / 52).mean(), (upper < 50 / 52).mean()
+    assert 0.94 < 1 - above - below < 0.97
+    assert max(above, below) < 0.04
+    plain = interval_ends(runs.mean(axis=1), np.sqrt(runs.var(axis=1, ddof=1) / n), np.full(4000, n), 0.95, (0, 1))
+    assert ((plain[0] <= 50 / 52) & (plain[1] >= 50 / 52)).mean() < 0.8  # without the correction
 
 
 # --------------------------------------------------------------------------------------------------- missing and wrong
@@ -273,6 +392,10 @@ def test_missing_scores_are_left_out() -> None:
         (lambda: mean_interval([1.0, 2.0], confidence=2), "confidence"),
         (lambda: mean_interval([1.0, 2.0], test_to_train=-1), "test_to_train"),
         (lambda: mean_interval(["a"]), "numbers only"),
+        (lambda: mean_interval([0.5, 1.5], bounds=(0, 1)), "between 0 and 1, got 1.5"),
+        (lambda: mean_interval([0.5, -1.0], bounds=(0, np.inf)), "between 0 and inf, got -1"),
+        (lambda: mean_interval([0.5], bounds=(1, 0)), "bounds must rise"),
+        (lambda: mean_interval([0.5], bounds=(1,)), "bounds must be the least and the greatest"),  # type: ignore[arg-type]
         (lambda: mean_interval([np.inf]), "infinity"),
         (lambda: mean_interval([1.0], nan="drop"), "nan must be one of"),
         (lambda: paired_t_test([1.0, 2.0], [1.0]), "same folds"),

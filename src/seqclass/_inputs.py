@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from seqclass._frames import FrameEncoder, is_frame
+from seqclass._validation import plain_labels
 
 #: Number types that are taken as they are.
 _DTYPES = [np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint8]
@@ -25,7 +26,7 @@ def check_training(estimator: Any, X: Any, y: npt.ArrayLike) -> tuple[Any, npt.N
     X : array-like, data frame or sparse array of shape (n, n_features)
         The features; NaN where missing.
     y : array-like of shape (n,)
-        The labels.
+        The labels: numbers, texts or booleans, also as objects of one of these kinds.
 
     Returns
     -------
@@ -37,7 +38,7 @@ def check_training(estimator: Any, X: Any, y: npt.ArrayLike) -> tuple[Any, npt.N
     Raises
     ------
     ValueError
-        If a column cannot be used, or ``y`` holds a single class.
+        If a column cannot be used, or ``y`` holds a single class or labels of several kinds.
 
     Examples
     --------
@@ -48,6 +49,7 @@ def check_training(estimator: Any, X: Any, y: npt.ArrayLike) -> tuple[Any, npt.N
     encoder = FrameEncoder().fit(X) if is_frame(X) else None
     if encoder is not None:
         X = encoder.encode(X)
+    y = plain_labels(y)
     X, y = validate_data(estimator, X, y, accept_sparse=("csr", "csc"), dtype=_DTYPES, ensure_all_finite="allow-nan")
     check_classification_targets(y)
     classes = np.unique(y)

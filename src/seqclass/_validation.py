@@ -152,3 +152,70 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
     return value
+
+
+def plain_labels(labels: Any, name: str = "y") -> Any:
+    """Labels as they are, but numbers or booleans that came as objects, as from a data frame, as an array of their own.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        The labels.
+    name : str
+        The parameter's name, for the message.
+
+    Returns
+    -------
+    array-like of shape (n,)
+        ``labels`` unless they are objects; an array of objects where these are texts.
+
+    Raises
+    ------
+    ValueError
+        If objects are of several kinds, one is missing, or they are neither numbers nor texts nor booleans.
+
+    Examples
+    --------
+    >>> plain_labels(np.array([2, 0], dtype=object)).dtype.kind
+    'i'
+    >>> plain_labels(np.array([2, "a"], dtype=object))
+    Traceback (most recent call last):
+        ...
+    ValueError: y mixes numbers with texts, as 2 and 'a': give all labels as numbers or all as texts.
+    """
+    array = np.asarray(labels)
+    if array.dtype != object or array.ndim != 1:
+        return labels
+    values = array.tolist()
+    kinds: dict[str, type] = {}
+    for kind in dict.fromkeys(map(type, values)):
+        kinds.setdefault(_label_kind(kind), kind)
+    if {"numbers", "others"} & set(kinds):
+        row = next((i for i, value in enumerate(values) if _is_missing(value)), None)
+        if row is not None:
+            raise ValueError(f"{name} holds {values[row]!r} in row {row}: leave out the rows without a label.")
+    if "others" in kinds:
+        raise ValueError(f"{name} holds {kinds['others'].__name__}: labels must be numbers, texts or booleans.")
+    if len(kinds) > 1:
+        (a, one), (b, other) = list(kinds.items())[:2]
+        shown = " and ".join(repr(next(value for value in values if type(value) is kind)) for kind in (one, other))
+        raise ValueError(f"{name} mixes {a} with {b}, as {shown}: give all labels as {a} or all as {b}.")
+    if "texts" in kinds or not values:
+        return array
+    plain = np.array(values)
+    if plain.dtype.kind not in "biuf" or plain.tolist() != values:
+        raise ValueError(f"{name} holds numbers that no array of numbers can hold exactly: use texts instead.")
+    return plain
+
+
+def _label_kind(kind: type) -> str:
+    if issubclass(kind, (bool, np.bool_)):
+        return "booleans"
+    if issubclass(kind, str):
+        return "texts"
+    return "numbers" if issubclass(kind, numbers.Real) else "others"
+
+
+def _is_missing(value: Any) -> bool:
+    # pandas is not imported for its NA and NaT
+    return type(value).__name__ in ("NoneType", "NAType", "NaTType") or (isinstance(value, float) and value != value)

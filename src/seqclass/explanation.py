@@ -135,7 +135,7 @@ class Explanation:
         lines = [f"At first: {belief_text(self.classes, self.prior)}"]
         for number, step in enumerate(self.steps, 1):
             lines += _step_lines(number, step, self.classes)
-        return "\n".join([*lines, _stop_line(self.not_asked), _decision_line(self)])
+        return "\n".join([*lines, self.stop_text, self.decision_text])
 
     @property
     def n_features(self) -> int:
@@ -147,8 +147,18 @@ class Explanation:
         """P(class | what was seen) before anything and after each answer, (n_asked + 1, n_classes)."""
         return np.array([self.prior, *(step.after for step in self.steps)])
 
+    @property
+    def stop_text(self) -> str:
+        """Why it stopped, in a sentence."""
+        return _stop_line(self.not_asked)
+
+    @property
+    def decision_text(self) -> str:
+        """What was decided, what that and the next best are expected to cost, and what was paid, in sentences."""
+        return _decision_line(self)
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as plain lists, dicts, numbers and texts.
+        """Return the explanation as plain lists, dicts, numbers and texts; `from_dict` reads it.
 
         Returns
         -------
@@ -160,6 +170,37 @@ class Explanation:
             fields["missing"] = step.missing
         content["n_features"] = self.n_features
         return dict(_plain(content))
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Explanation:
+        """Make an explanation of what `to_dict` gave, or what was read from the text of `to_json`.
+
+        Parameters
+        ----------
+        content : mapping
+            Plain data. Labels that JSON cannot hold, such as dates, are the texts that it has for them.
+
+        Returns
+        -------
+        Explanation
+
+        Raises
+        ------
+        ValueError
+            If something is missing; the message names it.
+
+        Examples
+        --------
+        >>> from seqclass import etana
+        >>> clf = etana().fit([[0.0], [0.1], [0.9], [1.0]] * 10, ["a", "a", "b", "b"] * 10)
+        >>> [told] = clf.explain([0.2])
+        >>> str(Explanation.from_dict(json.loads(told.to_json()))) == str(told)
+        True
+        """
+        try:
+            return _from_dict(content)
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"content is not that of an explanation: {type(error).__name__} {error}.") from error
 
     def to_json(self, indent: int | None = None) -> str:
         """Return the explanation as JSON text; what is not a number (NaN) becomes null.
@@ -264,6 +305,36 @@ def _decision_line(explanation: Explanation) -> str:
         f"Decision: {explanation.decision}, expected to cost {costs[explanation.decision]:.4f}{rest}. "
         f"{n} feature{'' if n == 1 else 's'} acquired, {explanation.cost:.4g} paid."
     )
+
+
+def _from_dict(content: Mapping[str, Any]) -> Explanation:
+    question = content["not_asked"]
+    if question is not None:
+        saving, categories = _number(question["expected_saving"]), tuple(question["categories"])
+        question = Question(**{**question, "expected_saving": saving, "categories": categories})
+    # the keys of JSON are texts
+    labels = {str(label): label for label in (*content["classes"], content["decision"])}
+    costs = content["decision_costs"].items()
+    return Explanation(
+        classes=tuple(content["classes"]),
+        prior=tuple(content["prior"]),
+        posterior=tuple(content["posterior"]),
+        steps=tuple(map(_step_from_dict, content["steps"])),
+        not_asked=question,
+        decision=content["decision"],
+        decision_costs={labels.get(key, key) if isinstance(key, str) else key: cost for key, cost in costs},
+        cost=content["cost"],
+    )
+
+
+def _step_from_dict(content: Mapping[str, Any]) -> ExplanationStep:
+    fields = {key: value for key, value in content.items() if key != "missing"}
+    fields |= {"expected_saving": _number(content["expected_saving"])}
+    return ExplanationStep(**fields | {key: tuple(content[key]) for key in ("before", "after")})
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)
 
 
 def _plain(value: Any) -> Any:

@@ -130,4 +130,6 @@ def test_what_is_refused(folder: Path, refuses: Any) -> None:
     assert "cannot be read as a run" in refuses(*RUN[:-1], "data.csv")
     assert "--seeds" in refuses(*RUN, "--seeds", "-1")
     assert "--output" in refuses("compare", "iris")
+    assert "--keep-instances" in refuses(*RUN, "--keep-instances", "-1")
+    assert "--keep-explanations" in refuses(*RUN, "--keep-explanations", "-1")
     assert not Path("run.db").exists()

@@ -34,12 +34,12 @@ def test_a_page(made: Path, run: Any) -> None:
     before = sorted(file.name for file in made.iterdir())
     result = run("report", "run.db")
     assert result.exit_code == 0, result.stderr
-    assert result.stdout == "Wrote run.html: 4 cells, 0 instances to step through.\n"
+    assert result.stdout == "Wrote run.html: 4 cells, 20 instances to step through.\n"
     assert result.stderr == ""
     assert sorted(file.name for file in made.iterdir()) == sorted([*before, "run.html"])
     text = Path("run.html").read_text("utf-8")
     assert "<h1>run.db</h1>" in text
-    assert explored("run.html") is None
+    assert [one["name"] for one in explored("run.html")] == ["etana on iris"]
     assert f"{Results.load('run.db').summary()['accuracy'].iloc[0]:.4f}" in text
 
 
@@ -54,21 +54,43 @@ def test_title_and_instances(made: Path, run: Any) -> None:
     assert len(explored("page.html")[0]["cases"]) == 3
 
 
+def test_without_instances(made: Path, run: Any) -> None:
+    result = run("report", "run.db", "--no-explorer")
+    assert result.stdout == "Wrote run.html: 4 cells.\n"
+    assert explored("run.html") is None
+    command = ("compare", "iris", "-m", "etana", "--folds", "2", "-o", "bare.db")
+    assert run(*command, "--keep-explanations", "0", "--keep-instances", "5").exit_code == 0
+    assert len(Results.load("bare.db").instances()) == 10
+    result = run("report", "bare.db")
+    assert result.exit_code == 0
+    assert result.stdout.startswith(
+        "Wrote bare.html: 2 cells, 0 instances to step through.\nThis run keeps no explained"
+    )
+    assert "This run keeps no explained instances" in Path("bare.html").read_text("utf-8")
+    result = run("report", "bare.db", "--explore", "iris", "etana")
+    assert result.exit_code == 2
+    assert "it was run with keep_explanations=0" in result.stderr
+
+
+def test_prices(made: Path, run: Any) -> None:
+    more = ("compare", "iris", "-m", "etana", "--folds", "2", "-o", "run.db", "--price", "0.1", "0.3")
+    assert run(*more).exit_code == 0
+    assert run("report", "run.db", "--price", "0.3", "--instances", "7").exit_code == 0
+    [content] = explored("run.html")
+    assert content["note"].startswith("Price 0.3, seed 0, fold 0: 7 of the 75 rows scored")
+    assert "etana on iris, price 0.3: 150 instances" in Path("run.html").read_text("utf-8")
+
+
 def test_a_method_with_a_name_on_a_file(folder: Path, run: Any) -> None:
-    method = "plain=etana(order='error')"
-    given = ("--target", "the label", "--drop", "id")
-    assert run("compare", "data.csv", *given, "-m", method, "--folds", "2", "-o", "run.db").exit_code == 0
-    page = ("report", "run.db", "-o", "page.html", "--explore", "data.csv", method, "--instances", "5")
-    result = run(*page, *given)
+    given = ("--target", "the label", "--drop", "id", "-m", "plain=etana(order='error')")
+    assert run("compare", "data.csv", *given, "--folds", "2", "-o", "run.db").exit_code == 0
+    result = run("report", "run.db", "-o", "page.html", "--explore", "data", "plain", "--instances", "5")
     assert result.exit_code == 0, result.stderr
     [content] = explored("page.html")
     assert content["name"] == "plain on data"
     assert content["classes"] == ["maybe", "no", "yes"]
     asked = {step["name"] for case in content["cases"] for step in case["steps"]}
     assert asked <= {"colour", "age in years", "empty", "smokes"}
-    result = run(*page, "--target", "the label")
-    assert result.exit_code == 2
-    assert "the data of 'plain' on 'data' are not what the run had" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -78,13 +100,17 @@ def test_a_method_with_a_name_on_a_file(folder: Path, run: Any) -> None:
         (["data.csv"], "data.csv cannot be read as a run"),
         (["run.db", "-o", "run.db"], "is the run itself"),
         (["run.db", "-o", "no/page.html"], "there is no folder no"),
-        (["run.db", "--explore", "iris", "tree"], "there is no method 'tree'"),
-        (["run.db", "--explore", "iris", f"tree={TREE}"], "nothing to step through"),
+        (
+            ["run.db", "--explore", "iris", "tree"],
+            "nothing to step through of 'tree' on 'iris': it asks for no features",
+        ),
         (["run.db", "--explore", "iris", "ifc2f"], "the run has no method 'ifc2f'"),
         (["run.db", "--explore", "wine", "etana"], "the run has no data 'wine'"),
         (["run.db", "--explore", "iris", "etana", "--price", "0.2"], "the run has no price 0.2"),
         (["run.db", "--explore", "iris", "etana(order='error')"], "the run has no method"),
-        (["run.db", "--explore", "iris", "etana=etana(order='error')"], "the method of 'etana' on 'iris' are not"),
+        (["run.db", "--price", "0.2"], "the run has no price 0.2"),
+        (["run.db", "--no-explorer", "--explore", "iris", "etana"], "--no-explorer leaves out"),
+        (["run.db", "--no-explorer", "--instances", "3"], "--no-explorer leaves out"),
         (["run.db", "--explore", "iris", "etana", "--explore", "iris", "etana"], "is given twice"),
         (["run.db", "--instances", "0"], "--instances"),
     ],

@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from seqclass import SequentialClassifier
+from seqclass._arrays import chunks
 from seqclass.datasets import Dataset, load, make_naive_bayes_world, make_sparse_text
 
 X = np.array([[0.0, 1.0], [2.0, np.nan], [0.0, 3.0]])
@@ -40,6 +41,26 @@ def test_the_record_is_frozen() -> None:
 def test_parts_that_do_not_fit(field: str, value: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         replace(TOY, **{field: value})
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "bsr"])
+def test_positions_of_a_sparse_set_are_narrow_where_they_fit(form: str) -> None:
+    wide = sp.random_array((30, 20), density=0.2, format=form, rng=np.random.default_rng(0))
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    data = Dataset("wide", wide, np.arange(30) % 2, ("a", "b"))
+    assert data.X.indices.dtype == data.X.indptr.dtype == np.int32
+    assert type(data.X) is type(wide)
+    assert (data.X.toarray() == wide.toarray()).all()
+    assert data.X.data is wide.data or np.shares_memory(data.X.data, wide.data)
+    assert wide.indices.dtype == np.int64  # what was given stays
+    huge = sp.csr_array((np.ones(1), np.array([2**40]), np.array([0, 1, 1])), shape=(2, 2**40 + 1))
+    assert Dataset("huge", huge, np.array([0, 1]), ("a", "b")).X.indices[0] == 2**40
+
+
+def test_a_text_set_made_in_parts_has_narrow_positions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seqclass.datasets._text.chunks", lambda n, size: chunks(n, size, 100_000))
+    data = make_sparse_text(200, 500)
+    assert data.X.indices.dtype == data.X.indptr.dtype == np.int32
 
 
 def test_labels_names_and_rows() -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
+from sklearn.tree import DecisionTreeClassifier
 
 from seqclass.datasets import load_file
 
@@ -87,7 +88,16 @@ def test_labels_that_are_numbers_sort_by_size(tmp_path: Path) -> None:
         ("a,y\n", "has a header but no rows"),
         ("a,y\n1,0\n2,\n", r"column 'y' has a missing label in row 2"),
         ("a,y\n1,0\n2,1,3,4\n", r"more cells than the header|line 3"),
-        ("a,a,y\n1,1,0\n", "2 columns named 'a'"),
+        ("a,a,y\n1,1,0\n", "2 columns named 'a'; give each its own name.$"),
+        ("a,y,y\n1,1,0\n", "2 columns named 'y'"),
+        ("\n\n", "is empty"),
+        ("a;b;y\n1,5;2;x\n", "the columns are parted by ';'; save the file with commas"),
+        ("a\tb\ty\n1\t2\tx\n", r"the columns are parted by '\\t'"),
+        ("1,1,0\n2,3,1\n", "2 columns named '1'; .* If the first line holds values already, put one"),
+        ("5.1,3,yes\n4.9,2,no\n", "no column is known to hold the labels; .* If the first line holds values already"),
+        ("a,y\n1,x\n2,x\n", "column 'y' holds a single class, 'x'"),
+        ('a,y\n1,"x\n2,z\n', r"a quotation mark \(\"\) is opened and never closed"),
+        ("a,b,y\n1,2,0\n-inf,1,1\n", "column 'a' holds infinity in row 2"),
         ("a,y\n" + "".join(f"1,{i / 7}\n" for i in range(60)), "quantity, not a class"),
     ],
 )
@@ -96,6 +106,42 @@ def test_tables_that_are_wrong(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message) as caught:
         load_file(path)
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeffclass,u,v\nx,1,2\nz,3,4\n",  # with a mark of the byte order, and the labels first
+        "u,v,class\r\n1,2,x\r\n3,4,z\r\n",
+        '"u","v","class"\n"1","2","x"\n"3","4","z"\n',
+        "\nu,v,class\n\n1,2,x\n3,4,z\n\n",
+        "u,v,class\n1,2,x,\n3,4,z,\n",
+        ",u,v,class\n0,1,2,x\n1,3,4,z\n",
+    ],
+)
+def test_forms_of_one_table(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(text.encode())
+    for target in (None, "class"):
+        data = load_file(path, target=target)
+        assert data.feature_names == ("u", "v")
+        assert data.X.to_numpy().tolist() == [[1, 2], [3, 4]]
+        assert data.labels.tolist() == ["x", "z"]
+
+
+def test_line_breaks_within_quotes(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", 'u,"v\n(mm)",note,class\n1,2,"two\nlines",x\n3,4,one,z\n')
+    data = load_file(path)
+    assert data.feature_names == ("u", "v\n(mm)", "note")
+    assert data.X["note"].tolist() == ["two\nlines", "one"]
+    assert data.labels.tolist() == ["x", "z"]
+
+
+def test_a_mark_of_the_byte_order_before_the_costs(table: Path) -> None:
+    for name, text in (("c.csv", "feature,cost\nsize,1\ncolour,2\n"), ("c.json", '{"feature_costs": [1, 2]}')):
+        costs = table.with_name(name)
+        costs.write_text(text, encoding="utf-8-sig")
+        assert load_file(table, costs=costs).settings()["feature_costs"].tolist() == [1, 2]
 
 
 def test_no_such_file(tmp_path: Path) -> None:
@@ -156,6 +202,8 @@ def test_prices_as_json(table: Path) -> None:
         ("c.csv", "name,cost\nsize,1\n", "must have the columns feature and cost"),
         ("c.csv", "feature,cost,discount\nsize,1,1\n", "the price that is left"),
         ("c.csv", "feature,cost\nsize,1\nweight,2\n", "row 2 names 'weight', which is not a feature"),
+        ("c.csv", "", "is empty"),
+        ("c.csv", "feature;cost\nsize;1\n", "parted by ';'"),
         ("c.csv", "feature,cost\nsize,1\nsize,2\n", "row 2 gives 'size' a price for the second time"),
         ("c.csv", "feature,cost\nsize,1\n", "names 1 of 2 features, and not 'colour'"),
         ("c.csv", "feature,cost\nsize,1\ncolour,cheap\n", r"column 'cost' .* row 2 \(colour\) has 'cheap'"),
@@ -265,6 +313,24 @@ def test_svmlight(tmp_path: Path) -> None:
     packed = tmp_path / "packed.libsvm.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
     assert load_file(packed).name == "packed"
+
+
+@pytest.mark.parametrize("form", ["npz", "svmlight"])
+def test_trees_of_scikit_learn_take_sparse_files(tmp_path: Path, form: str) -> None:
+    X = sp.random_array((60, 40), density=0.3, format="csr", rng=np.random.default_rng(1))
+    y, path = np.arange(60) % 2, tmp_path / f"t.{form}"
+    if form == "npz":
+        save(
+            path, data=X.data, indices=X.indices.astype(np.int64), indptr=X.indptr.astype(np.int64), shape=X.shape, y=y
+        )
+    else:
+        dump_svmlight_file(sp.csr_matrix(X), y, str(path), zero_based=False)
+    data = load_file(path)
+    assert data.X.indices.dtype == data.X.indptr.dtype == np.int32
+    assert np.allclose(data.X.toarray(), X.toarray())
+    rows = np.arange(0, 60, 3)
+    assert DecisionTreeClassifier().fit(data.X[rows], data.y[rows]).tree_.node_count > 1
+    assert DecisionTreeClassifier().fit(data.take(rows).X, data.y[rows]).tree_.node_count > 1
 
 
 @pytest.mark.parametrize(

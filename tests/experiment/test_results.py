@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def test_summary(results: Results) -> None:
     assert len(summary) == 24
     row = summary.iloc[0]
     assert row[["data", "method", "price"]].tolist() == ["d0", "a", 0.1]
-    expected = mean_interval([accuracy(0, 0, s, f) for s in (0, 1) for f in range(3)], test_to_train=0.5)
+    expected = mean_interval([accuracy(0, 0, s, f) for s in (0, 1) for f in range(3)], test_to_train=0.5, bounds=(0, 1))
     found = row[["accuracy", "accuracy_lower", "accuracy_upper"]].tolist()
     assert found == pytest.approx([expected.mean, expected.lower, expected.upper])
     failed = summary[summary["n_failed"] == 1]
@@ -57,10 +58,60 @@ def test_summary(results: Results) -> None:
 def test_summary_over_data_sets_counts_each_once(results: Results) -> None:
     row = results.summary(by=["method", "price"], metrics="accuracy", confidence=0.9).iloc[0]
     means = [np.mean([accuracy(d, 0, s, f) for s in (0, 1) for f in range(3)]) for d in range(4)]
-    expected = mean_interval(means, confidence=0.9)
+    expected = mean_interval(means, confidence=0.9, bounds=(0, 1))
     assert row[["accuracy", "accuracy_lower", "accuracy_upper"]].tolist() == pytest.approx(
         [expected.mean, expected.lower, expected.upper]
     )
+
+
+def plainly(table: Any, by: list[str], metric: str, bounds: tuple[float, float]) -> dict[Any, tuple[float, ...]]:
+    """Summary of one figure, group by group."""
+    found = {}
+    for values, group in table.groupby(by, sort=False):
+        scored = group[group[metric].notna()]
+        units = scored.groupby(["data", "seed", "fold"] if "data" in by else "data", sort=False)[metric].mean()
+        ratio = float((scored["n_test"] / scored["n_train"]).mean()) if "data" in by and len(scored) else 0.0
+        ends = (np.nan,) * 3
+        if len(scored):
+            interval = mean_interval(units.to_numpy(), test_to_train=ratio, bounds=bounds)
+            ends = (interval.mean, interval.lower, interval.upper)
+        found[values] = (len(group), int((group["error"] != "").sum()), *ends)
+    return found
+
+
+@pytest.mark.parametrize(
+    "by", [["data", "method", "price"], ["data"], ["method"], ["method", "seed"], ["data", "seed", "fold"]]
+)
+def test_summary_of_all_groups_at_once_is_that_of_each(results: Results, by: list[str]) -> None:
+    table = results.table()
+    for metric, bounds in {"accuracy": (0, 1), "realised_cost": (0, np.inf), "auroc": (0, 1)}.items():
+        expected = plainly(table, by, metric, bounds)
+        summary = results.summary(by=by, metrics=[metric])
+        assert [tuple(row[name] for name in by) for row in summary.to_dict("records")] == list(expected)
+        names = ["n_cells", "n_failed", metric, f"{metric}_lower", f"{metric}_upper"]
+        assert summary.columns.tolist() == [*by, *names]
+        np.testing.assert_allclose(summary[names].to_numpy(float), list(expected.values()), rtol=0, atol=1e-12)
+
+
+def test_summary_of_thousands_of_groups_takes_no_longer_than_reading(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    with opened(tmp_path / "big.run", create=True) as store:
+        cells = [(f"d{d}", "ab"[m], f) for d in range(1000) for m in (0, 1) for f in range(3)]
+        labels = [{"data": data, "method": method, "price": 0.1, "seed": 0, "fold": f} for data, method, f in cells]
+        store.plan([(str(i), label, {}) for i, label in enumerate(labels)])
+        for i, score in enumerate(rng.beta(9, 1, len(cells)).tolist()):
+            store.put(str(i), {"accuracy": score, "realised_cost": 1 - score, "n_train": 2, "n_test": 1, "error": ""})
+    big = Results.load(tmp_path / "big.run")
+    seconds = []
+    for call in (big.table, big.summary, big.compare):
+        started = time.process_time()
+        call()
+        seconds.append(time.process_time() - started)
+    assert max(seconds[1:]) < 4 * seconds[0] + 0.5  # a loop over the groups takes 20 times as long
+    summary = big.summary(metrics=["accuracy", "realised_cost"])
+    assert len(summary) == 2000
+    assert summary["accuracy_upper"].max() <= 1
+    assert summary["realised_cost_lower"].min() >= 0
 
 
 def test_compare(results: Results) -> None:
@@ -80,6 +131,16 @@ def test_compare(results: Results) -> None:
     text = str(by_cost)
     assert "Friedman" in text
     assert "critical difference" in text
+
+
+def test_a_price_without_a_score_leaves_the_data_set_out(results: Results) -> None:
+    with opened(results.path, create=True) as store:
+        labels = {"data": "d1", "method": "a", "price": 0.3, "seed": 0, "fold": 0}
+        store.plan([("undefined", labels, {})])
+        store.put("undefined", {"accuracy": float("nan"), "n_train": 100, "n_test": 50, "error": ""})
+    # the mean of the other prices would not be one over the same prices
+    assert results.compare("accuracy").scores.index.tolist() == ["d0", "d2", "d3"]
+    assert results.compare("accuracy", price=0.1).scores.index.tolist() == ["d0", "d1", "d2", "d3"]
 
 
 def test_what_is_refused(results: Results, tmp_path: Path) -> None:

@@ -48,6 +48,13 @@ def stable(results: Results) -> pd.DataFrame:
     return results.table().drop(columns=list(VOLATILE))
 
 
+def kept_parts(results: Results) -> dict[tuple[str, str], bytes | None]:
+    """All that the cells keep of their instances."""
+    with opened(results.path) as store:
+        keys = results.table().index
+        return {(key, name): store.part(key, name) for key in keys for name in ("instances", "explanations")}
+
+
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return small().run(tmp_path_factory.mktemp("run") / "a.run")
@@ -182,6 +189,7 @@ def test_failed_cells_are_tried_again_on_request(tmp_path: Path, monkeypatch: py
     assert len(table) == 3
     assert (table["error"] == "").all()
     assert table["accuracy"].tolist() == pytest.approx([1 / 3] * 3, abs=0.02)
+    assert len(Results.load(tmp_path / "a.run").instances()) == 150
 
 
 @pytest.fixture
@@ -205,6 +213,10 @@ def test_only_what_is_missing_is_computed(tmp_path: Path, calls: list[str], undi
     results = small().run(path)
     assert len(calls) == len(set(calls)) == 24
     pd.testing.assert_frame_equal(stable(results), stable(undisturbed))
+    assert kept_parts(results) == kept_parts(undisturbed)
+    assert sum(part is not None for part in kept_parts(results).values()) == 24 + 12
+    small().run(path, keep_instances=1, keep_explanations=1)  # which does not change what a cell is
+    assert kept_parts(results) == kept_parts(undisturbed)
     small().run(path)
     assert len(calls) == 24
     changed = [
@@ -241,7 +253,10 @@ def test_an_interrupted_run_keeps_what_is_done(
     assert len(loaded.table()) == 5
     assert loaded.n_missing == 19
     monkeypatch.undo()
-    pd.testing.assert_frame_equal(stable(small().run(path)), stable(undisturbed))
+    assert loaded.keys_with("instances") == loaded.table().index.tolist()
+    resumed = small().run(path)
+    pd.testing.assert_frame_equal(stable(resumed), stable(undisturbed))
+    assert kept_parts(resumed) == kept_parts(undisturbed)
 
 
 #: Stops for good in the middle of the fifth cell.
@@ -284,6 +299,8 @@ def test_killed_in_the_middle(tmp_path: Path) -> None:
     other = tmp_path / "undisturbed.run"
     undisturbed = CliRunner().invoke(main, [*command, str(other)])
     pd.testing.assert_frame_equal(stable(resumed), stable(Results.load(other)))
+    assert kept_parts(resumed) == kept_parts(Results.load(other))
+    assert None not in kept_parts(resumed).values()
     assert again.stdout.replace(str(path), str(other)) == undisturbed.stdout
 
 
@@ -299,6 +316,7 @@ def test_two_workers_and_one_give_the_same(tmp_path: Path, undisturbed: Results)
     pd.testing.assert_frame_equal(stable(results), stable(undisturbed))
     stored = Results.load(tmp_path / "a.run")  # in the order of the grid, not in that of getting done
     pd.testing.assert_frame_equal(stable(stored), stable(undisturbed))
+    assert kept_parts(stored) == kept_parts(undisturbed)
 
 
 @pytest.mark.slow
@@ -357,6 +375,7 @@ def test_a_dask_cluster_gives_the_same(tmp_path: Path, undisturbed: Results) -> 
     ):
         results = small().run(tmp_path / "a.run")
     pd.testing.assert_frame_equal(stable(results), stable(undisturbed))
+    assert kept_parts(results) == kept_parts(undisturbed)
 
 
 @pytest.mark.slow
@@ -371,6 +390,7 @@ def test_a_dask_cluster_of_processes_gives_the_same(tmp_path: Path, undisturbed:
     ):
         results = small().run(tmp_path / "a.run")
     pd.testing.assert_frame_equal(stable(results), stable(undisturbed))
+    assert kept_parts(results) == kept_parts(undisturbed)
 
 
 def test_probabilities_of_single_precision_and_long_warnings(tmp_path: Path) -> None:

@@ -406,6 +406,22 @@ def test_the_only_lot_is_drawn(make_case):
     assert certify(problem, alone, method="simulation").upper >= optimal_cost(problem)
 
 
+def test_lots_within_lots_are_refused(make_case):
+    problem = make_case(3, n_stages=4).problem
+    part = DecideNow().solve(problem)
+    mixed = RandomisedPolicy([part, part], [0.3, 0.7])
+    for inner in (mixed, RepricedPolicy(RepricedPolicy(mixed, problem, 1.0), problem, 1.0)):
+        with pytest.raises(ValueError, match=r"policies\[1\] draws lots itself"):
+            RandomisedPolicy([part, inner], [0.5, 0.5])
+
+
+def test_a_budget_serves_solvers_that_work_towards_a_gap(make_case):
+    problem = make_case(1, n_classes=4, n_stages=3).problem
+    policy = solve_for_budget(problem, 0.02, Perseus(50, target_gap=0.05, certificate_paths=500))
+    assert np.isfinite(policy.info.lower)
+    assert policy.info.lower <= evaluate(problem, policy).cost <= policy.info.upper + 1e-12
+
+
 def test_repriced_policies_draw_the_lots_of_the_policy_inside(make_case):
     problem, rng = make_case(4, n_stages=4).problem, np.random.default_rng(0)
     dear = scale_prices(problem, 3.0)

@@ -13,7 +13,7 @@ from sklearn.dummy import DummyClassifier
 import seqclass
 from seqclass.datasets import load
 from seqclass.experiment import Experiment, Results
-from seqclass.report import explore, write_report
+from seqclass.report import ExploredRun, explore, write_report
 
 SUMMARY = "#summary table"
 FIND = "#summary input[type=search]"
@@ -279,6 +279,79 @@ def test_picking_a_classifier(opened: Any, words: Any) -> None:
     assert opened.run("document.querySelectorAll('main i, main b').length") == 0
 
 
+def shown_ways(browser: Any) -> list[bool]:
+    """Which of the pictures of acquisition are to be seen."""
+    code = "[...document.querySelectorAll('.ways .pictures')].map(e => e.checkVisibility({checkOpacity: true}))"
+    return list(browser.run(code))
+
+
+def test_pictures_of_acquisition_open_and_close(opened: Any) -> None:
+    assert [name.split(",")[0] for name in opened.texts(".ways > summary")] == ["etana on iris", "etana on wine"]
+    assert shown_ways(opened) == [True, False]
+    opened.click(".ways > summary", 1)
+    assert shown_ways(opened) == [True, True]
+    opened.click(".ways > summary", 0)
+    assert shown_ways(opened) == [False, True]
+    # by the keyboard, and only what is open can be reached
+    opened.focus(".ways > summary")
+    opened.key("Enter")
+    assert opened.run("getComputedStyle(document.activeElement).outlineStyle") != "none"
+    assert shown_ways(opened) == [True, True]
+    opened.key(" ")
+    assert shown_ways(opened) == [False, True]
+    opened.key("Tab")
+    assert opened.run("document.activeElement.textContent").startswith("etana on wine")
+    opened.key("Enter")
+    assert shown_ways(opened) == [False, False]
+    opened.key("Tab")
+    assert opened.run("document.activeElement.closest('#explorer') !== null")
+
+
+def test_pictures_of_acquisition_can_be_read(opened: Any, results: Results) -> None:
+    opened.run("document.querySelectorAll('.ways').forEach(d => { d.open = true; })")
+    kept = results.record("wine", "etana")
+    cells = opened.run("document.querySelectorAll('.ways')[1].querySelectorAll('.share').length")
+    assert cells == 3 * min(len(np.unique(kept.record.order[kept.record.outcome >= 0])), 20)
+    opened.run("document.querySelectorAll('.ways details').forEach(d => { d.open = true; })")
+    counts = opened.run(
+        "[...[...document.querySelectorAll('.ways table')].find(t => t.textContent.includes('Number of features')"
+        " && t.textContent.includes('class_0')).tBodies[0].rows].map(r => [...r.cells].map(c => c.innerText))"
+    )
+    for name, n, mean in counts:
+        own = kept.record.n_features[kept.truth == name]
+        assert (int(n), float(mean)) == (len(own), round(own.mean(), 2))
+    # in no picture do letters leave their box
+    outside = opened.run(
+        "[...document.querySelectorAll('.ways svg[role=img]')].flatMap(s => { const b = s.getBoundingClientRect();"
+        " return [...s.querySelectorAll('text')].filter(t => { const r = t.getBoundingClientRect();"
+        " return r.left < b.left - 1 || r.right > b.right + 1 || r.top < b.top - 1 || r.bottom > b.bottom + 1; })"
+        ".map(t => t.textContent); })"
+    )
+    assert outside == []
+
+
+def test_a_page_without_an_explorer(browser: Any, results: Results, tmp_path: Path) -> None:
+    for name, settings in (("none", {"explanations": {}}), ("noted", {"explanations": ExploredRun({}, "None <b>.")})):
+        path = write_report(results, tmp_path / f"{name}.html", **settings)
+        browser.open(path)
+        browser.click(f"{SUMMARY} thead button", 3)
+        assert sorts(browser)[3] == "ascending"
+        assert browser.faults == []
+    assert browser.text("#explorer p") == "None <b>."
+
+
+def test_the_explorer_of_a_run(browser: Any, results: Results, tmp_path: Path) -> None:
+    browser.open(write_report(results, tmp_path / "own.html", price=0.1))
+    assert browser.texts("[data-part=set] option") == ["etana on iris", "etana on wine"]
+    browser.focus("[data-part=set]")
+    browser.key("ArrowDown")
+    first = explore(results, "wine", "etana", price=0.1).explanations[0]
+    assert browser.text("[data-part=note]").startswith("Price 0.1, seed 0, fold 0: 20 of the 89 rows scored")
+    browser.click("[data-part=next]")
+    assert told(browser)[1].startswith(f"{first.steps[0].name} = ")
+    assert browser.faults == []
+
+
 def test_links_and_details(opened: Any) -> None:
     for number, name in enumerate(opened.texts("nav a")):
         opened.click("nav a", number)
@@ -290,6 +363,8 @@ def test_links_and_details(opened: Any) -> None:
     assert opened.run("document.querySelector('.skip').getBoundingClientRect().left") >= 0
     opened.key("Enter")
     assert opened.run("location.hash") == "#main"
+    assert opened.run("document.querySelectorAll('details[open]').length") == 1
+    opened.click("details[open] > summary")
     for number in range(opened.run("document.querySelectorAll('summary').length")):
         opened.click("summary", number)
     assert opened.run("document.querySelectorAll('details:not([open])').length") == 0
@@ -302,7 +377,7 @@ def test_on_a_phone(browser: Any, page: Path, dark: bool) -> None:
     assert browser.run("document.documentElement.scrollWidth") == 390
     # what a finger has to hit
     sizes = browser.run(
-        "[...document.querySelectorAll('.steps button, .choose button, select, .way-list button')]"
+        "[...document.querySelectorAll('.steps button, .choose button, select, .way-list button, .ways > summary')]"
         ".map(e => e.getBoundingClientRect()).map(r => [r.left, r.right, r.height])"
     )
     assert all(0 <= left < right <= 390 and height >= 32 for left, right, height in sizes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 from collections import Counter
@@ -14,14 +15,20 @@ import numpy as np
 import pytest
 
 import seqclass
-from seqclass.datasets import load
+from seqclass.datasets import Dataset, load
 from seqclass.experiment import Experiment, Results, StratifiedFolds
-from seqclass.report import Explored, explore, write_report
+from seqclass.plots import AcquisitionMapDisplay, FeatureCountDisplay, StagewiseCalibrationDisplay
+from seqclass.pomdp import FirstK
+from seqclass.report import Explored, explore, explore_run, write_report
+from seqclass.report import _acquisition as acquisition_module
 from seqclass.report._axes import Scale, limits, ticks
+from seqclass.report._frame import features
 from seqclass.report._markup import element, script_json
 from seqclass.report._pictures import MOST
 from seqclass.report._tables import prices, table
+from seqclass.report._ways import acquired_shares, calibration, codes_of, feature_counts
 
+explore_module = importlib.import_module("seqclass.report.explore")  # whose name is also that of a function
 VOID = {"meta", "input", "br", "hr", "img", "link"}
 
 
@@ -89,7 +96,9 @@ def test_it_stands_alone(results: Results, tmp_path: Path) -> None:
 def test_its_parts(results: Results, tmp_path: Path) -> None:
     page = Page(written(results, tmp_path))
     assert page.inside("h1") == ["small.run"]
-    assert page.inside("h2") == ["Summary", "Comparison", "Pictures", "Failures", "Settings"]
+    assert page.inside("h2") == [
+        *("Summary", "Comparison", "Pictures", "Acquisition", "Step through instances", "Failures", "Settings"),
+    ]
     assert "24 cells: 2 data sets, 3 methods, 2 prices. 8 failed." in page.inside("p")
     cells = [text for tag, text in page.texts if tag in ("td", "th", "small")]
     first = results.summary().iloc[0]
@@ -100,7 +109,7 @@ def test_its_parts(results: Results, tmp_path: Path) -> None:
     assert f"{own['cost_mean'].mean():.4f}" in cells
     assert f"{own['seconds_fit'].mean():.3f}" in cells
     figures = [a for a in page.named("svg") if a.get("role") == "img"]
-    assert len(figures) == 4  # two of each data set
+    assert len(figures) == 4 + 6  # two of each data set, and three of what each sequential method acquired
     assert sum("accuracy against features" in text for text in page.inside("title")) == 2
     [told] = [text for text in page.inside("desc") if "realised cost" in text and "wine" not in text][:1]
     assert f"etana at price 0.01: realised cost {first['realised_cost']:.4f}" in told
@@ -118,7 +127,7 @@ def test_nothing_is_taken_for_markup(results: Results, tmp_path: Path, hostile: 
     assert hostile + "</title>" in page.inside("title")
     assert page.named("img") == []
     assert page.named("b") == []
-    assert [a.get("type") for a in page.named("script")] == [None, None]
+    assert [a.get("type") for a in page.named("script")] == ["application/json", None, None]
     assert hostile in page.inside("td")
     assert hostile in page.inside("li")
 
@@ -234,27 +243,8 @@ def test_explore_is_of_the_runs_own_cell(results: Results) -> None:
         assert row + 1 in (explored.rows or ())
     assert list(explored.truth or ()) == [wine.class_names[c] for c in wine.y[rows]]
     assert {step.name for one in explored.explanations for step in one.steps} <= set(wine.feature_names or ())
-
-
-def test_explore_with_the_data_sets_own_costs(tmp_path: Path) -> None:
-    iris = load("iris")
-    priced = replace(
-        iris,
-        feature_costs=np.array([1.0, 2.0, np.nan, 1.0]),
-        decision_costs=np.hstack([1.0 - np.eye(3), np.full((3, 1), 0.05)]),
-        decisions=("ask an expert",),
-    )
-    settings = {"cv": 2, "feature_costs": "dataset", "missing_cost": 3.0, "prices": [0.01]}
-    results = Experiment([priced], ["etana"], **settings).run(tmp_path / "a.run")
-    explored = explore(results, priced, "etana", missing_cost=3.0, n_instances=1000)
-    assert len(explored.explanations) == 75
-    asked = {step.name: step.price for one in explored.explanations for step in one.steps}
-    assert asked.get("petal length (cm)", 0.03) == pytest.approx(0.03)
-    assert set(explored.explanations[0].decision_costs) == {*iris.class_names, "ask an expert"}
-    with pytest.raises(ValueError, match="the costs of 'etana' on 'iris' are not what"):
-        explore(results, priced, "etana", missing_cost=4.0)
-    with pytest.raises(ValueError, match="the data of 'etana' on 'iris' are not what"):
-        explore(results, replace(priced, X=iris.X + 1), "etana", missing_cost=3.0)
+    assert explored.note.startswith("Price 0.1, seed 0, fold 0: 7 of the 89 rows scored, evenly taken")
+    assert len(explore(results, "wine", "etana").explanations) == 20
 
 
 def test_explore_refuses(results: Results, hostile: str) -> None:
@@ -264,15 +254,136 @@ def test_explore_refuses(results: Results, hostile: str) -> None:
         explore(results, "digits", "etana")
     with pytest.raises(ValueError, match=r"no price 0\.5: it has"):
         explore(results, "iris", "etana", price=0.5)
-    with pytest.raises(ValueError, match="the method of 'etana' on 'iris' are not what"):
-        explore(results, "iris", "etana", "etana(published=True)")
-    with pytest.raises(ValueError, match="nothing to step through"):
-        explore(results, "iris", hostile, "sklearn:LogisticRegression(max_iter=2000)")
+    with pytest.raises(ValueError, match="asks for no features one by one"):
+        explore(results, "iris", hostile)
+    with pytest.raises(ValueError, match="all its cells failed"):
+        explore(results, "iris", "fails")
     with pytest.raises(ValueError, match="n_instances"):
         explore(results, "iris", "etana", n_instances=0)
+    with pytest.raises(ValueError, match=r"no price 0\.5: it has"):
+        explore_run(results, price=0.5)
+    own = Results(results.path, results.table().query("data == 'iris' or price == 0.1").index.tolist())
+    with pytest.raises(ValueError, match=r"no cell of 'etana' on 'wine' at price 0\.01"):
+        explore(own, "wine", "etana", price=0.01)
     explanations = hostile_explanations()
     with pytest.raises(ValueError, match="truth must have 4 entries"):
         Explored(explanations, truth=["a"])
+
+
+def test_the_explorer_has_all_sequential_methods(results: Results, tmp_path: Path) -> None:
+    [content, *_] = Page(written(results, tmp_path)).inside("script")
+    assert [one["name"] for one in json.loads(content)] == ["etana on iris", "etana on wine"]
+    assert all(one["note"].startswith("Price 0.01,") for one in json.loads(content))
+    [content, *_] = Page(written(results, tmp_path, price=0.1)).inside("script")
+    assert all(one["note"].startswith("Price 0.1,") for one in json.loads(content))
+    page = Page(written(results, tmp_path, explanations={}))
+    assert "Step through instances" not in page.inside("h2")
+    assert "#explorer" not in [a["href"] for a in page.named("a")]
+    with pytest.raises(ValueError, match=r"no price 0\.5: it has"):
+        written(results, tmp_path, price=0.5)
+
+
+def test_what_does_not_fit_is_named(results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = explore_run(results)
+    assert found.n_instances == 40
+    size = sum(len(script_json(one.to_dict()["explanations"])) for one in found.methods.values())
+    estimate = sum(map(explore_module._characters, found.methods.values()))
+    assert estimate < size < 8 * estimate  # the page leaves out half of what an explanation holds
+    first = next(iter(found.methods.values()))
+    monkeypatch.setattr(explore_module, "_MOST_CHARACTERS", explore_module._characters(first))
+    found = explore_run(results)
+    assert (list(found.methods), found.note) == (
+        ["etana on iris"],
+        "Left out, so that the page stays small: etana on wine.",
+    )
+    assert found.note in Page(written(results, tmp_path)).inside("p")
+    monkeypatch.setattr(acquisition_module, "MOST", 1)
+    text = written(results, tmp_path)
+    assert text.count("Left out, so that the page stays small: etana on wine.") == 2
+
+
+def test_a_run_that_keeps_nothing_says_so(tmp_path: Path) -> None:
+    experiment = Experiment(["iris"], ["etana"], cv=2)
+    bare = experiment.run(tmp_path / "bare.run", keep_instances=0, keep_explanations=0)
+    page = Page(written(bare, tmp_path))
+    said = " ".join(page.inside("p"))
+    assert "This run keeps no explained instances: it was run with keep_explanations=0 or by an earlier" in said
+    assert "acquired cannot be drawn: no instances are kept of them." in said
+    assert page.inside("script")[0].startswith("// Tables")
+    plain = Experiment(["iris"], ["sklearn:GaussianNB"], cv=2).run(tmp_path / "plain.run")
+    said = " ".join(Page(written(plain, tmp_path)).inside("p"))
+    assert "No method of this run asks for features one by one." in said
+    assert "acquired cannot be drawn: there are none." in said
+    wine = Experiment(["iris", "wine"], ["etana"], cv=2).run(tmp_path / "bare.run")
+    assert "No instances are kept of etana on iris." in written(wine, tmp_path)
+
+
+def test_pictures_of_acquisition(results: Results, tmp_path: Path) -> None:
+    page = Page(written(results, tmp_path))
+    summaries = [text for text in page.inside("summary") if " on average" in text]
+    table_ = results.table()
+    own = table_[(table_["method"] == "etana") & (table_["price"] == 0.01)]
+    for text, (name, cells) in zip(summaries, own.groupby("data", sort=False)):
+        mean = np.average(cells["n_features_mean"], weights=cells["n_test"].astype(float))
+        assert text == f"etana on {name}, price 0.01: {cells['n_test'].sum()} instances, {mean:.2f} features on average"
+    assert [a.get("open") for a in page.named("details") if a.get("class") == "ways"] == ["", None]
+    kept = results.record("iris", "etana")
+    everybody = kept.truth == "virginica"
+    for j in np.unique(kept.record.order[kept.record.outcome >= 0]):
+        bought = ((kept.record.order == j) & (kept.record.outcome >= 0)).any(axis=1)
+        share = 100 * bought[everybody].mean()
+        assert any(t.startswith(f"virginica: {share:.1f}% acquired {kept.names[j]}, at") for t in page.inside("title"))
+    for k in np.unique(kept.record.n_features[everybody]):
+        share = 100 * (kept.record.n_features[everybody] == k).mean()
+        assert f"virginica: {share:.1f}% with {features(int(k))}" in page.inside("title")
+    assert f"after 1 feature: {(kept.record.n_features >= 1).sum()} instances, error" in " ".join(page.inside("li"))
+    priced = Page(written(results, tmp_path, price=0.1))
+    assert sum("price 0.1: " in text for text in priced.inside("summary")) == 2
+
+
+def test_the_figures_of_acquisition_are_those_of_the_plots(results: Results, tmp_path: Path) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    wine = load("wine")
+    gone = np.random.default_rng(0).random(wine.X.shape) < 0.4
+    holes = replace(wine, name="holes", X=np.where(gone, np.nan, wine.X))
+    missing = Experiment([holes], ["etana"], cv=2).run(tmp_path / "holes.run")
+    for run, name in ((results, "iris"), (results, "wine"), (missing, "holes")):
+        kept = run.record(name, "etana")
+        assert ((kept.record.order >= 0) != (kept.record.outcome >= 0)).any() == (name == "holes")
+        classes, codes = codes_of(kept)
+        assert classes == list(load("iris" if name == "iris" else "wine").class_names)
+        shares = acquired_shares(kept, codes)
+        shown = AcquisitionMapDisplay.from_record(kept.record, kept.truth, names=kept.names)
+        assert shares.features == shown.features
+        np.testing.assert_allclose(shares.share, shown.share)
+        counts = FeatureCountDisplay.from_record(kept.record, kept.truth)
+        np.testing.assert_allclose(feature_counts(kept, codes).share, counts.share)
+        curves = StagewiseCalibrationDisplay.from_record(kept.record, kept.truth, classes=kept.classes)
+        found = calibration(kept)
+        assert found.counts == curves.counts
+        for k in found.counts:
+            np.testing.assert_allclose(found.accuracy[k], curves.accuracy[k])
+            np.testing.assert_allclose(found.confidence[k], curves.confidence[k])
+    pyplot.close("all")
+
+
+def test_pictures_where_nothing_is_asked_and_where_there_are_many_classes(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(40), 6)
+    X = np.column_stack([y // 7, y % 7, *rng.integers(0, 2, (30, len(y)))]).astype(float)
+    many = Dataset("many", X, y, tuple(f"<class {i} of a very long name>" for i in range(40)))
+    everything = seqclass.SequentialClassifier(solver=FirstK(32, certificate_paths=0))
+    results = Experiment([many], {"first": everything}, cv=2).run(tmp_path / "many.run")
+    assert (results.table()["error"] == "").all()
+    text = written(results, tmp_path)
+    assert "the first 30 of 40 classes" in text
+    page = Page(text)
+    assert any("\N{HORIZONTAL ELLIPSIS}" in label and label.startswith("<class") for label in page.inside("text"))
+    assert "the first 20 of 32 features" in text
+    results = Experiment(["iris"], ["etana"], prices=[0.1, 10.0], cv=2).run(tmp_path / "dear.run")
+    dear = Page(written(results, tmp_path, price=10.0))
+    assert any(text.endswith("0.00 features on average") for text in dear.inside("summary"))
+    assert "after 0 features: 150 instances, error" in " ".join(dear.inside("li"))
 
 
 def test_tables_sort_by_all_digits() -> None:

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from seqclass.selection import FCBF, OSFS, SAOLA, AlphaInvesting, FastOSFS, Selector
+from seqclass.selection import FCBF, FIRES, OSFS, SAOLA, AlphaInvesting, FastOSFS, Selector, prequential
 
 STREAMS = [SAOLA(measure="fisher_z"), AlphaInvesting(), OSFS(), FastOSFS()]
 
@@ -74,10 +75,21 @@ def test_labels_as_objects(labels, kind):
     assert declared.partial_fit(np.eye(3), labels).codes_.tolist() == [1, 0, 1]
 
 
-@pytest.mark.parametrize("labels", [[1, True, 1], [1, "a", 1], [None, 1, 1]])
-def test_labels_of_mixed_kinds_are_refused(labels):
-    with pytest.raises((ValueError, TypeError)):
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([1, True, 1], "y mixes numbers with booleans, as 1 and True"),
+        ([1, "a", 1], "y mixes numbers with texts, as 1 and 'a'"),
+        ([1, 0, None], "y holds None in row 2: leave out"),
+        ([1, np.nan, 1], "y holds nan in row 1: leave out"),
+        ([1, pd.NA, 1], "y holds <NA> in row 1: leave out"),
+    ],
+)
+def test_labels_of_mixed_kinds_are_refused(labels, message):
+    with pytest.raises(ValueError, match=message):
         Everything().fit(np.eye(3), as_objects(labels))
+    with pytest.raises(ValueError, match="classes"):
+        Everything().partial_fit(np.eye(2), [0, 1], classes=as_objects(labels))
 
 
 def test_labels_of_another_kind_are_strangers():
@@ -108,6 +120,41 @@ def test_bad_columns_are_named():
         SAOLA("fisher_z").fit(sp.csr_array([[0, 0, np.nan], [1.0, 0, 2.0]]), [0, 1])
     with pytest.raises(ValueError, match="only one class, 'a'"):
         Everything().fit(np.eye(2), ["a", "a"])
+
+
+COLOURS = pd.DataFrame({"size": [1.0, 2.0, 3.0], "colour": ["1", "red", None], "shape": ["a", "b", "a"]})
+
+
+@pytest.mark.parametrize("form", ["frame", "categories", "objects", "lists", "texts"])
+def test_columns_of_text_are_named(form):
+    X = {
+        "frame": COLOURS,
+        "categories": COLOURS.astype({"colour": "category"}),
+        "objects": COLOURS.to_numpy(dtype=object),
+        "lists": COLOURS.to_numpy(dtype=object).tolist(),
+        "texts": COLOURS.fillna("").to_numpy(dtype=str),
+    }[form]
+    name = "'colour'" if form in ("frame", "categories") else "1"
+    message = f"column {name} of X holds the text 'red', and selectors take numbers: encode the column"
+    for call in (
+        lambda: FCBF().fit(X, [0, 1, 1]),
+        lambda: SAOLA("su").partial_fit_features(X, [0, 1, 1]),
+        lambda: FIRES().partial_fit(X, [0, 1, 1]),
+        lambda: prequential(FIRES(), GaussianNB(), X, [0, 1, 1]),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_what_is_no_text_keeps_its_error():
+    with pytest.raises(TypeError, match="argument must be"):
+        FCBF().fit(np.array([[{}, 1], [0, 1]], dtype=object), [0, 1])
+    with pytest.raises(ValueError, match="2D array"):
+        FCBF().fit([1.0, 2.0], [0, 1])
+    with pytest.raises(ValueError, match="column 'day' of X holds dates or durations"):
+        FCBF().fit(COLOURS[["size"]].assign(day=pd.Timestamp("2020-01-01")), [0, 1, 1])
+    numbers = np.array([["1", "0"], ["0", "1"], ["1", "1"]], dtype=object)
+    assert FCBF().fit(numbers, [0, 1, 0]).n_features_in_ == 2
 
 
 def test_huge_numbers_are_finite():

@@ -48,6 +48,13 @@ def make(name: str) -> Any:
     return FOUND[name](**SETTINGS.get(name, {}))
 
 
+@pytest.mark.parametrize("name", [name for name in FOUND if name != "InformationFilter"])
+def test_a_column_of_text_is_named(name: str) -> None:
+    frame = pd.DataFrame({"size": [0, 1, 2] * 10, "colour": ["red", "blue", "red"] * 10})
+    with pytest.raises(ValueError, match="column 'colour' of X holds the text 'red', and selectors take numbers"):
+        make(name).fit(frame, [0, 1, 1] * 10)
+
+
 @pytest.fixture(scope="module")
 def data() -> tuple[np.ndarray, np.ndarray]:
     """Outcomes of twelve features of which two tell the class, and one repeats another."""

@@ -12,7 +12,8 @@ from scipy.stats import chi2, norm
 from scipy.stats import f as f_distribution
 
 from seqclass.selection import OSFS, FastOSFS
-from seqclass.selection._independence import LikelihoodRatioTest, PartialCorrelationTest
+from seqclass.selection._independence import LikelihoodRatioTest
+from seqclass.selection._partial_correlation import Joint, PartialCorrelationTest
 
 
 def partial_correlation(columns):
@@ -124,6 +125,10 @@ def test_discrete_equals_plain(selector, plain, largest, rows):
     assert max(sizes) > 1
 
 
+def partial(test, given):
+    return Joint(test.gram[None], test.with_class[None]).partial(0, np.array([given]))[0, 0]
+
+
 def test_partial_correlations():
     rng = np.random.default_rng(1)
     y = rng.integers(0, 2, 60)
@@ -134,10 +139,10 @@ def test_partial_correlations():
         test.add(columns.take([j]))
     for given in ([1], [2, 3], [1, 4, 5]):
         expected = abs(partial_correlation(np.column_stack([X[:, 0], y, X[:, given]])))
-        assert test.partial(0, np.array([given]))[0] == pytest.approx(expected)
+        assert partial(test, given) == pytest.approx(expected)
     test.drop(2)
     expected = abs(partial_correlation(np.column_stack([X[:, 0], y, X[:, [3, 5]]])))
-    assert test.partial(0, np.array([[2, 4]]))[0] == pytest.approx(expected)
+    assert partial(test, [2, 4]) == pytest.approx(expected)
 
 
 def test_several_classes_make_an_f_test():
@@ -156,7 +161,7 @@ def test_several_classes_make_an_f_test():
         without = np.column_stack([np.ones(90), X[:, given]])
         with_class = np.column_stack([without, np.eye(4)[y][:, 1:]])
         r0, r1 = residual(without), residual(with_class)
-        assert test.partial(0, np.array([given]))[0] == pytest.approx(math.sqrt(1 - r1 / r0))
+        assert partial(test, given) == pytest.approx(math.sqrt(1 - r1 / r0))
         free = 90 - len(given) - 1 - 3
         p = f_distribution.sf((r0 - r1) / 3 / (r1 / free), 3, free)
         assert test._independent(0, np.array([given])) == (p > 0.05)
@@ -174,6 +179,37 @@ def test_missing_cells_are_left_out_of_g2():
     full = ~gap.any(axis=1)
     expected, _ = g2_p_value(X[full, 0], y[full], [X[full, 1]])
     assert test.p_value(0, [1]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("selector", [OSFS, FastOSFS])
+@pytest.mark.parametrize("coding", ["groups", "codes"])
+def test_columns_tested_together_fare_as_one_by_one(selector, coding, monkeypatch):
+    """Genes by the hundred, of which few change what is kept: blocks of any size, and the test one by one."""
+    rng = np.random.default_rng(5)
+    y = np.arange(60) % 3
+    factors = rng.normal(size=(60, 12)) + 1.5 * rng.normal(size=(3, 12))[y]
+    X = factors @ rng.normal(size=(12, 400)) + rng.normal(size=(60, 400))
+    X[:, 50] = X[:, 40]  # a copy
+    found = selector(alpha=0.05, class_coding=coding).fit(X, y)
+    assert 1 < len(found.selected_) < 40
+    stream = selector(alpha=0.05, class_coding=coding)
+    for columns in np.array_split(np.arange(400), 23):
+        stream.partial_fit_features(X[:, columns], y)
+    assert stream.selected_.tolist() == found.selected_.tolist()
+    monkeypatch.setattr("seqclass.selection._partial_correlation._CELLS", 500)
+    assert selector(alpha=0.05, class_coding=coding).fit(X, y).selected_.tolist() == found.selected_.tolist()
+    monkeypatch.setattr(PartialCorrelationTest, "passing", lambda *_: 0)
+    assert selector(alpha=0.05, class_coding=coding).fit(X, y).selected_.tolist() == found.selected_.tolist()
+
+
+def test_most_columns_never_come_to_be_tested_alone(monkeypatch):
+    calls, add = [], PartialCorrelationTest.add
+    monkeypatch.setattr(PartialCorrelationTest, "add", lambda self, column: calls.append(add(self, column)))
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 30)
+    X = (y + 0.3 * rng.normal(size=60))[:, None] + 0.3 * rng.normal(size=(60, 2000))
+    FastOSFS().fit(X, y)
+    assert len(calls) < 100
 
 
 def test_what_is_collinear_is_redundant():

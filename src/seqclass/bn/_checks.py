@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from seqclass._arrays import FloatArray, IntArray
-from seqclass._validation import check_choice, check_costs, check_distribution
+from seqclass._validation import check_choice, check_costs, check_distribution, plain_labels
 
 #: A discretised matrix: integer ndarray or scipy CSR of outcome codes, -1 where nothing is known.
 Codes = Any
@@ -145,14 +145,14 @@ def check_labels(y: Any, n_rows: int) -> Any:
     Raises
     ------
     ValueError
-        If there are none, their number is wrong, one is missing, or they are continuous.
+        If there are none, their number is wrong, one is missing, or they are continuous or of several kinds.
 
     Examples
     --------
     >>> check_labels(["a", "b"], 2).tolist()
     ['a', 'b']
     """
-    labels = column_or_1d(y)
+    labels = column_or_1d(plain_labels(y))
     if len(labels) != n_rows:
         raise ValueError(f"y has {len(labels)} labels, but X has {n_rows} rows")
     if n_rows == 0:

@@ -42,6 +42,8 @@ class NetworkState:
         return int(self.codes.shape[1])
 
     def __getitem__(self, rows: Any) -> NetworkState:
+        if isinstance(rows, np.ndarray) and rows.dtype.kind == "i":  # take is quicker
+            return NetworkState(self.features, self.codes.take(rows, axis=1), self.hidden)
         return NetworkState(self.features, self.codes[:, rows], self.hidden)
 
     @property

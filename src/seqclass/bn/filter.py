@@ -46,6 +46,10 @@ class InformationFilter(SupportMixin, BaseEstimator):  # type: ignore[misc]
     n_features : int, float or None
         Number of features to keep, the best ones, in place of a threshold; a float is a share of all features. Where
         there are fewer, all are kept. Ties go to the lowest index.
+    false_discovery_rate : float or None
+        Of the features that pass, keep those that chance does not explain as well: a G-test of each feature and the
+        class, with the share of false ones among all that are kept held to this rate over all columns [2]_. If none
+        is left, the best one is kept. By default no feature is tested.
 
     Attributes
     ----------

@@ -85,6 +85,22 @@ class _Command(click.Command):
 @click.option("--data-dir", type=_PATH, metavar="DIR", help="Folder of your data sets.  [default: $SEQCLASS_DATA]")
 @click.option("--jobs", "-j", type=int, default=1, show_default=True, help="Processes; -1 for one a processor.")
 @click.option("--retry-failed", is_flag=True, help="Compute cells again that failed before.")
+@click.option(
+    "--keep-instances",
+    type=click.IntRange(min=0),
+    default=10_000,
+    show_default=True,
+    metavar="N",
+    help="Most scored instances of a cell to keep with their decisions, evenly taken.",
+)
+@click.option(
+    "--keep-explanations",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Most of them to explain, for 'seqclass report'.",
+)
 @click.option("--output", "-o", type=_PATH, required=True, metavar="RUN", help="File of the run.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the whole table, a row a cell, as CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the summary, and a row a cell.")
@@ -102,6 +118,8 @@ def compare(
     data_dir: Path | None,
     jobs: int,
     retry_failed: bool,
+    keep_instances: int,
+    keep_explanations: int,
     output: Path,
     as_csv: bool,
     as_json: bool,
@@ -120,10 +138,8 @@ def compare(
       seqclass compare breast_cancer wine -m etana -m "sklearn:StandardScaler+LogisticRegression" \\
           --price 0.01 0.05 --folds 5 --seeds 0 1 --jobs 2 -o run.db
     """  # noqa: D301 (click wants the character, not the two signs)
-    if as_csv and as_json:
-        raise InputError("--csv and --json exclude each other.")
-    if folds and split:
-        raise InputError("--folds and --split exclude each other.")
+    _exclusive({"--csv": as_csv, "--json": as_json})
+    _exclusive({"--folds": folds, "--split": split})
     if jobs == 0:
         raise InputError("--jobs must not be 0.")
     check_output(output)
@@ -139,8 +155,14 @@ def compare(
             feature_costs="dataset" if dataset_costs else "uniform",
             missing_cost=missing_cost,
         )
-        results = experiment.run(output, n_jobs=jobs, retry_failed=retry_failed)
+        kept: dict[str, Any] = {"keep_instances": keep_instances, "keep_explanations": keep_explanations}
+        results = experiment.run(output, n_jobs=jobs, retry_failed=retry_failed, **kept)
     _report(results, as_csv, as_json)
+
+
+def _exclusive(given: Mapping[str, Any]) -> None:
+    if all(given.values()):
+        raise InputError(f"{' and '.join(given)} exclude each other.")
 
 
 def _named(methods: tuple[str, ...]) -> Mapping[str, str]:

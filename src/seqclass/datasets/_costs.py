@@ -108,7 +108,7 @@ def _column(frame: Any, column: str, places: list[int], n: int, path: Path) -> F
 
 def _from_json(path: Path, names: list[str], class_names: tuple[str, ...]) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
     except json.JSONDecodeError as error:
         raise ValueError(f"{path}: line {error.lineno}, column {error.colno} is no JSON: {error.msg}.") from error
     except (OSError, UnicodeDecodeError) as error:

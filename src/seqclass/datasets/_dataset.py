@@ -26,7 +26,8 @@ class Dataset:
     name : str
         Short name.
     X : ndarray, sparse array or DataFrame of shape (n_samples, n_features)
-        The features; NaN where missing.
+        The features; NaN where missing. Positions in a sparse one are int32 wherever they fit, as scikit-learn's trees
+        want them.
     y : ndarray of int of shape (n_samples,)
         Class codes 0..n_classes-1, the positions in ``class_names``.
     class_names : tuple of str
@@ -91,6 +92,7 @@ class Dataset:
     source: str = ""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "X", _narrow(self.X))
         if not hasattr(self.X, "shape") or len(self.X.shape) != 2:
             raise ValueError(f"X of {self.name!r} must have rows and columns.")
         n, m = self.X.shape
@@ -249,6 +251,14 @@ class Dataset:
             shown = _some([self.names()[j] for j in np.flatnonzero(unknown)[:4]])
             raise ValueError(f"the source of {self.name!r} gives no price for {shown}; pass missing_cost.")
         return np.where(unknown, np.nan if missing_cost is None else check_real(missing_cost, "missing_cost", 0), costs)
+
+
+def _narrow(X: Any) -> Any:
+    """Give a compressed sparse matrix with positions of 32 bits if these are enough."""
+    wide = sp.issparse(X) and hasattr(X, "indptr") and np.int64 in (X.indices.dtype, X.indptr.dtype)
+    if not wide or max(*X.shape, X.nnz) > np.iinfo(np.int32).max:
+        return X
+    return type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
 def _some(names: Sequence[str]) -> str:

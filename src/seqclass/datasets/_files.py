@@ -15,7 +15,7 @@ from seqclass.datasets._costs import beside, check_prices, read_costs
 from seqclass.datasets._dataset import Dataset
 from seqclass.datasets._labels import encode_labels
 from seqclass.datasets._svmlight import SVMLIGHT, read_svmlight
-from seqclass.datasets._tables import ENDINGS, header, kind, read_arrays, read_frame
+from seqclass.datasets._tables import ENDINGS, header, kind, read_arrays, read_frame, without_header
 
 #: Columns that hold the labels where no target is named.
 _TARGETS = ("target", "class", "label", "y")
@@ -124,11 +124,11 @@ def _from_table(path: Path, target: str | None, drop: Sequence[str]) -> dict[str
         usual = [column for column in columns if column.strip().lower() in _TARGETS]
         if len(usual) != 1:
             why = f"both {usual[0]!r} and {usual[1]!r} could hold" if usual else "no column is known to hold"
-            raise ValueError(f"{path}: {why} the labels; name it as target.")
+            raise ValueError(f"{path}: {why} the labels; name it as target.{without_header(columns)}")
         target = usual[0]
     for wanted in (target, *drop):
         if wanted not in columns:
-            raise ValueError(f"{path} has no column {wanted!r}; {near(wanted, columns)}")
+            raise ValueError(f"{path} has no column {wanted!r}; {near(wanted, columns)}{without_header(columns)}")
     if target in drop:
         raise ValueError(f"drop: {target!r} is the target.")
     # columns without a name are called by their place, as the reader does
@@ -137,8 +137,17 @@ def _from_table(path: Path, target: str | None, drop: Sequence[str]) -> dict[str
     y, class_names = encode_labels(frame.pop(target), f"{path}: column {target!r}")
     if not frame.shape[1]:
         raise ValueError(f"{path} has no feature: {target!r} is its only column.")
+    _check_finite(frame, path)
     names = tuple(str(column) for column in frame.columns)
     return {"X": frame, "y": y, "class_names": class_names, "feature_names": names}
+
+
+def _check_finite(frame: Any, path: Path) -> None:
+    for column in frame.columns:
+        values = frame[column].to_numpy()
+        if values.dtype.kind == "f" and np.isinf(values).any():
+            row = frame.index[int(np.isinf(values).argmax())]
+            raise ValueError(f"{path}: column {column!r} holds infinity in row {row}; correct it or leave it empty.")
 
 
 def _from_arrays(path: Path, target: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from seqclass._messages import sentence
+from seqclass.datasets._labels import number
 
 #: Opens a file for reading bytes; the command line passes one that shows how far it is.
 Opener = Callable[[Path], AbstractContextManager[IO[bytes]]]
@@ -30,6 +31,8 @@ _KINDS = {
 ENDINGS = tuple(_KINDS)
 #: Further texts that mean "missing", besides the empty cell, NA, NaN, null and their like.
 _MISSING = ["?"]
+#: What may part columns in files that are taken for another kind.
+_SIGNS = (";", "\t", "|")
 _CSR = ("data", "indices", "indptr", "shape")
 
 
@@ -94,21 +97,39 @@ def header(path: Path, opener: Opener = open_file) -> list[str]:
     Raises
     ------
     ValueError
-        If the file is empty, or two columns have the same name.
+        If the file is empty, its columns are parted by another sign, or two of them have the same name.
     """
     if kind(path) == "parquet":
         names = [str(name) for name in _parquet(path).columns]
     else:
         first = _read_csv(path, opener, header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0]
         names = [str(name) for name in first]
-        if len(names) == 1 and ";" in names[0]:
-            raise ValueError(f"{path}: the columns are parted by ';'; save the file with commas, or with tabs as .tsv.")
+        sign = next((sign for sign in _SIGNS if sign in names[0]), None) if len(names) == 1 else None
+        if sign is not None:
+            raise ValueError(
+                f"{path}: the columns are parted by {sign!r}; save the file with commas as .csv, or with tabs as .tsv."
+            )
     twice = sorted({name for name in names if name and names.count(name) > 1}) if len(set(names)) < len(names) else []
     if twice:
         raise ValueError(
             f"{path}: there are {names.count(twice[0])} columns named {twice[0]!r}; give each its own name."
+            f"{without_header(names)}"
         )
     return names
+
+
+def without_header(names: Sequence[str]) -> str:
+    """Sentence that asks for a header if the names look like values, else nothing.
+
+    Examples
+    --------
+    >>> without_header(["age", "2"]), without_header(["5.1", "3", "yes"])
+    ('', ' If the first line holds values already, put one with the names of the columns above it.')
+    """
+    values = sum(np.isfinite(number(name)) for name in names)
+    if 2 * values <= len(names):
+        return ""
+    return " If the first line holds values already, put one with the names of the columns above it."
 
 
 def read_frame(
@@ -242,6 +263,8 @@ def _read_csv(path: Path, opener: Opener, **options: Any) -> Any:
         raise ValueError(f"{path}: rows have more cells than the header has names.") from error
     except pd.errors.ParserError as error:
         detail = sentence(error).removeprefix("Error tokenizing data. C error: ")
+        if detail.startswith("EOF inside string"):
+            detail = 'A quotation mark (") is opened and never closed.'
         raise ValueError(f"{path} is no regular table: {detail[0].lower()}{detail[1:]}") from error
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not text in UTF-8; save it as CSV in UTF-8.") from error

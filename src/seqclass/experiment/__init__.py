@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from seqclass.experiment.acquisition_logs import AFABENCH_COLUMNS, ShuffledSplit, afabench_log
 from seqclass.experiment.calibration import calibration_error
+from seqclass.experiment.explored import Explored
 from seqclass.experiment.grid import Experiment
 from seqclass.experiment.methods import parse_method
 from seqclass.experiment.protocols import HoldOut, Protocol, SourceSplit, StratifiedFolds
+from seqclass.experiment.records import LabelledRecord
 from seqclass.experiment.results import Comparison, Results
 
 __all__ = [
     "AFABENCH_COLUMNS",
     "Comparison",
     "Experiment",
+    "Explored",
     "HoldOut",
+    "LabelledRecord",
     "Protocol",
     "Results",
     "ShuffledSplit",

@@ -6,25 +6,25 @@ import platform
 import threading
 import time
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import sklearn
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]
 
 from seqclass import __version__
-from seqclass._arrays import FloatArray
 from seqclass._fitting import PREPROCESSING
 from seqclass._frames import is_frame
+from seqclass._record import AcquisitionRecord
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import resolve_prices
 from seqclass.datasets import Dataset
+from seqclass.experiment._keeping import Keep, Scored, keep_parts, spread
 from seqclass.experiment._memory import peak_memory
 from seqclass.experiment._purchases import Decided, purchases
+from seqclass.experiment._reaching import Reached, known_categories, reached
 from seqclass.experiment._scores import scores
 from seqclass.experiment.protocols import Protocol
 from seqclass.pomdp import evaluate
@@ -68,6 +68,8 @@ class Cell:
         ``feature_costs`` and the data set's other costs.
     protocol : Protocol
         How rows are cut.
+    keep : Keep
+        How much to keep of the instances.
     """
 
     key: str
@@ -76,9 +78,10 @@ class Cell:
     estimator: Any
     costs: dict[str, Any]
     protocol: Protocol
+    keep: Keep = field(default_factory=Keep)
 
 
-def run_cell(cell: Cell, held: Held) -> tuple[str, dict[str, Any]]:
+def run_cell(cell: Cell, held: Held) -> tuple[str, dict[str, Any], dict[str, bytes]]:
     """Fit on the training rows of a cell, score on the others; an error becomes part of the answer.
 
     Parameters
@@ -93,21 +96,38 @@ def run_cell(cell: Cell, held: Held) -> tuple[str, dict[str, Any]]:
     key : str
     result : dict
         Column of the table to value.
+    parts : dict of str to bytes
+        What is kept of the instances.
     """
-    found: dict[str, Any] = {"error": ""}
     # one thread, so that neither results nor seconds hang on how many cells run at a time
-    with _ONE_AT_A_TIME, warnings.catch_warnings(record=True) as caught, threadpool_limits(1), peak_memory() as peak:
+    with _ONE_AT_A_TIME, threadpool_limits(1):
+        found, scored = _measured(cell, held.data)
+        parts: dict[str, bytes] = {}
+        if scored is not None:  # neither seconds nor memory of the cell have this in them
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                parts, troubles = keep_parts(cell.keep, held.data, scored)
+            texts = [found["warnings"], *(_message(UserWarning, trouble) for trouble in troubles)]
+            found["warnings"] = "\n".join(filter(None, texts))
+    return cell.key, found | _versions(), parts
+
+
+def _measured(cell: Cell, data: Dataset) -> tuple[dict[str, Any], Scored | None]:
+    """Figures of a cell with its error, warnings, seconds and memory, and what it decided."""
+    found: dict[str, Any] = {"error": ""}
+    scored = None
+    with warnings.catch_warnings(record=True) as caught, peak_memory() as peak:
         warnings.simplefilter("always")
         for category in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
             warnings.simplefilter("ignore", category)  # for developers, as Python itself has it
         started = time.perf_counter()
         try:
-            _fit_and_score(cell, held.data, found)
+            scored = _fit_and_score(cell, data, found)
         except Exception as error:
             found["error"] = _message(type(error), error)
         found["seconds_total"] = time.perf_counter() - started
     texts = dict.fromkeys(_message(w.category, w.message) for w in caught)
-    return cell.key, found | {"warnings": "\n".join(texts), "peak_mb": peak.mb} | _versions()
+    return found | {"warnings": "\n".join(texts), "peak_mb": peak.mb}, scored
 
 
 def _message(category: type, text: Any) -> str:
@@ -130,44 +150,27 @@ def _versions() -> dict[str, str]:
     }
 
 
-def _fit_and_score(cell: Cell, data: Dataset, found: dict[str, Any]) -> None:
-    train, scored = cell.protocol.split(data, cell.labels["fold"], cell.labels["seed"])
-    shared = np.intersect1d(train, scored)
+def _fit_and_score(cell: Cell, data: Dataset, found: dict[str, Any]) -> Scored:
+    train, rows = cell.protocol.split(data, cell.labels["fold"], cell.labels["seed"])
+    shared = np.intersect1d(train, rows)
     if shared.size:
         raise ValueError(f"{cell.protocol!r} puts row {shared[0]} both into the training rows and into those scored.")
-    found |= {"n_train": len(train), "n_test": len(scored), "n_columns": data.X.shape[1]}
+    found |= {"n_train": len(train), "n_test": len(rows), "n_columns": data.X.shape[1]}
     X = data.X
-    X_train, X_test = (X.iloc[train], X.iloc[scored]) if is_frame(X) else (X[train], X[scored])
+    X_train, X_test = (X.iloc[train], X.iloc[rows]) if is_frame(X) else (X[train], X[rows])
     started = time.perf_counter()
     fitted = clone(cell.estimator, safe=False).fit(X_train, data.y[train])
     found["seconds_fit"] = time.perf_counter() - started
-    clf, X_seen = _sequential(fitted, _known(X_train, X_test) if is_frame(X) else X_test)
-    if clf is not None:
-        _note_sequential(clf, cell.labels["seed"], found)
+    inside = reached(fitted, known_categories(X_train, X_test) if is_frame(X) else X_test, data)
+    if inside is not None:
+        _note_sequential(inside.classifier, cell.labels["seed"], found)
     started = time.perf_counter()
-    decided = _plain(cell, fitted, X_test) if clf is None else _acquire(clf, X_seen)
+    decided, record = (_plain(cell, fitted, X_test), None) if inside is None else _acquire(inside)
     found["seconds_classify"] = time.perf_counter() - started
-    proba = decided.proba
-    if proba is not None:
-        proba = _spread(proba, np.asarray(fitted.classes_), data.n_classes)
-    found |= scores(data, data.y[scored], Decided(decided.decision, proba, decided.n_features, decided.cost))
-
-
-def _sequential(fitted: Any, X: Any) -> tuple[SequentialClassifier | None, Any]:
-    """Return the sequential classifier inside a fitted method, if there is one, and what reaches it of ``X``."""
-    fitted = getattr(fitted, "best_estimator_", fitted)
-    if isinstance(fitted, Pipeline) and isinstance(fitted[-1], SequentialClassifier):
-        return fitted[-1], fitted[:-1].transform(X) if len(fitted) > 1 else X
-    return (fitted if isinstance(fitted, SequentialClassifier) else None), X
-
-
-def _known(train: Any, test: Any) -> Any:
-    """Test rows in which a category that no training row has is missing."""
-    test = test.copy()
-    for name in train.columns:
-        if train[name].dtype.kind not in "biuf":
-            test[name] = test[name].where(test[name].isin(train[name].dropna().unique()))
-    return test
+    if decided.proba is not None:
+        decided = replace(decided, proba=spread(decided.proba, np.asarray(fitted.classes_), data.n_classes))
+    found |= scores(data, data.y[rows], decided)
+    return Scored(rows, decided, inside, record)
 
 
 def _note_sequential(clf: SequentialClassifier, seed: int, found: dict[str, Any]) -> None:
@@ -181,9 +184,9 @@ def _note_sequential(clf: SequentialClassifier, seed: int, found: dict[str, Any]
     found["seconds_learn"] = clf.timings_["structure"] + clf.timings_["parameters"]
 
 
-def _acquire(clf: SequentialClassifier, X: Any) -> Decided:
-    record = clf.acquire(X)
-    return Decided(record.decision, record.posterior, record.n_features, record.cost)
+def _acquire(inside: Reached) -> tuple[Decided, AcquisitionRecord]:
+    record = inside.classifier.acquire(inside.X)
+    return Decided(record.decision, record.posterior, record.n_features, record.cost), record
 
 
 def _plain(cell: Cell, fitted: Any, X: Any) -> Decided:
@@ -197,12 +200,3 @@ def _plain(cell: Cell, fitted: Any, X: Any) -> Decided:
     costs = {name: cell.costs.get(name) for name in ("groups", "discounted_costs")}
     prices = resolve_prices(cell.costs["feature_costs"], X.shape[1], names, **costs)
     return Decided(decision, proba, *purchases(fitted, X, prices))
-
-
-def _spread(proba: FloatArray, known: npt.NDArray[Any], n_classes: int) -> FloatArray:
-    """Probabilities of all classes: 0 for those that the training rows lack."""
-    if len(known) == n_classes:
-        return proba
-    spread = np.zeros((len(proba), n_classes))
-    spread[:, known] = proba
-    return spread

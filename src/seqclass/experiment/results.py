@@ -7,19 +7,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from seqclass._messages import near
-from seqclass._validation import check_real
+from seqclass._validation import check_choice, check_real
 from seqclass.experiment._columns import FIGURES, HIGHER_IS_BETTER, LABELS, table_of
+from seqclass.experiment._keeping import EXPLANATIONS, INSTANCES, read_explanations
+from seqclass.experiment._kept import chosen, parts_of
+from seqclass.experiment._packing import unpack_json
 from seqclass.experiment._store import opened
+from seqclass.experiment._summary import summarise
+from seqclass.experiment.explored import Explored
+from seqclass.experiment.records import LabelledRecord, instance_table, pooled
 from seqclass.statistics import (
     CriticalDifference,
     FriedmanTest,
     WinTieLoss,
     critical_difference,
     friedman_test,
-    mean_interval,
     win_tie_loss,
 )
 
@@ -163,6 +166,126 @@ class Results:
         with opened(self.path) as store:
             return store.settings(key)
 
+    def instances(
+        self,
+        data: str | Sequence[str] | None = None,
+        method: str | Sequence[str] | None = None,
+        price: float | Sequence[float] | None = None,
+        *,
+        seed: int | Sequence[int] | None = None,
+        fold: int | Sequence[int] | None = None,
+    ) -> Any:
+        """Return the instances that cells kept, a row an instance and cell, for any further score, test or picture.
+
+        Parameters
+        ----------
+        data, method, price, seed, fold : value or sequence of values, optional
+            Cells to look at; by default all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``data``, ``method``, ``price``, ``seed`` and ``fold`` name the cell, ``row`` the row of the data set, the
+            first one 0. ``truth`` and ``decision`` are labels of classes or further decisions; ``n_features`` and
+            ``cost`` what was acquired and paid; ``proba_LABEL`` the probability of each class in single precision, NaN
+            where a method has none or the class is of another data set.
+
+        Raises
+        ------
+        ValueError
+            If the run has no such cell, or none of them kept its instances.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from seqclass.experiment import Experiment
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     methods = ["etana", "sklearn:GaussianNB"]
+        ...     frame = Experiment(["iris"], methods, cv=3).run(os.path.join(folder, "a.run")).instances()
+        >>> frame["right"] = frame["truth"] == frame["decision"]
+        >>> etana, bayes = (frame[frame["method"] == name].set_index("row")["right"] for name in methods)
+        >>> int((etana & ~bayes).sum()), int((~etana & bayes).sum())  # what McNemar's test takes
+        (0, 3)
+        """
+        cells = chosen(self.table(), {"data": data, "method": method, "price": price, "seed": seed, "fold": fold})
+        return instance_table((labels, content) for labels, content in parts_of(self.path, cells, INSTANCES))
+
+    def record(
+        self,
+        data: str,
+        method: str,
+        price: float | None = None,
+        *,
+        seed: int | Sequence[int] | None = None,
+        fold: int | Sequence[int] | None = None,
+    ) -> LabelledRecord:
+        """Return what a sequential method asked of the instances that were kept, and what it believed on the way.
+
+        Parameters
+        ----------
+        data, method : str
+            The data set and the method.
+        price : float, optional
+            The price; by default the first that the run has of these.
+        seed, fold : int or sequence of int, optional
+            Seeds and folds to pool; by default all.
+
+        Returns
+        -------
+        LabelledRecord
+            What the pictures of `seqclass.plots` take: ``AcquisitionMapDisplay.from_record(kept.record, kept.truth,
+            names=kept.names)``, ``FeatureCountDisplay.from_record(kept.record, kept.truth)``,
+            ``StagewiseCalibrationDisplay.from_record(kept.record, kept.truth, classes=kept.classes)``.
+
+        Raises
+        ------
+        ValueError
+            If the run has no such cell, none of them kept its instances, or the method asks for no features one by one.
+        """
+        cells = chosen(self.table(), {"data": data, "method": method, "price": price, "seed": seed, "fold": fold})
+        first = cells["price"].iloc[0]
+        kept = parts_of(self.path, cells[cells["price"] == first], INSTANCES)
+        found = pooled([content for _, content in kept])
+        if found is None:
+            raise ValueError(f"{method!r} asks for no features one by one; see instances() for what it decided.")
+        return found
+
+    def explored(self, key: str) -> Explored | None:
+        """Return the explained instances that a cell kept.
+
+        Parameters
+        ----------
+        key : str
+            Key of the cell, from the index of the table.
+
+        Returns
+        -------
+        Explored or None
+            Its rows are those of the data set, the first one 0. None of a cell that kept none: it failed, its method is
+            not sequential, or it was run with ``keep_explanations=0`` or by an earlier version.
+        """
+        with opened(self.path) as store:
+            content = store.part(key, EXPLANATIONS)
+        return None if content is None else read_explanations(unpack_json(content))
+
+    def keys_with(self, kept: str) -> list[str]:
+        """Return keys of the cells that kept something.
+
+        Parameters
+        ----------
+        kept : {"instances", "explanations"}
+            What.
+
+        Returns
+        -------
+        list of str
+            In the order of the table.
+        """
+        check_choice(kept, "kept", (INSTANCES, EXPLANATIONS))
+        with opened(self.path) as store:
+            found = set(store.keys_with(kept))
+        return [key for key in self.table().index if key in found]
+
     def summary(
         self,
         by: Sequence[str] = ("data", "method", "price"),
@@ -173,6 +296,8 @@ class Results:
 
         With ``"data"`` in ``by`` the scores of folds and seeds count as what they are, scores that share training rows,
         and the interval is wider for it; see `seqclass.statistics.mean_interval`. Without, each data set counts once.
+        Intervals keep to the range of their figure: accuracy, macro-F1, AUROC and calibration error to 0..1, costs,
+        counts, losses and seconds to 0 and above.
 
         Parameters
         ----------
@@ -189,18 +314,9 @@ class Results:
             The columns of ``by``, ``n_cells``, ``n_failed``, and for each metric its mean, ``_lower`` and ``_upper``;
             failed cells are left out of the means.
         """
-        import pandas as pd
-
         by, metrics = _columns(by, LABELS, "by"), _columns(metrics, FIGURES, "metrics")
         check_real(confidence, "confidence", 0, 1)
-        rows = []
-        for values, group in self.table().groupby(by, sort=False):
-            row = dict(zip(by, values)) | {"n_cells": len(group), "n_failed": int((group["error"] != "").sum())}
-            for metric in metrics:
-                row |= _interval(group, metric, "data" in by, confidence)
-            rows.append(row)
-        ends = [f"{metric}{end}" for metric in metrics for end in ("", "_lower", "_upper")]
-        return pd.DataFrame(rows, columns=pd.Index([*by, "n_cells", "n_failed", *ends]))
+        return summarise(self.table(), by, metrics, confidence)
 
     def compare(self, metric: str = "realised_cost", *, price: float | None = None, alpha: float = 0.05) -> Comparison:
         """Compare the methods over data sets: wins and losses, and whether the differences are chance.
@@ -235,7 +351,8 @@ class Results:
             raise ValueError(f"there must be two methods or more to compare, there is {methods}.")
         means = table.groupby(["data", "method", "price"], sort=False)[metric].mean()
         # NaN at one price is NaN for the method, whose mean would be over other prices than those of the rest
-        scores = means.groupby(["data", "method"], sort=False).agg(_strict_mean).unstack("method")
+        whole = means.groupby(["data", "method"], sort=False)
+        scores = whole.mean().where(whole.count() == whole.size()).unstack("method")
         scores = scores.reindex(index=list(dict.fromkeys(table["data"])), columns=methods).dropna()
         if not len(scores):
             raise ValueError(f"there is no data set for which every method has a score of {metric}.")
@@ -250,10 +367,6 @@ class Results:
         )
 
 
-def _strict_mean(values: Any) -> float:
-    return float(values.mean(skipna=False))
-
-
 def _columns(names: Sequence[str], known: Sequence[str], what: str) -> list[str]:
     chosen = [names] if isinstance(names, str) else list(names)
     for name in chosen:
@@ -262,19 +375,3 @@ def _columns(names: Sequence[str], known: Sequence[str], what: str) -> list[str]
     if not chosen:
         raise ValueError(f"{what} must name at least one column.")
     return chosen
-
-
-def _interval(group: Any, metric: str, one_dataset: bool, confidence: float) -> dict[str, float]:
-    """Mean of one score over a group of cells, and the ends of its interval."""
-    scored = group[group[metric].notna()]
-    found = dict.fromkeys((metric, f"{metric}_lower", f"{metric}_upper"), np.nan)
-    if not len(scored):
-        return found
-    ratio = 0.0
-    if one_dataset:  # of a fold, what is pooled over (methods or prices, say) is one score
-        values = scored.groupby(["data", "seed", "fold"], sort=False)[metric].mean()
-        ratio = float((scored["n_test"] / scored["n_train"]).mean())
-    else:
-        values = scored.groupby("data", sort=False)[metric].mean()
-    interval = mean_interval(values.to_numpy(), confidence=confidence, test_to_train=ratio)
-    return dict(zip(found, (interval.mean, interval.lower, interval.upper)))

@@ -12,6 +12,8 @@ from seqclass.plots.feature_counts import FeatureCountDisplay
 from seqclass.plots.feature_values import FeatureValuesDisplay
 from seqclass.plots.missing import MissingSweepDisplay
 from seqclass.plots.reachable_beliefs import ReachableBeliefsDisplay
+from seqclass.plots.selection_map import SelectionMapDisplay
+from seqclass.plots.stability import StabilityDisplay
 from seqclass.plots.stagewise_calibration import StagewiseCalibrationDisplay
 from seqclass.plots.stopping_region import StoppingRegionDisplay
 from seqclass.plots.thresholds import ThresholdsDisplay
@@ -27,6 +29,8 @@ __all__ = [
     "FeatureValuesDisplay",
     "MissingSweepDisplay",
     "ReachableBeliefsDisplay",
+    "SelectionMapDisplay",
+    "StabilityDisplay",
     "StagewiseCalibrationDisplay",
     "StoppingRegionDisplay",
     "ThresholdsDisplay",

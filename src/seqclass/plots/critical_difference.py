@@ -113,7 +113,8 @@ class CriticalDifferenceDisplay:
         ax.spines[["left", "right", "bottom", "top"]].set_visible(False)
         ax.set_yticks([])
         ax.set_xticks([])
-        ax.set_xlabel("average rank")
+        ax.xaxis.set_label_position("top")
+        ax.set_xlabel("average rank", fontsize=9, labelpad=2)
         ax.plot([1, k], [0, 0], color="black", linewidth=1)
         for rank in range(1, k + 1):
             ax.plot([rank, rank], [0, 0.2], color="black", linewidth=1)

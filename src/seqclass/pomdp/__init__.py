@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, SharedVectors, backup
 from seqclass.pomdp.baselines import AcquireAll, DecideNow, FirstK, Lookahead, PosteriorThreshold
+from seqclass.pomdp.blended import BlendedValues
 from seqclass.pomdp.bounds import grid_lower_bound, sawtooth_lower_bound
 from seqclass.pomdp.bridge import PomdpPyModels, PomdpPyPlanner, PomdpPyPolicy, to_pomdp_py
 from seqclass.pomdp.budget import solve_for_budget, within_budget
@@ -19,6 +20,7 @@ from seqclass.pomdp.grid import GridValueIteration, GridValues
 from seqclass.pomdp.perseus import Perseus
 from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LookaheadPolicy, Policy, SolveInfo, SolveStep
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.pruned import PrunedLookaheadPolicy
 from seqclass.pomdp.randomised import RandomisedPolicy, RepricedPolicy, scale_prices
 from seqclass.pomdp.regression import CorrectedValues
 from seqclass.pomdp.solver import Solver, ValueSolver
@@ -35,6 +37,7 @@ __all__ = [
     "AcquisitionProblem",
     "AlphaSet",
     "AlphaVectors",
+    "BlendedValues",
     "Certificate",
     "CorrectedValues",
     "CostFrontier",
@@ -57,6 +60,7 @@ __all__ = [
     "PomdpPyPlanner",
     "PomdpPyPolicy",
     "PosteriorThreshold",
+    "PrunedLookaheadPolicy",
     "RandomisedPolicy",
     "RepricedPolicy",
     "SharedVectors",

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
 from seqclass.pomdp._simplex import SimplexGrid
+from seqclass.pomdp._team import Look
 from seqclass.pomdp.grid import GridValueIteration, GridValues
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.randomised import scale_prices
@@ -99,45 +100,6 @@ class GridBlock:
             return stop
         read = read_tables(self.grid, self.interpolation, table, belief, context)
         return read if self.interpolation == "nearest" else np.minimum(read, stop, out=read)
-
-
-@dataclass(frozen=True)
-class Look:
-    """What several grid policies see ahead at some histories.
-
-    Attributes
-    ----------
-    rows : ndarray of int of shape (r,)
-        The histories; the policies stop at all others.
-    columns : ndarray of int of shape (m,)
-        Numbers of the policies.
-    go_on : ndarray of bool of shape (r, m)
-        Whether each buys the next feature.
-    ahead : ndarray of shape (r, n_outcomes, m)
-        Values of the unnormalised successors.
-    total : ndarray of shape (r, m)
-        Their sum.
-    """
-
-    rows: IntArray
-    columns: IntArray
-    go_on: BoolArray
-    ahead: FloatArray
-    total: FloatArray
-
-    def add_surprise(self, to: FloatArray, history: IntArray, outcome: IntArray, probability: FloatArray) -> None:
-        """Add to each branch the value of what it sees less its expectation, at the columns of these policies."""
-        place = np.searchsorted(self.rows, history)
-        place[place == len(self.rows)] = 0
-        there = np.flatnonzero(self.rows[place] == history)
-        place = place[there]
-        step = self.ahead[place, outcome[there]]
-        step /= probability[there, None]
-        step -= self.total[place]
-        if len(self.columns) == to.shape[1] and len(there) == len(to):
-            to += step
-        else:
-            to[there[:, None], self.columns] += step
 
 
 def read_tables(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
 
 from seqclass._arrays import FloatArray, another_stream, as_generator
 from seqclass._validation import check_integer, check_real
@@ -209,11 +210,14 @@ class _Search:
 
     def __init__(self, problem: AcquisitionProblem, target: float, solver: Solver, settings: dict[str, Any]) -> None:
         self.problem, self.target, self.solver, self.settings = problem, target, solver, settings
-        self.steps = _AT_ONCE if isinstance(solver, GridValueIteration) else 1
+        #: A grid's bounds come with its values and are certain; those of others are left until the search is over.
+        self.certain = isinstance(solver, GridValueIteration)
+        self.steps = _AT_ONCE if self.certain else 1
+        self.searcher = solver if self.certain else _without_certificate(solver)
         self.points: list[_Point] = []
 
     def tried(self, multipliers: npt.ArrayLike) -> list[_Point]:
-        frontier = cost_sweep(self.problem, multipliers, self.solver, **self.settings)
+        frontier = cost_sweep(self.problem, multipliers, self.searcher, **self.settings)
         columns = (frontier.multipliers, frontier.price, frontier.decision_cost, frontier.upper, frontier.lower)
         points = [_Point(*row) for row in zip(*(column.tolist() for column in columns), frontier.policies)]
         self.points += points
@@ -276,6 +280,7 @@ class _Bounds:
         # for all intervals to hold together: two for each policy (its cost, its price), and one lower bound
         self.confidence = 1 - (1 - CONFIDENCE) / (2 * len(points) + 1)
         self.sampled = False
+        self.certificates: dict[int, Certificate] = {}
 
     def info(self) -> dict[str, Any]:
         ends = np.array([self._ends(point) for point in self.points])
@@ -313,8 +318,10 @@ class _Bounds:
 
     def _certificate(self, point: _Point, method: str) -> Certificate:
         own = point.policy.policy
-        settings = {"confidence": self.confidence, "random_state": self.rng, **self.effort}
-        return certify(own.problem, own, method=method, **settings)
+        if id(point) not in self.certificates:
+            settings = {"confidence": self.confidence, "random_state": self.rng, **self.effort}
+            self.certificates[id(point)] = certify(own.problem, own, method=method, **settings)
+        return self.certificates[id(point)]
 
     def _lower(self, least: float, most: float) -> float:
         """Best of the dual bounds: multiplier * price + decision cost is at least `low`, whatever the policy."""
@@ -322,20 +329,25 @@ class _Bounds:
         def bound(multiplier: float, low: float) -> float:
             return low + min((1 - multiplier) * least, (1 - multiplier) * most)
 
-        tried = [point for point in self.search.points if np.isfinite(point.lower)]
-        if not tried:
-            return float("nan")
-        bounds = [bound(point.multiplier, point.lower) for point in tried if self._certain(point)]
-        promising = max(tried, key=lambda point: bound(point.multiplier, point.lower))
-        if not self._certain(promising):  # the best of several sampled bounds is too good, so it is sampled again
-            certificate = self._certificate(promising, "auto")
-            self.sampled = self.sampled or certificate.confidence < 1
-            bounds.append(bound(promising.multiplier, certificate.lower))
-        return max(bounds)
+        tried = self.search.points
+        if self.search.certain:
+            return max(bound(point.multiplier, point.lower) for point in tried)
+        if self.search.searcher is self.search.solver and not any(np.isfinite(point.lower) for point in tried):
+            return float("nan")  # no certificate is asked for
+        # the search's estimates choose, and paths that it has not seen give the bound
+        promising = max(tried, key=lambda p: bound(p.multiplier, p.multiplier * p.price + p.decision_cost))
+        certificate = self._certificate(promising, "auto")
+        self.sampled = self.sampled or certificate.confidence < 1
+        return bound(promising.multiplier, certificate.lower)
 
-    def _certain(self, point: _Point) -> bool:
-        """Whether its lower bound is not sampled; that of a grid never is."""
-        return isinstance(self.search.solver, GridValueIteration) or point.policy.info.confidence == 1
+
+def _without_certificate(solver: Solver) -> Solver:
+    """The same without the certificate; the same as it is if it has none, or works towards one."""
+    settings = solver.get_params(deep=False)
+    towards = settings.get("target_gap") is not None or settings.get("max_seconds") is not None
+    if towards or not settings.get("certificate_paths"):
+        return solver
+    return clone(solver).set_params(certificate_paths=0)  # type: ignore[no-any-return]
 
 
 def _seed(random_state: Any) -> Any:

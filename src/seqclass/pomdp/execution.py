@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray
+from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import InformationState
 
@@ -101,153 +101,158 @@ def acquire(
     """
     n = X.shape[0]
     outcomes = X if isinstance(X, np.ndarray) else X.tocsc()
-    leaves = _Leaves(n, policy.problem.n_classes, record_beliefs)
     info, _ = policy.begin()
     rows, node = np.arange(n), np.zeros(n, dtype=np.intp)
     if len(info) > 1:
         drawn, node = np.unique(policy.draw(X if keys is None else keys), return_inverse=True)
         info = info[drawn]
-    track = _Track.first(info, record_beliefs)
+    tree, paid = _Tree(policy, n, record_beliefs), np.zeros(len(info))
     while rows.size:
         feature = policy.act(info)
-        stop = feature == DECIDE
-        rows, node = leaves.add(info, policy, track, stop, rows, node)
+        rows, node = tree.level(info, feature, paid, rows, node)
         if not rows.size:
             break
-        on = np.flatnonzero(~stop)
-        info, track, feature = info[on], track.take(on), feature[on]
-        column = feature if columns is None else columns[feature]
-        if column.max() >= X.shape[1]:
-            raise ValueError(f"X has {X.shape[1]} columns, and the policy asks for feature {column.max()}.")
-        outcome = _outcomes(outcomes, rows, column[node])
+        outcome = _outcomes(outcomes, rows, node, feature, columns)
         info._check_range(outcome)
-        child, parent, seen = _group(node, outcome, int(policy.problem.n_outcomes[info.stage]))
-        price = np.where((seen >= 0) | charge_missing, info.price[parent], 0.0)
-        info = info.update(seen, parent, charge_missing=charge_missing)
-        track = track.extend(parent, feature[parent], seen, price, info.belief)
-        node = child
-    return leaves.result()
+        node, parent, seen = _group(node, outcome, int(policy.problem.n_outcomes[info.stage]))
+        tree.branch(parent, seen)
+        paid = paid[parent] + np.where((seen >= 0) | charge_missing, info.price[parent], 0.0)
+        info = _advance(info, feature != DECIDE, parent, seen, charge_missing)
+    return tree.result()
 
 
-def _outcomes(columns: Any, rows: IntArray, feature: IntArray) -> IntArray:
-    """Outcome of each row's feature."""
-    if isinstance(columns, np.ndarray):
-        same = feature.size and (feature == feature[0]).all()
-        return np.asarray(columns[rows, feature[0] if same else feature])
-    outcome = np.zeros(len(rows), dtype=columns.dtype)
-    for j in np.unique(feature):  # one a stage where the order is fixed
-        start, end = columns.indptr[j], columns.indptr[j + 1]
-        dense = np.zeros(columns.shape[0], dtype=columns.dtype)
-        dense[columns.indices[start:end]] = columns.data[start:end]
-        of = feature == j
+def _advance(
+    info: InformationState, go_on: BoolArray, parent: IntArray, seen: IntArray, charge_missing: bool
+) -> InformationState:
+    """Update each history with what was seen after it."""
+    on = np.flatnonzero(go_on)
+    if 4 * on.size < 3 * len(info):  # else a copy costs more than the likelihoods of histories that have stopped
+        info, parent = info[on], (np.cumsum(go_on) - 1)[parent]
+    return info.update(seen, parent, charge_missing=charge_missing)
+
+
+def _outcomes(X: Any, rows: IntArray, node: IntArray, feature: IntArray, columns: IntArray | None) -> IntArray:
+    """Outcome of the feature that each row's history asks for."""
+    asked = feature[feature != DECIDE]
+    one = bool((asked == asked[0]).all())  # wherever the order is fixed
+    column = asked[:1] if one else feature[node]
+    if columns is not None:
+        column = columns[column]
+    if column.max() >= X.shape[1]:
+        raise ValueError(f"X has {X.shape[1]} columns, and the policy asks for feature {column.max()}.")
+    if isinstance(X, np.ndarray):
+        return np.asarray(X[rows, column[0] if one else column])
+    outcome = np.zeros(len(rows), dtype=X.dtype)
+    for j in np.unique(column):
+        start, end = X.indptr[j], X.indptr[j + 1]
+        dense = np.zeros(X.shape[0], dtype=X.dtype)
+        dense[X.indices[start:end]] = X.data[start:end]
+        of = slice(None) if one else column == j
         outcome[of] = dense[rows[of]]
     return outcome
 
 
 def _group(node: IntArray, outcome: IntArray, n_outcomes: int) -> tuple[IntArray, IntArray, IntArray]:
     """Number the distinct (history, outcome) pairs: child of each row, and parent and outcome of each child."""
-    key = node * (n_outcomes + 1) + (outcome.astype(np.intp) + 1)
-    n_keys = (int(node.max()) + 1) * (n_outcomes + 1)
-    if n_keys <= 4 * key.size + 1024:
+    width = n_outcomes + 1
+    key = outcome.astype(np.intp)
+    key += node * width + 1
+    n_keys = (int(node.max()) + 1) * width
+    if n_keys <= 16 * key.size + 1024:
         present = np.zeros(n_keys, dtype=bool)
         present[key] = True
         distinct = np.flatnonzero(present)
-        number = np.cumsum(present) - 1
+        number = np.empty(n_keys, dtype=np.intp)
+        number[distinct] = np.arange(distinct.size)
         child = number[key]
     else:
         distinct, child = np.unique(key, return_inverse=True)
-    return child, distinct // (n_outcomes + 1), distinct % (n_outcomes + 1) - 1
+    parent = distinct // width
+    return child, parent, distinct - parent * width - 1
 
 
-@dataclass(frozen=True)
-class _Track:
-    """What led to each history of the frontier."""
+class _Tree:
+    """The histories that instances go through, level by level, and where they end."""
 
-    path: IntArray
-    outcome: IntArray
-    price: FloatArray
-    beliefs: FloatArray | None
-
-    @classmethod
-    def first(cls, info: InformationState, record: bool) -> _Track:
-        empty = np.empty((len(info), 0), dtype=np.int32)
-        return cls(empty, empty, np.zeros(len(info)), info.belief[:, None] if record else None)
-
-    def take(self, on: IntArray) -> _Track:
-        beliefs = None if self.beliefs is None else self.beliefs[on]
-        return _Track(self.path[on], self.outcome[on], self.price[on], beliefs)
-
-    def extend(
-        self, parent: IntArray, feature: IntArray, seen: IntArray, price: FloatArray, belief: FloatArray
-    ) -> _Track:
-        path = np.column_stack([self.path[parent], feature.astype(np.int32)])
-        outcome = np.column_stack([self.outcome[parent], seen.astype(np.int32)])
-        beliefs = None
-        if self.beliefs is not None:
-            beliefs = np.concatenate([self.beliefs[parent], belief[:, None]], axis=1)
-        return _Track(path, outcome, self.price[parent] + price, beliefs)
-
-
-class _Leaves:
-    """Collects the histories at which instances stop."""
-
-    def __init__(self, n: int, n_classes: int, record: bool) -> None:
-        self.leaf = np.zeros(n, dtype=np.intp)
-        self.n_classes = n_classes
-        self.count = 0
-        self.beliefs = [np.empty((0, n_classes))]
-        self.decisions: list[IntArray] = [np.empty(0, dtype=np.intp)]
-        self.tracks: list[_Track] = []
+    def __init__(self, policy: Policy, n: int, record: bool) -> None:
+        self.policy = policy
         self.record = record
+        self.leaf = np.zeros(n, dtype=np.intp)
+        self.count = 0
+        #: Of each level: the histories that end there, the features of all, and their branches' parents and outcomes.
+        self.ends: list[IntArray] = []
+        self.features: list[IntArray] = []
+        self.parents: list[IntArray] = []
+        self.seen: list[IntArray] = []
+        self.beliefs: list[FloatArray] = []
+        self.prices = [np.empty(0)]
+        self.last = [np.empty((0, policy.problem.n_classes))]
+        self.decisions: list[IntArray] = [np.empty(0, dtype=np.intp)]
 
-    def add(
-        self,
-        info: InformationState,
-        policy: Policy,
-        track: _Track,
-        stop: Any,
-        rows: IntArray,
-        node: IntArray,
+    def level(
+        self, info: InformationState, feature: IntArray, paid: FloatArray, rows: IntArray, node: IntArray
     ) -> tuple[IntArray, IntArray]:
-        """Store the stopped histories; return the rows that go on and their histories, renumbered."""
-        if not stop.any():
+        """Add a level of histories; return the rows that go on and their histories."""
+        stop = feature == DECIDE
+        ends = np.flatnonzero(stop)
+        self.ends.append(ends)
+        self.features.append(feature.astype(np.int32))
+        if self.record:
+            self.beliefs.append(info.belief)
+        if not ends.size:
             return rows, node
-        stopped = np.flatnonzero(stop)
-        belief = info.belief[stopped]
-        self.beliefs.append(belief)
-        self.decisions.append(policy.decide(belief))
-        self.tracks.append(track.take(stopped))
-        number = np.where(stop, np.cumsum(stop) - 1 + self.count, np.cumsum(~stop) - 1)
-        self.count += stopped.size
-        if stopped.size == stop.size:
+        belief = info.belief[ends]
+        self.last.append(belief)
+        self.decisions.append(self.policy.decide(belief))
+        self.prices.append(paid[ends])
+        done = stop[node]
+        number = np.cumsum(stop) + (self.count - 1)
+        self.count += ends.size
+        if ends.size == stop.size:
             self.leaf[rows] = number[node]
             return rows[:0], node[:0]
-        done = stop[node]
-        self.leaf[rows[done]] = number[node[done]]
-        return rows[~done], number[node[~done]]
+        at = np.flatnonzero(done)
+        self.leaf[rows[at]] = number[node[at]]
+        on = np.flatnonzero(~done)
+        return rows[on], node[on]
+
+    def branch(self, parent: IntArray, seen: IntArray) -> None:
+        """Add the branches of the last level."""
+        # every level is kept until the end; there are never more histories than instances
+        self.parents.append(parent.astype(np.int32 if self.leaf.size < 2**31 else np.intp))
+        self.seen.append(seen.astype(np.int32))
 
     def result(self) -> Acquisition:
-        longest = max((t.path.shape[1] for t in self.tracks), default=0)
-        beliefs = None
-        if self.record:
-            none = np.empty((0, longest + 1, self.n_classes))
-            beliefs = np.concatenate([none, *(_pad_beliefs(t.beliefs, longest) for t in self.tracks)])
+        path, outcome, beliefs = self._trace()
         return Acquisition(
             leaf=self.leaf,
-            leaf_belief=np.concatenate(self.beliefs),
+            leaf_belief=np.concatenate(self.last),
             leaf_decision=np.concatenate(self.decisions),
-            leaf_price=np.concatenate([np.empty(0), *(t.price for t in self.tracks)]),
-            leaf_path=_stack([t.path for t in self.tracks], longest),
-            leaf_outcome=_stack([t.outcome for t in self.tracks], longest),
+            leaf_price=np.concatenate(self.prices),
+            leaf_path=path,
+            leaf_outcome=outcome,
             leaf_beliefs=beliefs,
         )
 
-
-def _stack(parts: list[IntArray], longest: int) -> IntArray:
-    padded = [np.pad(p, ((0, 0), (0, longest - p.shape[1])), constant_values=-1) for p in parts]
-    return np.concatenate([np.empty((0, longest), dtype=np.int32), *padded])
-
-
-def _pad_beliefs(beliefs: FloatArray | None, longest: int) -> FloatArray:
-    assert beliefs is not None
-    return np.pad(beliefs, ((0, 0), (0, longest + 1 - beliefs.shape[1]), (0, 0)), mode="edge")
+    def _trace(self) -> tuple[IntArray, IntArray, FloatArray | None]:
+        """Follow every leaf back to the root: features, outcomes and beliefs on its way."""
+        longest = len(self.parents)
+        path = np.full((longest, self.count), -1, dtype=np.int32)
+        outcome = path.copy()
+        beliefs = np.empty((longest + 1, self.count, self.last[0].shape[1])) if self.record else None
+        start = self.count
+        at: IntArray = np.empty(0, dtype=np.intp)
+        for level in range(len(self.ends) - 1, -1, -1):
+            # leaves are numbered level by level: those that go through this one are the last of them
+            if level < longest:
+                outcome[level, start:] = self.seen[level][at]
+                at = self.parents[level][at]
+                path[level, start:] = self.features[level][at]
+            start -= self.ends[level].size
+            at = np.concatenate([self.ends[level], at])
+            if beliefs is not None:
+                beliefs[level, start:] = self.beliefs[level][at]
+                ending = slice(start, start + self.ends[level].size)
+                beliefs[level + 1 :, ending] = beliefs[level, ending]
+        row_major = None if beliefs is None else np.ascontiguousarray(beliefs.transpose(1, 0, 2))
+        return np.ascontiguousarray(path.T), np.ascontiguousarray(outcome.T), row_major

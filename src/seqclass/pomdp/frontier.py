@@ -9,16 +9,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import BoolArray, FloatArray
+from seqclass._arrays import BoolArray, FloatArray, another_stream, as_generator
 from seqclass._validation import check_choice, check_costs, check_integer
-from seqclass.pomdp._grid_sweep import Look
+from seqclass.pomdp._optimal import optimal_costs
+from seqclass.pomdp._team import Look, Team
 from seqclass.pomdp.defaults import default_solver
 from seqclass.pomdp.dual import CONFIDENCE, quantile
 from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.solver import Solver
-from seqclass.pomdp.sweep import Team, solve_sweep
+from seqclass.pomdp.sweep import solve_sweep
 from seqclass.pomdp.walk import TooLarge, branch, enumerated_or_sampled
+
+#: Rounds of solving for multipliers whose policies are worse than others.
+_MOST_REFINEMENTS = 3
 
 
 @dataclass(frozen=True)
@@ -100,10 +104,13 @@ def cost_sweep(
 ) -> CostFrontier:
     """Solve a problem for many multipliers of its prices, sharing what does not depend on them.
 
-    The policies are those that the solver finds for each multiplier alone. They are evaluated on the same histories:
-    all of them where they are few, else the same sampled paths for all. A grid (`GridValueIteration`) makes one
-    backward sweep for all multipliers, and its interpolated values are the lower bounds; other solvers solve and
-    certify multiplier by multiplier.
+    The policies are evaluated on the same histories: all of them where they are few, else the same sampled paths for
+    all. A grid (`GridValueIteration`) makes one backward sweep for all multipliers, gives each what it finds for it
+    alone, and its interpolated values are the lower bounds. `Perseus` and `Steered` solve for few multipliers, no
+    further apart than a factor of 2.6 unless yours are; between two of them look-ahead goes by a weighted mean of
+    their values (`BlendedValues`), which costs next to nothing in quality; where another point's policy turns out to be
+    better they solve for it as well. All bounds come from one set of paths (`certificate_paths` of them, or ``n_paths``
+    if more). Other solvers, and `Perseus` with a gap or time to reach, solve and certify multiplier by multiplier.
 
     Parameters
     ----------
@@ -148,36 +155,72 @@ def cost_sweep(
     check_integer(n_paths, "n_paths", 2)
     check_integer(max_histories, "max_histories", 1)
     team = solve_sweep(default_solver(problem) if solver is None else solver, problem, factors)
-    tally = _run(problem, team, method, n_paths, max_histories, random_state)
-    return tally.frontier(team, time.perf_counter() - started)
+
+    def measured() -> CostFrontier:
+        tally = _run(problem, team, method, n_paths, max_histories, random_state)
+        return tally.frontier(team, time.perf_counter() - started)
+
+    found = measured()
+    for _ in range(_MOST_REFINEMENTS):
+        better = team.refined(found.price, found.decision_cost, found.std_error)
+        if better is None:
+            break
+        team = better
+        found = measured()
+    return found
 
 
 def _run(
     problem: AcquisitionProblem, team: Team, method: str, n_paths: int, max_histories: int, random_state: Any
 ) -> _Tally:
-    def walk(rng: np.random.Generator | None, most: float) -> _Tally:
-        return _walk(problem, team, rng, 1.0 if rng is None else float(n_paths), most)
+    paths = max(n_paths, team.certificate_paths)
+    # with the same seed, the paths of a bound must not be those that the solver learned from
+    seed = another_stream(random_state) if team.certificate_paths else random_state
 
-    return enumerated_or_sampled(walk, method, max_histories, random_state)
+    def walk(rng: np.random.Generator | None, most: float) -> _Tally:
+        return _walk(problem, team, rng, 1.0 if rng is None else float(paths), most)
+
+    tally = enumerated_or_sampled(walk, method, max_histories, seed)
+    if team.certificate_paths:
+        try:
+            tally.bounds = optimal_costs(problem, team.multipliers, team.horizon, max_histories), 1.0
+        except TooLarge:
+            sampled = walk(as_generator(seed), np.inf) if tally.exact else tally
+            tally.bounds = sampled.dual_bounds(), CONFIDENCE
+    return tally
 
 
 def _walk(
     problem: AcquisitionProblem, team: Team, rng: np.random.Generator | None, total: float, max_histories: float
 ) -> _Tally:
-    """Follow every history that some policy goes on from, and note which of them are still on it."""
+    """Follow every history that some policy goes on from, and note which of them are still on it.
+
+    Where paths serve for bounds they go on until stopping is optimal for certain: the martingale dual of
+    `seqclass.pomdp.dual`, for all multipliers at once. It holds all the same where a path goes on beyond.
+    """
     info, weight, paid = problem.begin(), np.array([total]), np.zeros(1)
-    active = np.ones((1, len(team.multipliers)), dtype=bool)
+    shape = (1, len(team.multipliers))
+    active, open_, low = np.ones(shape, dtype=bool), np.ones(shape, dtype=bool), np.full(shape, np.inf)
+    bounding = rng is not None and team.certificate_paths > 0
     # sums of (value of the successor - its expectation): of mean zero, they cancel most of what chance does to the cost
-    martingale = np.zeros((1, len(team.multipliers)))
+    martingale = np.zeros(shape)
     tally = _Tally(problem, team.multipliers, total, rng is None)
     visited = 1
     while True:
         go_on = np.zeros_like(active)
         looks: list[Look] = []
+        if bounding:
+            ends = team.multipliers * paid[:, None] + team.at_best(info) - martingale
+            low = np.where(open_, np.minimum(low, ends), low)
+            open_ = open_ & team.undecided(info)
         if info.stage < problem.n_stages:
-            go_on, looks = team.goes_on(info, active)
+            go_on, looks = team.goes_on(info, open_ if bounding else active)
         tally.add(info, active & ~go_on, weight, paid, martingale)
-        on = np.flatnonzero(go_on.any(axis=1))
+        active = active & go_on
+        going = (open_ if bounding else active).any(axis=1)
+        if bounding:
+            tally.add_low(weight[~going], low[~going])
+        on = np.flatnonzero(going)
         if not on.size:
             return tally
         info = info[on]
@@ -185,11 +228,12 @@ def _walk(
         visited += parent.size
         if visited > max_histories:
             raise TooLarge(max_histories)
-        paid = (paid[on] + info.price)[parent]
-        active = go_on[on][parent]
-        martingale = martingale[on[parent]]
+        paid, source = (paid[on] + info.price)[parent], on[parent]
+        active, martingale = active[source], martingale[source]
+        if bounding:
+            open_, low = open_[source], low[source]
         for look in looks if rng is not None else []:
-            look.add_surprise(martingale, on[parent], outcome, info.predictive[parent, outcome])
+            look.add_surprise(martingale, source, outcome, info.predictive[parent, outcome])
         info, weight = info.update(outcome, parent), share
 
 
@@ -199,6 +243,9 @@ class _Tally:
     def __init__(self, problem: AcquisitionProblem, multipliers: FloatArray, total: float, exact: bool) -> None:
         self.problem, self.multipliers, self.total, self.exact = problem, multipliers, total, exact
         self.sums = np.zeros((6, len(multipliers)))
+        self.low_sums = np.zeros((2, len(multipliers)))
+        #: Lower bounds and their confidence, where the policies do not bring their own.
+        self.bounds: tuple[FloatArray, float] | None = None
 
     def add(
         self, info: InformationState, stopped: BoolArray, weight: FloatArray, paid: FloatArray, martingale: FloatArray
@@ -215,6 +262,16 @@ class _Tally:
         cost = self.multipliers * paid[:, None] + stop[:, None] - martingale[rows]
         self.sums[4:] += [(share * cost).sum(axis=0), (share * cost**2).sum(axis=0)]
 
+    def add_low(self, weight: FloatArray, low: FloatArray) -> None:
+        """Add what paths cost at best in hindsight, less the martingale."""
+        self.low_sums += [weight @ low, weight @ low**2]
+
+    def dual_bounds(self) -> FloatArray:
+        """Lower end of the martingale dual, (n_multipliers,)."""
+        mean, square = self.low_sums / self.total
+        deviation = np.sqrt(np.maximum(square - mean**2, 0.0) / (self.total - 1))
+        return np.asarray(mean - quantile(CONFIDENCE) * deviation)
+
     def frontier(self, team: Team, seconds: float) -> CostFrontier:
         price, stop, error, features, cost, square = self.sums / self.total
         m = self.multipliers
@@ -224,11 +281,16 @@ class _Tally:
         variance = np.maximum(square - cost**2, 0.0)
         deviation = np.zeros_like(cost) if self.exact else np.sqrt(variance / self.total)
         given = [policy.info for policy in team.policies]
-        # a solver's own certificate stands; where there is none the walk gives the upper end
-        certified = np.array([np.isfinite(info.upper) for info in given])
+        low, trust = np.array([info.lower for info in given]), np.array([info.confidence for info in given])
+        if self.bounds is not None:
+            low, trust = self.bounds[0], np.full(len(m), self.bounds[1])
+        # exact costs come first, then a solver's own certificate; where there is neither the walk gives the upper end
+        certified = np.array([np.isfinite(info.upper) for info in given]) & (not self.exact)
         upper = np.where(certified, [info.upper for info in given], cost + quantile(CONFIDENCE) * deviation)
-        confidence = np.where(certified, [info.confidence for info in given], 1.0 if self.exact else CONFIDENCE)
-        lower = np.minimum(np.maximum([info.lower for info in given], 0.0), upper)
+        # a grid's bound is certain, and its confidence is NaN
+        sampled = (trust < 1) | ~(certified | self.exact)
+        confidence = np.where(sampled, CONFIDENCE, 1.0)
+        lower = np.minimum(np.maximum(low, 0.0), upper)
         policies = []
         for j, policy in enumerate(team.policies):
             gap = (upper[j] - lower[j]) / upper[j] if upper[j] > 0 else 0.0

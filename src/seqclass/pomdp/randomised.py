@@ -124,6 +124,11 @@ class RandomisedPolicy(Policy):
     info : SolveInfo, optional
         What the solver reports.
 
+    Raises
+    ------
+    ValueError
+        If there is no policy, one draws lots itself, or the probabilities are none.
+
     Examples
     --------
     >>> import numpy as np
@@ -143,6 +148,12 @@ class RandomisedPolicy(Policy):
     ) -> None:
         if not policies:
             raise ValueError("policies must name at least one policy.")
+        for number, policy in enumerate(policies):
+            if _draws(policy):
+                raise ValueError(
+                    f"policies[{number}] draws lots itself, and an instance draws one only; give the policies inside "
+                    "it in its place, their probabilities multiplied by its own."
+                )
         super().__init__(policies[0].problem, max(policy.n_stages for policy in policies), info)
         self.policies = tuple(policies)
         self.probabilities = check_distribution(probabilities, len(policies), "probabilities")
@@ -190,6 +201,12 @@ class RandomisedPolicy(Policy):
             raise ValueError("a randomised policy acts once lots are drawn: start from its begin().")
         pairs = [(policy, np.flatnonzero(info.lot == number)) for number, policy in enumerate(self.policies)]
         return [(policy, rows) for policy, rows in pairs if rows.size]
+
+
+def _draws(policy: Policy) -> bool:
+    while isinstance(policy, RepricedPolicy):
+        policy = policy.policy
+    return isinstance(policy, RandomisedPolicy)
 
 
 def _continuation_cost(policy: Policy, info: InformationState) -> FloatArray:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy import linalg
+from scipy.sparse.linalg import lsmr
 
 from seqclass._arrays import FloatArray, IntArray, row_sums
 from seqclass.pomdp.points import sample_states
@@ -17,6 +20,9 @@ from seqclass.pomdp.values import SteeringValues
 _RIDGE = 1e-4
 #: Up to so many columns an answer may change the cost class by class.
 _MOST_COLUMNS = 400
+#: Up to so many columns the regression is solved directly; beyond, which many bins bring, so many steps come close.
+_DIRECT = 1200
+_STEPS = 100
 
 
 class CorrectedValues(SteeringValues):
@@ -72,19 +78,61 @@ class CorrectedValues(SteeringValues):
 
     def going_on(self, stage: int, belief: FloatArray, context: IntArray | None, answers: IntArray) -> FloatArray:
         """Corrected cost of going on, (n,); never below the price and what remains when the class is known."""
-        functions, plain = self._functions(stage, belief, context)
+        stop, plain = self._plain(stage, belief, context)
         weights = self.weights[stage]
         if weights is None:
             return plain
-        go_on = plain + functions @ weights[0, 0]
         # where answers are many they change the last two functions' share only
         used = slice(None if weights[1:, :, :-2].any() else -2, None)
-        total = np.zeros_like(functions[:, used])
-        for code, table in zip(answers.T, weights[1:, :, used]):
-            total += table.take(code, axis=0, mode="wrap")  # -1 reads the last row, which is zero
-        go_on += row_sums(total * functions[:, used])
-        least = self.problem.prices[stage] * row_sums(belief) + belief @ self.problem.perfect_cost
-        return np.asarray(np.maximum(go_on, least))
+        total = _sum_of_answers(weights[1:, :, used], answers)
+        total += weights[0, 0, used]
+        shares = belief * total[:, :-2] if total.shape[1] > 2 else belief * weights[0, 0, :-2]
+        go_on = plain + row_sums(shares) + stop * total[:, -2] + np.minimum(plain, stop) * total[:, -1]
+        return np.asarray(np.maximum(go_on, self.least(stage, belief)))
+
+    def least(self, stage: int, belief: FloatArray) -> FloatArray:
+        """Price of a stage and what remains when the class is then known, (n,)."""
+        return np.asarray(belief @ (self.problem.prices[stage] + self.problem.perfect_cost))
+
+    def is_corrected(self, stage: int) -> bool:
+        """Whether the values of a stage are corrected."""
+        return stage < self.n_stages and self.weights[stage] is not None
+
+    def answers_after(self, stage: int, answers: IntArray, outcome: IntArray) -> IntArray:
+        """What `answers` of the problem gives at the next stage, after one outcome of each row.
+
+        Parameters
+        ----------
+        stage : int
+            The stage that is asked.
+        answers : ndarray of int of shape (n, m)
+            Answers at that stage.
+        outcome : ndarray of int of shape (n,)
+            Its outcome.
+
+        Returns
+        -------
+        ndarray of int of shape (n, m')
+        """
+        if stage not in self._sources:
+            self._sources[stage] = self._find_sources(stage, answers)
+        sources = self._sources[stage]
+        # answer by answer, as they are read
+        after: IntArray = np.empty((len(sources), len(answers)), dtype=answers.dtype)
+        for row, source in zip(after, sources):
+            row[:] = answers[:, source] if source < answers.shape[1] else outcome
+        return np.asarray(after.T)
+
+    @cached_property
+    def _sources(self) -> dict[int, IntArray]:
+        return {}
+
+    def _find_sources(self, stage: int, answers: IntArray) -> IntArray:
+        """Where each answer of the next stage comes from: an answer before, or the outcome, which counts last."""
+        m = answers.shape[1]
+        # unit rows and outcome 0: an answer that stays shows which one it is
+        after = self.problem.successor_answers(stage, np.eye(m, dtype=answers.dtype))[:, 0]
+        return np.where(after.any(axis=0), after.argmax(axis=0) if m else 0, m)
 
     def fit(self, states: list[list[InformationState]]) -> CorrectedValues:
         """Fit the corrections backward over stages.
@@ -117,11 +165,8 @@ class CorrectedValues(SteeringValues):
         used = slice(None)
         if answers.shape[1] * (n_codes - 1) * functions.shape[1] > _MOST_COLUMNS:
             used = slice(-2, None)
-        design = [functions]
-        for code in answers.T:
-            shown = (code[:, None] == np.arange(n_codes - 1)).astype(np.float64)
-            design.append((shown[:, :, None] * functions[:, None, used]).reshape(len(target), -1))
-        solution = _ridge(np.concatenate(design, axis=1), target)
+        design = _design(functions, functions[:, used], answers, n_codes - 1)
+        solution = _ridge(design, target)
         weights[0, 0] = solution[: functions.shape[1]]
         shape = (answers.shape[1], n_codes - 1, functions[:, used].shape[1])
         weights[1:, :-1, used] = solution[functions.shape[1] :].reshape(shape)
@@ -129,15 +174,43 @@ class CorrectedValues(SteeringValues):
 
     def _functions(self, stage: int, belief: FloatArray, context: IntArray | None) -> tuple[FloatArray, FloatArray]:
         """The functions psi, (n, n_classes + 2), and the projection's cost of going on, (n,)."""
-        stop = self.problem.stopping_cost(belief)
-        plain = self._continuation(stage, belief, context)
-        plain = np.where(np.isfinite(plain), plain, stop)
+        stop, plain = self._plain(stage, belief, context)
         return np.column_stack([belief, stop, np.minimum(plain, stop)]), plain
 
+    def _plain(self, stage: int, belief: FloatArray, context: IntArray | None) -> tuple[FloatArray, FloatArray]:
+        """Cost of stopping, and the projection's cost of going on, both (n,)."""
+        stop = self.problem.stopping_cost(belief)
+        plain = self._continuation(stage, belief, context)
+        return stop, np.where(np.isfinite(plain), plain, stop)
 
-def _ridge(design: FloatArray, target: FloatArray) -> FloatArray:
-    gram = design.T @ design
-    gram[np.diag_indices_from(gram)] += _RIDGE * float(np.trace(gram)) / len(gram) + np.finfo(float).tiny
+
+def _sum_of_answers(tables: FloatArray, answers: IntArray) -> FloatArray:
+    """Sum over answers of the row of each one's table, (n, n_functions)."""
+    total = np.zeros((len(answers), tables.shape[2]))
+    for code, table in zip(answers.T, np.ascontiguousarray(tables)):
+        total += table.take(code, axis=0, mode="wrap")  # -1 reads the last row, which is zero
+    return total
+
+
+def _design(functions: FloatArray, shared: FloatArray, answers: IntArray, n_codes: int) -> sp.csr_array:
+    """All functions of each row, and for each of its answers those that are shared, in that answer's columns."""
+    n, n_answers = answers.shape
+    width = shared.shape[1]
+    row, answer = np.nonzero((answers >= 0) & (answers < n_codes))
+    first = (answer * n_codes + answers[row, answer]) * width
+    columns = (first[:, None] + np.arange(width)).ravel()
+    starts = np.concatenate([[0], np.bincount(row, minlength=n).cumsum() * width])
+    parts = (shared[row].ravel(), columns, starts)
+    return sp.csr_array(sp.hstack([functions, sp.csr_array(parts, shape=(n, n_answers * n_codes * width))]))
+
+
+def _ridge(design: sp.csr_array, target: FloatArray) -> FloatArray:
+    n_columns = design.shape[1]
+    penalty = _RIDGE * float(design.data @ design.data) / n_columns + np.finfo(float).tiny
+    if n_columns > _DIRECT:
+        return np.asarray(lsmr(design, target, damp=np.sqrt(penalty), maxiter=_STEPS, atol=1e-8, btol=1e-8)[0])
+    gram = (design.T @ design).toarray()
+    gram[np.diag_indices_from(gram)] += penalty
     return np.asarray(linalg.solve(gram, design.T @ target, assume_a="pos", check_finite=False))
 
 

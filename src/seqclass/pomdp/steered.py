@@ -13,7 +13,8 @@ from seqclass.pomdp.grid import GridValueIteration
 from seqclass.pomdp.perseus import Perseus
 from seqclass.pomdp.policy import LookaheadPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.regression import corrected
+from seqclass.pomdp.pruned import PrunedLookaheadPolicy
+from seqclass.pomdp.regression import CorrectedValues, corrected
 from seqclass.pomdp.solver import Solver, certified
 from seqclass.pomdp.values import SteeringValues
 
@@ -99,7 +100,10 @@ class Steered(Solver):
         if projection is not problem:
             values = SteeringValues(problem, projection, policy.values)
             values = corrected(values, self.n_beliefs, as_generator(self.random_state))
-            policy = LookaheadPolicy(values, policy.info)
+            if isinstance(values, CorrectedValues):
+                policy = PrunedLookaheadPolicy(values, policy.info)
+            else:
+                policy = LookaheadPolicy(values, policy.info)
         policy = policy.with_info(seconds=time.perf_counter() - started, size=policy.values.size)
         return certified(policy, self.certificate_paths, self.random_state)
 

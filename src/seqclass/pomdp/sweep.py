@@ -7,56 +7,20 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from seqclass._arrays import BoolArray, FloatArray
-from seqclass.pomdp._grid_sweep import GridBlock, Look, solve_many
+from seqclass._validation import check_integer
+from seqclass.pomdp._grid_sweep import GridBlock, solve_many
+from seqclass.pomdp._team import Look, Team
+from seqclass.pomdp._value_team import ValueTeam, anchors
 from seqclass.pomdp.grid import GridValueIteration
-from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, SolveInfo
+from seqclass.pomdp.perseus import Perseus
+from seqclass.pomdp.policy import LookaheadPolicy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
-from seqclass.pomdp.randomised import RepricedPolicy, scale_prices
-from seqclass.pomdp.walk import check_feature
-
-
-class Team:
-    """Policies for several multipliers, which share a walk.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    multipliers : ndarray of shape (n_multipliers,)
-        Factors of all prices.
-    policies : sequence of Policy
-        Policy of each, on the problem at its prices.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import FirstK, TableProblem, scale_prices
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> policies = [FirstK(1).solve(scale_prices(problem, m)) for m in (1.0, 2.0)]
-    >>> Team(problem, np.array([1.0, 2.0]), policies).goes_on(problem.begin(), np.array([[True, False]]))[0]
-    array([[ True, False]])
-    """
-
-    def __init__(self, problem: AcquisitionProblem, multipliers: FloatArray, policies: Sequence[Policy]) -> None:
-        self.problem = problem
-        self.multipliers = multipliers
-        self.policies = [RepricedPolicy(p, problem, float(m)) for p, m in zip(policies, multipliers)]
-
-    def goes_on(self, info: InformationState, active: BoolArray) -> tuple[BoolArray, list[Look]]:
-        """Which of the policies that are still active at each history buy the next feature, (n, n_multipliers).
-
-        Second comes what they saw ahead, where they can tell: it cancels most of what chance does to sampled paths.
-        """
-        go_on = np.zeros_like(active)
-        for j, policy in enumerate(self.policies):
-            rows = np.flatnonzero(active[:, j])
-            if rows.size:
-                feature = policy.act(info[rows])
-                check_feature(self.problem, info.stage, feature[feature != DECIDE])
-                go_on[rows, j] = feature != DECIDE
-        return go_on, []
+from seqclass.pomdp.randomised import scale_prices
+from seqclass.pomdp.solver import Solver
+from seqclass.pomdp.steered import Steered
 
 
 class _GridTeam(Team):
@@ -114,9 +78,33 @@ def solve_sweep(solver: Any, problem: AcquisitionProblem, multipliers: FloatArra
     >>> len(solve_sweep(FirstK(1), problem, np.array([0.5, 2.0])).policies)
     2
     """
-    return Team(problem, multipliers, [solver.solve(scale_prices(problem, float(m))) for m in multipliers])
+    return _one_by_one(solver, problem, multipliers)
 
 
 @solve_sweep.register
 def _(solver: GridValueIteration, problem: AcquisitionProblem, multipliers: FloatArray) -> Team:
     return _GridTeam(problem, multipliers, solve_many(solver, problem, multipliers))
+
+
+@solve_sweep.register
+def _(solver: Perseus, problem: AcquisitionProblem, multipliers: FloatArray) -> Team:
+    if solver.target_gap is not None or solver.max_seconds is not None:  # each point is to have them
+        return _one_by_one(solver, problem, multipliers)
+    return _blended(solver, problem, multipliers)
+
+
+@solve_sweep.register
+def _(solver: Steered, problem: AcquisitionProblem, multipliers: FloatArray) -> Team:
+    return _blended(solver, problem, multipliers)
+
+
+def _one_by_one(solver: Solver, problem: AcquisitionProblem, multipliers: FloatArray) -> Team:
+    return Team(problem, multipliers, [solver.solve(scale_prices(problem, float(m))) for m in multipliers])
+
+
+def _blended(solver: Solver, problem: AcquisitionProblem, multipliers: FloatArray) -> Team:
+    if len(anchors(multipliers)) == len(multipliers):
+        return _one_by_one(solver, problem, multipliers)
+    paths = check_integer(solver.certificate_paths, "certificate_paths", 0)
+    bare = clone(solver).set_params(certificate_paths=0)
+    return ValueTeam(problem, multipliers, bare, max(2, paths) if paths else 0)

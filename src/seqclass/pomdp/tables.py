@@ -99,7 +99,8 @@ class TableProblem(AcquisitionProblem):
     def likelihood(self, stage: int, state: Any) -> FloatArray:
         """P(outcome | context, class), (n, n_outcomes, n_classes)."""
         table = self.context_likelihood(stage, self.contexts(stage, state))
-        return np.broadcast_to(table, (len(state), *table.shape[1:])) if len(table) == 1 else table
+        n = len(state)
+        return table if len(table) == n else np.broadcast_to(table, (n, *table.shape[1:]))
 
     def advance(self, stage: int, state: Any, outcome: IntArray) -> IntArray:
         """Context of the next stage."""

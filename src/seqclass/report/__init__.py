@@ -1,12 +1,12 @@
 """Reports: a run as one HTML page that needs neither a server nor a network.
 
-`write_report` makes the page; `explore` fits a classifier of the run once more, and the reader can step through what it
-asked for.
+`write_report` makes the page; `explore` and `explore_run` give the instances of a run that the reader can step through.
 """
 
 from __future__ import annotations
 
-from seqclass.report.explore import Explored, explore
+from seqclass.experiment import Explored
+from seqclass.report.explore import ExploredRun, explore, explore_run
 from seqclass.report.page import write_report
 
-__all__ = ["Explored", "explore", "write_report"]
+__all__ = ["Explored", "ExploredRun", "explore", "explore_run", "write_report"]

@@ -119,6 +119,25 @@ def marker(number: int, x: float, y: float, title: str = "") -> str:
     return element("path", inside, d=shape, transform=place, class_=f"s{number % N_COLOURS}")
 
 
+def sample(number: int) -> str:
+    """Mark of a method or a curve, for a legend."""
+    return element("svg", marker(number, 12.0, 8.0), viewBox="0 0 24 16", aria_hidden="true")
+
+
+def shortened(text: str, most: int) -> str:
+    """Text of at most so many characters, cut in the middle: names often differ at their ends.
+
+    Examples
+    --------
+    >>> shortened("mean concave points", 11)
+    'mean …oints'
+    """
+    if len(text) <= most:
+        return text
+    head = (most - 1) // 2
+    return f"{text[:head]}…{text[len(text) - (most - 1 - head) :]}"
+
+
 def cross(number: int, x: tuple[float, float, float], y: tuple[float, float, float]) -> str:
     """Intervals of a point, along and across; NaN where there is none."""
     style = {"class_": f"s{number % N_COLOURS} spread"}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from seqclass._text import value_text
-from seqclass.explanation import Explanation, ExplanationStep, _decision_line, _stop_line
-from seqclass.report._markup import element, script_json
-from seqclass.report.explore import Explored
+from seqclass.experiment import Explored
+from seqclass.explanation import Explanation, ExplanationStep
+from seqclass.report._markup import element, esc, script_json
+from seqclass.report.explore import ExploredRun
 
 _CONTROLS = """
 <div class="explorer" hidden>
@@ -43,24 +44,27 @@ _CONTROLS = """
 """
 
 
-def explorer_section(explored: Mapping[str, Explored]) -> str:
+def explorer_section(explored: ExploredRun) -> str:
     """Section in which the reader steps through instances.
 
     Parameters
     ----------
-    explored : mapping of str to Explored
-        Explained instances by the name of their classifier; at least one.
+    explored : ExploredRun
+        Explained instances by the name of their method, and what is to be said of them.
 
     Returns
     -------
     str
         Markup.
     """
-    without = "<noscript><p>Stepping through instances needs JavaScript.</p></noscript>"
     heading = "<h2>Step through instances</h2>"
-    data = script_json([_set(name, one) for name, one in explored.items()])
+    note = element("p", esc(explored.note), class_="note") if explored.note else ""
+    if not explored.methods:
+        return element("section", heading, note, id="explorer")
+    without = "<noscript><p>Stepping through instances needs JavaScript.</p></noscript>"
+    data = script_json([_set(name, one) for name, one in explored.methods.items()])
     held = f'<script type="application/json" id="explored">{data}</script>'
-    return element("section", heading, without, _CONTROLS, held, id="explorer")
+    return element("section", heading, without, note, _CONTROLS, held, id="explorer")
 
 
 def _set(name: str, explored: Explored) -> dict[str, Any]:
@@ -79,7 +83,7 @@ def _set(name: str, explored: Explored) -> dict[str, Any]:
 def _case(explanation: Explanation, row: Any, truth: Any) -> dict[str, Any]:
     asked = len(explanation.steps)
     title = f"Row {row}: {explanation.decision}, {asked} asked"
-    decided = _decision_line(explanation)
+    decided = explanation.decision_text
     if truth is not None:
         right = str(truth) == str(explanation.decision)
         title += "" if right else f" (in truth {truth})"
@@ -88,7 +92,7 @@ def _case(explanation: Explanation, row: Any, truth: Any) -> dict[str, Any]:
         "title": title,
         "prior": _rounded(explanation.prior),
         "steps": [_step(step) for step in explanation.steps],
-        "stop": _stop_line(explanation.not_asked),
+        "stop": explanation.stop_text,
         "decided": decided,
     }
 

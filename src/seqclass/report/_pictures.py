@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from seqclass.report._axes import FAR, N_COLOURS, Scale, cross, fitted, frame, marker, ticks
+from seqclass.report._axes import FAR, N_COLOURS, Scale, cross, fitted, frame, marker, sample, ticks
 from seqclass.report._markup import element, esc
 from seqclass.report._tables import Number, count, prices, table, with_interval
 
@@ -52,12 +52,8 @@ def picture_section(summary: Any, methods: Sequence[str]) -> str:
     note = "Marks are means, bars their 95% intervals, cut where they leave the picture; lines join a method's prices."
     if rest > 0:
         note += f" Drawn are the first {MOST} of {len(names)} data sets; the summary has the figures of all."
-    key = "".join(f"<li>{_sample(i)}{esc(name)}</li>" for name, i in numbers.items())
+    key = "".join(f"<li>{sample(i)}{esc(name)}</li>" for name, i in numbers.items())
     return f'<p class="note">{note}</p><ul class="legend">{key}</ul><div class="pictures">{"".join(figures)}</div>'
-
-
-def _sample(i: int) -> str:
-    return element("svg", marker(i, 12.0, 8.0), viewBox="0 0 24 16", aria_hidden="true")
 
 
 def _point(row: dict[str, Any], metric: str) -> Point:

@@ -1,201 +1,240 @@
-"""Instances to step through: a classifier of a run is fitted once more, and explains rows that it was scored on."""
+"""Instances to step through: what a run kept of those that its sequential methods explained."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from sklearn.base import clone
-
-from seqclass._frames import is_frame
 from seqclass._messages import near
 from seqclass._validation import check_integer
-from seqclass.datasets import Dataset, load
-from seqclass.experiment import Experiment, HoldOut, Protocol, Results, SourceSplit, StratifiedFolds
-from seqclass.experiment._cell import Cell, _known, _sequential
-from seqclass.explanation import Explanation
+from seqclass.experiment import Explored, Results
 
-_PROTOCOLS = {f"{p.__module__}.{p.__qualname__}": p for p in (StratifiedFolds, HoldOut, SourceSplit)}
+__all__ = ["ExploredRun", "explore", "explore_run"]
+
+#: How much of a page the instances may take.
+_MOST_CHARACTERS = 1_500_000
+#: Of many methods so many are named.
+_NAMED = 8
 
 
 @dataclass(frozen=True)
-class Explored:
-    """Explained instances of one classifier.
+class ExploredRun:
+    """Explained instances of the sequential methods of a run.
 
     Attributes
     ----------
-    explanations : sequence of Explanation of length n
-        What `SequentialClassifier.explain` gives.
-    rows : sequence of length n, optional
-        What to call the instances; by default they are numbered from 1.
-    truth : sequence of length n, optional
-        Their classes, by the labels of the explanations.
+    methods : mapping of str to Explored
+        By "METHOD on DATA", in the order of the run.
     note : str
-        Where they come from.
+        What is left out, or why there is nothing; empty where all is there.
 
     Examples
     --------
-    >>> from seqclass import etana
-    >>> from seqclass.datasets import load
-    >>> iris = load("iris")
-    >>> clf = etana().fit(iris.X, iris.labels)
-    >>> explored = Explored(clf.explain(iris.X[:3]), truth=iris.labels[:3].tolist())
-    >>> len(explored.explanations)
-    3
+    >>> ExploredRun({}, "No method of this run asks for features one by one.").n_instances
+    0
     """
 
-    explanations: Sequence[Explanation]
-    rows: Sequence[Any] | None = None
-    truth: Sequence[Any] | None = None
+    methods: Mapping[str, Explored]
     note: str = ""
 
-    def __post_init__(self) -> None:
-        n = len(self.explanations)
-        if not n:
-            raise ValueError("explanations must hold at least one.")
-        for one in self.explanations:
-            if not isinstance(one, Explanation):
-                raise TypeError(f"explanations must be what SequentialClassifier.explain gives, got {one!r}.")
-        for name in ("rows", "truth"):
-            value = getattr(self, name)
-            if value is not None and len(value) != n:
-                raise ValueError(f"{name} must have {n} entries, one an instance, got {len(value)}.")
+    @property
+    def n_instances(self) -> int:
+        """Number of instances."""
+        return sum(len(one.explanations) for one in self.methods.values())
 
 
 def explore(
-    results: Results,
-    data: Any,
-    name: str,
-    method: Any = None,
-    *,
-    price: float | None = None,
-    n_instances: int = 20,
-    missing_cost: float | None = None,
-    cv: Any = None,
+    results: Results, data: str, name: str, *, price: float | None = None, n_instances: int | None = None
 ) -> Explored:
-    """Fit a classifier of a run once more, and explain rows that it was scored on.
+    """Return the explained instances that a run kept of one method on one data set.
 
-    A run keeps no classifiers and no instances, only what they scored. The settings, the data and the rows are those of
-    the run's first cell of this data set, method and price, and are checked against it.
+    They are those of the first cell of this data set, method and price that kept any: rows that it was scored on.
 
     Parameters
     ----------
     results : Results
         The run.
-    data : str, path or Dataset
-        The data set, or what `seqclass.datasets.load` makes one of.
-    name : str
-        Name of the method in the run.
-    method : str, callable or estimator, optional
-        What the run was given under this name; by default the name itself, such as ``"etana"``.
+    data, name : str
+        Names of the data set and of the method in the run.
     price : float, optional
-        Price of the run; by default its first.
-    n_instances : int
-        Most instances to explain, taken evenly from the rows scored.
-    missing_cost : float, optional
-        What the run had, with ``feature_costs="dataset"``.
-    cv : int or Protocol, optional
-        Protocol of the run, if it is one of your own.
+        Price of the run; by default the first that it has of these.
+    n_instances : int, optional
+        Most instances, evenly taken from those that were kept; by default all of them.
 
     Returns
     -------
     Explored
+        Its rows are numbered from 1.
 
     Raises
     ------
     ValueError
-        If the run has no such cell, its settings or data are not those that are given, or the method is not sequential.
+        If the run has no such cell, the method is not sequential, or no explanations were kept.
 
     Examples
     --------
     >>> import os, tempfile
+    >>> from seqclass.experiment import Experiment
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     results = Experiment(["iris"], ["etana"], cv=3).run(os.path.join(folder, "iris.run"))
     ...     explored = explore(results, "iris", "etana", n_instances=4)
     >>> [explanation.decision for explanation in explored.explanations]
-    ['setosa', 'setosa', 'versicolor', 'virginica']
+    ['setosa', 'setosa', 'virginica', 'virginica']
     """
-    check_integer(n_instances, "n_instances", 1)
-    dataset = data if isinstance(data, Dataset) else load(data)
-    key = _key(results, dataset, name, price)
-    cell = _cell(results.settings(key), key, dataset, name if method is None else method, missing_cost, cv)
-    train, scored = cell.protocol.split(dataset, cell.labels["fold"], cell.labels["seed"])
-    rows = np.sort(scored)[
-        np.unique(np.linspace(0, len(scored) - 1, min(n_instances, len(scored))).round().astype(int))
-    ]
-    X = dataset.X
-    X_train, X_rows = (X.iloc[train], X.iloc[rows]) if is_frame(X) else (X[train], X[rows])
-    fitted = clone(cell.estimator, safe=False).fit(X_train, dataset.y[train])
-    clf, X_seen = _sequential(fitted, _known(X_train, X_rows) if is_frame(X) else X_rows)
-    if clf is None:
-        raise ValueError(f"{name!r} asks for no features one by one, so there is nothing to step through.")
-    # behind other steps its columns may not be those of the data set
-    names = dataset.feature_names if clf is fitted and not is_frame(X) else None
-    labels = (*dataset.class_names, *dataset.decisions)
-    note = f"Price {cell.labels['price']:g}, seed {cell.labels['seed']}, fold {cell.labels['fold']}: "
-    note += f"{len(rows)} of the {len(scored)} rows scored, evenly taken; rows are numbered from 1."
-    return Explored(
-        [_labelled(e, labels) for e in clf.explain(X_seen, feature_names=names)],
-        rows=[int(row) + 1 for row in rows],
-        truth=[labels[c] for c in dataset.y[rows]],
-        note=note,
-    )
-
-
-def _key(results: Results, data: Dataset, name: str, price: float | None) -> str:
-    """Key of the first cell of a data set, method and price."""
+    if n_instances is not None:
+        check_integer(n_instances, "n_instances", 1)
     table = results.table()
-    for column, value in (("data", data.name), ("method", name), ("price", price)):
+    for column, value in (("data", data), ("method", name), ("price", price)):
         there = list(dict.fromkeys(table[column]))
         if value is not None and value not in there:
             shown = near(value, there, "it has") if isinstance(value, str) else f"it has {there}."
             raise ValueError(f"the run has no {column} {value!r}: {shown}")
-        table = table if value is None else table[table[column] == value]
-    if not len(table):
-        raise ValueError(f"the run has no cell of {name!r} on {data.name!r} at this price.")
-    return str(table.index[0])
+    cells = table[(table["data"] == data) & (table["method"] == name)]
+    cells = cells if price is None else cells[cells["price"] == price]
+    if not len(cells):
+        at = "" if price is None else f" at price {price:g}"
+        raise ValueError(f"the run has no cell of {name!r} on {data!r}{at}.")
+    cells = cells[cells["price"] == cells["price"].iloc[0]]
+    kept = set(results.keys_with("explanations"))
+    key = next((key for key in cells.index if key in kept), None)
+    if key is None:
+        raise ValueError(f"there is nothing to step through of {name!r} on {data!r}: {_why_not(cells)}")
+    return _told(results, key, cells.loc[key], n_instances)
 
 
-def _cell(
-    settings: Mapping[str, Any], key: str, data: Dataset, method: Any, missing_cost: float | None, cv: Any
-) -> Cell:
-    """Cell of a run, made anew from what it was given."""
-    prices = dict(settings["costs"]["mapping"])["feature_costs"]
-    experiment = Experiment(
-        [data],
-        {settings["method"]: method},
-        prices=[settings["price"]],
-        cv=_protocol(settings["cv"]) if cv is None else cv,
-        seeds=[settings["seed"]],
-        feature_costs="uniform" if isinstance(prices, float) else "dataset",
-        missing_cost=missing_cost,
-    )
-    cells, _ = experiment._cells()
-    [cell] = [cell for cell in cells if cell.labels["fold"] == settings["fold"]]
-    if cell.key != key:
-        names = {"fingerprint": "the data", "estimator": "the method", "costs": "the costs", "cv": "the protocol"}
-        wrong = [what for part, what in names.items() if cell.settings[part] != settings[part]]
-        raise ValueError(
-            f"{' and '.join(wrong)} of {settings['method']!r} on {data.name!r} are not what the run had; "
-            "pass what it was given, under the seqclass that it was computed with."
-        )
-    return cell
+def explore_run(results: Results, *, price: float | None = None, n_instances: int | None = None) -> ExploredRun:
+    """Return what a run kept of every sequential method on every data set, as much as a page can hold.
+
+    Parameters
+    ----------
+    results : Results
+        The run.
+    price : float, optional
+        Price of the run; by default the first that each method has on a data set.
+    n_instances : int, optional
+        Most instances of each, evenly taken from those that were kept; by default all of them.
+
+    Returns
+    -------
+    ExploredRun
+
+    Raises
+    ------
+    ValueError
+        If the run has no such price.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from seqclass.experiment import Experiment
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     results = Experiment(["iris", "wine"], ["etana"], cv=3).run(os.path.join(folder, "two.run"))
+    ...     found = explore_run(results, n_instances=5)
+    >>> list(found.methods), found.n_instances, found.note
+    (['etana on iris', 'etana on wine'], 10, '')
+    """
+    if n_instances is not None:
+        check_integer(n_instances, "n_instances", 1)
+    table = results.table()
+    kept = set(results.keys_with("explanations"))
+    found: dict[str, Explored] = {}
+    left: list[str] = []
+    room = _MOST_CHARACTERS
+    sequential = list(sequential_methods(table, price))
+    for title, cells in sequential:
+        key = next((key for key in cells.index if key in kept), None)
+        if key is None:
+            continue
+        one = _told(results, key, cells.loc[key], n_instances)
+        size = _characters(one)
+        if size > room:
+            left.append(title)
+            continue
+        found[title], room = one, room - size
+    if not sequential:
+        return ExploredRun({}, _none_sequential(price))
+    if not found and not left:
+        return ExploredRun({}, "This run keeps no explained instances: " + _why_not(sequential[0][1]))
+    return ExploredRun(found, left_out(left))
 
 
-def _protocol(cv: Mapping[str, Any]) -> Protocol:
-    name = cv.get("class")
-    if name not in _PROTOCOLS:
-        raise ValueError(f"the run was cut by a protocol of its own, {name}; pass it as cv.")
-    return _PROTOCOLS[name](**dict(cv["params"]["mapping"]))
+def sequential_methods(table: Any, price: float | None = None) -> Iterator[tuple[str, Any]]:
+    """Cells of each sequential method on each data set, at one price, by "METHOD on DATA".
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Table of a run.
+    price : float, optional
+        The price; by default the first that each method has on a data set.
+
+    Yields
+    ------
+    (str, pandas.DataFrame)
+
+    Raises
+    ------
+    ValueError
+        If the table has no such price.
+    """
+    prices = list(dict.fromkeys(table["price"]))
+    if price is not None and price not in prices:
+        raise ValueError(f"the run has no price {price!r}: it has {prices}.")
+    for (data, method), cells in table.groupby(["data", "method"], sort=False):
+        own = cells[cells["price"] == (cells["price"].iloc[0] if price is None else price)]
+        if (own["status"] != "").any():
+            yield f"{method} on {data}", own
 
 
-def _labelled(explanation: Explanation, labels: Sequence[str]) -> Explanation:
-    """Explanation of a classifier that was fitted on codes, with the labels of classes and further decisions."""
-    return replace(
-        explanation,
-        classes=tuple(labels[c] for c in explanation.classes),
-        decision=labels[explanation.decision],
-        decision_costs={labels[code]: cost for code, cost in explanation.decision_costs.items()},
-    )
+def left_out(titles: list[str]) -> str:
+    """Sentence that names what did not fit; empty if all did.
+
+    Examples
+    --------
+    >>> left_out(["etana on digits"])
+    'Left out, so that the page stays small: etana on digits.'
+    """
+    return f"Left out, so that the page stays small: {some(titles)}." if titles else ""
+
+
+def some(titles: list[str]) -> str:
+    """Name the first of many.
+
+    Examples
+    --------
+    >>> some(list("abcdefghij"))
+    'a, b, c, d, e, f, g, h and 2 more'
+    """
+    more = f" and {len(titles) - _NAMED} more" if len(titles) > _NAMED else ""
+    return ", ".join(titles[:_NAMED]) + more
+
+
+def _none_sequential(price: float | None) -> str:
+    at = "" if price is None else f" at price {price:g}"
+    return f"No method of this run asks for features one by one{at}."
+
+
+def _why_not(cells: Any) -> str:
+    if (cells["error"] != "").all():
+        return "all its cells failed."
+    if (cells["status"] == "").all():
+        return "it asks for no features one by one."
+    return "it was run with keep_explanations=0 or by an earlier version; run it again with another file."
+
+
+def _told(results: Results, key: str, cell: Any, n_instances: int | None) -> Explored:
+    """What a cell kept, with rows as people count them, and where they come from."""
+    found = results.explored(key)
+    assert found is not None
+    found = found if n_instances is None else found.thin(n_instances)
+    note = f"Price {cell['price']:g}, seed {cell['seed']}, fold {cell['fold']}: {len(found.explanations)} of the "
+    note += f"{cell['n_test']} rows scored, evenly taken; rows are numbered from 1."
+    return replace(found, rows=[int(row) + 1 for row in found.rows or ()], note=note)
+
+
+def _characters(explored: Explored) -> int:
+    """About how much of a page it takes."""
+    n_classes = len(explored.explanations[0].classes)
+    steps = sum(len(one.steps) for one in explored.explanations)
+    return steps * (120 + 10 * n_classes) + len(explored.explanations) * (300 + 10 * n_classes)

@@ -2,8 +2,9 @@
 "use strict";
 (() => {
   const root = document.getElementById("explorer");
-  if (!root) return;
-  const sets = JSON.parse(document.getElementById("explored").textContent);
+  const held = document.getElementById("explored");
+  if (!held) return;
+  const sets = JSON.parse(held.textContent);
   const at = (name) => root.querySelector(`[data-part="${name}"]`);
   const part = Object.fromEntries(
     ["set", "case", "earlier", "later", "note", "previous", "next", "slider", "told", "beliefs", "others", "list"].map(

@@ -9,13 +9,14 @@ from typing import Any
 
 from seqclass import __version__
 from seqclass._files import replacing
-from seqclass.experiment import Results
+from seqclass.experiment import Explored, Results
 from seqclass.explanation import Explanation
+from seqclass.report._acquisition import acquisition_section
 from seqclass.report._explorer import explorer_section
 from seqclass.report._markup import element, esc, resource, source_hash
 from seqclass.report._pictures import picture_section
 from seqclass.report._sections import comparison_section, failure_section, settings_section, summarise, summary_section
-from seqclass.report.explore import Explored
+from seqclass.report.explore import ExploredRun, explore_run
 
 
 def write_report(
@@ -23,7 +24,8 @@ def write_report(
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
-    explanations: Mapping[str, Explored | Sequence[Explanation]] | None = None,
+    explanations: ExploredRun | Mapping[str, Explored | Sequence[Explanation]] | None = None,
+    price: float | None = None,
 ) -> Path:
     """Write a run as one HTML page: tables that sort, pictures, and instances to step through.
 
@@ -38,9 +40,12 @@ def write_report(
         The page. It is written whole or not at all, and replaces a file that is there.
     title : str, optional
         By default the name of the run's file.
-    explanations : mapping of str to Explored or sequence of Explanation, optional
+    explanations : ExploredRun or mapping of str to Explored or sequence of Explanation, optional
         Explained instances by the name of their classifier: from `explore`, or from `SequentialClassifier.explain` of
-        any classifier.
+        any classifier; none if it is empty. By default what `explore_run` gives.
+    price : float, optional
+        Price of the run at which to show what was acquired, and to step through; by default the first that each method
+        has on a data set.
 
     Returns
     -------
@@ -50,7 +55,7 @@ def write_report(
     Raises
     ------
     ValueError
-        If the run holds no cell that is done, or there are no explanations under a name.
+        If the run holds no cell that is done or has no such price, or there are no explanations under a name.
     FileNotFoundError
         If the folder does not exist.
 
@@ -67,32 +72,22 @@ def write_report(
     """
     if Path(path).exists() and Path(path).samefile(results.path):
         raise ValueError(f"path: {os.fspath(path)} is the run itself; write the page elsewhere.")
-    explored = {
-        str(name): one if isinstance(one, Explored) else Explored(list(one))
-        for name, one in (explanations or {}).items()
-    }
-    text = _page(results, results.path.name if title is None else title, explored)
+    if explanations is not None and not isinstance(explanations, ExploredRun):
+        found = {str(k): one if isinstance(one, Explored) else Explored(list(one)) for k, one in explanations.items()}
+        explanations = ExploredRun(found)
+    text = _page(results, results.path.name if title is None else title, explanations, price)
     with replacing(path) as temporary:
         temporary.write_bytes(text.encode("utf-8", errors="backslashreplace"))
     return Path(path)
 
 
-def _page(results: Results, title: str, explored: Mapping[str, Explored]) -> str:
+def _page(results: Results, title: str, explored: ExploredRun | None, price: float | None) -> str:
     cells = results.table()
     if not len(cells):
         raise ValueError(f"{results.path} holds no cell that is done.")
     # a run that goes on meanwhile does not change what is told
     fixed = Results(results.path, cells.index.tolist())
-    summary = summarise(fixed, cells)
-    parts = {
-        "Summary": _section("Summary", summary_section(summary)),
-        "Comparison": _section("Comparison", comparison_section(fixed, cells)),
-        "Pictures": _section("Pictures", picture_section(summary, list(dict.fromkeys(cells["method"])))),
-    }
-    if explored:
-        parts["Explorer"] = explorer_section(explored)
-    parts["Failures"] = _section("Failures", failure_section(cells))
-    parts["Settings"] = _section("Settings", settings_section(fixed, cells))
+    parts = _parts(fixed, cells, explore_run(fixed, price=price) if explored is None else explored, price)
     links = "".join(f'<li><a href="#{name.lower()}">{name}</a></li>' for name in parts)
     header = element(
         "header",
@@ -103,6 +98,23 @@ def _page(results: Results, title: str, explored: Mapping[str, Explored]) -> str
     )
     footer = f"<footer><p>Written by seqclass {esc(__version__)}.</p></footer>"
     return _document(title, f'{header}<main id="main">{"".join(parts.values())}</main>{footer}')
+
+
+def _parts(results: Results, cells: Any, explored: ExploredRun, price: float | None) -> dict[str, str]:
+    """Sections of the page by name, in order."""
+    summary = summarise(results, cells)
+    contents = {
+        "Summary": summary_section(summary),
+        "Comparison": comparison_section(results, cells),
+        "Pictures": picture_section(summary, list(dict.fromkeys(cells["method"]))),
+        "Acquisition": acquisition_section(results, price),
+    }
+    parts = {name: _section(name, content) for name, content in contents.items()}
+    if explored.methods or explored.note:
+        parts["Explorer"] = explorer_section(explored)
+    parts["Failures"] = _section("Failures", failure_section(cells))
+    parts["Settings"] = _section("Settings", settings_section(results, cells))
+    return parts
 
 
 def _section(name: str, content: str) -> str:

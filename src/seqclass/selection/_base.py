@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from seqclass._arrays import BoolArray, IntArray
+from seqclass._frames import is_frame
+from seqclass._validation import plain_labels
 
 #: Number types that are taken as they are; anything else becomes the first.
 DTYPES = [np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint8]
@@ -85,16 +89,17 @@ class Selector(SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Check data with a target of any kind, which is returned as it is."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        X, y = validate_data(
-            self,
-            mark_missing(X) if self._discrete else X,
-            y,
-            reset=reset,
-            dtype=dtype,
-            accept_sparse=("csr", "csc") if self._accepts_sparse else False,
-            ensure_all_finite=False,
-            ensure_min_samples=self._min_rows,
-        )
+        with naming_columns(X):
+            X, y = validate_data(
+                self,
+                mark_missing(X) if self._discrete else X,
+                plain_labels(y),
+                reset=reset,
+                dtype=dtype,
+                accept_sparse=("csr", "csc") if self._accepts_sparse else False,
+                ensure_all_finite=False,
+                ensure_min_samples=self._min_rows,
+            )
         check_finite_columns(X, self._allows_nan, getattr(self, "feature_names_in_", None))
         return X, y
 
@@ -107,7 +112,7 @@ class Selector(SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
         labels = plain_labels(column_or_1d(y, warn=True))
         check_classification_targets(labels)
         if classes is not None:
-            classes = plain_labels(np.asarray(classes))
+            classes = plain_labels(np.asarray(classes), "classes")
         if reset:
             self.classes_ = np.unique(labels if classes is None else classes)
             if len(self.classes_) < 2:
@@ -156,19 +161,64 @@ def mark_missing(X: Any) -> Any:
     return marked
 
 
-def plain_labels(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Labels as they are, but numbers or booleans that came as objects, as from a data frame, as an array of their own.
+@contextmanager
+def naming_columns(X: Any) -> Iterator[None]:
+    """Have an error about data that are no numbers name the column.
 
     Examples
     --------
-    >>> plain_labels(np.array([2, 0], dtype=object)).dtype.kind
-    'i'
+    >>> with naming_columns([[1.0, "red"]]):
+    ...     np.array([[1.0, "red"]]).astype(np.float64)
+    Traceback (most recent call last):
+        ...
+    ValueError: column 1 of X holds the text 'red', and selectors take numbers: ...
     """
-    if labels.dtype != object:
-        return labels
-    plain = np.asarray(labels.tolist())
-    kinds = {isinstance(label, (bool, np.bool_)) for label in labels.tolist()}
-    return plain if plain.dtype.kind in "biuf" and plain.shape == labels.shape and len(kinds) == 1 else labels
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        found = _first_text(X)
+        if found is None:
+            raise
+        name, value = found
+        raise ValueError(
+            f"column {name} of X holds {value}, and selectors take numbers: encode the column (OrdinalEncoder or "
+            "OneHotEncoder of sklearn.preprocessing), leave it out, or put NaN where it means that nothing is known. "
+            "SequentialClassifier(selector=...) encodes columns of text by itself."
+        ) from error
+
+
+def _first_text(X: Any) -> tuple[Any, str] | None:
+    """Name of the first column that holds no numbers, and what it holds."""
+    columns: list[tuple[Any, Any]]
+    if is_frame(X):
+        columns = [(repr(str(name)), X.iloc[:, j]) for j, name in enumerate(X.columns)]
+        if any(getattr(column.dtype, "kind", "O") in "mM" for _, column in columns):
+            name = next(name for name, column in columns if getattr(column.dtype, "kind", "O") in "mM")
+            return name, "dates or durations"
+    else:
+        table = None if sp.issparse(X) else _as_objects(X)
+        columns = [] if table is None or table.ndim != 2 else list(enumerate(table.T))
+    for name, column in columns:
+        if getattr(column.dtype, "kind", "O") not in "biufc":
+            for value in column.tolist():
+                if isinstance(value, str) and not _is_number(value):
+                    return name, f"the text {value!r}"
+    return None
+
+
+def _as_objects(X: Any) -> npt.NDArray[Any] | None:
+    try:
+        return np.asarray(X, dtype=object)
+    except ValueError:  # rows of several lengths
+        return None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def check_finite_columns(X: Any, allow_nan: bool, names: Any = None) -> None:

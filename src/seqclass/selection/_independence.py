@@ -11,17 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import xlogy
-from scipy.stats import chi2, norm
-from scipy.stats import f as f_distribution
+from scipy.stats import chi2
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass.selection._information_dependence import InformationDependence
-from seqclass.selection._measures import Columns, CorrelationDependence
+from seqclass.selection._measures import Columns
 
 #: Conditioning sets tested at a time.
 _SETS = 1024
-#: What remains of a feature, as a share of its variance, when others explain it.
-_EXPLAINED = 1e-9
 
 
 class ConditionalTest(ABC):
@@ -45,6 +42,26 @@ class ConditionalTest(ABC):
     def _independent(self, member: int, sets: IntArray) -> bool:
         """Whether a feature is independent of the class given any one of the sets, shape (n_sets, size)."""
 
+    def passing(self, columns: Columns, largest: int, replaces: bool) -> int:
+        """How many of the next columns leave the features as they are, up to one that has to be looked at by itself.
+
+        Parameters
+        ----------
+        columns : Columns
+            Columns that depend on the class, in order of arrival.
+        largest : int
+            Size of the largest conditioning sets.
+        replaces : bool
+            Whether a new column may drop older features though these explain it.
+
+        Returns
+        -------
+        int
+            Number of columns at the start that some set of features separates from the class, and that, with
+            ``replaces``, separate no feature from it.
+        """
+        return 0
+
     def separated(self, member: int, largest: int, through: int | None = None) -> bool:
         """Whether some set of up to ``largest`` other features makes this one independent of the class.
 
@@ -57,97 +74,26 @@ class ConditionalTest(ABC):
         through : int, optional
             A feature that the sets must hold.
         """
-        others = [j for j in range(self.n_members) if j not in (member, through)]
-        fixed = [] if through is None else [through]
-        for size in range(1, largest + 1):
-            for sets in _sets(others, size - len(fixed), fixed):
-                if self._independent(member, sets):
-                    return True
-        return False
+        sets = conditioning_sets(self.n_members, member, largest, through)
+        return any(self._independent(member, batch) for batch in sets)
 
 
-def _sets(others: Sequence[int], size: int, fixed: list[int]) -> Iterator[IntArray]:
-    """Batches of the sets of ``size`` of the others and the fixed ones."""
-    subsets = combinations(others, size)
-    while batch := [fixed + list(some) for some in islice(subsets, _SETS)]:
-        yield np.array(batch, dtype=np.intp)
-
-
-class PartialCorrelationTest(ConditionalTest):
-    """Fisher's Z-test of the partial correlation with the class; an F-test where the class is more than one number.
+def conditioning_sets(n_members: int, member: int, largest: int, through: int | None = None) -> Iterator[IntArray]:
+    """Batches of the sets of up to ``largest`` features other than one, the smallest first; all hold ``through``.
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([0, 1], 300)
-    >>> cause = y + 0.8 * rng.normal(size=600)
-    >>> test = PartialCorrelationTest(0.01, y, None, 2)
-    >>> columns, _, relevant = test.prepare(np.stack([cause, cause + rng.normal(size=600)], axis=1), 0)
-    >>> for j in range(2):
-    ...     test.add(columns.take([j]))
-    >>> relevant, test.separated(0, 3), test.separated(1, 3)
-    (array([ True,  True]), False, True)
+    >>> [sets.tolist() for sets in conditioning_sets(4, 0, 2)]
+    [[[1], [2], [3]], [[1, 2], [1, 3], [2, 3]]]
+    >>> [sets.tolist() for sets in conditioning_sets(4, 0, 2, through=3)]
+    [[[3]], [[3, 1], [3, 2]]]
     """
-
-    def __init__(self, alpha: float, codes: IntArray, values: FloatArray | None, n_classes: int) -> None:
-        self.alpha, self.n = alpha, len(codes)
-        self.dependence = CorrelationDependence(alpha, codes, values, n_classes)
-        self.n_members = 0
-        self.members: Columns | None = None
-        self.gram = np.empty((0, 0))
-        self.with_class = np.empty((0, self.dependence.basis.shape[1]))
-
-    def prepare(self, X: Any, first: int) -> tuple[Columns, FloatArray, Any]:
-        """Prepare columns, and test them against the class alone."""
-        columns, relevance = self.dependence.prepare(X, first)
-        return columns, relevance, self.dependence.relevant(relevance)
-
-    def add(self, column: Columns) -> None:
-        """Add a feature."""
-        self.with_class = np.concatenate([self.with_class, self.dependence.with_class(column)])
-        self.members = column if self.members is None or not self.n_members else self.members.join(column)
-        row = self.dependence.correlations(column, self.members)
-        gram = np.ones((self.n_members + 1, self.n_members + 1))
-        gram[:-1, :-1], gram[-1], gram[:, -1] = self.gram, row, row
-        self.gram = gram
-        self.n_members += 1
-
-    def drop(self, member: int) -> None:
-        """Leave a feature out; later ones move up."""
-        rest = np.delete(np.arange(self.n_members), member)
-        self.gram, self.with_class = self.gram[np.ix_(rest, rest)], self.with_class[rest]
-        self.members = None if self.members is None else self.members.take(rest)
-        self.n_members -= 1
-
-    def _independent(self, member: int, sets: IntArray) -> bool:
-        size = sets.shape[1]
-        return bool((self.partial(member, sets) < self._critical(size)).any())
-
-    def partial(self, member: int, sets: IntArray) -> FloatArray:
-        """Multiple correlation of a feature with the class given each set; 0 where nothing is left to explain."""
-        gram = self.gram[sets[:, :, None], sets[:, None, :]] + 1e-12 * np.eye(sets.shape[1])
-        with_member, with_class = self.gram[sets, member][:, :, None], self.with_class[sets]
-        solved = np.linalg.solve(gram, np.concatenate([with_member, with_class], axis=2))
-        left = 1 - np.einsum("ijk,ijk->i", with_member, solved[:, :, :1])
-        shared = self.with_class[member] - np.einsum("ij,ijk->ik", with_member[:, :, 0], solved[:, :, 1:])
-        rest = np.eye(with_class.shape[2]) - with_class.transpose(0, 2, 1) @ solved[:, :, 1:]
-        # a direction of the class that the set explains in full has no part in it
-        size, axes = np.linalg.eigh(rest)
-        along = np.einsum("ij,ijk->ik", shared, axes) ** 2
-        explained = np.divide(along, size, out=np.zeros_like(along), where=size > _EXPLAINED).sum(axis=1)
-        square = np.divide(explained, left, out=np.zeros_like(left), where=left > _EXPLAINED)
-        return np.asarray(np.sqrt(np.minimum(square, 1.0)))
-
-    def _critical(self, size: int) -> float:
-        """Correlation below which a test does not reject; above one where there are too few rows for any."""
-        q = self.with_class.shape[1]
-        free = self.n - size - (3 if q == 1 else 1 + q)
-        if free <= 0:
-            return 2.0
-        if q == 1:
-            return float(np.tanh(norm.isf(self.alpha / 2) / np.sqrt(free)))
-        critical = q / free * f_distribution.isf(self.alpha, q, free)
-        return float(np.sqrt(critical / (1 + critical)))
+    others = [j for j in range(n_members) if j not in (member, through)]
+    fixed = [] if through is None else [through]
+    for size in range(1, largest + 1):
+        subsets = combinations(others, size - len(fixed))
+        while batch := [fixed + list(some) for some in islice(subsets, _SETS)]:
+            yield np.array(batch, dtype=np.intp)
 
 
 class LikelihoodRatioTest(ConditionalTest):

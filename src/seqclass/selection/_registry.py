@@ -6,11 +6,12 @@ from seqclass.persistence import register
 from seqclass.selection._fires_ann import FiresANN
 from seqclass.selection._fires_glm import FiresGLM
 from seqclass.selection._fires_sdt import FiresSDT
-from seqclass.selection._independence import LikelihoodRatioTest, PartialCorrelationTest
+from seqclass.selection._independence import LikelihoodRatioTest
 from seqclass.selection._information_dependence import InformationDependence
 from seqclass.selection._measures import Columns, CorrelationDependence
 from seqclass.selection._pair_tables import Indicators
 from seqclass.selection._pairwise_scan import PairwiseScan
+from seqclass.selection._partial_correlation import PartialCorrelationTest
 from seqclass.selection._reasons import FeatureReasons, ReasonLog
 from seqclass.selection.alpha_investing import AlphaInvesting
 from seqclass.selection.efs import EFS

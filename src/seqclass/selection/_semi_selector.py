@@ -15,7 +15,8 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 
-from seqclass.selection._base import Selector, plain_labels
+from seqclass._validation import plain_labels
+from seqclass.selection._base import Selector
 from seqclass.selection._semi_evaluate import Evaluator, Split
 from seqclass.selection._semi_history import SemiRFSStep, as_history
 from seqclass.selection._semi_search import SearchState, run_search

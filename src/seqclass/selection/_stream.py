@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray
-from seqclass.selection._base import DTYPES, Selector, check_finite_columns, mark_missing
+from seqclass.selection._base import DTYPES, Selector, check_finite_columns, mark_missing, naming_columns
 from seqclass.selection._outcome_columns import check_whole_numbers
 
 if TYPE_CHECKING:
@@ -119,14 +119,15 @@ class FeatureStream(Selector):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         names = _names(X_block, feature_names)
-        X = check_array(
-            mark_missing(X_block) if self._discrete else X_block,
-            accept_sparse=("csr", "csc") if self._accepts_sparse else False,
-            dtype=DTYPES,
-            ensure_all_finite=False,
-            ensure_min_samples=self._min_rows,
-            ensure_min_features=0,
-        )
+        with naming_columns(X_block):
+            X = check_array(
+                mark_missing(X_block) if self._discrete else X_block,
+                accept_sparse=("csr", "csc") if self._accepts_sparse else False,
+                dtype=DTYPES,
+                ensure_all_finite=False,
+                ensure_min_samples=self._min_rows,
+                ensure_min_features=0,
+            )
         if names is not None and len(names) != X.shape[1]:
             raise ValueError(f"feature_names must have {X.shape[1]} names, one a column of X_block, got {len(names)}.")
         check_finite_columns(X, self._allows_nan, names)

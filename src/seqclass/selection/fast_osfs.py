@@ -43,6 +43,8 @@ class FastOSFS(OSFS):
     array([2])
     """
 
+    _replaces = False
+
     def _prune(self) -> None:
         new = len(self._kept) - 1
         if self._test.separated(new, self.max_condition):

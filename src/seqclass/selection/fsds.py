@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass._validation import check_integer, check_real
-from seqclass.selection._base import check_finite_columns
+from seqclass.selection._base import check_finite_columns, naming_columns
 from seqclass.selection._rows import RowStream
 
 
@@ -124,7 +124,8 @@ class FSDS(RowStream):
         return super().partial_fit(X, y, classes)  # type: ignore[arg-type]
 
     def _checked(self, X: Any, y: Any, classes: npt.ArrayLike | None, *, first: bool) -> tuple[Any, IntArray]:
-        X = validate_data(self, X, reset=first, dtype=np.float64, ensure_all_finite=False)
+        with naming_columns(X):
+            X = validate_data(self, X, reset=first, dtype=np.float64, ensure_all_finite=False)
         check_finite_columns(X, False, getattr(self, "feature_names_in_", None))
         return X, np.zeros(len(X), dtype=np.intp)
 

@@ -8,9 +8,13 @@ import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass._validation import check_choice, check_integer, check_real
-from seqclass.selection._independence import ConditionalTest, LikelihoodRatioTest, PartialCorrelationTest
-from seqclass.selection._measures import blocks
+from seqclass.selection._independence import ConditionalTest, LikelihoodRatioTest
+from seqclass.selection._measures import Columns, blocks
+from seqclass.selection._partial_correlation import PartialCorrelationTest
 from seqclass.selection._stream import FeatureStream
+
+#: Relevant columns that are tested at once, at most.
+_MOST = 1024
 
 
 class OSFS(FeatureStream):
@@ -68,6 +72,8 @@ class OSFS(FeatureStream):
     """
 
     _accepts_sparse = True
+    #: Whether a feature that others explain may still drop older ones before it goes.
+    _replaces = True
 
     def __init__(
         self,
@@ -117,17 +123,34 @@ class OSFS(FeatureStream):
         for start, stop in blocks(X):
             columns, relevance, relevant = self._test.prepare(X[:, start:stop], self.n_seen_ + start)
             self._scores.append(relevance)
-            for j in np.flatnonzero(relevant):
-                self._test.add(columns.take([j]))
-                self._kept.append(self.n_seen_ + start + int(j))
-                self._prune()
+            self._decide(columns, np.flatnonzero(relevant), self.n_seen_ + start)
         self.selected_ = np.array(self._kept, dtype=np.intp)
+
+    def _decide(self, columns: Columns, relevant: IntArray, first: int) -> None:
+        """Take the relevant ones of some columns, in order; those in a row that change nothing go together."""
+        at, width = 0, 1
+        while at < len(relevant):
+            some = relevant[at : at + width]
+            passed = 0
+            if len(some) > 1:
+                passed = self._test.passing(columns.take(some), self.max_condition, self._replaces)
+                at += passed
+            kept = list(self._kept)
+            if passed < len(some):
+                self._test.add(columns.take([relevant[at]]))
+                self._kept.append(first + int(relevant[at]))
+                self._prune()
+                at += 1
+            # columns behind one that changes something are tested again, so look no further than they came this time
+            width = min(2 * width, _MOST) if self._kept == kept else max(1, passed)
 
     def _prune(self) -> None:
         """Drop what the new feature, the last one, makes redundant, or itself."""
         member = 0
         while member < len(self._kept):
-            if self._test.separated(member, self.max_condition):
+            # sets without the new feature were tested when the last of them came
+            new = len(self._kept) - 1
+            if self._test.separated(member, self.max_condition, through=new if member < new else None):
                 self._drop(member)
             else:
                 member += 1

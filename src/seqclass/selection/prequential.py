@@ -15,8 +15,8 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from seqclass._arrays import FloatArray, IntArray
-from seqclass._validation import check_integer
-from seqclass.selection._base import plain_labels
+from seqclass._validation import check_integer, plain_labels
+from seqclass.selection._base import naming_columns
 from seqclass.selection.stability import windowed_stability
 
 __all__ = ["Prequential", "RiverClassifier", "prequential"]
@@ -145,10 +145,11 @@ def prequential(
     for name, estimator in (("selector", selector), ("classifier", classifier)):
         if not hasattr(estimator, "partial_fit") and not (name == "selector" and estimator is None):
             raise TypeError(f"{name} must have partial_fit to learn from a stream, {estimator!r} has none.")
-    X = check_array(X, accept_sparse="csr", dtype=np.float64)
+    with naming_columns(X):
+        X = check_array(X, accept_sparse="csr", dtype=np.float64)
     labels = plain_labels(column_or_1d(y))
     check_consistent_length(X, labels)
-    known = np.unique(labels if classes is None else plain_labels(np.asarray(classes)))
+    known = np.unique(labels if classes is None else plain_labels(np.asarray(classes), "classes"))
     run = _Run(clone(selector) if selector is not None else None, clone(classifier), known, X.shape[1], select_first)
     for start in range(0, X.shape[0], batch_size):
         run.step(X[start : start + batch_size], labels[start : start + batch_size])
@@ -281,7 +282,8 @@ class RiverClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         RiverClassifier
         """
         first = not hasattr(self, "model_")
-        X, y = validate_data(self, X, y, reset=first, accept_sparse="csr", dtype=np.float64)
+        with naming_columns(X):
+            X, y = validate_data(self, X, y, reset=first, accept_sparse="csr", dtype=np.float64)
         if first:
             self.model_ = copy.deepcopy(self.model)
             self.classes_ = np.unique(y if classes is None else np.asarray(classes))

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import gammaln
 from scipy.stats import chi2, f
 
 from seqclass._arrays import FloatArray
 from seqclass.statistics._scores import TOLERANCE, check_table, complete_rows, ranks
+
+#: p below this is no more than a bound.
+_LEAST = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +33,8 @@ class FriedmanTest:
         Friedman's statistic, with n_methods - 1 degrees of freedom, and its p.
     f, f_p : float
         Statistic of Iman and Davenport, with n_methods - 1 and (n_methods - 1) (n_datasets - 1) degrees of freedom,
-        and its p; less conservative, and the one to report.
+        and its p; less conservative, and the one to report. Where all data sets rank the methods alike ``f`` is
+        infinite, and ``f_p`` is how likely that is by chance.
 
     Examples
     --------
@@ -46,10 +51,17 @@ class FriedmanTest:
     f_p: float
 
     def __str__(self) -> str:
-        return (
-            f"Friedman: chi2 = {self.chi_square:.4g} (p = {self.chi_square_p:.3g}), Iman-Davenport: F = {self.f:.4g} "
-            f"(p = {self.f_p:.3g}), {len(self.names)} methods on {self.n_datasets} data sets"
-        )
+        said = f"{len(self.names)} methods on {self.n_datasets} data sets"
+        if np.ptp(self.average_ranks) == 0:
+            return f"Friedman: all average ranks are equal (p = 1), {said}"
+        chi_square = f"Friedman: chi2 = {self.chi_square:.4g} ({_shown(self.chi_square_p)})"
+        if np.isinf(self.f):
+            return f"{chi_square}, the same ranks on all data sets: exact {_shown(self.f_p)}, {said}"
+        return f"{chi_square}, Iman-Davenport: F = {self.f:.4g} ({_shown(self.f_p)}), {said}"
+
+
+def _shown(p: float) -> str:
+    return f"p = {p:.3g}" if p >= _LEAST else f"p < {_LEAST:g}"
 
 
 def friedman_test(
@@ -81,7 +93,9 @@ def friedman_test(
     Returns
     -------
     FriedmanTest
-        All methods tied on all data sets: p is 1. The same order on all data sets: ``f`` is infinite, its p 0.
+        All average ranks equal, as where all methods tie: p is 1. The same ranks on all data sets: ``f`` is infinite,
+        and ``f_p`` is m**(1 - n_datasets), the chance that data sets which know no difference agree so, where m is the
+        number of orders of the methods with those ties.
 
     Raises
     ------
@@ -98,6 +112,8 @@ def friedman_test(
     --------
     >>> print(friedman_test([[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.9, 0.7, 0.8], [0.6, 0.7, 0.5]]))
     Friedman: chi2 = 4.5 (p = 0.105), Iman-Davenport: F = 3.857 (p = 0.0837), 3 methods on 4 data sets
+    >>> print(friedman_test([[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.9, 0.8, 0.7]]))
+    Friedman: chi2 = 6 (p = 0.0498), the same ranks on all data sets: exact p = 0.0278, 3 methods on 3 data sets
     """
     table, labels = check_table(scores, names, nan)
     n_methods = table.shape[1]
@@ -116,6 +132,7 @@ def friedman_test(
     rest = n * (n_methods - 1) - statistic
     ratio = (n - 1) * statistic / rest if rest > 1e-9 * n else float("inf")
     freedom = n_methods - 1
+    f_p = float(f.sf(ratio, freedom, freedom * (n - 1))) if np.isfinite(ratio) else _chance_of_agreement(ranked)
     return FriedmanTest(
         names=labels,
         average_ranks=average,
@@ -123,5 +140,12 @@ def friedman_test(
         chi_square=statistic,
         chi_square_p=float(chi2.sf(statistic, freedom)),
         f=float(ratio),
-        f_p=float(f.sf(ratio, freedom, freedom * (n - 1))),
+        f_p=f_p,
     )
+
+
+def _chance_of_agreement(ranked: FloatArray) -> float:
+    """Chance that all rows of ranks come out as the first one does, if each is in random order."""
+    ties = np.unique(ranked[0], return_counts=True)[1]
+    log_orders = gammaln(ranked.shape[1] + 1) - gammaln(ties + 1).sum()
+    return float(np.exp((1 - len(ranked)) * log_orders))

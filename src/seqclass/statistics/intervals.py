@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import t as student
 
-from seqclass._arrays import FloatArray
+from seqclass._arrays import FloatArray, IntArray
 from seqclass._validation import check_real
 from seqclass.statistics._scores import check_vector
 
@@ -48,12 +49,25 @@ class MeanInterval:
 
 
 def mean_interval(
-    scores: npt.ArrayLike, *, confidence: float = 0.95, test_to_train: float = 0.0, nan: str = "raise"
+    scores: npt.ArrayLike,
+    *,
+    confidence: float = 0.95,
+    test_to_train: float = 0.0,
+    bounds: tuple[float, float] | None = None,
+    nan: str = "raise",
 ) -> MeanInterval:
-    """Mean of scores with a t interval.
+    """Mean of scores with a t interval, or one that keeps to the range of the scores.
 
     Scores of folds or random splits of one data set share training rows, so that their plain standard error is too
     small. Nadeau and Bengio ([1]_) put the variance of the mean at (1/n + test_to_train) s**2.
+
+    A t interval is symmetric, and of scores near the end of their range it reaches beyond. With ``bounds`` the interval
+    is Wilson's ([2]_) instead: it holds the means mu that a t test does not reject whose standard error at mu is that
+    of the scores times sqrt(v(mu) / v(mean)), with v(mu) = (mu - low) (high - mu), or mu - low where there is no upper
+    end. These are the variances of proportions and of counts but for a factor, which the scores give. It lies in the
+    range and misses about as often on either side, which a t interval that is cut off does not; in the middle of the
+    range, and of many scores, it is the t interval. Among intervals of proportions it is one of those that Brown, Cai
+    and DasGupta ([3]_) advise.
 
     Parameters
     ----------
@@ -64,21 +78,28 @@ def mean_interval(
     test_to_train : float
         Rows of a test part over rows of its training part: 1 / (k - 1) for k-fold cross-validation. 0 says that the
         scores are independent of each other, as over data sets or fresh samples.
+    bounds : (low, high), optional
+        Range of the scores: (0, 1) of accuracies, (0, inf) of costs and counts. None: a t interval.
     nan : "raise" or "omit"
         What to do about missing scores.
 
     Returns
     -------
     MeanInterval
+        Scores that are all equal: both ends are the mean, whatever ``bounds``.
 
     Raises
     ------
     ValueError
-        If there is no score, one is missing, or an argument is out of range.
+        If there is no score, one is missing or out of ``bounds``, or an argument is out of range.
 
     References
     ----------
     .. [1] C. Nadeau, Y. Bengio, "Inference for the generalization error", Machine Learning 52, 2003.
+    .. [2] E. B. Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the American
+       Statistical Association 22, 1927.
+    .. [3] L. D. Brown, T. T. Cai, A. DasGupta, "Interval estimation for a binomial proportion", Statistical Science 16,
+       2001.
 
     Examples
     --------
@@ -87,16 +108,83 @@ def mean_interval(
     0.9 [0.8804, 0.9196]
     >>> print(mean_interval(folds, test_to_train=1 / 4))
     0.9 [0.8706, 0.9294]
+    >>> good = [1.0, 0.96, 1.0, 0.98, 1.0]
+    >>> print(mean_interval(good))
+    0.988 [0.9658, 1.01]
+    >>> print(mean_interval(good, bounds=(0, 1)))
+    0.988 [0.9393, 0.9977]
     """
     values = check_vector(scores, "scores", nan)
     if not values.size:
         raise ValueError("scores must hold at least one score.")
     check_real(confidence, "confidence", 0, 1)
-    error = standard_error(values, test_to_train)
-    mean, reach = float(values.mean()), np.nan
-    if values.size > 1:
-        reach = float(student.ppf(0.5 + confidence / 2, values.size - 1)) * error if error else 0.0
-    return MeanInterval(mean, mean - reach, mean + reach, error, float(confidence), int(values.size))
+    low, high = _check_bounds(bounds)
+    if values.min() < low or values.max() > high:
+        wrong = float(values.min() if values.min() < low else values.max())
+        raise ValueError(f"scores must lie in bounds, between {low:g} and {high:g}, got {wrong:g}.")
+    error, mean = standard_error(values, test_to_train), float(values.mean())
+    lower, upper = interval_ends(np.array([mean]), np.array([error]), np.array([values.size]), confidence, (low, high))
+    return MeanInterval(mean, float(lower[0]), float(upper[0]), error, float(confidence), int(values.size))
+
+
+def interval_ends(
+    mean: FloatArray, error: FloatArray, n: IntArray, confidence: float, bounds: tuple[float, float]
+) -> tuple[FloatArray, FloatArray]:
+    """Ends of many intervals at once; see `mean_interval`.
+
+    Parameters
+    ----------
+    mean, error : ndarray of shape (m,)
+        Means, all within the bounds, and their standard errors.
+    n : ndarray of int of shape (m,)
+        Scores of which each is the mean.
+    confidence : float
+        Coverage, between 0 and 1.
+    bounds : (low, high)
+        Range of the scores; either end may be infinite.
+
+    Returns
+    -------
+    lower, upper : ndarray of shape (m,)
+        NaN for a single score.
+
+    Examples
+    --------
+    >>> lower, upper = interval_ends(np.array([0.9, 0.5]), np.array([0.1, 0.1]), np.array([5, 5]), 0.95, (0, np.inf))
+    >>> lower.round(3), upper.round(3)
+    (array([0.662, 0.289]), array([1.224, 0.865]))
+    """
+    quantile = student.ppf(0.5 + confidence / 2, np.maximum(n - 1, 1))
+    reach = np.multiply(quantile, error, out=np.zeros_like(error), where=error > 0)  # an infinite one times 0 is 0
+    reach = np.where(n > 1, reach, np.nan)
+    low, high = bounds
+    if (np.isinf(low) and np.isinf(high)) or np.isinf(reach).any():
+        return np.maximum(mean - reach, low), np.minimum(mean + reach, high)
+    if np.isinf(low):
+        lower, upper = interval_ends(-mean, error, n, confidence, (-high, -low))
+        return -upper, -lower
+    width = 1.0 if np.isinf(high) else high - low
+    share, reach = (mean - low) / width, reach / width
+    part = 0.0 if np.isinf(high) else share
+    spread = share * (1 - part)
+    # roots mu of (mu - share)**2 = factor * v(mu); without spread all scores are at one end
+    factor = np.divide(reach**2, spread, out=np.zeros_like(reach), where=~(spread <= 0))
+    bend = 0.0 if np.isinf(high) else factor
+    middle = (share + factor / 2) / (1 + bend)
+    half = np.sqrt(factor * spread + factor**2 / 4) / (1 + bend)
+    lower, upper = low + width * np.maximum(middle - half, 0), low + width * (middle + half)
+    return np.minimum(lower, mean), np.maximum(np.minimum(upper, high), mean)
+
+
+def _check_bounds(bounds: Sequence[float] | None) -> tuple[float, float]:
+    if bounds is None:
+        return -np.inf, np.inf
+    if isinstance(bounds, str) or not isinstance(bounds, Sequence) or len(bounds) != 2:
+        raise ValueError(f"bounds must be the least and the greatest score that there can be, got {bounds!r}.")
+    low, high = (check_real(bound, "bounds") for bound in bounds)
+    if not low < high:
+        raise ValueError(f"bounds must rise, got {low:g} and {high:g}.")
+    return low, high
 
 
 def standard_error(values: FloatArray, test_to_train: float) -> float:

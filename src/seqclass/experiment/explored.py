@@ -1,0 +1,114 @@
+"""Explained instances of one classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from seqclass._validation import check_integer
+from seqclass.experiment._evenly import evenly
+from seqclass.explanation import Explanation
+
+__all__ = ["Explored"]
+
+
+@dataclass(frozen=True)
+class Explored:
+    """Explained instances of one classifier.
+
+    Attributes
+    ----------
+    explanations : sequence of Explanation of length n
+        What `SequentialClassifier.explain` gives.
+    rows : sequence of length n, optional
+        What to call the instances; by default they are numbered from 1.
+    truth : sequence of length n, optional
+        Their classes, by the labels of the explanations.
+    note : str
+        Where they come from.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or lengths differ.
+    TypeError
+        If something else is among them.
+
+    Examples
+    --------
+    >>> from seqclass import etana
+    >>> from seqclass.datasets import load
+    >>> iris = load("iris")
+    >>> clf = etana().fit(iris.X, iris.labels)
+    >>> explored = Explored(clf.explain(iris.X[:3]), truth=iris.labels[:3].tolist())
+    >>> len(explored.explanations)
+    3
+    """
+
+    explanations: Sequence[Explanation]
+    rows: Sequence[Any] | None = None
+    truth: Sequence[Any] | None = None
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        n = len(self.explanations)
+        if not n:
+            raise ValueError("explanations must hold at least one.")
+        for one in self.explanations:
+            if not isinstance(one, Explanation):
+                raise TypeError(f"explanations must be what SequentialClassifier.explain gives, got {one!r}.")
+        for name in ("rows", "truth"):
+            value = getattr(self, name)
+            if value is not None and len(value) != n:
+                raise ValueError(f"{name} must have {n} entries, one an instance, got {len(value)}.")
+
+    def thin(self, n_instances: int) -> Explored:
+        """Some of the instances, evenly taken.
+
+        Parameters
+        ----------
+        n_instances : int
+            Most instances.
+
+        Returns
+        -------
+        Explored
+        """
+        chosen = evenly(len(self.explanations), check_integer(n_instances, "n_instances", 1)).tolist()
+        rows = None if self.rows is None else [self.rows[i] for i in chosen]
+        truth = None if self.truth is None else [self.truth[i] for i in chosen]
+        return replace(self, explanations=[self.explanations[i] for i in chosen], rows=rows, truth=truth)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain lists, dicts, numbers and texts; `from_dict` reads it.
+
+        Returns
+        -------
+        dict
+            Keys are the attributes.
+        """
+        rows, truth = (None if value is None else list(value) for value in (self.rows, self.truth))
+        explanations = [explanation.to_dict() for explanation in self.explanations]
+        return {"explanations": explanations, "rows": rows, "truth": truth, "note": self.note}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Explored:
+        """Make it of what `to_dict` gave.
+
+        Parameters
+        ----------
+        content : mapping
+            Plain data.
+
+        Returns
+        -------
+        Explored
+
+        Raises
+        ------
+        ValueError
+            If an explanation cannot be read.
+        """
+        explanations = [Explanation.from_dict(one) for one in content["explanations"]]
+        return cls(explanations, content.get("rows"), content.get("truth"), content.get("note", ""))

@@ -1,0 +1,171 @@
+"""Which features a selector holds at which time of a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from seqclass._validation import check_integer
+from seqclass.plots._style import colour, new_axes, shorten
+from seqclass.plots.stability import mark_events
+from seqclass.selection import Prequential
+
+#: Most columns of the picture: longer streams are drawn in groups of batches.
+_COLUMNS = 400
+
+
+class SelectionMapDisplay:
+    """Heat map of the features that a selector holds after each batch.
+
+    Rows are features, those that are held longest, in the order of their mean time: where the stream drifts, the rows
+    form steps. Of a long stream a column is a group of batches, and its colour the share of them in which the feature
+    is held. Make one from the record of `seqclass.selection.prequential`, or with `from_run`.
+
+    Parameters
+    ----------
+    run : Prequential
+        The record.
+    names : sequence of str of length n_features, optional
+        Name of each feature; by default ``"x0"``, ``"x1"`` and so on.
+    max_features : int
+        Most features to show: those held longest; the axis says how many there are.
+
+    Attributes
+    ----------
+    features : ndarray of int of shape (n_shown,)
+        The features shown, from top to bottom.
+    n_selected : int
+        Number of features that are ever held.
+    batches : int
+        Batches of a column; the last column may have fewer.
+    share : ndarray of shape (n_shown, n_columns)
+        Share of the column's batches in which each feature is held.
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of ``ax_``.
+    image_ : matplotlib AxesImage
+        The heat map.
+
+    Raises
+    ------
+    TypeError
+        If ``run`` is not a `Prequential`.
+    ValueError
+        If there are no batches, or not as many names as features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> times = np.zeros(3)
+    >>> run = Prequential(times, times, (np.array([4, 7]), np.array([4, 7]), np.array([2, 7])), times, times, 9)
+    >>> display = SelectionMapDisplay.from_run(run)
+    >>> display.features, display.share.tolist()
+    (array([4, 7, 2]), [[1.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 0.0, 1.0]])
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, run: Prequential, *, names: Sequence[str] | None = None, max_features: int = 30) -> None:
+        if not isinstance(run, Prequential):
+            raise TypeError(f"run must be a result of prequential, got {type(run).__name__}.")
+        if not run.selected:
+            raise ValueError("run has no batches: there is nothing to draw.")
+        if names is not None and len(names) != run.n_features:
+            raise ValueError(f"names must have one entry for each of the {run.n_features} features, got {len(names)}.")
+        check_integer(max_features, "max_features", 1)
+        self.n_batches = len(run.selected)
+        self.batches = -(-self.n_batches // _COLUMNS)
+        sizes = [len(chosen) for chosen in run.selected]
+        feature = np.concatenate(run.selected).astype(np.intp)
+        batch = np.repeat(np.arange(self.n_batches), sizes)
+        times, total = np.bincount(feature, minlength=1), np.bincount(feature, weights=batch, minlength=1)
+        held = np.argsort(-times, kind="stable")[: min(max_features, np.count_nonzero(times))]
+        self.n_selected = int(np.count_nonzero(times))
+        middle = total[held] / np.maximum(times[held], 1)
+        self.features = held[np.lexsort([held, middle.round(9)])]
+        row = np.full(len(times), -1)
+        row[self.features] = np.arange(len(self.features))
+        shown = row[feature] >= 0
+        self.share = np.zeros((len(self.features), -(-self.n_batches // self.batches)))
+        np.add.at(self.share, (row[feature[shown]], batch[shown] // self.batches), 1.0)
+        self.share /= np.bincount(np.arange(self.n_batches) // self.batches)
+        self.names = [f"x{j}" if names is None else str(names[j]) for j in self.features.tolist()]
+
+    @classmethod
+    def from_run(
+        cls,
+        run: Prequential,
+        *,
+        names: Sequence[str] | None = None,
+        max_features: int = 30,
+        ax: Any = None,
+        **settings: Any,
+    ) -> SelectionMapDisplay:
+        """Draw the result of `seqclass.selection.prequential`.
+
+        Parameters
+        ----------
+        run, names, max_features
+            See `SelectionMapDisplay`.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        **settings
+            Passed to `plot`.
+
+        Returns
+        -------
+        SelectionMapDisplay
+        """
+        return cls(run, names=names, max_features=max_features).plot(ax, **settings)
+
+    def plot(
+        self, ax: Any = None, *, title: str | None = None, events: Mapping[int, str] | None = None
+    ) -> SelectionMapDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        title : str, optional
+            By default none.
+        events : mapping of int to str, optional
+            Batches to mark by a dotted line, and what happened there, such as ``{60: "drift"}``.
+
+        Returns
+        -------
+        SelectionMapDisplay
+            Itself.
+        """
+        rows = len(self.features)
+        ax = new_axes(ax, 7.0, 1.3 + 0.17 * max(rows, 6))
+        self.ax_, self.figure_ = ax, ax.figure
+        last = self.share.shape[1] * self.batches
+        image = self.share if rows else np.zeros((1, self.share.shape[1]))
+        edges = (-0.5, last - 0.5, max(rows, 1) - 0.5, -0.5)
+        self.image_ = ax.imshow(
+            image, cmap="Blues", vmin=0.0, vmax=1.25, aspect="auto", interpolation="nearest", extent=edges
+        )
+        ax.set_xlim(-0.5, self.n_batches - 0.5)
+        ax.set_yticks(range(rows), [shorten(name, 24) for name in self.names], fontsize=7)
+        ax.set_yticks(np.arange(0.5, rows - 1), minor=True)
+        ax.grid(axis="y", which="minor", color="white", linewidth=1.5)
+        ax.tick_params(axis="y", which="both", length=0)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.set_xlabel("batch" if self.batches == 1 else f"batch (a column: share of {self.batches} batches)")
+        ax.set_ylabel(self._row_label(), fontsize=9)
+        mark_events([ax], events, colour(1))
+        if title is not None:
+            ax.set_title(title, fontsize=11, pad=14 if events else 6)
+        return self
+
+    def _row_label(self) -> str:
+        if not self.n_selected:
+            return "no feature was selected"
+        if self.n_selected == len(self.features):
+            return "features selected"
+        return f"{len(self.features)} of {self.n_selected:,} features selected"

@@ -1,0 +1,249 @@
+"""How selectors do on a stream: accuracy and stability batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from seqclass._arrays import FloatArray
+from seqclass._validation import check_integer
+from seqclass.plots._style import MARKERS, colour, legend_below, open_frame, pyplot, shorten
+from seqclass.selection import Prequential
+
+#: What can be drawn, and what its axis is called.
+_LABELS = {
+    "accuracy": "accuracy",
+    "stability": "stability",
+    "changed": "new features",
+    "n_selected": "features selected",
+    "seconds": "seconds a batch",
+}
+#: Markers a line.
+_MARKERS = 8
+
+
+class StabilityDisplay:
+    """Measures of selectors against the batches of a stream, an axes each and a line for each selector.
+
+    Lines are means over a sliding window of batches, the values themselves are faint behind them. Make one from the
+    records of `seqclass.selection.prequential`, or with `from_runs`.
+
+    Parameters
+    ----------
+    runs : Prequential or mapping of str to Prequential
+        The record, or several by name.
+    measures : sequence of str
+        What to draw, from top to bottom: ``"accuracy"``, ``"stability"`` (over the window that the run was given),
+        ``"changed"`` (features that were not selected after the batch before), ``"n_selected"`` and ``"seconds"``
+        (selecting and learning).
+    window : int
+        Batches of which a line shows the mean: a batch and those before it, fewer at the start. 1 draws the values as
+        they are.
+
+    Attributes
+    ----------
+    ax_ : ndarray of matplotlib Axes of shape (n_measures,)
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure.
+    lines_ : list of list of matplotlib Line2D
+        Of each measure, one line a run.
+
+    Raises
+    ------
+    TypeError
+        If a run is not a `Prequential`.
+    ValueError
+        If a measure is unknown, there is no run, or ``window`` is below 1.
+
+    References
+    ----------
+    .. [1] J. Haug, M. Pawelczyk, K. Broelemann and G. Kasneci, "Leveraging model inherent variable importance for
+       stable online feature selection", KDD 2020, Fig. 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import Perceptron
+    >>> from seqclass.selection import FIRES, OFS, prequential
+    >>> X = np.random.default_rng(0).normal(size=(3000, 20))
+    >>> y = X[:, 7] > X[:, 12]
+    >>> runs = {str(s): prequential(s, Perceptron(), X, y) for s in (FIRES(2), OFS(2))}
+    >>> display = StabilityDisplay.from_runs(runs)
+    >>> [ax.get_ylabel() for ax in display.ax_]
+    ['accuracy', 'stability', 'new features']
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(
+        self,
+        runs: Prequential | Mapping[str, Prequential],
+        *,
+        measures: Sequence[str] = ("accuracy", "stability", "changed"),
+        window: int = 5,
+    ) -> None:
+        self.runs = dict(runs) if isinstance(runs, Mapping) else {"": runs}
+        for name, run in self.runs.items():
+            if not isinstance(run, Prequential):
+                raise TypeError(f"runs must hold results of prequential, {name!r} is a {type(run).__name__}.")
+        self.measures = [measures] if isinstance(measures, str) else list(measures)
+        if not self.runs or not self.measures:
+            raise ValueError("runs and measures must name at least one each.")
+        unknown = [name for name in self.measures if name not in _LABELS]
+        if unknown:
+            raise ValueError(f"measures holds {unknown[0]!r}; they may be {', '.join(map(repr, _LABELS))}.")
+        self.window = check_integer(window, "window", 1)
+
+    @classmethod
+    def from_runs(
+        cls,
+        runs: Prequential | Mapping[str, Prequential],
+        *,
+        measures: Sequence[str] = ("accuracy", "stability", "changed"),
+        window: int = 5,
+        ax: Any = None,
+        **settings: Any,
+    ) -> StabilityDisplay:
+        """Draw results of `seqclass.selection.prequential`.
+
+        Parameters
+        ----------
+        runs, measures, window
+            See `StabilityDisplay`.
+        ax : sequence of matplotlib Axes, optional
+            Where to draw, one a measure; by default a new figure.
+        **settings
+            Passed to `plot`.
+
+        Returns
+        -------
+        StabilityDisplay
+        """
+        return cls(runs, measures=measures, window=window).plot(ax, **settings)
+
+    def plot(
+        self, ax: Any = None, *, title: str | None = None, events: Mapping[int, str] | None = None
+    ) -> StabilityDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : sequence of matplotlib Axes, optional
+            Where to draw, one a measure; by default a new figure.
+        title : str, optional
+            By default none.
+        events : mapping of int to str, optional
+            Batches to mark by a dotted line, and what happened there, such as ``{60: "drift"}``.
+
+        Returns
+        -------
+        StabilityDisplay
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If ``ax`` is not one axes for each measure.
+        """
+        count = len(self.measures)
+        own = ax is None
+        if own:
+            size = (7.0, 0.9 + 1.75 * count)
+            _, ax = pyplot().subplots(count, 1, figsize=size, layout="constrained", squeeze=False, sharex=True)
+        self.ax_ = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+        if self.ax_.shape != (count,):
+            raise ValueError(f"ax must be one axes for each of the {count} measures.")
+        self.figure_ = self.ax_[0].figure
+        self.lines_ = [self._draw(axes, measure) for axes, measure in zip(self.ax_, self.measures)]
+        mark_events(self.ax_, events)
+        self.ax_[-1].set_xlabel("batch" if self.window == 1 else f"batch (lines: mean of {self.window} batches)")
+        handles, labels = self.ax_[0].get_legend_handles_labels()
+        if own and labels:
+            self.figure_.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=9, frameon=False)
+        elif labels:
+            legend_below(self.ax_[-1], offset=-0.3)
+        if title is not None:
+            self.figure_.suptitle(title, fontsize=11)
+        return self
+
+    def _draw(self, ax: Any, measure: str) -> list[Any]:
+        open_frame(ax)
+        lines = []
+        for i, (name, run) in enumerate(self.runs.items()):
+            value = _series(run, measure)
+            batch = np.arange(len(value))
+            if self.window > 1:
+                ax.plot(batch, value, color=colour(i), linewidth=0.8, alpha=0.25, zorder=2)
+            every = max(1, len(value) // _MARKERS)
+            first = int(every * (i + 0.5) / len(self.runs))  # not all at the same batch: lines may cover each other
+            marker = {"marker": MARKERS[i % len(MARKERS)], "markersize": 5, "markevery": (first, every)}
+            style = {"color": colour(i), "linewidth": 1.8, "zorder": 3, "label": shorten(name, 30) if name else None}
+            lines += ax.plot(batch, smooth(value, self.window), **marker, **style)
+        ax.set_ylabel(_LABELS[measure])
+        ax.set_xlim(0, max(1, *(len(run.accuracy) - 1 for run in self.runs.values())))
+        if measure in ("changed", "n_selected", "seconds"):
+            ax.set_ylim(bottom=0)
+        return lines
+
+
+def mark_events(axes: Any, events: Mapping[int, str] | None, paint: str = "black") -> None:
+    """Draw a dotted line at each event into every axes, its name into the uppermost.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> figure, ax = plt.subplots()
+    >>> mark_events([ax], {3: "drift"})
+    >>> ax.texts[0].get_text().strip()
+    'drift'
+    >>> plt.close(figure)
+    """
+    for batch, what in (events or {}).items():
+        for ax in axes:
+            ax.axvline(batch, color=paint, linestyle=":", linewidth=1.2, zorder=1)
+        place = axes[0].get_xaxis_transform()
+        axes[0].text(batch, 1.0, f" {shorten(what, 40)}", transform=place, ha="left", va="bottom", fontsize=8)
+
+
+def _series(run: Prequential, measure: str) -> FloatArray:
+    """Value of a measure after each batch; NaN where there is none."""
+    if measure == "seconds":
+        return run.selection_seconds + run.learning_seconds
+    if measure == "n_selected":
+        return np.array([len(chosen) for chosen in run.selected], dtype=np.float64)
+    if measure == "changed":
+        pairs = zip(run.selected, run.selected[1:])
+        return np.array([np.nan, *(len(np.setdiff1d(new, old)) for old, new in pairs)], dtype=np.float64)
+    return np.asarray(getattr(run, measure))
+
+
+def smooth(value: FloatArray, window: int) -> FloatArray:
+    """Mean of each value and the ``window`` - 1 before it, as far as they are known; NaN where the value is not.
+
+    Parameters
+    ----------
+    value : ndarray of shape (n,)
+        Values, NaN where there is none.
+    window : int
+        Most values of a mean.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> smooth(np.array([np.nan, 1.0, 3.0, 5.0]), 2).tolist()
+    [nan, 1.0, 2.0, 4.0]
+    """
+    known = ~np.isnan(value)
+    sums = np.concatenate([[0.0], np.cumsum(np.where(known, value, 0.0))])
+    counts = np.concatenate([[0], np.cumsum(known)])
+    end = np.arange(1, len(value) + 1)
+    start = np.maximum(end - window, 0)
+    mean = np.full(len(value), np.nan)
+    np.divide(sums[end] - sums[start], counts[end] - counts[start], out=mean, where=known)
+    return mean

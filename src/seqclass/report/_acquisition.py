@@ -1,0 +1,69 @@
+"""Pictures of what sequential methods acquire: features by class, numbers of features, calibration along the way."""
+
+from __future__ import annotations
+
+from seqclass.experiment import LabelledRecord, Results
+from seqclass.report._acquisition_map import acquisition_map
+from seqclass.report._calibration import calibration_curves
+from seqclass.report._feature_counts import histograms
+from seqclass.report._markup import element, esc
+from seqclass.report._ways import acquired_shares, calibration, codes_of, feature_counts
+from seqclass.report.explore import left_out, sequential_methods, some
+
+#: Methods on data sets that are drawn.
+MOST = 24
+
+
+def acquisition_section(results: Results, price: float | None = None) -> str:
+    """Section with three pictures of each sequential method on each data set, from the instances that were kept.
+
+    Parameters
+    ----------
+    results : Results
+        The run.
+    price : float, optional
+        Price of the run; by default the first that each method has on a data set.
+
+    Returns
+    -------
+    str
+        Markup.
+    """
+    drawn: list[str] = []
+    left: list[str] = []
+    bare: list[str] = []
+    having = set(results.keys_with("instances"))
+    for title, cells in sequential_methods(results.table(), price):
+        own = [key for key in cells.index if key in having]
+        if not own:
+            bare.append(title)
+            continue
+        if len(drawn) == MOST:
+            left.append(title)
+            continue
+        data, method, at = cells[["data", "method", "price"]].iloc[0]
+        kept = Results(results.path, own).record(data, method)
+        drawn.append(_pictures(f"way-{len(drawn)}", f"{title}, price {at:g}", kept, is_open=not drawn))
+    if not drawn:
+        why = "no instances are kept of them" if bare else "there are none"
+        return f"<p>What methods that ask for features one by one acquired cannot be drawn: {why}.</p>"
+    notes = [
+        "Of the instances that were kept, over all folds and seeds. Press a name to open or close its pictures.",
+        left_out(left),
+        f"No instances are kept of {some(bare)}." if bare else "",
+    ]
+    return element("p", esc(" ".join(filter(None, notes))), class_="note") + "".join(drawn)
+
+
+def _pictures(key: str, title: str, kept: LabelledRecord, *, is_open: bool) -> str:
+    classes, codes = codes_of(kept)
+    counts = feature_counts(kept, codes)
+    n = [int((codes == i).sum()) for i in range(len(classes))]
+    figures = [
+        acquisition_map(f"{key}-map", classes, n, acquired_shares(kept, codes)),
+        histograms(f"{key}-counts", classes, n, counts),
+        calibration_curves(f"{key}-calibration", calibration(kept)),
+    ]
+    said = f"{title}: {len(kept):,} instances, {kept.record.n_features.mean():.2f} features on average"
+    inside = element("div", *figures, class_="pictures")
+    return element("details", element("summary", esc(said)), inside, class_="ways", open="" if is_open else None)

@@ -1,0 +1,101 @@
+"""The file of a run: cells and their parts, whole or not at all, and files of earlier versions."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seqclass.experiment import Experiment, Results
+from seqclass.experiment._store import APPLICATION_ID, opened
+
+LABELS = {"data": "d", "method": "m", "price": 0.1, "seed": 0, "fold": 0}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A run of two planned cells."""
+    file = tmp_path / "a.run"
+    with opened(file, create=True) as store:
+        store.plan((key, LABELS | {"fold": i}, {"fold": i}) for i, key in enumerate("ab"))
+    return file
+
+
+def test_parts_come_and_go_with_their_cell(path: Path) -> None:
+    with opened(path, create=True) as store:
+        store.put("a", {"error": ""}, {"instances": b"\x00one", "more": b""})
+        store.put("b", {"error": ""})
+        assert store.part("a", "instances") == b"\x00one"
+        assert store.part("a", "more") == b""
+        assert store.part("b", "instances") is None
+        assert store.part("none", "instances") is None
+        store.put("b", {"error": ""}, {"instances": b"three"})
+        assert store.keys_with("instances") == ["a", "b"]
+        assert store.keys_with("more") == ["a"]
+        # a cell that is computed again keeps nothing of what it had
+        store.put("a", {"error": ""}, {"instances": b"two"})
+        assert store.part("a", "instances") == b"two"
+        assert store.keys_with("more") == []
+    with opened(path) as store:
+        assert store.part("a", "instances") == b"two"
+
+
+def test_a_part_may_have_a_key_of_its_own(path: Path) -> None:
+    with opened(path, create=True) as store:
+        store.put_part("stream", "piece", b"1")
+        store.put_part("stream", "piece", b"2")
+        assert store.part("stream", "piece") == b"2"
+        assert store.results() == {}
+        assert store.count_missing() == 2
+        store.put("a", {"error": ""})
+        assert store.part("stream", "piece") == b"2"
+
+
+def test_a_cell_and_its_parts_are_one_transaction(path: Path) -> None:
+    parts: Any = {"instances": b"one", "broken": object()}
+    with opened(path, create=True) as store:
+        store.put("a", {"error": "first"}, {"instances": b"zero"})
+        with pytest.raises(sqlite3.Error):
+            store.put("a", {"error": "second"}, parts)
+        assert store.results()["a"]["error"] == "first"
+        assert store.part("a", "instances") == b"zero"
+        assert store.keys_with("broken") == []
+
+
+def without_parts(path: Path) -> None:
+    """Make a file what earlier versions wrote."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DROP TABLE parts")
+
+
+def test_a_file_of_an_earlier_version_reads_and_goes_on(path: Path) -> None:
+    with opened(path, create=True) as store:
+        store.put("a", {"error": ""})
+    without_parts(path)
+    with opened(path) as store:
+        assert list(store.results()) == ["a"]
+        assert store.part("a", "instances") is None
+        assert store.keys_with("instances") == []
+    with opened(path, create=True) as store:
+        assert list(store.results()) == ["a"]
+        store.put("b", {"error": ""}, {"instances": b"one"})
+        assert store.keys_with("instances") == ["b"]
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+
+
+def test_a_run_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "a.run"
+    before = Experiment(["iris"], ["etana"], cv=2).run(path).table()
+    without_parts(path)
+    old = Results.load(path)
+    assert old.keys_with("instances") == []
+    with pytest.raises(ValueError, match="no instances are kept of these cells"):
+        old.instances()
+    more = Experiment(["iris"], ["etana"], cv=2, seeds=[0, 1]).run(path)
+    assert more.table().loc[before.index].equals(before)
+    assert set(more.instances()["seed"]) == {1}
+    assert len(more.instances()) == 150
