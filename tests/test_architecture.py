@@ -280,6 +280,31 @@ def undocumented(name: str, thing: Any) -> Iterator[str]:
                 yield f"{name}.{attribute} has no docstring"
 
 
+def undescribed(name: str, thing: Any) -> Iterator[str]:
+    """Parameters that a list of parameters leaves out, of a function, or of a class and its methods."""
+    if inspect.isclass(thing):
+        yield from _left_out(name, thing.__doc__, vars(thing).get("__init__"))
+        for attribute, value in vars(thing).items():
+            value = value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
+            if inspect.isfunction(value) and not attribute.startswith("_"):
+                yield from _left_out(f"{name}.{attribute}", value.__doc__, value)
+    elif inspect.isfunction(thing):
+        yield from _left_out(name, thing.__doc__, thing)
+
+
+def _left_out(name: str, doc: str | None, function: Any) -> Iterator[str]:
+    found = re.search(
+        r"^Parameters\n-{10}\n((?s:.*?))(?:^\w[\w ]*\n-{3,}$|\Z)", inspect.cleandoc(doc or ""), re.MULTILINE
+    )
+    if found is None or not inspect.isfunction(function):
+        return
+    heads = re.findall(r"^(\S.*?)(?: : .*)?$", found[1], re.MULTILINE)
+    listed = {part.strip().lstrip("*") for head in heads for part in head.split(",")}
+    for parameter in inspect.signature(function).parameters:
+        if parameter not in (*listed, "self", "cls") and not parameter.startswith("_"):
+            yield f"{name} does not describe {parameter}"
+
+
 def public_things(module: Any) -> dict[str, Any]:
     """What a module declares public in ``__all__``; without one, what it defines under a public name."""
     if hasattr(module, "__all__"):
@@ -294,6 +319,7 @@ def test_public_names_are_documented(name: str) -> None:
     assert module.__doc__, f"{name} has no docstring"
     things = public_things(module)
     assert [line for public, thing in things.items() for line in undocumented(public, thing)] == []
+    assert [line for public, thing in things.items() for line in undescribed(public, thing)] == []
 
 
 def test_the_documentation_check_catches_what_it_is_for() -> None:
@@ -309,6 +335,26 @@ def test_the_documentation_check_catches_what_it_is_for() -> None:
     found = [*undocumented("Bare", Bare), *undocumented("silent", silent)]
     assert [line.split()[0] for line in found] == ["Bare", "Bare.method", "silent"]
     assert list(undocumented("constant", 3)) == []
+
+
+def test_the_check_of_parameters_catches_what_it_is_for() -> None:
+    def told(a: int, b: int, *more: int, c: int = 0) -> None:
+        """Summary.
+
+        Parameters
+        ----------
+        a, b : int
+            Two.
+        *more : int
+            Others.
+
+        Returns
+        -------
+        c : None
+        """
+
+    assert list(undescribed("told", told)) == ["told does not describe c"]
+    assert list(undescribed("constant", 3)) == []
 
 
 def test_files_are_short() -> None:
