@@ -25,7 +25,7 @@ def selectors(quick: bool) -> Iterator[tuple[str, Any]]:
     yield "SAOLA (su)", SAOLA("su", delta_1=0.01)
     yield "FIRES", FIRES(20, n_epochs=1 if quick else 20, shuffle=True, scale="minmax", random_state=0)
     evaluations = 5 if quick else 300
-    yield "Semi-RFS", SemiRFS(GaussianNB(), warm_start=True, max_evaluations=evaluations, random_state=0)
+    yield "Semi-RFS", SemiRFS(GaussianNB(), max_evaluations=evaluations, random_state=0)
 
 
 def methods(selector: Any) -> Iterator[tuple[str, Callable[[], SequentialClassifier]]]:

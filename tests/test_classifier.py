@@ -523,6 +523,32 @@ def test_labels_as_objects_that_are_no_classes(labels, message):
             call()
 
 
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([0, "a", 0, "a"], "y mixes numbers with texts"),
+        (("a", float("nan"), "b", "b"), "y holds nan in row 1: leave out"),
+        ([True, 2, True, 2], "y mixes booleans with numbers"),
+        (as_objects(["a", np.float32("nan"), "b", "b"]), r"y holds np.float32\(nan\) in row 1"),
+        (as_objects([0, "a", 0, "a"])[:, None], "y mixes numbers with texts"),
+    ],
+)
+def test_lists_and_columns_of_several_kinds_are_not_turned_into_texts(labels, message):
+    for call in (
+        lambda: SequentialClassifier().fit(np.eye(4), labels),
+        lambda: NaiveBayes().fit(np.eye(4, dtype=int), labels),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+@pytest.mark.parametrize(("dtype", "kind"), [("Int64", "i"), ("boolean", "b")])
+def test_nullable_labels_keep_their_kind(dtype, kind):
+    y = pd.Series([0, 1, 1, 0], dtype=dtype)
+    for fitted in (SequentialClassifier().fit(np.eye(4), y), NaiveBayes().fit(np.eye(4, dtype=int), y)):
+        assert fitted.classes_.dtype.kind == kind
+
+
 def test_a_frame_of_categories_only(tmp_path):
     X, y = frame_data()
     X = X[["colour"]]

@@ -343,7 +343,7 @@ def test_writes_where_told(tmp_path: Path) -> None:
         save(1, tmp_path / "absent" / "model.seq")
     save(1, str(tmp_path / "text.seq"))
     assert load(str(tmp_path / "text.seq")) == 1
-    with pytest.raises(OSError):
+    with pytest.raises(ValueError, match="it is a folder, device or pipe"):
         save(1, tmp_path)
     assert os.listdir(tmp_path) == ["text.seq"]
 

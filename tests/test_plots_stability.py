@@ -152,3 +152,11 @@ def test_map_of_nothing() -> None:
     assert display.share.shape == (0, 2)
     assert display.ax_.get_ylabel() == "no feature was selected"
     display.figure_.canvas.draw()
+
+
+def test_what_is_no_record_is_told() -> None:
+    wrong: object = []
+    with pytest.raises(TypeError, match="a dict of them, it is a list"):
+        StabilityDisplay(wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a dict of them, 'one' is a list"):
+        StabilityDisplay({"one": wrong})  # type: ignore[dict-item]

@@ -27,6 +27,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     ------
     FileNotFoundError
         If the folder does not exist.
+    ValueError
+        If there is something other than a file, such as a device, whose place the file would take.
 
     Examples
     --------
@@ -40,6 +42,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(f"cannot write {os.fspath(path)}: there is no folder {target.parent}")
+    if target.exists() and not target.is_file():
+        raise ValueError(f"cannot write {os.fspath(path)}: it is a folder, device or pipe; name a file.")
     # not by tempfile, whose files nobody else may read: the new file would stay so
     temporary = target.with_name(f".seqclass-{secrets.token_hex(8)}{target.suffix}")
     try:

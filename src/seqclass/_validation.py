@@ -155,24 +155,26 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
 
 
 def plain_labels(labels: Any, name: str = "y") -> Any:
-    """Labels as they are, but numbers or booleans that came as objects, as from a data frame, as an array of their own.
+    """Labels as they are, but numbers or booleans that came as objects or nullable, as an array of their own.
 
     Parameters
     ----------
-    labels : array-like of shape (n,)
+    labels : array-like of shape (n,) or (n, 1)
         The labels.
     name : str
         The parameter's name, for the message.
 
     Returns
     -------
-    array-like of shape (n,)
-        ``labels`` unless they are objects; an array of objects where these are texts.
+    array-like of the same shape
+        ``labels`` unless they are objects, a list of several types or of pandas' own types; an array of objects where
+        these are texts.
 
     Raises
     ------
     ValueError
-        If objects are of several kinds, one is missing, or they are neither numbers nor texts nor booleans.
+        If labels in a list or objects are of several kinds, one is missing, or objects are neither numbers nor texts
+        nor booleans.
 
     Examples
     --------
@@ -184,9 +186,14 @@ def plain_labels(labels: Any, name: str = "y") -> Any:
     ValueError: y mixes numbers with texts, as 2 and 'a': give all labels as numbers or all as texts.
     """
     array = np.asarray(labels)
-    if array.dtype != object or array.ndim != 1:
+    if array.ndim != 1 and array.shape[1:] != (1,):
         return labels
-    values = array.tolist()
+    if isinstance(labels, (list, tuple)) and len({*map(type, labels)}) > 1:
+        array = np.array(labels, dtype=object)  # numpy would make texts of numbers and of NaN, and numbers of booleans
+    if array.dtype != object:
+        # scikit-learn makes floats of nullable integers and booleans
+        return labels if isinstance(getattr(labels, "dtype", array.dtype), np.dtype) else array
+    values = array.ravel().tolist()
     kinds: dict[str, type] = {}
     for kind in dict.fromkeys(map(type, values)):
         kinds.setdefault(_label_kind(kind), kind)
@@ -205,7 +212,7 @@ def plain_labels(labels: Any, name: str = "y") -> Any:
     plain = np.array(values)
     if plain.dtype.kind not in "biuf" or plain.tolist() != values:
         raise ValueError(f"{name} holds numbers that no array of numbers can hold exactly: use texts instead.")
-    return plain
+    return plain.reshape(array.shape)
 
 
 def _label_kind(kind: type) -> str:
@@ -218,4 +225,5 @@ def _label_kind(kind: type) -> str:
 
 def _is_missing(value: Any) -> bool:
     # pandas is not imported for its NA and NaT
-    return type(value).__name__ in ("NoneType", "NAType", "NaTType") or (isinstance(value, float) and value != value)
+    nan = isinstance(value, (float, np.floating)) and value != value
+    return nan or type(value).__name__ in ("NoneType", "NAType", "NaTType")

@@ -85,6 +85,15 @@ def test_files_with_prices(folder: Path, run: Any) -> None:
     assert 0 < row["cost_max"] <= 0.038
 
 
+def test_prices_of_a_file_count_as_they_are(folder: Path, run: Any) -> None:
+    Path("data.costs.csv").write_text("feature,cost\ncolour,.05\nage in years,.01\nsmokes,.02\nempty,.3\n")
+    command = ("compare", "data.csv", "--target", "the label", "--drop", "id", "-m", "etana", "--folds", "2")
+    assert run(*command, "--dataset-costs", "-o", "run.db").exit_code == 0
+    table = Results.load("run.db").table()
+    assert table["price"].tolist() == [1, 1]
+    assert table["cost_max"].min() >= 0.01
+
+
 def test_several_data_sets_are_compared(folder: Path, run: Any) -> None:
     stump = "sklearn:DecisionTreeClassifier(max_depth=1)"
     result = run(*RUN[:2], "wine", *RUN[2:], "-m", f"stump={stump}")
@@ -104,6 +113,38 @@ def test_failures_and_warnings_are_told(folder: Path, run: Any) -> None:
     assert alone.exit_code == 2
     assert "all 2 cells failed; the first: InvalidParameterError" in alone.stderr
     assert "failed" in alone.stdout
+
+
+def test_a_method_that_always_fails_hides_nothing(folder: Path, run: Any) -> None:
+    bad = ("-m", "bad=sklearn:GaussianNB(var_smoothing=-1)")
+    result = run(*RUN[:2], "wine", *RUN[2:], *bad)
+    assert result.exit_code == 0, result.stderr
+    assert "left out, without a score: bad" in result.stdout
+    assert "2 cells of bad on wine failed: InvalidParameterError" in result.stdout
+    alone = run("compare", "iris", "wine", *bad, "-m", "etana", "--folds", "2", "-o", "other.db")
+    assert alone.exit_code == 0, alone.stderr
+    assert "nothing to compare: two methods or more" in alone.stdout
+    assert "2 cells of bad on wine failed" in alone.stdout
+
+
+def test_settings_of_files_leave_other_data_alone(folder: Path, run: Any, refuses: Any) -> None:
+    settings = ("--target", "the label", "--drop", "id", "-m", "etana", "--folds", "2", "-o", "run.db")
+    result = run("compare", "iris", "data.csv", *settings)
+    assert result.exit_code == 0, result.stderr
+    assert Results.load("run.db").table()["data"].tolist() == ["iris", "iris", "data", "data"]
+    assert "--target and --drop: none of the data is a file" in refuses("compare", "iris", *settings)
+
+
+def test_refusals_name_options(folder: Path, refuses: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SEQCLASS_DATA", raising=False)
+    assert "name it by --target" in refuses("compare", "data.csv", "-o", "run.db")
+    assert "give each once" in refuses("compare", "iris", *RUN[1:])
+    assert "give --data-dir or set SEQCLASS_DATA" in refuses("compare", "irys", "-o", "run.db")
+    assert "--missing-cost is for --dataset-costs" in refuses(*RUN, "--missing-cost", "1")
+    assert "use --folds, or --split 60/20/20" in refuses("compare", "iris", "--split", "source", "-o", "run.db")
+    Path("data.costs.csv").write_text("feature,cost\ncolour,5\nage in years,1\nsmokes,\nempty,30\nid,1\n")
+    command = ("compare", "data.csv", "--target", "the label", "-o", "run.db")
+    assert "give --missing-cost" in refuses(*command, "--dataset-costs")
 
 
 def test_failed_cells_are_kept_unless_asked(folder: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -118,3 +118,15 @@ def test_a_real_process() -> None:
 def test_can_be_called_from_python(model: str, capsys: pytest.CaptureFixture[str]) -> None:
     main(["show", model], standalone_mode=False)
     assert "3 classes" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes break in another way elsewhere")
+def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path) -> None:
+    command = [*PYTHON, "compare", "iris", "-m", "etana", "--folds", "2", "-o", str(tmp_path / "run.db")]
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=120)
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from seqclass.experiment import Results
+from seqclass.report import write_report
 
 TREE = "sklearn:DecisionTreeClassifier(max_depth=2)"
 
@@ -121,3 +123,12 @@ def test_refusals(made: Path, run: Any, arguments: list[str], message: str) -> N
     assert result.exit_code == 2
     assert message in result.stderr
     assert {file.name: file.read_bytes() for file in made.iterdir()} == before
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are of POSIX systems")
+def test_a_device_is_not_replaced(made: Path, refuses: Any) -> None:
+    os.mkfifo("pipe")
+    assert "pipe is a device or pipe; name a file" in refuses("report", "run.db", "-o", "pipe")
+    with pytest.raises(ValueError, match="pipe: it is a folder, device or pipe"):
+        write_report(Results.load("run.db"), "pipe")
+    assert Path("pipe").is_fifo()

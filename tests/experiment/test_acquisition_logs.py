@@ -118,3 +118,10 @@ def test_refusals() -> None:
         afabench_log(clf, X, Y, budget=0.001)
     with pytest.raises(ValueError, match="y has 3 labels"):
         afabench_log(clf, X, Y[:3])
+
+
+def test_labels_of_another_kind_are_named() -> None:
+    clf = seqclass.etana().fit(X, np.array(["a", "b", "c"])[Y])
+    for strange in (Y, [None] * len(Y)):
+        with pytest.raises(ValueError, match="y holds"):
+            afabench_log(clf, X, strange)

@@ -147,3 +147,24 @@ def test_the_fingerprint_follows_the_data() -> None:
     changed += [{"train_index": np.arange(5)}, {"X": data.frame()}, {"X": sp.csr_array(data.X)}]
     marks = [fingerprint(replace(data, **change)) for change in changed]
     assert len({mark, *marks}) == len(changed) + 1
+
+
+def test_functions_are_told_apart_by_all_that_they_do() -> None:
+    def made(source: str) -> Any:
+        space: dict[str, Any] = {"__name__": "__main__"}
+        exec(source, space)
+        return canonical(space["f"])
+
+    sources = [
+        "f = lambda X: [x * 2 for x in X]",
+        "f = lambda X: [x * 3 for x in X]",
+        "f = lambda X: (lambda: 2)()",
+        "f = lambda X: (lambda: 3)()",
+        "f = lambda X, *, k=2: k",
+        "f = lambda X, *, k=3: k",
+        "def f(X): return X * 2",  # of a script, which others cannot import
+        "def f(X): return X * 3",
+    ]
+    keys = [key_of({"f": made(source)}) for source in sources]
+    assert len(set(keys)) == len(sources)
+    assert keys == [key_of({"f": made(source)}) for source in sources]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from sklearn.feature_selection import SelectFromModel
 from sklearn.pipeline import make_pipeline
 
 import seqclass
-from seqclass.experiment import parse_method
+from seqclass.experiment import Experiment, parse_method
 from seqclass.experiment.methods import build, check_methods
 from seqclass.pomdp import Perseus
 
@@ -82,3 +83,13 @@ def test_what_is_refused() -> None:
         with pytest.raises(TypeError, match="'x' must be an estimator"):
             check_methods({"x": wrong})
     assert list(check_methods("etana")) == ["etana"]
+
+
+def test_recipes_that_do_not_fit_are_named_before_anything_is_computed(tmp_path: Path) -> None:
+    for recipe, told in (
+        (lambda: seqclass.etana(), "methods: 'mine': a recipe is called with feature_costs, random_state"),
+        (lambda **settings: 3, "methods: 'mine': a recipe must return an unfitted estimator, this one returned 3"),
+    ):
+        with pytest.raises(TypeError, match=told):
+            Experiment(["iris"], {"mine": recipe}).run(tmp_path / "a.run")
+    assert not (tmp_path / "a.run").exists()

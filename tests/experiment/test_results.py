@@ -133,6 +133,38 @@ def test_compare(results: Results) -> None:
     assert "critical difference" in text
 
 
+def test_methods_are_compared_on_the_same_folds(results: Results) -> None:
+    # c failed in the last fold of d0: what the others have there must not count
+    scores = results.compare("accuracy", price=0.1).scores
+    folds = [(s, f) for s in (0, 1) for f in range(3)]
+    for method in range(3):
+        assert scores.loc["d0", METHODS[method]] == pytest.approx(
+            np.mean([accuracy(0, method, s, f) for s, f in folds[:-1]])
+        )
+        assert scores.loc["d1", METHODS[method]] == pytest.approx(
+            np.mean([accuracy(1, method, s, f) for s, f in folds])
+        )
+
+
+def test_a_method_without_any_score_is_left_out(tmp_path: Path) -> None:
+    def run(name: str, cells: dict[tuple[str, int], float | None]) -> Results:
+        with opened(tmp_path / name, create=True) as store:
+            for i, ((method, fold), score) in enumerate(cells.items()):
+                labels = {"data": "d", "method": method, "price": 0.1, "seed": 0, "fold": fold}
+                store.plan([(str(i), labels, {})])
+                store.put(str(i), {"accuracy": score, "error": "" if score else "ValueError: no"})
+        return Results.load(tmp_path / name)
+
+    found = run("a.run", {("a", 0): 0.5, ("bad", 0): None, ("b", 0): 0.6}).compare("accuracy")
+    assert found.left_out == ("bad",)
+    assert found.scores.columns.tolist() == ["a", "b"]
+    assert "left out, without a score: bad" in str(found)
+    with pytest.raises(ValueError, match=r"of \['a', 'bad'\] have one: \['a'\]"):
+        run("b.run", {("a", 0): 0.5, ("bad", 0): None}).compare("accuracy")
+    with pytest.raises(ValueError, match=r"no data set .* on the same folds"):
+        run("c.run", {("a", 0): 0.5, ("a", 1): None, ("b", 0): None, ("b", 1): 0.6}).compare("accuracy")
+
+
 def test_a_price_without_a_score_leaves_the_data_set_out(results: Results) -> None:
     with opened(results.path, create=True) as store:
         labels = {"data": "d1", "method": "a", "price": 0.3, "seed": 0, "fold": 0}
@@ -152,8 +184,10 @@ def test_what_is_refused(results: Results, tmp_path: Path) -> None:
         results.summary(by="error")
     with pytest.raises(ValueError, match=r"price 0\.3 is none of"):
         results.compare(price=0.3)
-    with pytest.raises(ValueError, match="no data set for which every method"):
+    with pytest.raises(ValueError, match=r"two methods or more must have a score of auroc; of \['a', 'b', 'c'\]"):
         results.compare("auroc")
+    with pytest.raises(ValueError, match="there is no cell 'none'"):
+        results.explored("none")
     with pytest.raises(FileNotFoundError, match="there is no run"):
         Results.load(tmp_path / "none.run")
     text = tmp_path / "text.run"

@@ -99,3 +99,35 @@ def test_a_run_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
     assert more.table().loc[before.index].equals(before)
     assert set(more.instances()["seed"]) == {1}
     assert len(more.instances()) == 150
+
+
+@pytest.mark.parametrize(
+    "setting, told",
+    [
+        ("max_page_count = 1", r"cannot write .*a\.run: database or disk is full\. Make room .* done are kept"),
+        ("query_only = 1", r"cannot write .*a\.run: attempt to write a readonly database\. Write to another file"),
+    ],
+)
+def test_what_the_disk_refuses_is_told_and_loses_nothing(path: Path, setting: str, told: str) -> None:
+    with opened(path, create=True) as store:
+        store.put("a", {"error": ""})
+
+    def put_more() -> None:
+        with opened(path, create=True) as store:
+            store._connection.execute(f"PRAGMA {setting}")
+            store.put("b", {"error": ""}, {"instances": bytes(100_000)})
+
+    with pytest.raises(OSError, match=told):
+        put_more()
+    with opened(path) as store:
+        assert list(store.results()) == ["a"]
+        assert store.count_missing() == 1
+
+
+def test_a_file_that_cannot_be_opened(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: Any, **settings: Any) -> Any:
+        raise sqlite3.OperationalError("unable to open database file")
+
+    monkeypatch.setattr(sqlite3, "connect", refuse)  # permissions do not bind whoever may do all
+    with pytest.raises(OSError, match=r"cannot read .*a\.run: unable to open"), opened(path):
+        pass

@@ -172,21 +172,21 @@ def test_solver_and_certificate_use_different_paths(repeated):
         own = certify(policy.problem, policy, random_state=3, **settings)
         info = certified(policy, 100, seed).info
         assert info.confidence == 0.99
-        assert info.upper != own.upper
-        assert info.upper == certified(policy, 100, 3).info.upper
+        assert info.lower != own.lower
+        assert info.lower == certified(policy, 100, 3).info.lower
     assert certified(policy, 0, 3) is policy
 
 
 def test_state_of_randomness(repeated):
     policy = LookaheadPolicy(StoppingValue(repeated(40, 0.001, 0.6)))
 
-    def upper(state):
-        return certify(policy.problem, policy, method="simulation", n_paths=100, random_state=state).upper
+    def lower(state):
+        return certify(policy.problem, policy, method="simulation", n_paths=100, random_state=state).lower
 
-    assert upper(1) == upper(1) == upper(np.random.default_rng(1))
-    assert upper(1) != upper(2)
-    assert upper(np.random.RandomState(1)) == upper(np.random.RandomState(1))
-    assert np.isfinite(upper(None))
+    assert lower(1) == lower(1) == lower(np.random.default_rng(1))
+    assert lower(1) != lower(2)
+    assert lower(np.random.RandomState(1)) == lower(np.random.RandomState(1))
+    assert np.isfinite(lower(None))
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,12 @@ def test_answers_after_an_outcome_are_those_of_the_problem(make_tree):
             np.testing.assert_array_equal(after, every[np.arange(len(info)), outcome])
 
 
+def test_another_thread_may_replace_what_is_kept_on_the_way(make_tree, monkeypatch):
+    policy = solved(make_tree(0, n_features=7), 0.02)
+    monkeypatch.setattr(type(policy.values), "_sources", property(lambda self: {}))
+    acts_alike(policy, np.random.default_rng(0))
+
+
 def test_saved_and_loaded_it_classifies_alike(tmp_path):
     X, y = load_breast_cancer(return_X_y=True)
     fitted = seqclass.ifc2f(0.002).fit(X, y)

@@ -158,6 +158,19 @@ def test_blends_are_means_of_their_ends_and_plans_stay_above_look_ahead(make_cas
     assert blend.size == sum(values.size for values in ends)
 
 
+def test_a_blend_of_one_end_alone_is_that_end(make_case):
+    problem = make_case(3, n_classes=4, n_stages=5).problem
+    ends = [Perseus(300, certificate_paths=0).solve(scale_prices(problem, m)).values for m in (1.0, 2.0)]
+    belief = np.random.default_rng(0).dirichlet(np.ones(4), 50)
+    for share, end in enumerate(ends):
+        blend = BlendedValues(end.problem, *ends, share=share)
+        for stage in range(problem.n_stages):
+            for name in ("value", "plan_cost"):  # some plans are infinite
+                np.testing.assert_array_equal(getattr(blend, name)(stage, belief), getattr(end, name)(stage, belief))
+    with pytest.raises(ValueError, match="share must be between 0 and 1"):
+        BlendedValues(problem, *ends, share=1.5)
+
+
 def test_problems_without_tables_are_steered_by_blends(make_tree):
     tree = make_tree(2, n_classes=2, spread=0.7)
     problem = tree_problem(tree)

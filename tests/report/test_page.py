@@ -23,8 +23,9 @@ from seqclass.report import Explored, explore, explore_run, write_report
 from seqclass.report import _acquisition as acquisition_module
 from seqclass.report._axes import Scale, limits, ticks
 from seqclass.report._frame import features
-from seqclass.report._markup import element, script_json
+from seqclass.report._markup import element, esc, script_json
 from seqclass.report._pictures import MOST
+from seqclass.report._sections import summarise
 from seqclass.report._tables import prices, table
 from seqclass.report._ways import acquired_shares, calibration, codes_of, feature_counts
 
@@ -195,11 +196,21 @@ def test_a_run_that_is_not_done(results: Results, tmp_path: Path) -> None:
     some = Results(results.path, [*table_.index[:2], "not there"])
     text = written(some, tmp_path)
     assert "2 cells: 1 data set, 1 method, 1 price. None failed. 1 cell of the plan not done." in text
-    assert "Nothing to compare: there must be two methods or more" in text
+    assert "Nothing to compare: two methods or more must have a score" in text
     with pytest.raises(ValueError, match="holds no cell that is done"):
         write_report(Results(results.path, ["not there"]), tmp_path / "none.html")
     failed = Results(results.path, table_.index[table_["error"] != ""].tolist())
     assert "no cell has a score" in written(failed, tmp_path)
+
+
+def test_what_was_added_later_stands_beside_its_kind(tmp_path: Path) -> None:
+    grid = {"data": ["iris", "wine"], "cv": 2}
+    Experiment(methods=["sklearn:GaussianNB"], **grid).run(tmp_path / "a.run")
+    Experiment(methods=["sklearn:GaussianNB", "sklearn:DummyClassifier"], **grid).run(tmp_path / "a.run")
+    results = Results.load(tmp_path / "a.run")
+    summary = summarise(results, results.table())
+    assert summary["data"].tolist() == ["iris", "iris", "wine", "wine"]
+    assert summary["method"].tolist() == 2 * ["sklearn:GaussianNB", "sklearn:DummyClassifier"]
 
 
 def test_many_data_sets_are_capped_and_said(tmp_path: Path) -> None:
@@ -402,6 +413,9 @@ def test_markup() -> None:
     assert json.loads(text) == content
     with pytest.raises(ValueError):
         script_json(float("nan"))
+    for mark in "\u202a\u202e\u2066\u2069":  # a name must not turn the text around it
+        assert mark not in esc(f"a{mark}b") + element("p", a=mark) + script_json([f"a{mark}b"])
+    assert esc("\u0627\u0628") == "\u0627\u0628"
 
 
 @pytest.mark.parametrize("low, high", [(0.0, 1.0), (0.9, 0.95), (-3.0, 170.0), (1e-7, 3e-7)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,21 +13,23 @@ import scipy.sparse as sp
 from sklearn.datasets import make_classification
 
 from seqclass.experiment import Results
+from seqclass.experiment._store import opened
 from seqclass.reproduction import (
     ComparisonTable,
     Entry,
+    Progress,
     Reproduced,
     Row,
     StreamEntry,
     StreamTable,
+    Table,
     get_tables,
-    markdown,
+    iter_reproduced,
     reproduce,
 )
 from seqclass.reproduction._context import Context
 from seqclass.reproduction._methods import MissingAtTest, ShuffledColumns, selected
-from seqclass.reproduction.render import notes, number
-from seqclass.selection import FIRES, SAOLA
+from seqclass.selection import FIRES, OFS, SAOLA
 
 
 @pytest.fixture
@@ -79,7 +81,63 @@ def test_a_failure_is_told(stand_ins: Path) -> None:
     rows = list(table.rows(Context(stand_ins / "run.db", stand_ins)))
     assert np.isnan(rows[0].published)
     assert rows[0].ours > 0.5
-    assert "published: 1 of 1 cells failed, ValueError" in rows[0].note
+    assert "1 of 1 cells of broken, published, failed, ValueError" in rows[0].note
+
+
+class Broken(Table):
+    """Gives a row, and fails."""
+
+    def files(self) -> dict[str, str]:
+        return {"Madelon": "madelon"}
+
+    def rows(self, context: Context) -> Iterator[Row]:
+        yield Row("Madelon", "none", "value", ours=1.0)
+        raise RuntimeError("out of\nluck.")
+
+
+def test_a_table_that_fails_does_not_end_the_others(stand_ins: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = [Broken("toy-1", "Broken"), *get_tables(["etana-fig3"])]
+    monkeypatch.setattr("seqclass.reproduction.run.get_tables", lambda names: tables)
+    broken, other = reproduce(data_dir=stand_ins, quick=True)
+    assert broken.error == broken.as_dict()["error"] == "RuntimeError: out of luck"
+    assert [row.ours for row in broken.rows] == [1.0]
+    assert other.error == ""
+    assert len(other.rows) == 4
+
+
+def test_a_set_that_cannot_be_read_is_told_and_leaves_the_others(stand_ins: Path) -> None:
+    (stand_ins / "mll.npz").write_bytes(b"no archive")
+    (found,) = reproduce(["etana-3"], data_dir=stand_ins, quick=True)
+    assert "MLL cannot be read, " in found.error
+    assert {row.data for row in found.rows} == {"Madelon", "Lung2"}
+
+
+def test_tables_come_one_by_one_with_progress(stand_ins: Path) -> None:
+    seen: list[Progress] = []
+    settings: dict[str, Any] = {"data_dir": stand_ins, "quick": True, "on_progress": seen.append}
+    running = iter_reproduced(["etana-2", "semi_rfs-fig3", "ifc2f-fig4"], path=stand_ins / "run.db", **settings)
+    first = next(running)
+    assert {progress.table.name for progress in seen} == {"etana-2"}
+    assert first.work > 0
+    found = [first, *running]
+    assert [part.table.name for part in found] == ["etana-2", "semi_rfs-fig3", "ifc2f-fig4"]
+    assert [progress.number for progress in seen if not progress.total] == [0, 1, 2]
+    for name in ("etana-2", "semi_rfs-fig3"):
+        steps = [(progress.done, progress.total) for progress in seen if progress.table.name == name]
+        assert steps[0] == (0, 0)
+        assert steps[-1][0] == steps[-1][1] > 1
+        assert [done for done, _ in steps] == sorted(done for done, _ in steps)
+    seen.clear()
+    again = list(iter_reproduced(["semi_rfs-fig3"], path=stand_ins / "run.db", **settings))
+    assert [progress.done for progress in seen[1:]] == [seen[-1].total]  # all is there
+    assert again[0].work == found[1].work
+    assert again[0].frame().equals(found[1].frame())
+
+
+def test_what_is_not_a_run_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "text.db").write_text("not a database, but a text that is long enough to be taken for one" * 20)
+    with pytest.raises(ValueError, match=r"text\.db"):
+        iter_reproduced(["semi_rfs-fig3"], path=tmp_path / "text.db")
 
 
 def test_spread_over_seeds_keeps_the_folds(stand_ins: Path) -> None:
@@ -113,6 +171,38 @@ def test_kinds_of_tables_run(stand_ins: Path, name: str) -> None:
         assert any(not np.isnan(row.published) for row in found.rows)
 
 
+def test_a_selector_that_fails_on_a_stream_is_a_note(stand_ins: Path) -> None:
+    entries = (StreamEntry("Spambase", "broken", FIRES(base="none")), StreamEntry("Spambase", "OFS", OFS()))
+    table = StreamTable("toy-1", "Two", "", (), entries, ("accuracy",), (10,), (0.25,))
+    broken, other = table.rows(Context(stand_ins / "run.db", stand_ins))
+    assert np.isnan(broken.published)
+    assert np.isnan(broken.ours)
+    assert "broken, published, failed, ValueError" in broken.note
+    assert other.note == ""
+    assert 0 < other.ours <= 1
+
+
+def test_pieces_of_a_stream_are_known_by_what_they_depend_on(stand_ins: Path) -> None:
+    def keys(selector: Any, batches: tuple[int, ...] = (10,), data: Path = stand_ins) -> list[str]:
+        path = stand_ins / "keys.db"
+        path.unlink(missing_ok=True)
+        table = StreamTable("toy-1", "", "", (), (StreamEntry("Spambase", "any", selector),), (), batches, (0.25,))
+        assert list(table.rows(Context(path, data))) == []
+        with opened(path) as store:
+            return store.keys_with("figures")
+
+    plain = keys(OFS())
+    assert len(set(plain)) == 2  # as published, and ours
+    assert keys(OFS()) == plain
+    assert set(plain).isdisjoint(keys(OFS(learning_rate=0.5)))
+    assert set(plain).isdisjoint(keys(OFS(), (20,)))
+    other = stand_ins / "other"
+    other.mkdir()
+    X, y = make_classification(60, 12, random_state=3)
+    np.savez(other / "spambase_pystreamfs.npz", X=X, y=y)
+    assert set(plain).isdisjoint(keys(OFS(), data=other))
+
+
 def test_shuffled_columns_are_those_the_selector_kept() -> None:
     X, y = make_classification(200, 15, n_informative=3, n_redundant=0, random_state=1)
     orders = [ShuffledColumns(SAOLA("fisher_z"), seed).fit(X, y) for seed in range(3)]
@@ -130,28 +220,6 @@ def test_missing_cells_are_missing_at_test_time_only() -> None:
     share = np.isnan(gone.transform(X)).mean()
     assert abs(share - 0.3) < 0.01
     np.testing.assert_array_equal(np.isnan(gone.transform(X)), np.isnan(gone.transform(X)))
-
-
-def test_markdown_and_notes() -> None:
-    (table,) = get_tables(["etana-2"])
-    rows = (Row("Lung2", "ETANA", "accuracy", 0.872, ours=0.91234, note="other genes"), Row("MLL", "ETANA", "accuracy"))
-    text = markdown([Reproduced(table, rows, {"Car": "gone", "Dexter": "gone"})], "# Title")
-    assert text.startswith("# Title\n\n## ETANA: ")
-    assert "| Lung2 | ETANA | accuracy | 0.872 | - | - | 0.9123 |" in text
-    assert "| MLL | ETANA | accuracy | - | - | - | - |" in text
-    found = notes(Reproduced(table, rows, {"Car": "gone", "Dexter": "gone"}))
-    assert found[1:] == ["Lung2: other genes.", "Left out: Car, Dexter (gone)."]
-
-
-def test_numbers() -> None:
-    assert [number(v) for v in (0.0, 1.0, 0.00012, 28.2, 1234.5, float("nan"))] == [
-        "0",
-        "1",
-        "0.0001",
-        "28.2",
-        "1234",
-        "-",
-    ]
 
 
 def test_selectors_on_real_data(load_data: Callable[[str], SimpleNamespace], data_dir: Path, tmp_path: Path) -> None:

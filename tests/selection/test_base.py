@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -88,8 +89,11 @@ def test_labels_as_objects(labels, kind):
 def test_labels_of_mixed_kinds_are_refused(labels, message):
     with pytest.raises(ValueError, match=message):
         Everything().fit(np.eye(3), as_objects(labels))
-    with pytest.raises(ValueError, match="classes"):
-        Everything().partial_fit(np.eye(2), [0, 1], classes=as_objects(labels))
+    with pytest.raises(ValueError, match=message):
+        Everything().fit(np.eye(3), labels)
+    for given in (as_objects(labels), labels):
+        with pytest.raises(ValueError, match="classes"):
+            Everything().partial_fit(np.eye(2), [0, 1], classes=given)
 
 
 def test_labels_of_another_kind_are_strangers():
@@ -144,6 +148,17 @@ def test_columns_of_text_are_named(form):
     ):
         with pytest.raises(ValueError, match=message):
             call()
+
+
+def test_an_error_about_numbers_copies_none_of_them():
+    X = np.zeros((2000, 200))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+            FCBF().fit(X, [0, 1, 1])
+        assert tracemalloc.get_traced_memory()[1] < X.nbytes / 4
+    finally:
+        tracemalloc.stop()
 
 
 def test_what_is_no_text_keeps_its_error():

@@ -131,7 +131,7 @@ def test_the_score_is_that_of_cross_validation(data: Any) -> None:
 def test_no_subset_is_scored_twice() -> None:
     X, y = columns_of(5)
     Lookup.fits = 0
-    selector = SemiRFS(Lookup(), cv=2, patience=None, max_iter=300, c=0.0, random_state=0).fit(X, y)
+    selector = SemiRFS(Lookup(), cv=2, patience=None, max_iter=300, c=0.0, warm_start=False, random_state=0).fit(X, y)
     assert Lookup.fits == 2 * selector.n_evaluations_
     assert selector.n_evaluations_ <= 31
     assert selector.stop_reason_ == "exhausted"
@@ -427,3 +427,22 @@ def test_labels_as_objects() -> None:
     runs = [SemiRFS(GaussianNB(), cv=3, max_iter=3, random_state=0).fit(X, labels) for labels in (y, y.astype(object))]
     np.testing.assert_array_equal(runs[0].support_, runs[1].support_)
     assert runs[0].best_score_ == runs[1].best_score_
+
+
+def test_a_warm_start_stands_missing_values() -> None:
+    X, y = make_classification(80, 12, n_informative=3, n_redundant=0, shuffle=False, random_state=0)
+    X[::7, 3:] = np.nan
+    learner = HistGradientBoostingClassifier(max_iter=3)
+    selector = SemiRFS(learner, cv=2, n_initial=3, max_iter=1, random_state=0).fit(X, y)
+    assert selector.evaluations_["n_features"][0] == 3
+
+
+def test_by_default_a_search_over_many_features_starts_warm() -> None:
+    X, y = make_classification(150, 300, n_informative=8, n_redundant=0, random_state=0)
+    scores = {
+        warm: SemiRFS(GaussianNB(), max_evaluations=30, random_state=0, **settings).fit(X, y).best_score_
+        for warm, settings in ((True, {}), (False, {"warm_start": False}))
+    }
+    assert scores[True] > scores[False] + 0.05
+    assert SemiRFS.rfs(GaussianNB()).warm_start is False
+    assert SemiRFS.rfs(GaussianNB(), warm_start="all").warm_start == "all"

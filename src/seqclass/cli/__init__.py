@@ -62,6 +62,12 @@ class _Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # which click takes for a failure
+            return _broken_pipe()
+
     def main(self, *args: Any, **settings: Any) -> Any:
         if not settings.setdefault("standalone_mode", True):
             return super().main(*args, **settings)

@@ -40,12 +40,14 @@ def check_output(path: Path | None) -> None:
     Raises
     ------
     InputError
-        If its folder does not exist, or the path is a folder.
+        If its folder does not exist, or the path is a folder or a device.
     """
     if path is None:
         return
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file to write.")
+    if path.exists() and not path.is_file():  # a new file would take the place of, say, /dev/null
+        raise InputError(f"{path} is a device or pipe; name a file to write.")
     if not path.absolute().parent.is_dir():
         raise InputError(f"cannot write {path}: there is no folder {path.parent}.")
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,24 @@ import click
 
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import count, echo_json, table
-from seqclass.datasets import load
+from seqclass.datasets import Dataset, list_datasets, load
 from seqclass.experiment import Experiment, HoldOut, Results, SourceSplit, StratifiedFolds
 
 _PATH = click.Path(path_type=Path)
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+#: What the library's messages call things that are options here.
+_OPTIONS = {
+    "; name it as target": "; name it by --target",
+    "pass missing_cost": "give --missing-cost",
+    "pass data_dir": "give --data-dir",
+    "data_dir is": "--data-dir is",
+    "rename one by dataclasses.replace": "give each once, and files of one name another name",
+    "feature_costs='dataset' needs them": "--dataset-costs needs them",
+    "missing_cost is for feature_costs='dataset'": "--missing-cost is for --dataset-costs",
+    "use another protocol, such as StratifiedFolds": "use --folds, or --split 60/20/20",
+}
+#: Where data come from that have no columns to choose.
+_WITHOUT_COLUMNS = ("embedded", "generated")
 #: Options that may be followed by several numbers.
 _SEVERAL = ("--price", "--seeds")
 #: Characters of a warning or an error.
@@ -59,7 +73,7 @@ class _Command(click.Command):
     type=click.FloatRange(min=0),
     multiple=True,
     metavar="PRICE...",
-    help="Price of every feature; several are tried one by one.  [default: 0.01]",
+    help="Price of every feature; several are tried one by one.  [default: 0.01; 1 with --dataset-costs]",
 )
 @click.option(
     "--dataset-costs",
@@ -143,13 +157,11 @@ def compare(
     if jobs == 0:
         raise InputError("--jobs must not be 0.")
     check_output(output)
-    with refused():
-        settings: dict[str, Any] = {"target": target} if target else {}
-        settings |= {"drop": drop} if drop else {}
+    with _in_options(), refused():
         experiment = Experiment(
-            [load(name, data_dir, **settings) for name in data],
+            _loaded(data, data_dir, {"target": target, "drop": drop}),
             _named(methods or ("etana", "ifc2f")),
-            prices=prices or (0.01,),
+            prices=prices or None,
             cv={"source": SourceSplit(), "60/20/20": HoldOut()}.get(split or "", StratifiedFolds(folds or 5)),
             seeds=seeds or (0,),
             feature_costs="dataset" if dataset_costs else "uniform",
@@ -158,6 +170,28 @@ def compare(
         kept: dict[str, Any] = {"keep_instances": keep_instances, "keep_explanations": keep_explanations}
         results = experiment.run(output, n_jobs=jobs, retry_failed=retry_failed, **kept)
     _report(results, as_csv, as_json)
+
+
+@contextmanager
+def _in_options() -> Iterator[None]:
+    """Say of an input that is refused by which option it is put right."""
+    try:
+        yield
+    except InputError as error:
+        message = error.message
+        for words, option in _OPTIONS.items():
+            message = message.replace(words, option)
+        raise InputError(message) from error
+
+
+def _loaded(data: tuple[str, ...], data_dir: Path | None, settings: Mapping[str, Any]) -> list[Dataset]:
+    """Data sets by their names; the settings are those of files."""
+    given = {name: value for name, value in settings.items() if value}
+    sources = list_datasets(data_dir)
+    files = [name for name in data if sources.get(name) not in _WITHOUT_COLUMNS]
+    if given and not files:
+        raise InputError(f"{' and '.join(f'--{name}' for name in given)}: none of the data is a file.")
+    return [load(name, data_dir, **(given if name in files else {})) for name in data]
 
 
 def _exclusive(given: Mapping[str, Any]) -> None:
@@ -203,8 +237,11 @@ def _print_summary(results: Results, cells: Any, failed: Any) -> None:
     click.echo(table(header, rows, left=2))
     click.echo("\nMeans over folds and seeds, in brackets their 95% intervals; cells that failed are left out.")
     if min(summary["method"].nunique(), summary["data"].nunique()) > 1 and len(failed) < len(cells):
-        with refused():
-            click.echo(f"\n{_indented(str(results.compare()))}")
+        try:
+            compared = str(results.compare())
+        except ValueError as error:
+            compared = f"nothing to compare: {error}"
+        click.echo(f"\n{_indented(compared)}")
     for column, verb in (("warnings", "warned"), ("error", "failed")):
         for (data, method, text), group in cells.groupby(["data", "method", column], sort=False):
             if text:

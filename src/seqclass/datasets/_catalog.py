@@ -82,7 +82,8 @@ def load(name: str | Path, data_dir: str | Path | None = None, **settings: Any) 
         return _GENERATORS[text](**settings)
     known = list(list_datasets(data_dir))
     where = "" if _folder(data_dir) else f"; no folder of your own sets is known, pass data_dir or set {VARIABLE}"
-    raise ValueError(f"there is no data set {text!r}: {near(text, known, 'there are').rstrip('.')}{where}.")
+    advice = near(text, known, "there are").rstrip(".") + where
+    raise ValueError(f"there is no data set {text!r}: {advice}{'' if advice.endswith('?') else '.'}")
 
 
 def list_datasets(data_dir: str | Path | None = None) -> dict[str, str]:

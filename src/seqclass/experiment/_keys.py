@@ -8,6 +8,7 @@ import enum
 import hashlib
 import json
 import math
+import types
 from collections.abc import Mapping
 from typing import Any
 
@@ -149,13 +150,17 @@ def _column(column: Any) -> str:
 def _function(value: Any, depth: int) -> list[Any]:
     """Name of a function; of one without a name that others can import, also what it does."""
     name = _name(value)
-    if "<" not in name:
+    if "<" not in name and value.__module__ != "__main__":
         return [name]
-    code = value.__code__
-    inside = [c for c in code.co_consts if not hasattr(c, "co_code")]
     cells = [cell.cell_contents for cell in value.__closure__ or ()]
-    what = [code.co_code.hex(), list(code.co_names), inside, cells, value.__defaults__]
+    what = [_code(value.__code__), cells, value.__defaults__, value.__kwdefaults__]
     return [name, key_of({"code": canonical(what, depth + 1)})]
+
+
+def _code(code: types.CodeType) -> list[Any]:
+    """What code does, with that of the functions and comprehensions in it."""
+    inside = [_code(c) if isinstance(c, types.CodeType) else c for c in code.co_consts]
+    return [code.co_code.hex(), list(code.co_names), inside]
 
 
 def _name(value: Any) -> str:

@@ -25,6 +25,12 @@ from seqclass._messages import sentence
 APPLICATION_ID = 0x53455158
 #: Goes up by one with every change that an older seqclass could not read.
 FORMAT_VERSION = 1
+#: What to do about an error of SQLite, by a word of its message.
+_HINTS = {
+    "full": " Make room and run it again: the cells that are done are kept.",
+    "readonly": " Write to another file, or to a copy of it.",
+    "locked": " Another process is writing to it.",
+}
 #: Most names in one query.
 _MANY = 500
 _TABLE = """
@@ -152,27 +158,32 @@ def opened(path: Path, *, create: bool = False) -> Iterator[Store]:
         If there is no such file, or no folder to make it in.
     ValueError
         If it is not the file of a run, or of a newer seqclass.
+    OSError
+        If it cannot be read or written, now or later: permissions, a full disk, a lock.
     """
     if not create and not path.is_file():
         raise FileNotFoundError(f"there is no run {path}.")
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(f"cannot write {path}: there is no folder {path.parent}.")
-    with closing(sqlite3.connect(path, timeout=60)) as connection:
-        try:
+    try:
+        with closing(sqlite3.connect(path, timeout=60)) as connection:
             _prepare(connection, path, create)
-        except sqlite3.DatabaseError as error:
-            raise ValueError(f"{path} cannot be read as a run: {sentence(error)}") from error
-        try:
-            yield Store(connection)
-        finally:
-            if create:
-                _put_off_log(connection)
+            try:
+                yield Store(connection)
+            finally:
+                if create:
+                    _put_off_log(connection)
+    except sqlite3.OperationalError as error:
+        hint = next((hint for word, hint in _HINTS.items() if word in str(error)), "")
+        raise OSError(f"cannot {'write' if create else 'read'} {path}: {sentence(error)}{hint}") from error
+    except sqlite3.DatabaseError as error:
+        raise ValueError(f"{path} cannot be read as a run: {sentence(error)}") from error
 
 
 def _put_off_log(connection: sqlite3.Connection) -> None:
-    connection.rollback()
-    connection.execute("PRAGMA busy_timeout = 0")
-    with suppress(sqlite3.OperationalError):  # somebody is reading: the log stays on
+    with suppress(sqlite3.OperationalError):  # somebody is reading, or the disk is full: the log stays on
+        connection.rollback()
+        connection.execute("PRAGMA busy_timeout = 0")
         connection.execute("PRAGMA journal_mode = DELETE")
 
 

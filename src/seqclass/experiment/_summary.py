@@ -65,6 +65,34 @@ def summarise(table: Any, by: Sequence[str], metrics: Sequence[str], confidence:
     return found
 
 
+def paired_scores(table: Any, metric: str) -> Any:
+    """Mean score of each method on each data set, over the folds on which every method has one.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Cells of methods each of which has a score somewhere.
+    metric : str
+        Column of the score.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a data set, a column a method; prices weigh the same. Without the data sets of which a price has no fold
+        left: their means would be over other prices than those of the rest.
+    """
+    scored = table[table[metric].notna()]
+    fold, _ = _numbers(scored, ["data", "price", "seed", "fold"])
+    pairs = np.unique(np.column_stack([fold, _numbers(scored, ["method"])[0]]), axis=0)
+    whole = np.bincount(pairs[:, 0])[fold] == table["method"].nunique()
+    means = scored[whole].groupby(["data", "price", "method"], sort=False)[metric].mean()
+    scores = means.groupby(["data", "method"], sort=False).mean().unstack("method")
+    n_prices = scored[whole].groupby("data")["price"].nunique()
+    complete = n_prices == table.groupby("data")["price"].nunique().reindex(n_prices.index)
+    kept = [name for name in dict.fromkeys(table["data"]) if complete.get(name, False)]
+    return scores.reindex(index=kept, columns=list(dict.fromkeys(table["method"])))
+
+
 def _numbers(table: Any, by: Sequence[str]) -> tuple[IntArray, IntArray]:
     """Number of each row's group, in order of appearance, and the first row of each group."""
     number = table.groupby(list(by), sort=False, dropna=False).ngroup().to_numpy()

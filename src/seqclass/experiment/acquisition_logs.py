@@ -146,7 +146,11 @@ def afabench_log(
 
 def _codes(clf: SequentialClassifier, y: npt.ArrayLike) -> IntArray:
     labels = np.asarray(y)
-    codes = np.minimum(np.searchsorted(clf.classes_, labels), len(clf.classes_) - 1)
+    try:
+        codes = np.minimum(np.searchsorted(clf.classes_, labels), len(clf.classes_) - 1)
+    except TypeError as error:
+        shown = labels[:1].tolist()
+        raise ValueError(f"y holds labels such as {shown}, the classifier's classes are {clf.classes_}.") from error
     strange = clf.classes_[codes] != labels
     if strange.any():
         raise ValueError(f"y holds {labels[strange][:1].tolist()[0]!r}, which is none of the classifier's classes.")

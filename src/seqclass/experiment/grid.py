@@ -39,8 +39,9 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         Methods by name. A method is a recipe or another callable that is given ``feature_costs``, ``random_state`` and
         what other costs the data set has, and returns an estimator; or a `SequentialClassifier`, or any classifier or
         pipeline of scikit-learn, whose parameters of these names are set; or a text, see `parse_method`.
-    prices : list of float
-        Price of every feature, in units of misclassification cost; or a factor, see ``feature_costs``.
+    prices : list of float, optional
+        Price of every feature, in units of misclassification cost; or a factor, see ``feature_costs``. By default 0.01,
+        and as a factor 1.
     cv : int or Protocol
         Which rows are learnt from: a number of stratified folds, `HoldOut` or `SourceSplit`.
     seeds : list of int
@@ -89,7 +90,7 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         data: Iterable[Any],
         methods: Any = ("etana", "ifc2f"),
         *,
-        prices: Iterable[float] = (0.01,),
+        prices: Iterable[float] | None = None,
         cv: Any = 5,
         seeds: Iterable[int] = (0,),
         feature_costs: str = "uniform",
@@ -116,7 +117,8 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         """Compute the cells that are missing in a file, and keep each as soon as it is done.
 
         A run that was stopped or killed goes on where it was when it is run again. A cell is known by its settings, its
-        method's and its data: what is changed is computed anew, beside what there was.
+        method's and its data: what is changed is computed anew, beside what there was. The code of a class is not among
+        them: after a change to an estimator of your own, run into another file.
 
         Parameters
         ----------
@@ -171,7 +173,9 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         """All cells in order, and the data sets by name."""
         methods, protocol = check_methods(self.methods), as_protocol(self.cv)
         check_choice(self.feature_costs, "feature_costs", ("uniform", "dataset"))
-        prices = [check_real(price, "prices", 0) for price in _listed(self.prices, "prices")]
+        usual = [1.0 if self.feature_costs == "dataset" else 0.01]
+        given = usual if self.prices is None else _listed(self.prices, "prices")
+        prices = [check_real(price, "prices", 0) for price in given]
         seeds = [check_integer(seed, "seeds", 0, 2**32 - 1) for seed in _listed(self.seeds, "seeds")]
         held: dict[str, Held] = {}
         cells: list[Cell] = []
@@ -191,7 +195,10 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
             for price in prices:
                 costs = self._costs(data, price)
                 for seed in seeds:
-                    estimator = build(method, costs, seed)
+                    try:
+                        estimator = build(method, costs, seed)
+                    except TypeError as error:
+                        raise TypeError(f"methods: {name!r}: {error}") from error
                     settings = {
                         **{"data": data.name, "fingerprint": mark, "method": name, "estimator": canonical(estimator)},
                         **{"price": price, "costs": canonical(costs), "cv": canonical(protocol), "seed": seed},

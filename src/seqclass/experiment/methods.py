@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -158,6 +159,11 @@ def build(method: Any, costs: Mapping[str, Any], seed: int) -> Any:
     -------
     estimator
 
+    Raises
+    ------
+    TypeError
+        If a callable does not take these keywords, or gives no estimator.
+
     Examples
     --------
     >>> from sklearn.tree import DecisionTreeClassifier
@@ -165,7 +171,7 @@ def build(method: Any, costs: Mapping[str, Any], seed: int) -> Any:
     DecisionTreeClassifier(random_state=3)
     """
     if not hasattr(method, "get_params"):
-        return method(**costs, random_state=seed)
+        return _called(method, {**costs, "random_state": seed})
     estimator = clone(method)
     wanted = dict(costs) | {"random_state": seed}
     chosen = {}
@@ -174,3 +180,17 @@ def build(method: Any, costs: Mapping[str, Any], seed: int) -> Any:
         if last in wanted and (last == "random_state" or last in _COSTS):
             chosen[name] = wanted[last]
     return estimator.set_params(**chosen)
+
+
+def _called(recipe: Callable[..., Any], settings: Mapping[str, Any]) -> Any:
+    """Estimator that a recipe gives."""
+    try:
+        inspect.signature(recipe).bind(**settings)
+    except TypeError as error:
+        raise TypeError(f"a recipe is called with {', '.join(settings)}, and this one cannot be: {error}.") from error
+    except ValueError:  # a callable that does not tell its signature
+        pass
+    estimator = recipe(**settings)
+    if not hasattr(estimator, "fit"):
+        raise TypeError(f"a recipe must return an unfitted estimator, this one returned {estimator!r}.")
+    return estimator

@@ -14,7 +14,7 @@ from seqclass.experiment._keeping import EXPLANATIONS, INSTANCES, read_explanati
 from seqclass.experiment._kept import chosen, parts_of
 from seqclass.experiment._packing import unpack_json
 from seqclass.experiment._store import opened
-from seqclass.experiment._summary import summarise
+from seqclass.experiment._summary import paired_scores, summarise
 from seqclass.experiment.explored import Explored
 from seqclass.experiment.records import LabelledRecord, instance_table, pooled
 from seqclass.statistics import (
@@ -46,6 +46,8 @@ class Comparison:
         Whether any differ; None with fewer than three methods or two data sets.
     nemenyi : CriticalDifference or None
         Which differ; None as above.
+    left_out : tuple of str
+        Methods without any score, because all their cells failed, say.
 
     Examples
     --------
@@ -63,11 +65,13 @@ class Comparison:
     wins: WinTieLoss
     friedman: FriedmanTest | None
     nemenyi: CriticalDifference | None
+    left_out: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = [f"wins/ties/losses by {self.metric}", self.wins.frame().to_string()]
         lines += [] if self.friedman is None else [str(self.friedman)]
         lines += [] if self.nemenyi is None else [f"average ranks: {self.nemenyi}"]
+        lines += [f"left out, without a score: {', '.join(self.left_out)}"] if self.left_out else []
         return "\n".join(lines)
 
 
@@ -162,6 +166,11 @@ class Results:
         Returns
         -------
         dict
+
+        Raises
+        ------
+        ValueError
+            If there is no such cell.
         """
         with opened(self.path) as store:
             return store.settings(key)
@@ -263,9 +272,16 @@ class Results:
         Explored or None
             Its rows are those of the data set, the first one 0. None of a cell that kept none: it failed, its method is
             not sequential, or it was run with ``keep_explanations=0`` or by an earlier version.
+
+        Raises
+        ------
+        ValueError
+            If there is no such cell.
         """
         with opened(self.path) as store:
             content = store.part(key, EXPLANATIONS)
+            if content is None:
+                store.settings(key)  # refuses a key that is none
         return None if content is None else read_explanations(unpack_json(content))
 
     def keys_with(self, kept: str) -> list[str]:
@@ -321,6 +337,9 @@ class Results:
     def compare(self, metric: str = "realised_cost", *, price: float | None = None, alpha: float = 0.05) -> Comparison:
         """Compare the methods over data sets: wins and losses, and whether the differences are chance.
 
+        Methods are compared on the same folds: one on which any of them has no score counts for none. A data set with
+        a price at which no fold is left is not counted, nor is a method that has no score at all.
+
         Parameters
         ----------
         metric : str
@@ -338,7 +357,7 @@ class Results:
         Raises
         ------
         ValueError
-            If there are fewer than two methods, or no data set has a score of each.
+            If fewer than two methods have a score, or no data set has one of each.
         """
         (metric,) = _columns([metric], FIGURES, "metric")
         table = self.table()
@@ -346,16 +365,13 @@ class Results:
             if price not in table["price"].tolist():
                 raise ValueError(f"price {price!r} is none of {list(dict.fromkeys(table['price']))}.")
             table = table[table["price"] == price]
-        methods = list(dict.fromkeys(table["method"]))
+        named, able = list(dict.fromkeys(table["method"])), set(table.loc[table[metric].notna(), "method"])
+        methods = [name for name in named if name in able]
         if len(methods) < 2:
-            raise ValueError(f"there must be two methods or more to compare, there is {methods}.")
-        means = table.groupby(["data", "method", "price"], sort=False)[metric].mean()
-        # NaN at one price is NaN for the method, whose mean would be over other prices than those of the rest
-        whole = means.groupby(["data", "method"], sort=False)
-        scores = whole.mean().where(whole.count() == whole.size()).unstack("method")
-        scores = scores.reindex(index=list(dict.fromkeys(table["data"])), columns=methods).dropna()
+            raise ValueError(f"two methods or more must have a score of {metric}; of {named} have one: {methods}.")
+        scores = paired_scores(table[table["method"].isin(methods)], metric)[methods]
         if not len(scores):
-            raise ValueError(f"there is no data set for which every method has a score of {metric}.")
+            raise ValueError(f"there is no data set for which every method has a score of {metric} on the same folds.")
         higher = metric in HIGHER_IS_BETTER
         several = len(methods) > 2 and len(scores) > 1
         return Comparison(
@@ -364,6 +380,7 @@ class Results:
             wins=win_tie_loss(scores, higher_is_better=higher),
             friedman=friedman_test(scores, higher_is_better=higher) if several else None,
             nemenyi=critical_difference(scores, alpha=alpha, higher_is_better=higher) if several else None,
+            left_out=tuple(name for name in named if name not in able),
         )
 
 

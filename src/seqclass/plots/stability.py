@@ -88,7 +88,10 @@ class StabilityDisplay:
         self.runs = dict(runs) if isinstance(runs, Mapping) else {"": runs}
         for name, run in self.runs.items():
             if not isinstance(run, Prequential):
-                raise TypeError(f"runs must hold results of prequential, {name!r} is a {type(run).__name__}.")
+                what = f"{name!r} is" if isinstance(runs, Mapping) else "it is"
+                raise TypeError(
+                    f"runs must be a result of prequential or a dict of them, {what} a {type(run).__name__}."
+                )
         self.measures = [measures] if isinstance(measures, str) else list(measures)
         if not self.runs or not self.measures:
             raise ValueError("runs and measures must name at least one each.")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray
+from seqclass._validation import check_real
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.values import ValueFunction
 
@@ -25,7 +26,12 @@ class BlendedValues(ValueFunction):
     lower, upper : ValueFunction
         Values at the smaller and the larger prices.
     share : float
-        Weight of ``upper``: ``(m - m_lower) / (m_upper - m_lower)`` for the multiplier ``m``.
+        Weight of ``upper``, between 0 and 1: ``(m - m_lower) / (m_upper - m_lower)`` for the multiplier ``m``.
+
+    Raises
+    ------
+    ValueError
+        If ``share`` is not between 0 and 1.
 
     Examples
     --------
@@ -39,7 +45,8 @@ class BlendedValues(ValueFunction):
 
     def __init__(self, problem: AcquisitionProblem, lower: ValueFunction, upper: ValueFunction, share: float) -> None:
         super().__init__(problem, max(lower.n_stages, upper.n_stages))
-        self.lower, self.upper, self.share = lower, upper, share
+        self.lower, self.upper = lower, upper
+        self.share = check_real(share, "share", 0, 1)
         self.limited = lower.limited or upper.limited
 
     @property
@@ -66,4 +73,6 @@ class BlendedValues(ValueFunction):
 
     def _mean(self, name: str, *arguments: Any) -> FloatArray:
         first, second = (getattr(values, name)(*arguments) for values in (self.lower, self.upper))
+        if self.share in (0.0, 1.0):  # the other may be infinite
+            return np.asarray(second if self.share else first)
         return np.asarray((1 - self.share) * first + self.share * second)

@@ -57,7 +57,8 @@ class SolveInfo:
         Ends of the certified interval: the executed policy costs at most `upper`, no policy costs less than `lower`
         (both at `confidence`, per instance, in units of misclassification cost). NaN where no certificate was asked.
     gap : float
-        ``(upper - lower) / upper``, 0 where `upper` is 0.
+        ``(upper - lower) / upper``, 0 where `upper` is 0; less where the distance of the ends was estimated by itself,
+        path by path, as `Steered` does.
     seconds : float
         Wall-clock time of solving, the certificate's left out.
     n_stages : int

@@ -20,7 +20,8 @@ from seqclass.pomdp.values import SteeringValues
 _RIDGE = 1e-4
 #: Up to so many columns an answer may change the cost class by class.
 _MOST_COLUMNS = 400
-#: Up to so many columns the regression is solved directly; beyond, which many bins bring, so many steps come close.
+#: Up to so many columns the regression is solved directly. Beyond, which many bins bring, so many steps give other
+#: weights, by which policies cost no more.
 _DIRECT = 1200
 _STEPS = 100
 
@@ -70,25 +71,37 @@ class CorrectedValues(SteeringValues):
         answers = self.problem.answers(info.stage, info.state)
         if following >= self.n_stages or self.weights[following] is None or answers is None:
             return super().successor_values(info)
+        belief, context, after = self.successors(info)
+        stop, _, go_on = self.costs(following, belief, context, after)
+        return np.minimum(stop, go_on).reshape(len(info), -1)
+
+    def successors(self, info: InformationState) -> tuple[FloatArray, IntArray | None, IntArray]:
+        """Unnormalised belief, context of the projection and answers after each outcome of each row, row by row."""
         n, n_outcomes, n_classes = info.joint.shape
+        answers = self.problem.answers(info.stage, info.state)
+        assert answers is not None  # corrections are made of them
         after = self.problem.successor_answers(info.stage, answers).reshape(n * n_outcomes, -1)
-        belief, context = info.joint.reshape(-1, n_classes), self._successors(info)
-        go_on = self.going_on(following, belief, context, after)
-        return np.minimum(self.problem.stopping_cost(belief), go_on).reshape(n, n_outcomes)
+        return info.joint.reshape(-1, n_classes), self._successors(info), after
 
     def going_on(self, stage: int, belief: FloatArray, context: IntArray | None, answers: IntArray) -> FloatArray:
         """Corrected cost of going on, (n,); never below the price and what remains when the class is known."""
+        return self.costs(stage, belief, context, answers)[2]
+
+    def costs(
+        self, stage: int, belief: FloatArray, context: IntArray | None, answers: IntArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Cost of stopping, the projection's cost of going on, and the corrected one as of `going_on`, each (n,)."""
         stop, plain = self._plain(stage, belief, context)
         weights = self.weights[stage]
         if weights is None:
-            return plain
+            return stop, plain, plain
         # where answers are many they change the last two functions' share only
         used = slice(None if weights[1:, :, :-2].any() else -2, None)
         total = _sum_of_answers(weights[1:, :, used], answers)
         total += weights[0, 0, used]
         shares = belief * total[:, :-2] if total.shape[1] > 2 else belief * weights[0, 0, :-2]
         go_on = plain + row_sums(shares) + stop * total[:, -2] + np.minimum(plain, stop) * total[:, -1]
-        return np.asarray(np.maximum(go_on, self.least(stage, belief)))
+        return stop, plain, np.asarray(np.maximum(go_on, self.least(stage, belief)))
 
     def least(self, stage: int, belief: FloatArray) -> FloatArray:
         """Price of a stage and what remains when the class is then known, (n,)."""
@@ -114,9 +127,9 @@ class CorrectedValues(SteeringValues):
         -------
         ndarray of int of shape (n, m')
         """
-        if stage not in self._sources:
-            self._sources[stage] = self._find_sources(stage, answers)
-        sources = self._sources[stage]
+        sources = self._sources.get(stage)  # read once: from Python 3.12 on, threads may each make a dictionary
+        if sources is None:
+            sources = self._sources[stage] = self._find_sources(stage, answers)
         # answer by answer, as they are read
         after: IntArray = np.empty((len(sources), len(answers)), dtype=answers.dtype)
         for row, source in zip(after, sources):
@@ -214,23 +227,23 @@ def _ridge(design: sp.csr_array, target: FloatArray) -> FloatArray:
     return np.asarray(linalg.solve(gram, design.T @ target, assume_a="pos", check_finite=False))
 
 
-def corrected(steering: SteeringValues, n_beliefs: int, rng: np.random.Generator) -> SteeringValues:
-    """Correct the values of a projection at beliefs that the problem itself reaches.
+def visited_states(steering: SteeringValues, n_beliefs: int, rng: np.random.Generator) -> list[list[InformationState]]:
+    """Sample states that the problem itself reaches, to correct the values of a projection at.
 
     Parameters
     ----------
     steering : SteeringValues
         Values of the projection.
     n_beliefs : int
-        Most beliefs a stage, half of them from the policy that the values steer and half from all histories, as a
+        Most states a stage, half of them from the policy that the values steer and half from all histories, as a
         certificate follows them.
     rng : numpy.random.Generator
         Source of randomness.
 
     Returns
     -------
-    SteeringValues
-        The same where the problem does not tell its answers.
+    list of list of InformationState
+        Lots, each a list over stages; none where the problem does not tell its answers.
 
     Examples
     --------
@@ -238,13 +251,12 @@ def corrected(steering: SteeringValues, n_beliefs: int, rng: np.random.Generator
     >>> from seqclass.pomdp import SteeringValues, StoppingValue, TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> steering = SteeringValues(problem, problem, StoppingValue(problem))
-    >>> corrected(steering, 10, np.random.default_rng(0)) is steering
-    True
+    >>> visited_states(steering, 10, np.random.default_rng(0))
+    []
     """
     problem = steering.problem
     if n_beliefs == 0 or problem.answers(0, problem.start(1)) is None:
-        return steering
+        return []
     policies = (LookaheadPolicy(steering), None)
     half = -(-n_beliefs // 2)
-    lots = [list(sample_states(problem, steering.n_stages, half, rng, policy, merge=False)) for policy in policies]
-    return CorrectedValues(problem, steering).fit(lots)
+    return [list(sample_states(problem, steering.n_stages, half, rng, policy, merge=False)) for policy in policies]

@@ -7,16 +7,18 @@ from typing import Any
 
 from sklearn.base import clone
 
-from seqclass._arrays import as_generator
+from seqclass._arrays import another_stream, as_generator
 from seqclass._validation import check_integer
+from seqclass.pomdp.certificate import certify
 from seqclass.pomdp.grid import GridValueIteration
 from seqclass.pomdp.perseus import Perseus
-from seqclass.pomdp.policy import LookaheadPolicy, Policy
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveInfo
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.pruned import PrunedLookaheadPolicy
-from seqclass.pomdp.regression import CorrectedValues, corrected
-from seqclass.pomdp.solver import Solver, certified
-from seqclass.pomdp.values import SteeringValues
+from seqclass.pomdp.refined import RefinedValues
+from seqclass.pomdp.regression import CorrectedValues, visited_states
+from seqclass.pomdp.solver import Solver
+from seqclass.pomdp.values import SteeringValues, ValueFunction
 
 #: Contexts a stage by number of classes, where the user names none; 1 for more classes.
 _MAX_CONTEXTS = {1: 32, 2: 32, 3: 32}
@@ -31,7 +33,8 @@ class Steered(Solver):
     by any solver that works out values. These say what each answer would be worth in one step of look-ahead on the
     problem itself, with its own likelihoods and beliefs, after a regression has corrected them for the answers that the
     projection does not remember. The values are no plan's cost, but the certificate is that of the policy on the
-    problem itself, and as valid as any. A problem that has tables is left to the solver within.
+    problem itself, and as valid as any; for it alone the values are refined once more, and its gap is paired
+    (see `certify`). A problem that has tables is left to the solver within.
 
     Parameters
     ----------
@@ -97,15 +100,44 @@ class Steered(Solver):
             raise ValueError(
                 f"Steered needs a solver that works out values, such as Perseus, and {self.solver!r} does not."
             )
-        if projection is not problem:
-            values = SteeringValues(problem, projection, policy.values)
-            values = corrected(values, self.n_beliefs, as_generator(self.random_state))
-            if isinstance(values, CorrectedValues):
-                policy = PrunedLookaheadPolicy(values, policy.info)
-            else:
-                policy = LookaheadPolicy(values, policy.info)
-        policy = policy.with_info(seconds=time.perf_counter() - started, size=policy.values.size)
-        return certified(policy, self.certificate_paths, self.random_state)
+        if projection is problem:
+            return self._certified(policy, started)
+        return self._steered(SteeringValues(problem, projection, policy.values), policy.info, started)
+
+    def _steered(self, values: SteeringValues, info: SolveInfo, started: float) -> Policy:
+        states = visited_states(values, self.n_beliefs, as_generator(self.random_state))
+        if not states:
+            return self._certified(LookaheadPolicy(values, info), started)
+        corrected = CorrectedValues(values.problem, values).fit(states)
+        return self._certified(PrunedLookaheadPolicy(corrected, info), started, states)
+
+    def _certified(
+        self, policy: LookaheadPolicy, started: float, states: list[list[InformationState]] | None = None
+    ) -> Policy:
+        """The policy with its certificate, whose values are refined at the states."""
+        solved = time.perf_counter()
+        result = policy.with_info(seconds=solved - started, size=policy.values.size)
+        if not self.certificate_paths:
+            return result
+        values: ValueFunction = policy.values
+        if states and isinstance(values, CorrectedValues):
+            values = RefinedValues(values).fit(states)
+        # a stream of its own: the paths must not be those that the values learned from
+        found = certify(
+            policy.problem,
+            policy,
+            values=values,
+            n_paths=max(2, self.certificate_paths),
+            paired=True,
+            random_state=another_stream(self.random_state),
+        )
+        return result.with_info(
+            upper=found.upper,
+            lower=found.lower,
+            gap=found.gap,
+            confidence=found.confidence,
+            certify_seconds=time.perf_counter() - solved,
+        )
 
     def _inner(self, projection: AcquisitionProblem, steering: bool) -> Solver:
         if self.solver is not None:

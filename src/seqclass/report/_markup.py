@@ -11,6 +11,8 @@ from typing import Any
 
 #: What ends a script element, or begins a comment in it, is written so that only JavaScript reads it as such.
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+#: Marks that turn the direction of all text after them, also of text that is not theirs.
+_TURNING = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
 #: Elements that are never closed.
 _VOID = ("meta", "input", "line", "path", "circle", "rect", "br")
 
@@ -18,13 +20,15 @@ _VOID = ("meta", "input", "line", "path", "circle", "rect", "br")
 def esc(text: object) -> str:
     """Text as it may stand in an element or an attribute; control characters, which HTML cannot hold, are marked.
 
+    Marks that turn the direction of the text after them are marked too: names of others must not turn ours.
+
     Examples
     --------
     >>> esc("a<b & 'c'")
     'a&lt;b &amp; &#x27;c&#x27;'
     """
     shown = "".join(c if c >= " " or c in "\n\t" else "\ufffd" for c in str(text))
-    return html.escape(shown, quote=True)
+    return html.escape(shown.translate(_TURNING), quote=True)
 
 
 def element(name: str, *children: str, **attributes: object) -> str:
@@ -55,7 +59,7 @@ def script_json(content: Any) -> str:
     >>> script_json({"a": "</script>"})
     '{"a":"\\u003c/script\\u003e"}'
     """
-    text = json.dumps(content, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(content, allow_nan=False, separators=(",", ":"), ensure_ascii=False).translate(_TURNING)
     return "".join(_UNSAFE.get(c, c) for c in text) if any(c in text for c in _UNSAFE) else text
 
 

@@ -35,7 +35,10 @@ def summarise(results: Results, cells: Any) -> Any:
     """
     # each cell of a group is one score, so that a mean without an interval is the plain mean
     means = cells.groupby(_BY, sort=False)[list(MEANS)].mean().reset_index()
-    return results.summary(by=_BY, metrics=METRICS).merge(means, on=_BY, how="left")
+    found = results.summary(by=_BY, metrics=METRICS).merge(means, on=_BY, how="left")
+    # a method that was added to a run later stands beside the others all the same
+    places = {name: {value: i for i, value in enumerate(dict.fromkeys(cells[name]))} for name in _BY}
+    return found.sort_values(_BY, key=lambda column: column.map(places[column.name]), ignore_index=True)
 
 
 def summary_section(summary: Any) -> str:

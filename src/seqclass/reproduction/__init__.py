@@ -7,17 +7,23 @@ that the data at hand allows; what cannot be made is listed with the reason.
 from __future__ import annotations
 
 from seqclass.reproduction._sets import Source, Stream
+from seqclass.reproduction.catalog import get_tables, status
 from seqclass.reproduction.comparison import ComparisonTable, Entry
+from seqclass.reproduction.picture_files import save_picture
 from seqclass.reproduction.regions import RegionsTable
-from seqclass.reproduction.render import markdown
-from seqclass.reproduction.run import Reproduced, get_tables, reproduce, status
+from seqclass.reproduction.render import markdown, text
+from seqclass.reproduction.row import Curve, RegionMap, Row
+from seqclass.reproduction.run import Progress, Reproduced, iter_reproduced, reproduce
 from seqclass.reproduction.searches import SearchTable
 from seqclass.reproduction.streams import StreamEntry, StreamTable
-from seqclass.reproduction.table import Row, Table
+from seqclass.reproduction.table import Table
 
 __all__ = [
     "ComparisonTable",
+    "Curve",
     "Entry",
+    "Progress",
+    "RegionMap",
     "RegionsTable",
     "Reproduced",
     "Row",
@@ -28,7 +34,10 @@ __all__ = [
     "StreamTable",
     "Table",
     "get_tables",
+    "iter_reproduced",
     "markdown",
     "reproduce",
+    "save_picture",
     "status",
+    "text",
 ]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from seqclass.datasets import Dataset, list_datasets, load
+from seqclass.experiment._keys import fingerprint
+from seqclass.reproduction.row import Drawn
 
 #: Columns and rows of a data set, and entries of a table, of a quick run.
 QUICK_COLUMNS = 40
@@ -19,6 +23,17 @@ QUICK_ENTRIES = 4
 _T = TypeVar("_T")
 
 
+def error_text(error: BaseException) -> str:
+    """Name and words of an error on one line, without a full stop.
+
+    Examples
+    --------
+    >>> error_text(ValueError(f"two{chr(10)}lines."))
+    'ValueError: two lines'
+    """
+    return f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(".: ")
+
+
 @dataclass
 class Context:
     """Settings of a run, and what its tables share.
@@ -26,15 +41,21 @@ class Context:
     Attributes
     ----------
     path : Path
-        File of the run, which keeps the cells of comparisons.
+        File of the run, which keeps all that is computed.
     data_dir : path or None
         Folder of the data; None for the one that SEQCLASS_DATA names.
     n_jobs : int
         Processes.
     quick : bool
         Whether to compute on little data, to see that it runs.
-    shared : dict
-        What one table leaves to those after it.
+    on_progress : callable or None
+        Told how far a table is: how many of its entries there are so far, of how many, and the latest.
+    unreadable : dict of str to str
+        Data sets that could not be read, and why.
+    work : float
+        Seconds that the cells and pieces asked for so far took, whenever they were computed.
+    curves : list of Curve or RegionMap
+        What the table gave beyond its rows, for its picture.
 
     Examples
     --------
@@ -47,21 +68,50 @@ class Context:
     data_dir: str | Path | None = None
     n_jobs: int = 1
     quick: bool = False
-    shared: dict[Any, Any] = field(default_factory=dict, repr=False)
+    on_progress: Callable[[int, int, str], None] | None = None
+    unreadable: dict[str, str] = field(default_factory=dict)
+    work: float = 0.0
+    curves: list[Drawn] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._files = list_datasets(self.data_dir)
+        self._datasets: dict[str, Dataset] = {}
+        self._fingerprints: dict[str, str] = {}
 
     def available(self, file: str) -> bool:
         """Whether there is such a data set."""
         return file in self._files
 
+    def readable(self, file: str) -> bool:
+        """Whether there is such a data set and it can be read; why not is noted."""
+        if not self.available(file) or file in self.unreadable:
+            return False
+        try:
+            self.dataset(file)
+        except Exception as error:
+            self.unreadable[file] = error_text(error)
+        return file not in self.unreadable
+
     def dataset(self, file: str) -> Dataset:
         """Load a data set; of a quick run its first columns."""
-        if ("dataset", file) not in self.shared:
-            self.shared["dataset", file] = self._load(file)
-        found: Dataset = self.shared["dataset", file]
-        return found
+        if file not in self._datasets:
+            self._datasets[file] = self._load(file)
+        return self._datasets[file]
+
+    def fingerprint(self, file: str) -> str:
+        """Hash of what `dataset` gives."""
+        if file not in self._fingerprints:
+            self._fingerprints[file] = fingerprint(self.dataset(file))
+        return self._fingerprints[file]
+
+    def tell(self, done: int, total: int, latest: str = "") -> None:
+        """Tell how far the table is."""
+        if self.on_progress is not None and total:
+            self.on_progress(done, total, latest)
+
+    def note_work(self, seconds: Iterable[float]) -> None:
+        """Add to the seconds that the table took; NaN is left out."""
+        self.work += math.fsum(s for s in seconds if math.isfinite(s))
 
     def thinned(self, entries: list[_T]) -> list[_T]:
         """All entries of a table; of a quick run a few from first to last."""

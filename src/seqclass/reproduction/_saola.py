@@ -7,6 +7,7 @@ from typing import Any
 
 from seqclass.reproduction._methods import SELECTORS, ShuffledColumns, selected
 from seqclass.reproduction.comparison import ComparisonTable, Entry
+from seqclass.reproduction.pictures import SeedPicture
 from seqclass.reproduction.table import Table, figures
 from seqclass.selection import SAOLA
 
@@ -144,7 +145,7 @@ TABLES: tuple[Table, ...] = (
         "saola-14",
         "Table XIV: accuracy by the level of significance",
         f"The table is a picture in the copy at hand: its figures are not quoted. {_NOTE}",
-        (*_TEN[:3], *_TEN[3:7]),
+        _TEN[:7],
         tuple(_levels()),
     ),
     ComparisonTable(
@@ -154,5 +155,6 @@ TABLES: tuple[Table, ...] = (
         _ABSENT,
         tuple(_orders()),
         spread=True,
+        picture=SeedPicture("accuracy", "one order", dropped=", random orders"),
     ),
 )

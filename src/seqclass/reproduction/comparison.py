@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from seqclass._arrays import IntArray
 from seqclass.datasets import Dataset
-from seqclass.experiment import Experiment, SourceSplit, StratifiedFolds
+from seqclass.experiment import Experiment, Protocol, SourceSplit, StratifiedFolds
 from seqclass.reproduction._context import Context
 from seqclass.reproduction._sets import SOURCES
-from seqclass.reproduction.table import Row, Table
+from seqclass.reproduction.row import Curve, Row
+from seqclass.reproduction.table import Table, failure
 
 __all__ = ["ComparisonTable", "Entry", "SameFolds"]
 
@@ -115,16 +116,25 @@ class ComparisonTable(Table):
 
     def rows(self, context: Context) -> Iterator[Row]:
         """Run what is missing, and give a row a quantity of each entry."""
-        entries = context.thinned([e for e in self.entries if context.available(SOURCES[e.data].file)])
+        entries = context.thinned([e for e in self.entries if context.readable(SOURCES[e.data].file)])
         means = _run(entries, context)
         for entry in entries:
             cells = {what: means.get((id(entry), what)) for what in ("published", "ours")}
             for quantity in self.quantities:
                 yield _row(entry, quantity, cells)
             if self.spread:
-                quantity = self.quantities[0]
-                ends = {what: _spread(table, QUANTITIES[quantity]) for what, table in cells.items()}
-                yield Row(entry.data, entry.method, f"{quantity}, s.d. over seeds", **ends, note=_note(entry, cells))
+                yield self._over_seeds(entry, cells, context)
+
+    def _over_seeds(self, entry: Entry, cells: Mapping[str, Any], context: Context) -> Row:
+        """Standard deviation of the first quantity over seeds; the quantity seed by seed is noted for the picture."""
+        quantity, spreads = self.quantities[0], {}
+        for what, table in cells.items():
+            if table is not None:
+                of_seed = table.groupby("seed")[QUANTITIES[quantity]].mean()
+                points = tuple(of_seed.index.astype(float)), tuple(of_seed.tolist())
+                context.curves.append(Curve(entry.data, entry.method, quantity, what, *points))
+                spreads[what] = float(of_seed.std())
+        return Row(entry.data, entry.method, f"{quantity}, s.d. over seeds", **spreads, note=_note(entry, cells))
 
 
 def _row(entry: Entry, quantity: str, cells: Mapping[str, Any]) -> Row:
@@ -134,28 +144,28 @@ def _row(entry: Entry, quantity: str, cells: Mapping[str, Any]) -> Row:
     return Row(entry.data, entry.method, quantity, **quoted, **ours, note=_note(entry, cells))
 
 
-def _spread(table: Any, column: str) -> float:
-    return np.nan if table is None else float(table.groupby("seed")[column].mean().std())
-
-
 def _note(entry: Entry, cells: Mapping[str, Any]) -> str:
     parts = [SOURCES[entry.data].differs] if SOURCES[entry.data].differs else []
     for what, table in cells.items():
         failed = [] if table is None else table["error"][table["error"] != ""].tolist()
         if failed:
-            parts.append(f"{what}: {len(failed)} of {len(table)} cells failed, {failed[0]}")
+            parts.append(failure(f"{len(failed)} of {len(table)} cells of {entry.method}, {what},", failed[0]))
     return "; ".join(parts)
+
+
+#: Data set, price and seeds of an experiment.
+_Key: TypeAlias = tuple[str, float, "tuple[int, ...] | None"]
 
 
 def _run(entries: Iterable[Entry], context: Context) -> dict[tuple[Any, str], Any]:
     """Cells of each entry, as published and ours: one experiment a data set, price and seeds."""
-    grids: dict[tuple[str, float, tuple[int, ...] | None], dict[str, Any]] = {}
+    grids: dict[_Key, dict[str, Any]] = {}
     for entry in entries:
         methods = grids.setdefault((entry.data, entry.price, entry.seeds), {})
         for what in ("published", "ours"):
             if getattr(entry, what) is not None:
                 methods[_cells_name(entry, what)] = getattr(entry, what)
-    tables = {key: _experiment(key, methods, context) for key, methods in grids.items()}
+    tables = _tables(grids, context)
     found = {}
     for entry in entries:
         table = tables[entry.data, entry.price, entry.seeds]
@@ -171,13 +181,37 @@ def _cells_name(entry: Entry, what: str) -> str:
     return method if isinstance(method, str) else f"{entry.method}, {what}"
 
 
-def _experiment(key: tuple[str, float, tuple[int, ...] | None], methods: dict[str, Any], context: Context) -> Any:
-    name, price, seeds = key
-    source = SOURCES[name]
-    protocol, chosen = source.protocol, source.seeds if seeds is None else seeds
+def _tables(grids: Mapping[_Key, dict[str, Any]], context: Context) -> dict[_Key, Any]:
+    """Cells of each experiment, and how far they are."""
+    sizes = {}
+    for key, methods in grids.items():
+        protocol, seeds = _protocol(key, context)
+        sizes[key] = len(methods) * len(seeds) * protocol.n_folds
+    done, total = 0, sum(sizes.values())
+    tables = {}
+    for key, methods in grids.items():
+        context.tell(done, total, f"{key[0]} at price {key[1]:g}")
+        tables[key] = _experiment(key, methods, context)
+        context.note_work(tables[key]["seconds_total"])
+        done += sizes[key]
+    context.tell(done, total)
+    return tables
+
+
+def _experiment(key: _Key, methods: dict[str, Any], context: Context) -> Any:
+    data, (protocol, seeds) = context.dataset(SOURCES[key[0]].file), _protocol(key, context)
+    experiment = Experiment([data], methods, prices=[key[1]], cv=protocol, seeds=seeds)
+    settings: dict[str, Any] = {"n_jobs": context.n_jobs, "retry_failed": True}
+    # a table needs the means only
+    return experiment.run(context.path, keep_instances=0, keep_explanations=0, **settings).table()
+
+
+def _protocol(key: _Key, context: Context) -> tuple[Protocol, tuple[int, ...]]:
+    """How rows are cut, and the seeds."""
+    name, _, seeds = key
+    protocol, chosen = SOURCES[name].protocol, SOURCES[name].seeds if seeds is None else seeds
     if context.quick:
         protocol, chosen = protocol if isinstance(protocol, SourceSplit) else StratifiedFolds(2), chosen[:1]
     if seeds is not None and isinstance(protocol, StratifiedFolds):
         protocol = SameFolds(protocol.n_splits)
-    experiment = Experiment([context.dataset(source.file)], methods, prices=[price], cv=protocol, seeds=chosen)
-    return experiment.run(context.path, n_jobs=context.n_jobs, retry_failed=True).table()
+    return protocol, chosen

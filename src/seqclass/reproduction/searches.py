@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 
 from seqclass._arrays import FloatArray
+from seqclass.experiment._keys import canonical, key_of
 from seqclass.reproduction._context import Context
-from seqclass.reproduction.table import Row, Table
+from seqclass.reproduction._pieces import Piece, Result, compute
+from seqclass.reproduction.row import Curve, Row
+from seqclass.reproduction.table import Table, failure
 from seqclass.selection import SemiRFS
 
-__all__ = ["SearchTable", "SmallBayes", "paper_data"]
+__all__ = ["SearchTable", "SmallBayes", "paper_data", "search_curve"]
 
 _DATA = "made, 300 x 500"
-#: Subsets scored in a run, runs and features; of a quick run.
-_BUDGET, _RUNS, _FEATURES = 1000, 4, 500
-_QUICK = 20, 1, 60
 _MARKS = (10, 25, 50, 100)
 _BASELINE = "RFS"
+
+
+class _Size(NamedTuple):
+    """How much is computed: subsets scored in a run, runs, and features."""
+
+    budget: int
+    runs: int
+    n_features: int
+
+
+_FULL, _QUICK = _Size(1000, 4, 500), _Size(20, 1, 60)
 
 
 class SmallBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -62,7 +73,7 @@ class SmallBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return float(np.mean(self.predict(X) == y))
 
 
-def paper_data(run: int, n_features: int = _FEATURES) -> tuple[Any, Any, Any, Any]:
+def paper_data(run: int, n_features: int = 500) -> tuple[Any, Any, Any, Any]:
     """Data of the paper's figures: 300 instances to search on, and 2000 that the search never sees.
 
     Parameters
@@ -113,35 +124,69 @@ class SearchTable(Table):
         return {}
 
     def rows(self, context: Context) -> Iterator[Row]:
-        """Search in each form, and give a row a quantity."""
-        budget, runs, n_features = _QUICK if context.quick else (_BUDGET, _RUNS, _FEATURES)
-        forms = [(what, *form) for what in ("published", "ours") for form in self._forms(what)]
-        missing = {_key(settings): settings for *_, settings in forms if _key(settings) not in context.shared}
-        jobs = [(key, run) for key in missing for run in range(runs)]
-        curves = Parallel(context.n_jobs)(delayed(_curve)(missing[key], budget, run, n_features) for key, run in jobs)
-        for key in missing:
-            found = [curve for (of, _), curve in zip(jobs, curves) if of == key]
-            context.shared[key] = {name: np.mean([curve[name] for curve in found], axis=0) for name in found[0]}
-        rfs = context.shared[_key(self.forms[_BASELINE])]
-        for what, name, settings in forms:
-            for quantity, value in _quantities(context.shared[_key(settings)], rfs).items():
+        """Search in each form, and give a row a quantity; means over the runs that did not fail."""
+        forms = [("published", *form) for form in self.forms.items()] + [("ours", *form) for form in self.ours.items()]
+        runs = (_QUICK if context.quick else _FULL).runs
+        pieces = [_piece(name, settings, run, context) for _, name, settings in forms for run in range(runs)]
+        results = compute(pieces, context)
+        found = {name: results[k * runs : (k + 1) * runs] for k, (_, name, _) in enumerate(forms)}
+        baseline = _mean_curve(found[_BASELINE])
+        for what, name, _ in forms:
+            errors = [result.error for result in found[name] if result.error]
+            context.curves += _curves(name, what, found[name])
+            note = failure(f"{len(errors)} of {runs} runs of {name}", errors[0]) if errors else ""
+            for quantity, value in _quantities(_mean_curve(found[name]), baseline).items():
                 shown: dict[str, Any] = {what: value}
-                yield replace(Row(_DATA, name, quantity), **shown)
-
-    def _forms(self, what: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        yield from (self.forms if what == "published" else self.ours).items()
+                yield replace(Row(_DATA, name, quantity, note=note), **shown)
 
 
-def _key(settings: Mapping[str, Any]) -> tuple[str, str]:
-    return "search", repr(sorted(settings.items()))
+def _piece(name: str, settings: Mapping[str, Any], run: int, context: Context) -> Piece:
+    size = _QUICK if context.quick else _FULL
+    made = SemiRFS(SmallBayes(), max_evaluations=size.budget, patience=None, random_state=run, **settings)
+    return Piece(
+        f"{name}, run {run + 1} of {size.runs}",
+        search_curve,
+        lambda: (made, *paper_data(run, size.n_features)),
+        {"search": made, "data": _data_key(run, size.n_features)},
+    )
 
 
-def _curve(settings: Mapping[str, Any], budget: int, run: int, n_features: int) -> dict[str, Any]:
-    """Best error after each evaluation of one run, its seconds and group sizes, and what came of it."""
-    X, y, X_test, y_test = paper_data(run, n_features)
-    learner = SmallBayes()
-    made = SemiRFS(learner, max_evaluations=budget, patience=None, random_state=run, **settings).fit(X, y)
-    short = budget - len(made.evaluations_["best_score"])  # a search that was exhausted stays where it is
+@cache
+def _data_key(run: int, n_features: int) -> str:
+    return key_of({"arrays": canonical(paper_data(run, n_features))})
+
+
+def search_curve(
+    search: SemiRFS, X: FloatArray, y: npt.NDArray[Any], X_test: FloatArray, y_test: npt.NDArray[Any]
+) -> dict[str, Any]:
+    """Run a search: best error after each evaluation, its seconds and group sizes, and what came of it.
+
+    Parameters
+    ----------
+    search : SemiRFS
+        Its settings, with a bound on evaluations.
+    X, y : ndarray of shape (n, n_features) and (n,)
+        What it searches on.
+    X_test, y_test : ndarray of shape (n_test, n_features) and (n_test,)
+        What the subset that it finds is tested on.
+
+    Returns
+    -------
+    dict
+        ``"error"`` and ``"seconds"``, ndarrays of shape (n_evaluations,), and ``"features"``, ``"test"``, ``"first"``
+        and ``"last"``.
+
+    Examples
+    --------
+    >>> search = SemiRFS(SmallBayes(), max_evaluations=20, patience=None, random_state=0)
+    >>> curve = search_curve(search, *paper_data(0, 60))
+    >>> curve["error"].shape, bool(curve["error"][-1] <= curve["error"][0])
+    ((20,), True)
+    """
+    made = clone(search).fit(X, y)
+    learner = clone(search.estimator)
+    n_done = len(made.evaluations_["best_score"])
+    short = max(n_done, search.max_evaluations or 0) - n_done  # an exhausted search stays where it is
     sizes = made.history_["group_size"]
     sizes = sizes[sizes > 0]  # of moves that add something
     quarter = max(1, len(sizes) // 4)
@@ -155,12 +200,29 @@ def _curve(settings: Mapping[str, Any], budget: int, run: int, n_features: int) 
     }
 
 
+def _mean_curve(results: Sequence[Result]) -> dict[str, Any]:
+    """Means over runs of each figure, those that failed left out; nothing if all did."""
+    done = [result.figures for result in results if not result.error]
+    return {name: np.mean([figures[name] for figures in done], axis=0) for name in done[0]} if done else {}
+
+
+def _curves(name: str, source: str, results: Sequence[Result]) -> list[Curve]:
+    """Error against evaluations: mean and range over the runs that did not fail; none if all did."""
+    errors = np.array([result.figures["error"] for result in results if not result.error])
+    if not errors.size:
+        return []
+    x = tuple(range(1, errors.shape[1] + 1))
+    ends = (tuple(of(axis=0).tolist()) for of in (errors.mean, errors.min, errors.max))
+    return [Curve(_DATA, name, "CV error", source, x, *ends)]
+
+
 def _quantities(curve: Mapping[str, Any], rfs: Mapping[str, Any]) -> dict[str, float]:
-    error = curve["error"]
+    """Figures of a mean curve by quantity, some of them against that of the baseline; NaN where a curve is missing."""
+    error = curve.get("error", np.full(1, np.nan))
     found = {f"CV error after {mark}%": float(error[max(1, len(error) * mark // 100) - 1]) for mark in _MARKS}
-    there = np.flatnonzero(error <= rfs["error"][-1] + 1e-12)
+    there = np.flatnonzero(error <= rfs["error"][-1] + 1e-12) if rfs else np.empty(0)
     found["evaluations to RFS's final error"] = float(there[0] + 1) if there.size else np.nan
     found["seconds to RFS's final error"] = float(curve["seconds"][there[0]]) if there.size else np.nan
     names = {"test": "test error", "features": "features", "first": "group size, first quarter"}
     names["last"] = "group size, last quarter"
-    return found | {shown: float(curve[name]) for name, shown in names.items()}
+    return found | {shown: float(curve.get(name, np.nan)) for name, shown in names.items()}

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.linear_model import Perceptron
 
 from seqclass._arrays import FloatArray
 from seqclass.reproduction._context import QUICK_ROWS, Context
-from seqclass.reproduction._sets import STREAMS
-from seqclass.reproduction.table import Row, Table
-from seqclass.selection import prequential
+from seqclass.reproduction._pieces import Piece, Result, compute
+from seqclass.reproduction._sets import STREAMS, Stream
+from seqclass.reproduction.row import Curve, Row
+from seqclass.reproduction.table import Table, failure
+from seqclass.selection import Prequential, prequential
 
-__all__ = ["StreamEntry", "StreamTable", "stream_data"]
+__all__ = ["StreamEntry", "StreamTable", "stream_data", "stream_figures"]
+
+#: Supports over which stability is taken, as in the paper.
+_WINDOW = 10
+#: Points of a course over time, at most: it is kept of a single run, one batch size and one share.
+_POINTS = 200
+_COURSES = ("accuracy", "stability")
 
 
 @dataclass(frozen=True)
@@ -90,23 +97,37 @@ class StreamTable(Table):
 
     def rows(self, context: Context) -> Iterator[Row]:
         """Run each entry on each batch size and share, both ways, and give a row a quantity."""
-        entries = context.thinned([e for e in self.entries if context.available(STREAMS[e.data].file)])
-        batches, shares = (self.batches[-1:], self.shares[:1]) if context.quick else (self.batches, self.shares)
-        todo = [(e, first) for e in entries for first in (True, False)]
-        keys = [("stream", e.data, repr(e.selector), first, batches, shares) for e, first in todo]
-        missing = [i for i, key in enumerate(keys) if key not in context.shared]
-        jobs = (
-            delayed(_figures)(todo[i][0].selector, *stream_data(todo[i][0].data, context), todo[i][1], batches, shares)
-            for i in missing
-        )
-        for i, found in zip(missing, Parallel(context.n_jobs)(jobs)):
-            context.shared[keys[i]] = found
+        entries = context.thinned([e for e in self.entries if context.readable(STREAMS[e.data].file)])
+        results = compute([self._piece(e, first, context) for e in entries for first in (True, False)], context)
         for k, entry in enumerate(entries):
-            published, ours = (context.shared[key] for key in keys[2 * k : 2 * k + 2])
+            both = dict(zip(("published", "ours"), results[2 * k : 2 * k + 2]))
+            failed = [failure(f"{entry.method}, {name},", result.error) for name, result in both.items()]
+            note = "; ".join(filter(None, [STREAMS[entry.data].differs, *failed]))
+            context.curves += [c for name, result in both.items() for c in _curves(entry, name, result)]
             for quantity in self.quantities:
                 paper = entry.paper.get(quantity, np.nan)
-                both = {"published": published[quantity], "ours": ours[quantity]}
-                yield Row(entry.data, entry.method, quantity, paper, **both, note=STREAMS[entry.data].differs)
+                found = {name: result[quantity] for name, result in both.items()}
+                yield Row(entry.data, entry.method, quantity, paper, **found, note=note)
+
+    def _piece(self, entry: StreamEntry, select_first: bool, context: Context) -> Piece:
+        stream = STREAMS[entry.data]
+        batches, shares = (self.batches[-1:], self.shares[:1]) if context.quick else (self.batches, self.shares)
+        depends_on = {
+            **{"data": context.fingerprint(stream.file), "positive": stream.positive, "rows": _n_rows(stream, context)},
+            **{"selector": entry.selector, "learner": Perceptron(), "select_first": select_first},
+            **{"batches": batches, "shares": shares, "window": _WINDOW},
+            **({"course": _POINTS} if len(batches) == len(shares) == 1 else {}),
+        }
+        return Piece(
+            f"{entry.method} on {entry.data}{'' if select_first else ', ours'}",
+            stream_figures,
+            lambda: (entry.selector, *stream_data(entry.data, context), select_first, batches, shares),
+            depends_on,
+        )
+
+
+def _n_rows(stream: Stream, context: Context) -> int | None:
+    return QUICK_ROWS if context.quick else stream.n_rows
 
 
 def stream_data(name: str, context: Context) -> tuple[FloatArray, npt.NDArray[Any]]:
@@ -131,15 +152,48 @@ def stream_data(name: str, context: Context) -> tuple[FloatArray, npt.NDArray[An
     """
     stream = STREAMS[name]
     data = context.dataset(stream.file)
-    n_rows = QUICK_ROWS if context.quick else stream.n_rows
+    n_rows = _n_rows(stream, context)
     X, y = np.asarray(data.X[:n_rows], dtype=np.float64), data.y[:n_rows]
     width = np.ptp(X, axis=0)
     return (X - X.min(axis=0)) / np.where(width > 0, width, 1), y if stream.positive is None else y == stream.positive
 
 
-def _figures(
-    selector: Any, X: FloatArray, y: npt.NDArray[Any], select_first: bool, batches: Any, shares: Any
-) -> dict[str, float]:
+def stream_figures(
+    selector: Any,
+    X: FloatArray,
+    y: npt.NDArray[Any],
+    select_first: bool,
+    batches: Sequence[int],
+    shares: Sequence[float],
+) -> dict[str, Any]:
+    """Figures of a selector on a stream by quantity, means over batch sizes and shares of features.
+
+    Of one batch size and one share also the course: ``"course"``, with ``"rows"`` seen, ``"accuracy"`` and
+    ``"stability"`` as ndarrays of shape (n_points,), of which there are at most 200, means of batches side by side.
+
+    Parameters
+    ----------
+    selector : selector
+        Its settings but for the number of features.
+    X : ndarray of shape (n, n_features)
+        The stream, in order.
+    y : ndarray of shape (n,)
+        Labels.
+    select_first : bool
+        Whether the selector learns from a batch before the batch is tested.
+    batches : sequence of int
+        Rows of a batch.
+    shares : sequence of float
+        Share of the features that is selected.
+
+    Examples
+    --------
+    >>> from seqclass.selection import FIRES
+    >>> X = np.random.default_rng(0).normal(size=(1000, 4))
+    >>> found = stream_figures(FIRES(), X, X[:, 2] > 0, False, (25,), (0.25,))
+    >>> found["accuracy"] > 0.8, found["stability"] > 0.8
+    (True, True)
+    """
     runs = [
         prequential(
             clone(selector).set_params(n_features_to_select=share),
@@ -148,20 +202,35 @@ def _figures(
             y,
             batch_size=batch,
             select_first=select_first,
+            window=_WINDOW,
         )
         for batch, share in itertools.product(batches, shares)
     ]
-    found = {
+    found: dict[str, Any] = {
         "accuracy": float(np.mean([run.mean_accuracy for run in runs])),
         "accuracy, variance": float(np.mean([np.nanvar(run.accuracy) for run in runs])),
         "stability": float(np.mean([run.mean_stability for run in runs])),
         "ms a batch": 1e3 * float(np.mean([run.mean_seconds for run in runs])),
     }
-    for what in ("accuracy", "stability"):
+    for what in _COURSES:
         for k in range(3):
             parts = [_mean(np.array_split(getattr(run, what), 3)[k]) for run in runs]
             found[f"{what}, third {k + 1}"] = float(np.mean(parts))
-    return found
+    return found | {"course": _course(runs[0], batches[0])} if len(runs) == 1 else found
+
+
+def _course(run: Prequential, batch: int) -> dict[str, FloatArray]:
+    """Means over batches side by side, so many that there are few points, and the rows seen at the last of each."""
+    n = len(run.accuracy)
+    parts = np.array_split(np.arange(n), min(n, _POINTS))
+    found = {"rows": np.array([batch * (part[-1] + 1) for part in parts], dtype=np.float64)}
+    return found | {what: np.array([_mean(getattr(run, what)[part]) for part in parts]) for what in _COURSES}
+
+
+def _curves(entry: StreamEntry, source: str, result: Result) -> Iterator[Curve]:
+    course = result.figures.get("course", {})
+    for what in _COURSES if course else ():
+        yield Curve(entry.data, entry.method, what, source, tuple(course["rows"]), tuple(course[what]))
 
 
 def _mean(values: FloatArray) -> float:

@@ -4,51 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from seqclass.reproduction._context import Context
 from seqclass.reproduction._sets import ABSENT
+from seqclass.reproduction.pictures.picture import Picture
+from seqclass.reproduction.row import Row
 
-__all__ = ["Row", "Table", "figures"]
-
-_NAN = float("nan")
-
-
-@dataclass(frozen=True)
-class Row:
-    """One figure: the paper's, the authors' code's and ours; NaN where there is none.
-
-    Attributes
-    ----------
-    data : str
-        Data set, by the name of the paper.
-    method : str
-        Method, and its settings where the table varies them.
-    quantity : str
-        What is measured; seconds are wall-clock.
-    paper, code : float
-        Figure of the paper, and of the authors' published code run at the same protocol as ours.
-    published, ours : float
-        Ours with the settings of the paper, and with our defaults.
-    note : str
-        How the data differs, or what failed.
-
-    Examples
-    --------
-    >>> Row("MLL", "ETANA", "accuracy", paper=1.0, code=1.0, published=1.0, ours=0.93).note
-    ''
-    """
-
-    data: str
-    method: str
-    quantity: str
-    paper: float = _NAN
-    code: float = _NAN
-    published: float = _NAN
-    ours: float = _NAN
-    note: str = ""
+__all__ = ["Row", "Table", "failure", "figures"]
 
 
 @dataclass(frozen=True)
@@ -65,6 +30,8 @@ class Table(ABC):
         What differs from the paper as a whole, and whether the paper gives its figures in print.
     absent : tuple of str
         Sets of the paper that there is no data for; why, is in `left_out`.
+    picture : Picture or None
+        How it is drawn; None for what is no figure.
 
     Examples
     --------
@@ -83,6 +50,7 @@ class Table(ABC):
     title: str
     note: str = ""
     absent: tuple[str, ...] = ()
+    picture: Picture | None = field(default=None, kw_only=True)
 
     @abstractmethod
     def files(self) -> Mapping[str, str]:
@@ -90,7 +58,7 @@ class Table(ABC):
 
     @abstractmethod
     def rows(self, context: Context) -> Iterator[Row]:
-        """Compute it, for those of its sets that are there.
+        """Compute it, for those of its sets that are there; what only a picture shows goes to ``context.curves``.
 
         Parameters
         ----------
@@ -132,6 +100,17 @@ class Impossible(Table):
     def rows(self, context: Context) -> Iterator[Row]:
         """Nothing is computed."""
         return iter(())
+
+
+def failure(what: str, error: str) -> str:
+    """Part of a note: what failed and why; nothing if there is no error.
+
+    Examples
+    --------
+    >>> failure("published", "ValueError: no rows; none at all"), failure("ours", "")
+    ('published failed, ValueError: no rows, none at all', '')
+    """
+    return f"{what} failed, {error.replace('; ', ', ').rstrip('.')}" if error else ""
 
 
 def figures(text: str, columns: Sequence[str]) -> dict[tuple[str, str], float]:

@@ -109,10 +109,10 @@ class Selector(SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
         Sets `classes_` from ``classes`` (all labels that a stream will have), else from ``y``, if ``reset``; else the
         labels must be among `classes_`, and ``classes`` must be the same as before where it is given.
         """
-        labels = plain_labels(column_or_1d(y, warn=True))
+        labels = column_or_1d(plain_labels(y), warn=True)
         check_classification_targets(labels)
         if classes is not None:
-            classes = plain_labels(np.asarray(classes), "classes")
+            classes = plain_labels(classes, "classes")
         if reset:
             self.classes_ = np.unique(labels if classes is None else classes)
             if len(self.classes_) < 2:
@@ -207,6 +207,8 @@ def _first_text(X: Any) -> tuple[Any, str] | None:
 
 
 def _as_objects(X: Any) -> npt.NDArray[Any] | None:
+    if isinstance(X, np.ndarray) and X.dtype.kind in "biufc":  # has no text, and may be large
+        return None
     try:
         return np.asarray(X, dtype=object)
     except ValueError:  # rows of several lengths

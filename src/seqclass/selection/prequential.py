@@ -147,9 +147,9 @@ def prequential(
             raise TypeError(f"{name} must have partial_fit to learn from a stream, {estimator!r} has none.")
     with naming_columns(X):
         X = check_array(X, accept_sparse="csr", dtype=np.float64)
-    labels = plain_labels(column_or_1d(y))
+    labels = column_or_1d(plain_labels(y))
     check_consistent_length(X, labels)
-    known = np.unique(labels if classes is None else plain_labels(np.asarray(classes), "classes"))
+    known = np.unique(labels if classes is None else plain_labels(classes, "classes"))
     run = _Run(clone(selector) if selector is not None else None, clone(classifier), known, X.shape[1], select_first)
     for start in range(0, X.shape[0], batch_size):
         run.step(X[start : start + batch_size], labels[start : start + batch_size])

@@ -48,9 +48,10 @@ class SemiRFS(SearchSelector):
     alpha, beta : float
         Weight of the stage N_ni in eq. (1), and what keeps the first groups small: their share is 1 / (beta + 1).
     warm_start : bool, "all", array-like or selector
-        True: start with the features that low-depth extra trees use most (Algorithm 2); ``"all"``: with all, so that
-        the search mostly eliminates (Algorithm 3); columns or a mask; or a selector, fitted first. Adaptive group sizes
-        then follow eq. (3). False: start at random.
+        True: start with the features that low-depth extra trees use most (Algorithm 2), which spares most of the search
+        where features are many; ``"all"``: with all, so that the search mostly eliminates (Algorithm 3); columns or a
+        mask; or a selector, fitted first. Adaptive group sizes then follow eq. (3). False: start at random
+        (Algorithm 1).
     cool_down : bool
         Draw features that did badly when they were last tried less often, eq. (6).
     max_time : float or None
@@ -159,7 +160,7 @@ class SemiRFS(SearchSelector):
         adaptive: bool = True,
         alpha: float = 1.0,
         beta: float = 1.0,
-        warm_start: Any = False,
+        warm_start: Any = True,
         cool_down: bool = False,
         max_time: float | None = None,
         n_jobs: int | None = None,
@@ -230,7 +231,7 @@ class SemiRFS(SearchSelector):
         Returns
         -------
         SemiRFS
-            With ``adaptive=False, group_size=1, removal_group_size=1``.
+            With ``adaptive=False, group_size=1, removal_group_size=1``, and unless it is given, ``warm_start=False``.
 
         Examples
         --------
@@ -238,7 +239,8 @@ class SemiRFS(SearchSelector):
         >>> SemiRFS.rfs(GaussianNB(), cool_down=True).group_size
         1
         """
-        return cls(estimator, **{**settings, "adaptive": False, "group_size": 1, "removal_group_size": 1})
+        fixed = {"adaptive": False, "group_size": 1, "removal_group_size": 1}
+        return cls(estimator, **{"warm_start": False, **settings, **fixed})
 
     @classmethod
     def rve(cls, estimator: Any, n_relevant: int | None = None, **settings: Any) -> SemiRFS:
