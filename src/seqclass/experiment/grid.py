@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import delayed
 from sklearn.base import BaseEstimator
 
 from seqclass import __version__
@@ -20,6 +20,7 @@ from seqclass.experiment._cell import Cell, Held, failed, run_cell
 from seqclass.experiment._keeping import Keep
 from seqclass.experiment._keys import canonical, fingerprint, key_of
 from seqclass.experiment._store import opened
+from seqclass.experiment._workers import quiet_workers, work
 from seqclass.experiment.methods import build, check_methods
 from seqclass.experiment.protocols import Protocol, as_protocol
 from seqclass.experiment.results import Results
@@ -165,8 +166,9 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
             if retry_failed:
                 done = {key: result for key, result in done.items() if not result["error"]}
             missing = [cell for cell in cells if cell.key not in done]
-            for key, result, parts in _computed(missing, held, n_jobs, progress, len(cells)):
-                store.put(key, result, parts)
+            with quiet_workers():
+                for key, result, parts in _computed(missing, held, n_jobs, progress, len(cells)):
+                    store.put(key, result, parts)
         return Results(path, [cell.key for cell in cells])
 
     def _cells(self, keep: Keep) -> tuple[list[Cell], dict[str, Held]]:
@@ -234,29 +236,9 @@ def _computed(
 
 def _results(cells: list[Cell], held: Mapping[str, Held], n_jobs: int | None) -> Iterator[Done]:
     """Results of cells as they come in; one that takes its process down is found out, and the rest goes on."""
-    left = {cell.key: cell for cell in cells}
-    while left:
-        # one cell a batch: what is done is kept at once
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
-        try:
-            for done in parallel(delayed(run_cell)(c, held[c.labels["data"]]) for c in list(left.values())):
-                del left[done[0]]
-                yield done
-        except BrokenProcessPool:
-            # it is among those that were handed out, which are the first
-            for cell in list(left.values())[: 2 * effective_n_jobs(n_jobs) + 1]:
-                yield _alone(cell, held[cell.labels["data"]])
-                del left[cell.key]
-
-
-def _alone(cell: Cell, held: Held) -> Done:
-    """Result of a cell that has worker processes for itself, which it may take down."""
-    try:
-        found: Done = Parallel(n_jobs=2)([delayed(run_cell)(cell, held)])[0]
-    except BrokenProcessPool:
-        why = "BrokenProcessPool: its process was killed, for want of memory perhaps, or crashed"
-        return cell.key, failed(why), {}
-    return found
+    jobs = {cell.key: partial(delayed(run_cell), cell, held[cell.labels["data"]]) for cell in cells}
+    for key, done, error in work(jobs, n_jobs):
+        yield (key, failed(error), {}) if error else done
 
 
 def _listed(values: Any, name: str) -> list[Any]:

@@ -7,17 +7,18 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]
 
 from seqclass import __version__
 from seqclass.experiment._keys import canonical, key_of
 from seqclass.experiment._store import Store, opened
+from seqclass.experiment._workers import quiet_workers, work
 from seqclass.reproduction._context import Context, error_text
 
 __all__ = ["Piece", "Result", "compute"]
@@ -142,10 +143,11 @@ def compute(pieces: Sequence[Piece], context: Context) -> list[Result]:
         _warn_of_versions(found.values())
         missing = {key: piece for key, piece in wanted.items() if key not in found}
         context.tell(len(found), len(wanted))
-        for key, result in _computed(missing, context.n_jobs):
-            store.put_part(key, PART, result.as_json(wanted[key].name))
-            found[key] = result
-            context.tell(len(found), len(wanted), wanted[key].name)
+        with quiet_workers():
+            for key, result in _computed(missing, context.n_jobs):
+                store.put_part(key, PART, result.as_json(wanted[key].name))
+                found[key] = result
+                context.tell(len(found), len(wanted), wanted[key].name)
     context.note_work(result.seconds for result in found.values())
     return [found[piece.key] for piece in pieces]
 
@@ -168,26 +170,9 @@ def _warn_of_versions(kept: Iterable[Result]) -> None:
 
 
 def _computed(missing: Mapping[str, Piece], n_jobs: int) -> Iterator[tuple[str, Result]]:
-    """Results as they come in; after one that takes its process down the rest are run one by one."""
-    left = dict(missing)
-    # one piece a batch: what is done is kept at once
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
-    try:
-        for key, result in parallel(_job(key, piece) for key, piece in missing.items()):
-            del left[key]
-            yield key, result
-    except BrokenProcessPool:
-        for key, piece in left.items():
-            yield _alone(key, piece)
-
-
-def _alone(key: str, piece: Piece) -> tuple[str, Result]:
-    """Result of a piece that has worker processes for itself, which it may take down."""
-    try:
-        found: tuple[str, Result] = Parallel(n_jobs=2)([_job(key, piece)])[0]
-    except BrokenProcessPool:
-        return key, Result(error="BrokenProcessPool: its process was killed, for want of memory perhaps, or crashed")
-    return found
+    """Results as they come in; a piece that takes its process down is one with an error."""
+    for key, done, error in work({key: partial(_job, key, piece) for key, piece in missing.items()}, n_jobs):
+        yield (key, Result(error=error)) if error else done
 
 
 def _job(key: str, piece: Piece) -> Any:
