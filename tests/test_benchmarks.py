@@ -18,10 +18,12 @@ PEERLESS = {"growth.py", "real_data.py", "ifc2f.py", "selection_stage.py"}
 #: Scripts whose rows are costs as much as seconds, and that leave memory out.
 MEMORYLESS = {"growth.py", "real_data.py", "f_etana.py", "ifc2f.py", "selection_stage.py"}
 KEYS = ["name", "ours_s", "peer", "peer_s", "ratio", "peak_mb"]
+#: Those of several seconds even so, which the default suite would be too long with.
+LONG = {"frontier.py", "predict.py", "semi_rfs.py", "tree.py"}
 
 
 @pytest.mark.skipif(not BENCHMARKS.is_dir(), reason="the benchmark scripts are not part of this installation")
-@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("script", [pytest.param(s, marks=pytest.mark.slow if s in LONG else ()) for s in SCRIPTS])
 def test_a_quick_run_writes_its_rows(script: str, tmp_path: Path) -> None:
     if script == "pomdp_py_peers.py":
         pytest.importorskip("pomdp_py")
