@@ -27,7 +27,7 @@ from seqclass.report._markup import element, esc, script_json
 from seqclass.report._pictures import MOST
 from seqclass.report._sections import summarise
 from seqclass.report._tables import prices, table
-from seqclass.report._ways import acquired_shares, calibration, codes_of, feature_counts
+from seqclass.report._ways import calibration, codes_of, feature_counts, shares_of
 
 explore_module = importlib.import_module("seqclass.report.explore")  # whose name is also that of a function
 VOID = {"meta", "input", "br", "hr", "img", "link"}
@@ -363,7 +363,7 @@ def test_the_figures_of_acquisition_are_those_of_the_plots(results: Results, tmp
         assert ((kept.record.order >= 0) != (kept.record.outcome >= 0)).any() == (name == "holes")
         classes, codes = codes_of(kept)
         assert classes == list(load("iris" if name == "iris" else "wine").class_names)
-        shares = acquired_shares(kept, codes)
+        shares = shares_of(kept, codes)
         shown = AcquisitionMapDisplay.from_record(kept.record, kept.truth, names=kept.names)
         assert shares.features == shown.features
         np.testing.assert_allclose(shares.share, shown.share)

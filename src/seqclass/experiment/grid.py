@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -13,13 +12,13 @@ from typing import Any
 from joblib import delayed
 from sklearn.base import BaseEstimator
 
-from seqclass import __version__
 from seqclass._validation import check_choice, check_integer, check_real
 from seqclass.datasets import Dataset, load
 from seqclass.experiment._cell import Cell, Held, failed, run_cell
 from seqclass.experiment._keeping import Keep
 from seqclass.experiment._keys import canonical, fingerprint, key_of
 from seqclass.experiment._store import opened
+from seqclass.experiment._versions import warn_of_versions
 from seqclass.experiment._workers import quiet_workers, work
 from seqclass.experiment.methods import build, check_methods
 from seqclass.experiment.protocols import Protocol, as_protocol
@@ -162,7 +161,7 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         with opened(Path(path), create=True) as store:
             store.plan((cell.key, cell.labels, cell.settings) for cell in cells)
             done = store.results(cell.key for cell in cells)
-            _warn_of_versions(done.values())
+            warn_of_versions((result["version_seqclass"] for result in done.values()), "cells")
             if retry_failed:
                 done = {key: result for key, result in done.items() if not result["error"]}
             missing = [cell for cell in cells if cell.key not in done]
@@ -255,13 +254,3 @@ def _listed(values: Any, name: str) -> list[Any]:
 
 def _dataset(data: Any) -> Dataset:
     return data if isinstance(data, Dataset) else load(data)
-
-
-def _warn_of_versions(done: Iterable[dict[str, Any]]) -> None:
-    others = {result["version_seqclass"] for result in done} - {__version__}
-    if others:
-        warnings.warn(
-            f"cells of this run were computed by seqclass {', '.join(sorted(others))} and are kept, this is "
-            f"{__version__}; write to another file to compute them anew.",
-            stacklevel=3,
-        )

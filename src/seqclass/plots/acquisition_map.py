@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqclass._arrays import FloatArray, IntArray
 from seqclass._record import AcquisitionRecord
 from seqclass._validation import check_costs, check_integer
 from seqclass.classifier import SequentialClassifier
@@ -122,14 +123,8 @@ class AcquisitionMapDisplay:
         """
         truth = labels_of(record, y)
         classes, row, counts = np.unique(truth, return_inverse=True, return_counts=True)
-        instance, step = np.nonzero(record.outcome >= 0)
-        columns, number = np.unique(record.order[instance, step], return_inverse=True)
-        times = np.zeros((len(classes), len(columns)))
-        np.add.at(times, (row[instance], number), 1.0)
-        when = np.bincount(number, weights=step, minlength=len(columns)) / np.maximum(times.sum(axis=0), 1.0)
-        first = np.argsort(when.round(9), kind="stable")
-        labels = [f"x{j}" if names is None else str(names[j]) for j in columns[first].tolist()]
-        share = times[:, first] / counts[:, None]
+        columns, _, share = acquired_shares(record, row.reshape(-1))
+        labels = [f"x{j}" if names is None else str(names[j]) for j in columns.tolist()]
         return cls(share, labels, classes.tolist(), counts=counts, max_features=max_features).plot(ax, **settings)
 
     @classmethod
@@ -208,6 +203,45 @@ class AcquisitionMapDisplay:
         for (i, j), value in np.ndenumerate(shown):
             paint = "white" if value > 0.55 else "black"
             ax.text(j, i, f"{100 * value:.0f}", ha="center", va="center", fontsize=7, color=paint)
+
+
+def acquired_shares(record: AcquisitionRecord, codes: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Which features the instances of each class acquired, in the order of their mean step.
+
+    Parameters
+    ----------
+    record : AcquisitionRecord
+        Of ``n`` instances; a feature that was asked for and missing is not acquired.
+    codes : ndarray of int of shape (n,)
+        Class of each instance, 0..n_classes-1; each class has one.
+
+    Returns
+    -------
+    columns : ndarray of int of shape (n_acquired,)
+        Those that were acquired.
+    steps : ndarray of shape (n_acquired,)
+        Mean step at which each was acquired, the first step 1.
+    share : ndarray of shape (n_classes, n_acquired)
+        Share of the instances of each class that acquired each.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import seqclass
+    >>> X, y = load_iris(return_X_y=True)
+    >>> columns, steps, share = acquired_shares(seqclass.etana().fit(X, y).acquire(X), y)
+    >>> share.shape == (3, len(columns)), float(steps[0]), float(share[:, 0].min())
+    (True, 1.0, 1.0)
+    """
+    instance, step = np.nonzero(record.outcome >= 0)
+    columns, number = np.unique(record.order[instance, step], return_inverse=True)
+    number = number.reshape(-1)
+    counts = np.bincount(codes)
+    cell = codes[instance] * len(columns) + number
+    times = np.bincount(cell, minlength=len(counts) * len(columns)).reshape(len(counts), len(columns))
+    steps = np.bincount(number, weights=step + 1.0, minlength=len(columns)) / np.maximum(times.sum(axis=0), 1)
+    first = np.argsort(steps.round(9), kind="stable")
+    return columns[first], steps[first], times[:, first] / counts[:, None]
 
 
 def labels_of(record: AcquisitionRecord, y: npt.ArrayLike) -> npt.NDArray[Any]:

@@ -158,16 +158,7 @@ class StagewiseCalibrationDisplay:
         if labels.shape != (record.beliefs.shape[2],):
             raise ValueError(f"classes must have {record.beliefs.shape[2]} labels, got shape {labels.shape}.")
         chosen = _choose(record.n_features, counts, check_integer(min_instances, "min_instances", 1))
-        beliefs: dict[int, npt.ArrayLike] = {}
-        correct: dict[int, npt.ArrayLike] = {}
-        acquired = (record.outcome >= 0).cumsum(axis=1)
-        for k in chosen:
-            rows = np.flatnonzero(record.n_features >= k)
-            # a feature that was missing moved nothing: what counts is when the k-th answer came
-            step = (acquired[rows] >= k).argmax(axis=1) + 1 if k else np.zeros(len(rows), dtype=np.intp)
-            belief = record.beliefs[rows, step]
-            beliefs[k], correct[k] = belief, labels[belief.argmax(axis=1)] == truth[rows]
-        return cls(beliefs, correct, n_bins=n_bins).plot(ax, **settings)
+        return cls(*beliefs_after(record, labels, truth, chosen), n_bins=n_bins).plot(ax, **settings)
 
     @classmethod
     def from_estimator(
@@ -230,6 +221,50 @@ class StagewiseCalibrationDisplay:
             ax.set_title(title, fontsize=11)
         legend_beside(ax, [*self.lines_, *ideal], title="after")
         return self
+
+
+def beliefs_after(
+    record: AcquisitionRecord, labels: npt.NDArray[Any], truth: npt.NDArray[Any], counts: Sequence[int]
+) -> tuple[dict[int, npt.ArrayLike], dict[int, npt.ArrayLike]]:
+    """Beliefs after so many features, and whether their likeliest class is the true one.
+
+    Parameters
+    ----------
+    record : AcquisitionRecord
+        Of ``n`` instances, with their beliefs.
+    labels : ndarray of shape (n_classes,)
+        Label of each class of the beliefs.
+    truth : ndarray of shape (n,)
+        True labels.
+    counts : sequence of int
+        Numbers of features.
+
+    Returns
+    -------
+    beliefs, correct : dict of int to ndarray
+        By number of features, of the instances that acquired as many: what `StagewiseCalibrationDisplay` takes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import seqclass
+    >>> X, y = load_iris(return_X_y=True)
+    >>> record = seqclass.etana().fit(X, y).acquire(X, record_beliefs=True)
+    >>> beliefs, correct = beliefs_after(record, np.arange(3), y, [0, 1])
+    >>> beliefs[0].round(2)[0].tolist(), bool(correct[1].mean() > correct[0].mean())
+    ([0.33, 0.33, 0.33], True)
+    """
+    paths: Any = record.beliefs
+    beliefs: dict[int, npt.ArrayLike] = {}
+    correct: dict[int, npt.ArrayLike] = {}
+    acquired = (record.outcome >= 0).cumsum(axis=1)
+    for k in counts:
+        rows = np.flatnonzero(record.n_features >= k)
+        # a feature that was missing moved nothing: what counts is when the k-th answer came
+        step = (acquired[rows] >= k).argmax(axis=1) + 1 if k else np.zeros(len(rows), dtype=np.intp)
+        belief = paths[rows, step]
+        beliefs[k], correct[k] = belief, labels[belief.argmax(axis=1)] == truth[rows]
+    return beliefs, correct
 
 
 def _choose(acquired: IntArray, counts: Sequence[int] | None, min_instances: int) -> list[int]:

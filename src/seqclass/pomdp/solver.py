@@ -161,10 +161,12 @@ class ValueSolver(Solver):
             n_stages = min(2 * n_stages, limit)
 
 
-def certified(policy: Policy, n_paths: int, random_state: Any, values: ValueFunction | None = None) -> Policy:
+def certified(
+    policy: Policy, n_paths: int, random_state: Any, values: ValueFunction | None = None, *, paired: bool = False
+) -> Policy:
     """Return the policy with its certificate in `info`; unchanged where ``n_paths`` is 0.
 
-    Of a policy without values of its own ``values`` make the lower bound; see `certify`.
+    The lower bound is made of ``values``, by default the policy's own; for them and for ``paired`` see `certify`.
 
     Examples
     --------
@@ -178,7 +180,9 @@ def certified(policy: Policy, n_paths: int, random_state: Any, values: ValueFunc
         return policy
     # a stream of its own: the paths must not be those that the solver learned from
     seed = another_stream(random_state)
-    certificate = certify(policy.problem, policy, values=values, n_paths=max(2, n_paths), random_state=seed)
+    certificate = certify(
+        policy.problem, policy, values=values, n_paths=max(2, n_paths), paired=paired, random_state=seed
+    )
     return policy.with_info(
         upper=certificate.upper,
         lower=certificate.lower,

@@ -7,9 +7,8 @@ from typing import Any
 
 from sklearn.base import clone
 
-from seqclass._arrays import another_stream, as_generator
+from seqclass._arrays import as_generator
 from seqclass._validation import check_integer
-from seqclass.pomdp.certificate import certify
 from seqclass.pomdp.grid import GridValueIteration
 from seqclass.pomdp.perseus import Perseus
 from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveInfo
@@ -17,7 +16,7 @@ from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.pruned import PrunedLookaheadPolicy
 from seqclass.pomdp.refined import RefinedValues
 from seqclass.pomdp.regression import CorrectedValues, visited_states
-from seqclass.pomdp.solver import Solver
+from seqclass.pomdp.solver import Solver, certified
 from seqclass.pomdp.values import SteeringValues, ValueFunction
 
 #: Contexts a stage by number of classes, where the user names none; 1 for more classes.
@@ -122,22 +121,8 @@ class Steered(Solver):
         values: ValueFunction = policy.values
         if states and isinstance(values, CorrectedValues):
             values = RefinedValues(values).fit(states)
-        # a stream of its own: the paths must not be those that the values learned from
-        found = certify(
-            policy.problem,
-            policy,
-            values=values,
-            n_paths=max(2, self.certificate_paths),
-            paired=True,
-            random_state=another_stream(self.random_state),
-        )
-        return result.with_info(
-            upper=found.upper,
-            lower=found.lower,
-            gap=found.gap,
-            confidence=found.confidence,
-            certify_seconds=time.perf_counter() - solved,
-        )
+        result = certified(result, self.certificate_paths, self.random_state, values, paired=True)
+        return result.with_info(certify_seconds=time.perf_counter() - solved)
 
     def _inner(self, projection: AcquisitionProblem, steering: bool) -> Solver:
         if self.solver is not None:

@@ -7,7 +7,7 @@ from seqclass.report._acquisition_map import acquisition_map
 from seqclass.report._calibration import calibration_curves
 from seqclass.report._feature_counts import histograms
 from seqclass.report._markup import element, esc
-from seqclass.report._ways import acquired_shares, calibration, codes_of, feature_counts
+from seqclass.report._ways import calibration, codes_of, feature_counts, shares_of
 from seqclass.report.explore import left_out, sequential_methods, some
 
 #: Methods on data sets that are drawn.
@@ -60,7 +60,7 @@ def _pictures(key: str, title: str, kept: LabelledRecord, *, is_open: bool) -> s
     counts = feature_counts(kept, codes)
     n = [int((codes == i).sum()) for i in range(len(classes))]
     figures = [
-        acquisition_map(f"{key}-map", classes, n, acquired_shares(kept, codes)),
+        acquisition_map(f"{key}-map", classes, n, shares_of(kept, codes)),
         histograms(f"{key}-counts", classes, n, counts),
         calibration_curves(f"{key}-calibration", calibration(kept)),
     ]

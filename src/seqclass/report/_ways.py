@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass.experiment import LabelledRecord
 from seqclass.plots import FeatureCountDisplay, StagewiseCalibrationDisplay
+from seqclass.plots.acquisition_map import acquired_shares
+from seqclass.plots.stagewise_calibration import beliefs_after
 
 #: Fewest instances that a curve of calibration stands for, where there are so many, and most curves.
 _LEAST, _CURVES = 30, 5
@@ -45,18 +45,10 @@ def codes_of(kept: LabelledRecord) -> tuple[list[str], IntArray]:
     return [str(present[i]) for i in order], rank[codes.reshape(-1)]
 
 
-def acquired_shares(kept: LabelledRecord, codes: IntArray) -> Shares:
+def shares_of(kept: LabelledRecord, codes: IntArray) -> Shares:
     """Share of each class that acquired each feature; one that was asked for and missing is not acquired."""
-    record, n_classes = kept.record, int(codes.max()) + 1
-    instance, step = np.nonzero(record.outcome >= 0)
-    columns, number = np.unique(record.order[instance, step], return_inverse=True)
-    number = number.reshape(-1)
-    cell = codes[instance] * len(columns) + number
-    times = np.bincount(cell, minlength=n_classes * len(columns)).reshape(n_classes, len(columns))
-    steps = np.bincount(number, weights=step + 1.0, minlength=len(columns)) / np.maximum(times.sum(axis=0), 1)
-    first = np.argsort(steps.round(9), kind="stable")
-    share = times[:, first] / np.bincount(codes)[:, None]
-    return Shares([kept.names[j] for j in columns[first].tolist()], steps[first], share)
+    columns, steps, share = acquired_shares(kept.record, codes)
+    return Shares([kept.names[j] for j in columns.tolist()], steps, share)
 
 
 def feature_counts(kept: LabelledRecord, codes: IntArray) -> FeatureCountDisplay:
@@ -66,18 +58,8 @@ def feature_counts(kept: LabelledRecord, codes: IntArray) -> FeatureCountDisplay
 
 def calibration(kept: LabelledRecord) -> StagewiseCalibrationDisplay:
     """Confidence against accuracy after so many features, of which no picture is drawn here."""
-    record: Any = kept.record
-    belief: dict[int, npt.ArrayLike] = {}
-    right: dict[int, npt.ArrayLike] = {}
-    labels = np.array(kept.classes)
-    acquired = (record.outcome >= 0).cumsum(axis=1)
-    for k in _stages(record.n_features):
-        rows = np.flatnonzero(record.n_features >= k)
-        # what counts is when the k-th answer came: a missing one moves nothing
-        step = (acquired[rows] >= k).argmax(axis=1) + 1 if k else 0
-        beliefs = record.beliefs[rows, step]
-        belief[k], right[k] = beliefs, labels[beliefs.argmax(axis=1)] == kept.truth[rows]
-    return StagewiseCalibrationDisplay(belief, right)
+    stages = _stages(kept.record.n_features)
+    return StagewiseCalibrationDisplay(*beliefs_after(kept.record, np.array(kept.classes), kept.truth, stages))
 
 
 def _stages(n_features: IntArray) -> list[int]:

@@ -8,9 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
-import numpy as np
-import scipy.sparse as sp
-
 from seqclass.datasets import Dataset, list_datasets, load
 from seqclass.experiment._keys import fingerprint
 from seqclass.reproduction.row import Drawn
@@ -119,10 +116,6 @@ class Context:
 
     def _load(self, file: str) -> Dataset:
         data = load(file, self.data_dir)
-        if sp.issparse(data.X) and data.X.indices.dtype != np.int32 and data.X.nnz < np.iinfo(np.int32).max:
-            # trees of scikit-learn refuse wider ones
-            parts = (data.X.data, data.X.indices.astype(np.int32), data.X.indptr.astype(np.int32))
-            data = replace(data, X=sp.csr_array(parts, shape=data.X.shape))
         if not self.quick or data.X.shape[1] <= QUICK_COLUMNS:
             return data
         names = None if data.feature_names is None else data.feature_names[:QUICK_COLUMNS]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -18,6 +17,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unus
 from seqclass import __version__
 from seqclass.experiment._keys import canonical, key_of
 from seqclass.experiment._store import Store, opened
+from seqclass.experiment._versions import warn_of_versions
 from seqclass.experiment._workers import quiet_workers, work
 from seqclass.reproduction._context import Context, error_text
 
@@ -140,7 +140,7 @@ def compute(pieces: Sequence[Piece], context: Context) -> list[Result]:
     wanted = {piece.key: piece for piece in pieces}
     with opened(context.path, create=True) as store:
         found = _kept(store, wanted)
-        _warn_of_versions(found.values())
+        warn_of_versions((result.version for result in found.values()), "figures")
         missing = {key: piece for key, piece in wanted.items() if key not in found}
         context.tell(len(found), len(wanted))
         with quiet_workers():
@@ -157,16 +157,6 @@ def _kept(store: Store, keys: Mapping[str, Any]) -> dict[str, Result]:
     contents = {key: store.part(key, PART) for key in keys}
     results = {key: Result.from_json(content) for key, content in contents.items() if content is not None}
     return {key: result for key, result in results.items() if not result.error}
-
-
-def _warn_of_versions(kept: Iterable[Result]) -> None:
-    others = {result.version for result in kept} - {__version__}
-    if others:
-        warnings.warn(
-            f"figures of this run were computed by seqclass {', '.join(sorted(others))} and are kept, this is "
-            f"{__version__}; write to another file to compute them anew.",
-            stacklevel=2,
-        )
 
 
 def _computed(missing: Mapping[str, Piece], n_jobs: int) -> Iterator[tuple[str, Result]]:
