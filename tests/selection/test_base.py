@@ -13,9 +13,23 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from seqclass.selection import FCBF, FIRES, OSFS, SAOLA, AlphaInvesting, FastOSFS, Selector, prequential
+from seqclass.selection import (
+    FCBF,
+    FIRES,
+    OFSA3M,
+    OSFS,
+    SAOLA,
+    AlphaInvesting,
+    FastOSFS,
+    OFSDensity,
+    Selector,
+    prequential,
+)
 
-STREAMS = [SAOLA(measure="fisher_z"), AlphaInvesting(), OSFS(), FastOSFS()]
+STREAMS = [
+    *(SAOLA(measure="fisher_z"), AlphaInvesting(), OSFS(), FastOSFS()),
+    *(OFSA3M(random_state=0), OFSDensity(random_state=0)),
+]
 
 
 class Everything(Selector):

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from pandas.testing import assert_frame_equal
 from sklearn.base import clone
 
-from seqclass.selection import OSFS, SAOLA, AlphaInvesting, FastOSFS
+from seqclass.selection import OFSA3M, OSFS, SAOLA, AlphaInvesting, FastOSFS, OFSDensity
 
 SELECTORS = [
     SAOLA(),
@@ -21,6 +21,8 @@ SELECTORS = [
     OSFS(),
     OSFS("g2"),
     FastOSFS("g2"),
+    OFSA3M(random_state=0),
+    OFSDensity(random_state=0),
 ]
 DISCRETE = [s for s in SELECTORS if s._discrete]
 

@@ -16,6 +16,8 @@ from seqclass.selection.fcbf import FCBF
 from seqclass.selection.fires import FIRES, FiresModel, fires_weights
 from seqclass.selection.fsds import FSDS
 from seqclass.selection.ofs import OFS
+from seqclass.selection.ofs_a3m import OFSA3M
+from seqclass.selection.ofs_density import OFSDensity
 from seqclass.selection.osfs import OSFS
 from seqclass.selection.prequential import Prequential, RiverClassifier, prequential
 from seqclass.selection.saola import SAOLA
@@ -28,6 +30,7 @@ __all__ = [
     "FIRES",
     "FSDS",
     "OFS",
+    "OFSA3M",
     "OSFS",
     "SAOLA",
     "AlphaInvesting",
@@ -38,6 +41,7 @@ __all__ = [
     "FiresGLM",
     "FiresModel",
     "FiresSDT",
+    "OFSDensity",
     "Prequential",
     "RiverClassifier",
     "Selector",

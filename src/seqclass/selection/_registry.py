@@ -9,10 +9,12 @@ from seqclass.selection._fires_sdt import FiresSDT
 from seqclass.selection._independence import LikelihoodRatioTest
 from seqclass.selection._information_dependence import InformationDependence
 from seqclass.selection._measures import Columns, CorrelationDependence
+from seqclass.selection._neighbourhoods import Density, Gap
 from seqclass.selection._pair_tables import Indicators
 from seqclass.selection._pairwise_scan import PairwiseScan
 from seqclass.selection._partial_correlation import PartialCorrelationTest
 from seqclass.selection._reasons import FeatureReasons, ReasonLog
+from seqclass.selection._rough_set import Dependency
 from seqclass.selection.alpha_investing import AlphaInvesting
 from seqclass.selection.efs import EFS
 from seqclass.selection.fast_osfs import FastOSFS
@@ -20,6 +22,8 @@ from seqclass.selection.fcbf import FCBF
 from seqclass.selection.fires import FIRES
 from seqclass.selection.fsds import FSDS
 from seqclass.selection.ofs import OFS
+from seqclass.selection.ofs_a3m import OFSA3M
+from seqclass.selection.ofs_density import OFSDensity
 from seqclass.selection.osfs import OSFS
 from seqclass.selection.saola import SAOLA
 from seqclass.selection.semi_rfs import SemiRFS, SemiRFSStep
@@ -30,6 +34,8 @@ for _cls in (
     FIRES,
     FSDS,
     OFS,
+    OFSA3M,
+    OFSDensity,
     OSFS,
     SAOLA,
     AlphaInvesting,
@@ -42,6 +48,9 @@ for _cls in (
     FiresSDT,
     Indicators,
     InformationDependence,
+    Density,
+    Dependency,
+    Gap,
     LikelihoodRatioTest,
     PairwiseScan,
     PartialCorrelationTest,
