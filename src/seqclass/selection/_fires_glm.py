@@ -38,6 +38,9 @@ class FiresGLM:
     [[0.564, 0.0]]
     """
 
+    #: The gradient is exact.
+    draws = False
+
     def start(self, n_features: int, n_problems: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Standard normal parameters.
 

@@ -18,6 +18,8 @@ _FIRST_TILE, _TILE = 32, 256
 _SMALLEST, _LARGEST = 32, 4096
 #: Candidates of a batch that may be taken one by one before batches get smaller.
 _BUSY = 12
+#: Pairs that are compared at once sooner than one feature after the other.
+_FEW = 2**11
 #: Numbers that a batch of comparisons may hold.
 _PAIRS = 2**22
 
@@ -128,12 +130,13 @@ class _Batch:
         self.alive = np.ones(len(scan.numbers), dtype=bool)
         self.added: list[int] = []
         self.to_added: list[FloatArray] = []
+        #: Distances among candidates that wait: of some to others.
+        self.among: list[tuple[IntArray, IntArray, FloatArray]] = []
 
     def run(self) -> int:
         """Settle all candidates, and return how many had to be taken one by one."""
         loud = self._compare()
-        among = self.scan.dependence.pairs(some := self.columns.take(loud), some)
-        place = {int(i): row for row, i in enumerate(loud)}
+        self._relate(loud, loud)
         queue: list[int] = loud.tolist()
         waiting = np.zeros(len(self.numbers), dtype=bool)
         waiting[loud] = True
@@ -145,12 +148,12 @@ class _Batch:
             waiting[i] = False
             kept, removed = self._take(i)
             if kept:
-                self._add(i, waiting, loud, among[place[i]] if i in place else None)
+                self._add(i, waiting)
             if removed.size:
                 # quiet ones yet to come that relied on a feature now gone
                 orphans = i + 1 + np.flatnonzero(quiet[i + 1 :] & np.isin(self.first[i + 1 :], removed))
                 quiet[orphans], waiting[orphans] = False, True
-                self._adopt(orphans)
+                self._adopt(orphans, np.flatnonzero(waiting))
                 for orphan in orphans.tolist():
                     heapq.heappush(queue, orphan)
         silent = np.flatnonzero(quiet)
@@ -187,7 +190,8 @@ class _Batch:
         """Take candidate ``i`` as Algorithm 1 does: whether it is kept, and the positions of the members it removed."""
         scan, n_members = self.scan, len(self.alive)
         new = self.relevance[i]
-        distance = np.array([*np.where(self.alive, self.distance[i], -1.0), *(to[i] for to in self.to_added)])
+        to_added = np.array([to[i] for to in self.to_added])
+        distance = np.concatenate([np.where(self.alive, self.distance[i], -1.0), to_added])
         kept = np.concatenate([scan.relevance, self.relevance[self.added]])
         redundant, better = scan.rules(new, kept, distance)
         if self.compared[i] < n_members and not redundant[:n_members].any():
@@ -210,20 +214,32 @@ class _Batch:
             self.to_added.pop(position)
         return end == len(kept), old
 
-    def _add(self, i: int, waiting: BoolArray, loud: IntArray, row: FloatArray | None) -> None:
-        """Keep candidate ``i``, and work out its dependence with those that wait."""
+    def _add(self, i: int, waiting: BoolArray) -> None:
+        """Keep candidate ``i``, and work out its dependence with those that wait, as far as it is not known."""
         distance = np.full(len(self.numbers), np.nan)
-        if row is not None:
-            distance[loud] = row
+        for some, others, among in self.among:
+            for left, right, values in ((some, others, among), (others, some, among.T)):
+                at = int(np.searchsorted(left, i))
+                if at < len(left) and left[at] == i:
+                    distance[right] = values[at]
         unknown = np.flatnonzero(waiting & np.isnan(distance))
         if unknown.size:
             distance[unknown] = self.scan.dependence.pairs(self.columns.take(unknown), self.columns.take([i]))[:, 0]
         self.added.append(i)
         self.to_added.append(distance)
 
-    def _adopt(self, orphans: IntArray) -> None:
-        """Work out the dependence of candidates, so far quiet, with those kept since."""
-        if orphans.size and self.added:
+    def _adopt(self, orphans: IntArray, waiting: IntArray) -> None:
+        """Work out the dependence of candidates, so far quiet, with those kept since, and if these are few with all."""
+        if not orphans.size:
+            return
+        if orphans.size * waiting.size <= _FEW:
+            self._relate(orphans, waiting)
+        if self.added:
             among = self.scan.dependence.pairs(self.columns.take(orphans), self.columns.take(self.added))
             for distance, column in zip(self.to_added, among.T):
                 distance[orphans] = column
+
+    def _relate(self, some: IntArray, others: IntArray) -> None:
+        left = self.columns.take(some)
+        right = left if some is others else self.columns.take(others)
+        self.among.append((some, others, self.scan.dependence.pairs(left, right)))

@@ -15,6 +15,8 @@ from seqclass.selection._fires_glm import FiresGLM
 from seqclass.selection._fires_sdt import FiresSDT
 from seqclass.selection._rows import RowStream, still_constant
 
+#: Given to models that draw nothing.
+_UNUSED = np.random.default_rng(0)
 MODELS = {"glm": FiresGLM, "ann": FiresANN, "sdt": FiresSDT}
 
 
@@ -31,6 +33,9 @@ class FiresModel(Protocol):
       mean log marginal likelihood; X of shape (n, n_features), Y of shape (n_problems, n) with labels -1 and 1.
     - ``aggregate(mu, sigma, n_features)`` returns importance and uncertainty of each feature, each of shape
       (n_problems, n_features): K parameters made one a feature.
+
+    A model whose gradient draws nothing may have an attribute ``draws = False``: it is then given one generator for all
+    batches, as making one takes about as long as a small batch.
 
     Examples
     --------
@@ -292,7 +297,8 @@ class FIRES(RowStream):
             self._constant = still_constant(X, self._constant, self._first)
         if self.scale is not None:
             X = self._scaled(X)
-        slopes = self._model.gradient(X, self._signs(codes), self.mu_, self.sigma_, self._generator())
+        rng = self._generator() if getattr(self._model, "draws", True) else _UNUSED
+        slopes = self._model.gradient(X, self._signs(codes), self.mu_, self.sigma_, rng)
         for_mu = self._step(slopes[0], self.learning_rate_mu)
         for_sigma = self._step(slopes[1], self.learning_rate_sigma)
         if self.forgetting:
@@ -310,7 +316,8 @@ class FIRES(RowStream):
             total = step.sum()
         if not np.isfinite(total) and np.isnan(step).any():
             raise ValueError(f"the gradient of {self._model!r} holds NaN; nothing was learnt from this batch.")
-        return np.clip(step, -self.max_step, self.max_step, out=step)
+        np.minimum(step, self.max_step, out=step)
+        return np.asarray(np.maximum(step, -self.max_step, out=step))
 
     def _scaled(self, X: Any) -> FloatArray:
         if sp.issparse(X):
