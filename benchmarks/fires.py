@@ -135,9 +135,7 @@ def orders(quick: bool) -> None:
         order = np.random.default_rng(seed).permutation(len(X))
         ours.append(prequential(FIRES(10), Perceptron(), X[order], y[order]).mean_accuracy)
         every.append(prequential(None, Perceptron(), X[order], y[order]).mean_accuracy)
-    print(
-        f"\nPerceptron on ten of 500 features, {len(ours)} orders of {len(X):,} rows: the first, mean, 95% interval"
-    )
+    print(f"\nPerceptron on ten of 500 features, {len(ours)} orders of {len(X):,} rows: the first, mean, 95% interval")
     for name, found in {"FIRES-GLM": ours, "all features": every}.items():
         print(f"{name:12}  {found[0]:.4f}  {mean_interval(found)}  s.d. {np.std(found, ddof=1):.4f}")
     print(f"{'difference':12}  {ours[0] - every[0]:.4f}  {mean_interval(np.subtract(ours, every))}")

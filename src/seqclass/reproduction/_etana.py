@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from seqclass.reproduction import _rough_sets
 from seqclass.reproduction._methods import SELECTORS, selected
 from seqclass.reproduction.comparison import ComparisonTable, Entry
 from seqclass.reproduction.pictures import LinePicture, RegionPicture
@@ -13,7 +14,8 @@ from seqclass.reproduction.table import Table, figures
 _METHODS = ("ETANA", "F-ETANA", "SAOLA", "Fast-OSFS", "OSFS", "Alpha-investing")
 _SETS = ("Madelon", "MLL", "Lung2")
 _ABSENT = ("Lung Cancer", "Dexter", "Car", "News20")
-_NOTE = "OFS-Density and OFS-A3M are not part of the package; the selectors are followed by 3 nearest neighbours."
+_STREAMS = (*_rough_sets.NAMES, *_METHODS[2:])
+_NOTE = _rough_sets.NOTE
 _BINS = (2, 3, 5, 10, 20, 30, 40, 50, 100)
 _OF_BINS = ("accuracy", "features", "train, s")
 _PRICES = (0.1, 0.08, 0.06, 0.04, 0.02, 0.01, 0.001, 0.0)
@@ -34,7 +36,10 @@ _FEATURES = figures(
     """,
     _METHODS,
 )
-_SCORES = {"accuracy": _ACCURACY, "features": _FEATURES}
+_SCORES = {
+    "accuracy": {**_ACCURACY, **_rough_sets.ETANA["accuracy"]},
+    "features": {**_FEATURES, **_rough_sets.ETANA["features"]},
+}
 #: Selection and classification together, or classification alone of what was selected before.
 _CLASSIFY_S = figures(
     """
@@ -75,7 +80,7 @@ def recipe(data: str, method: str, paper: Mapping[str, float], code: Mapping[str
 
 def streaming(data: str, method: str, paper: Mapping[str, float]) -> Entry:
     """Entry of a streaming selector before nearest neighbours, with its figures."""
-    make = SELECTORS[method]
+    make = (_rough_sets.SELECTORS | SELECTORS)[method]
     return Entry(data, method, selected(make("codes"), "KNN"), selected(make("groups"), "KNN"), paper=paper)
 
 
@@ -116,7 +121,7 @@ TABLES: tuple[Table, ...] = (
         "Table 2: accuracy at price 0.01",
         _NOTE,
         _ABSENT,
-        _entries(_SCORES, _METHODS),
+        _entries(_SCORES, (*_METHODS[:2], *_STREAMS)),
         ("accuracy",),
     ),
     ComparisonTable(
@@ -124,7 +129,7 @@ TABLES: tuple[Table, ...] = (
         "Table 3: mean number of features at price 0.01",
         _NOTE,
         _ABSENT,
-        _entries(_SCORES, _METHODS),
+        _entries(_SCORES, (*_METHODS[:2], *_STREAMS)),
         ("features",),
     ),
     ComparisonTable(
@@ -141,7 +146,13 @@ TABLES: tuple[Table, ...] = (
         "Table 4: seconds of the selectors, selecting and training together, and classifying",
         f"{_NOTE} Other machine: compare ratios.",
         _ABSENT,
-        _entries({"classify, s": _CLASSIFY_S, "select + train, s": _TRAIN_S}, _METHODS[2:]),
+        _entries(
+            {
+                "classify, s": {**_CLASSIFY_S, **_rough_sets.ETANA["classify, s"]},
+                "select + train, s": {**_TRAIN_S, **_rough_sets.ETANA["select + train, s"]},
+            },
+            _STREAMS,
+        ),
         ("classify, s", "select + train, s"),
     ),
     RegionsTable(
