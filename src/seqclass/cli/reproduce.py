@@ -22,6 +22,7 @@ from seqclass.cli._format import echo_json, plain
 from seqclass.reproduction import Progress, Reproduced, get_tables, iter_reproduced, markdown, status, text
 from seqclass.reproduction._context import error_text
 from seqclass.reproduction.catalog import PAPERS, paper_of
+from seqclass.reproduction.papers import paper_items
 from seqclass.reproduction.picture_files import FORMATS, check_matplotlib, save_picture
 from seqclass.reproduction.pictures import NothingToDraw
 from seqclass.reproduction.render import duration, notes
@@ -36,7 +37,7 @@ _PATH = click.Path(path_type=Path)
 
 @click.command()
 @click.argument("tables", nargs=-1, metavar="[TABLE]...")
-@click.option("--list", "listing", is_flag=True, help="List the tables, and which of them the data at hand allows.")
+@click.option("--list", "listing", is_flag=True, help="List all tables, and which the data at hand allows.")
 @click.option(
     "--data", "data_dir", type=_PATH, metavar="DIR", help="Folder of the data sets.  [default: $SEQCLASS_DATA]"
 )
@@ -240,7 +241,17 @@ def _list(tables: tuple[str, ...], data_dir: Path | None) -> None:
         for part, said in group:
             lines.append(click.wrap_text(part.title, _WIDTH, f"  {part.name}".ljust(width), " " * width))
             lines.append(click.wrap_text(said, _WIDTH, " " * width, " " * width))
+        if not tables or paper in tables:
+            lines += _items(paper)
     click.echo("\n".join(lines[1:]))
+
+
+def _items(paper: str) -> list[str]:
+    """Every table and figure of a paper, and what has become of it."""
+    items = paper_items(paper)
+    width = max((len(item.number) for item in items), default=0) + 6
+    told = [click.wrap_text(item.state, _WIDTH, f"    {item.number}".ljust(width), " " * width) for item in items]
+    return ["", "  Every table and figure of the paper:", *told] if told else []
 
 
 def _print(part: Reproduced) -> None:

@@ -9,20 +9,27 @@ from __future__ import annotations
 from seqclass.reproduction._sets import Source, Stream
 from seqclass.reproduction.catalog import get_tables, status
 from seqclass.reproduction.comparison import ComparisonTable, Entry
+from seqclass.reproduction.papers import PaperItem, paper_items
 from seqclass.reproduction.picture_files import save_picture
+from seqclass.reproduction.ranks import RankBlock, RanksTable
 from seqclass.reproduction.regions import RegionsTable
 from seqclass.reproduction.render import markdown, text
 from seqclass.reproduction.row import Curve, RegionMap, Row
 from seqclass.reproduction.run import Progress, Reproduced, iter_reproduced, reproduce
 from seqclass.reproduction.searches import SearchTable
+from seqclass.reproduction.sizes import BestSizeTable
 from seqclass.reproduction.streams import StreamEntry, StreamTable
 from seqclass.reproduction.table import Table
 
 __all__ = [
+    "BestSizeTable",
     "ComparisonTable",
     "Curve",
     "Entry",
+    "PaperItem",
     "Progress",
+    "RankBlock",
+    "RanksTable",
     "RegionMap",
     "RegionsTable",
     "Reproduced",
@@ -36,6 +43,7 @@ __all__ = [
     "get_tables",
     "iter_reproduced",
     "markdown",
+    "paper_items",
     "reproduce",
     "save_picture",
     "status",

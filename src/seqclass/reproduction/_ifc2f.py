@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from seqclass.reproduction import _printed as printed
 from seqclass.reproduction import _rough_sets
 from seqclass.reproduction._etana import CODE as ETANA_CODE
 from seqclass.reproduction._etana import bins_table, recipe, streaming
@@ -25,40 +26,7 @@ _STRUCTURES = ("tree", "line", "random", "clique")
 _BINS = (2, 4, 6, 8, 12, 20, 30, 40, 50, 100)
 _MISSING = (0.0001, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 
-_ACCURACY = figures(
-    """
-    Madelon  0.6700 0.6217 0.5180 0.5817 0.5417 0.5817 0.6050
-    MLL      1.00   1.00   0.9467 0.8667 0.8000 0.8000 0.9333
-    Lung2    0.8573 0.8820 0.8918 0.8817 0.8420 0.8471 0.8820
-    Spambase 0.8104 0.8467 0.5109 0.8241 0.8011 0.8011 0.8074
-    Dorothea 0.9429 0.9400 0.7714 0.9114 0.9429 0.9000 0.6457
-    """,
-    _METHODS,
-)
-_FEATURES = figures(
-    """
-    Madelon  5.03  4.09  55.48 3.00  3.00  3.00  4.00
-    MLL      3.40  5.07  14.69 28.00 5.00  3.00  7.00
-    Lung2    11.30 15.59 27.91 28.20 9.40  5.80  34.40
-    Spambase 4.72  7.47  56.00 24.60 33.80 33.80 42.60
-    Dorothea 2.29  2.89  8.10  32.00 24.00 3.00  113.0
-    """,
-    _METHODS,
-)
-_SCORES = {
-    "accuracy": {**_ACCURACY, **_rough_sets.IFC2F["accuracy"]},
-    "features": {**_FEATURES, **_rough_sets.IFC2F["features"]},
-}
-_CLASSIFY_S = figures(
-    """
-    Madelon  0.070 0.097 0.428
-    MLL      0.001 0.003 0.003
-    Lung2    0.008 0.052 0.021
-    Spambase 0.066 0.237 0.482
-    Dorothea 0.013 0.035 0.033
-    """,
-    _METHODS[:3],
-)
+_SCORES = {"accuracy": printed.ACCURACY, "features": printed.FEATURES}
 _TRAIN_S = figures(
     """
     Madelon  0.155 0.247 0.748
@@ -68,17 +36,6 @@ _TRAIN_S = figures(
     Dorothea 0.213 204.6 7.208
     """,
     _METHODS[:3],
-)
-#: Table VIII of the selectors: selecting, training the nearest neighbours, and classifying.
-_SELECT_S = figures(
-    """
-    Madelon  0.048 0.076 0.080 0.033
-    MLL      1.513 0.564 4.679 0.154
-    Lung2    0.702 0.840 14.54 0.366
-    Spambase 0.083 38.79 387.6 0.049
-    Dorothea 16.99 53.52 518.5 217.1
-    """,
-    _METHODS[3:],
 )
 _NEIGHBOURS_S = figures(
     """
@@ -90,17 +47,7 @@ _NEIGHBOURS_S = figures(
     """,
     _METHODS[3:],
 )
-_SELECTED_CLASSIFY_S = figures(
-    """
-    Madelon  0.010 0.011 0.011 0.010
-    MLL      0.013 0.010 0.010 0.010
-    Lung2    0.013 0.012 0.010 0.013
-    Spambase 0.031 0.033 0.033 0.038
-    Dorothea 0.102 0.074 0.027 0.316
-    """,
-    _METHODS[3:],
-)
-_SELECT_AND_TRAIN_S = {key: _SELECT_S[key] + _NEIGHBOURS_S[key] for key in _SELECT_S}
+_SELECT_AND_TRAIN_S = {key: printed.SELECTING[key] + value for key, value in _NEIGHBOURS_S.items()}
 _PREPROCESS_S = figures(
     """
     Madelon  35.58 0.142  0.131
@@ -215,7 +162,8 @@ TABLES: tuple[Table, ...] = (
         "Other machine: compare ratios.",
         _ABSENT,
         _entries(
-            {"select + classify, s": _CLASSIFY_S, "train, s": _TRAIN_S, "preprocess, s": _PREPROCESS_S}, _METHODS[:3]
+            {"select + classify, s": printed.SELECTING, "train, s": _TRAIN_S, "preprocess, s": _PREPROCESS_S},
+            _METHODS[:3],
         ),
         ("select + classify, s", "train, s", "preprocess, s"),
     ),
@@ -227,7 +175,7 @@ TABLES: tuple[Table, ...] = (
         _entries(
             {
                 "select + train, s": {**_SELECT_AND_TRAIN_S, **_rough_sets.IFC2F["select + train, s"]},
-                "classify, s": {**_SELECTED_CLASSIFY_S, **_rough_sets.IFC2F["classify, s"]},
+                "classify, s": printed.CLASSIFYING,
             },
             _STREAMS,
         ),

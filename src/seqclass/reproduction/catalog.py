@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from seqclass._messages import near
-from seqclass.reproduction import _etana, _fires, _gdfs, _ifc2f, _saola, _semi_rfs
+from seqclass.reproduction import _etana, _fires, _gdfs, _ifc2f, _ranks, _saola, _saola_more, _semi_rfs
 from seqclass.reproduction._context import Context
 from seqclass.reproduction.table import Impossible, Table
 
@@ -22,7 +22,9 @@ PAPERS = {
     "gdfs": "GDFS: Learning to maximize mutual information for dynamic feature selection",
 }
 _TABLES: dict[str, Table] = {
-    table.name: table for paper in (_etana, _fires, _semi_rfs, _ifc2f, _saola, _gdfs) for table in paper.TABLES
+    table.name: table
+    for paper in (_etana, _fires, _semi_rfs, _ifc2f, _saola, _saola_more, _gdfs, _ranks)
+    for table in paper.TABLES
 }
 
 
