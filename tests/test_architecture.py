@@ -39,7 +39,7 @@ SIBLINGS = {"bn", "pomdp", "selection", "datasets"}
 #: What `import seqclass` must not load: imported inside the functions that need it.
 HEAVY = {"pandas", "pgmpy", "pomdp_py", "matplotlib"}
 #: All that may be imported inside a function.
-DEFERRED = HEAVY | {"PIL", "pyarrow", "networkx", "tqdm", "click"}
+DEFERRED = HEAVY | {"PIL", "pyarrow", "networkx", "tqdm", "click", "river"}
 #: Imported against the arrows all the same: a model file may hold a selector that nobody has imported yet.
 ON_DEMAND = {("seqclass.persistence", "seqclass.selection")}
 MAX_LINES = 400

@@ -129,13 +129,16 @@ def _path(columns: _Columns, R: FloatArray, number: int) -> list[int]:
 def _steps(c: FloatArray, d: FloatArray, taken: list[int]) -> FloatArray:
     """How far to go, up to 1, until each feature is as close to the residual as those that are in; inf if it never is.
 
-    Those that are in shrink by the factor 1 - s: (1 - s)^2 |a|^2 = |c - s d|^2.
+    Those that are in shrink by the factor 1 - s: (1 - s)^2 |a|^2 = |c - s d|^2. One with nothing in common with what is
+    left at s = 1, c = d, is constant or made up of those that are in, and never comes in.
     """
     a = float(c[taken[0]] @ c[taken[0]])
+    spent = ((c - d) ** 2).sum(axis=1) <= 1e-18 * a
     p1, p2, p3 = a - (d * d).sum(axis=1), a - (c * d).sum(axis=1), a - (c * c).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         root = np.sqrt(np.maximum(p2 * p2 - p1 * p3, 0.0))
         steps = np.stack([(p2 + root) / p1, (p2 - root) / p1])
     steps[~((steps > 0) & (steps <= 1))] = np.inf
+    steps[:, spent] = np.inf
     steps[:, taken] = np.inf
     return np.asarray(steps.min(axis=0))

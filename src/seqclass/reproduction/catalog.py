@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from seqclass._messages import near
-from seqclass.reproduction import _etana, _fires, _gdfs, _ifc2f, _ranks, _saola, _saola_more, _semi_rfs
+from seqclass.reproduction import _etana, _fires, _fires_more, _gdfs, _ifc2f, _ranks, _saola, _saola_more, _semi_rfs
 from seqclass.reproduction._context import Context
 from seqclass.reproduction.table import Impossible, Table
 
@@ -23,7 +23,7 @@ PAPERS = {
 }
 _TABLES: dict[str, Table] = {
     table.name: table
-    for paper in (_etana, _fires, _semi_rfs, _ifc2f, _saola, _saola_more, _gdfs, _ranks)
+    for paper in (_etana, _fires, _fires_more, _semi_rfs, _ifc2f, _saola, _saola_more, _gdfs, _ranks)
     for table in paper.TABLES
 }
 
@@ -60,7 +60,7 @@ def get_tables(names: Iterable[str] = ()) -> list[Table]:
     Examples
     --------
     >>> [table.name for table in get_tables(["fires"])]
-    ['fires-3', 'fires-4', 'fires-fig4', 'fires-fig5', 'fires-fig6']
+    ['fires-3', 'fires-4', 'fires-fig4', 'fires-fig5', 'fires-fig6', 'fires-3b', 'fires-fig3']
     """
     chosen: dict[str, Table] = {}
     for name in list(names) or PAPERS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from seqclass.reproduction.pictures.courses import CoursePicture
 from seqclass.reproduction.pictures.lines import LinePicture
 from seqclass.reproduction.pictures.picture import NothingToDraw, Picture
+from seqclass.reproduction.pictures.pixels import PixelPicture
 from seqclass.reproduction.pictures.regions import RegionPicture
 from seqclass.reproduction.pictures.scatter import ScatterPicture
 from seqclass.reproduction.pictures.searches import SearchPicture
@@ -15,6 +16,7 @@ __all__ = [
     "LinePicture",
     "NothingToDraw",
     "Picture",
+    "PixelPicture",
     "RegionPicture",
     "ScatterPicture",
     "SearchPicture",
