@@ -135,6 +135,14 @@ def test_bins_of_equal_width() -> None:
     assert TRUTH.tables()[1].shape == (3, 7)
 
 
+def test_bins_reach_as_far_as_a_value_of_some_probability() -> None:
+    point = Conditional.from_table([10.0], [[1.0]]).shapes[0]
+    feature = Conditional((norm(0, 1), point), np.array([0, 1]))
+    edges = feature.edges(4, np.array([0.9, 0.1]))
+    assert edges[-1] + edges[1] - edges[0] == pytest.approx(10)
+    assert edges[0] * 2 - edges[1] == pytest.approx(norm.ppf(0.005 / 0.9))
+
+
 def test_the_edges_of_a_discretiser_serve() -> None:
     X, _ = TRUTH.sample(2000, random_state=5)
     X[0, 1] = np.nan
