@@ -16,7 +16,7 @@ SCRIPTS = sorted(file.name for file in BENCHMARKS.glob("*.py") if not file.name.
 #: Scripts whose rows stand by themselves, or beside figures that are quoted rather than measured.
 PEERLESS = {"growth.py", "real_data.py", "ifc2f.py", "selection_stage.py"}
 #: Scripts whose rows are costs as much as seconds, and that leave memory out.
-MEMORYLESS = {"growth.py", "real_data.py", "f_etana.py", "ifc2f.py", "selection_stage.py"}
+MEMORYLESS = {"growth.py", "imports.py", "real_data.py", "f_etana.py", "ifc2f.py", "selection_stage.py"}
 KEYS = ["name", "ours_s", "peer", "peer_s", "ratio", "peak_mb"]
 #: Those of several seconds even so, which the default suite would be too long with.
 LONG = {"frontier.py", "predict.py", "semi_rfs.py", "tree.py"}
