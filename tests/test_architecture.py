@@ -24,7 +24,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 RANKS = {
     **dict.fromkeys(["_arrays", "_files", "_validation", "_messages", "_text", "_highlight", "persistence"], 0),
     **dict.fromkeys(["_information", "_pairs", "discretize", "_edges", "_outcomes", "_support", "costs", "base"], 1),
-    **dict.fromkeys(["_frames", "_coding", "_inputs"], 1),
+    **dict.fromkeys(["_frames", "_coding", "_inputs", "_few_values"], 1),
     **dict.fromkeys(["bn", "pomdp", "selection", "datasets"], 2),
     **dict.fromkeys(["classifier", "_staging", "_fitting", "_record", "session", "explanation", "_explaining"], 3),
     **dict.fromkeys(["recipes", "_registry"], 3),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
-from seqclass._text import value_text
+from seqclass._text import saving_text, value_text
 from seqclass.experiment import Explored
 from seqclass.explanation import Explanation, ExplanationStep
 from seqclass.report._markup import Markup, element, script_json
@@ -104,7 +103,7 @@ def _step(step: ExplanationStep) -> dict[str, Any]:
         "label": None if step.missing or step.label == shown else step.label,
         "price": f"{step.price:.4g}",
         "paid": f"{step.paid:.4g}",
-        "saving": None if math.isnan(step.expected_saving) else round(step.expected_saving, 6),
+        "saving": saving_text(step.expected_saving, step.price),
         "after": _rounded(step.after),
     }
 
