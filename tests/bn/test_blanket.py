@@ -131,13 +131,13 @@ def test_rounding_is_no_difference():
     assert blanket_order(scores, [[]] * 50).tolist() == list(range(50))
 
 
-def test_work_grows_with_the_features_not_with_their_square(calls):
+def test_work_grows_with_the_features_not_with_their_square(steps):
     counts = []
     for n in (1000, 2000):
         rng = np.random.default_rng(1)
         parents = [[] if j == 0 else [int(rng.integers(max(0, j - 50), j))] for j in range(n)]
         scores, order = rng.random(n), []
-        counts.append(calls(lambda: order.append(blanket_order(scores, parents))))  # noqa: B023
+        counts.append(steps(lambda: order.append(blanket_order(scores, parents))))  # noqa: B023
         assert sorted(order[0].tolist()) == list(range(n))
     assert counts[1] < 2.2 * counts[0]
 

@@ -104,14 +104,14 @@ def many_groups(path: Path, n_sets: int) -> Results:
     return Results.load(path)
 
 
-def test_summary_of_many_groups_is_no_loop_over_them(tmp_path: Path, calls: Any) -> None:
+def test_summary_of_many_groups_is_no_loop_over_them(tmp_path: Path, steps: Any) -> None:
     beyond = []
     for n_sets in (50, 200):
         run = many_groups(tmp_path / f"{n_sets}.run", n_sets)
         run.compare()  # what is imported and noted once is not counted
-        reading = calls(run.table)
-        beyond.append(calls(run.summary) - reading)
-        assert calls(run.compare) < 2 * reading
+        reading = steps(run.table)
+        beyond.append(steps(run.summary) - reading)
+        assert steps(run.compare) < 2 * reading
     assert beyond[1] < 1.1 * beyond[0]
     summary = run.summary(metrics=["accuracy", "realised_cost"])
     assert len(summary) == 400
