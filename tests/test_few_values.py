@@ -67,6 +67,16 @@ def test_a_part_and_a_model_of_before_are_described_too() -> None:
     assert made.restrict([0]).bin_labels(0) == made.bin_labels(0)
 
 
+@pytest.mark.parametrize("n", [10, 11])
+def test_ten_are_few_and_eleven_are_not(n: int) -> None:
+    X = np.arange(100.0)[:, None] % n
+    for made in (Discretizer(3).fit(X), Discretizer(3).fit(sp.csr_array(X)), Discretizer(3).fit(X[::-1])):
+        assert made.few_values(0).tolist() == (np.arange(n).tolist() if n == 10 else [])
+    late = np.repeat([0.0, 1.0], 100)  # what a glance at the first rows does not show
+    late[-1] = 0.5
+    assert Discretizer(3).fit(late[:, None]).few_values(0).tolist() == []
+
+
 def test_what_is_long_is_shortened() -> None:
     many = Discretizer(2).fit(np.arange(10.0)[:, None])
     assert many.bin_labels(0) == ["0 to 4", "5 to 9"]
