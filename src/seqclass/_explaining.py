@@ -74,7 +74,8 @@ class _Teller:
         self.classifier, self.rows, self.acquired, self.names = classifier, rows, acquired, names
         self.path = acquired.leaf_path
         self.classes = tuple(classifier.classes_.tolist())
-        self.labels: dict[int, list[str]] = {}
+        self.labels: dict[tuple[int, bool], list[str]] = {}
+        self.few: dict[int, set[float]] = {}
 
     def __call__(self, row: int, leaf: int) -> Explanation:
         clf, known = self.classifier, self.acquired.leaf_beliefs
@@ -108,7 +109,7 @@ class _Teller:
             column=column,
             value=_value(clf, self.rows, row, column) if seen else None,
             outcome=outcome,
-            label=self._labels(column)[outcome] if seen else None,
+            label=self._labels(row, column)[outcome] if seen else None,
             price=price,
             paid=price if seen or clf.charge_missing else 0.0,
             expected_saving=float(expected.saving[leaf, k]),
@@ -131,13 +132,18 @@ class _Teller:
     def _name(self, column: int) -> str:
         return self.classifier.feature_name(column) if self.names is None else named(self.names, column)
 
-    def _labels(self, column: int) -> list[str]:
-        if column not in self.labels:
-            self.labels[column] = outcome_labels(self.classifier, column)
-        return self.labels[column]
+    def _labels(self, row: int, column: int) -> list[str]:
+        """Labels of a feature's outcomes: the few numbers that training showed, unless this row has another one."""
+        if column not in self.few:
+            self.few[column] = set(self.classifier.coder_.few_values(column).tolist())
+        few = self.few[column]
+        key = column, bool(few) and _value(self.classifier, self.rows, row, column) not in few
+        if key not in self.labels:
+            self.labels[key] = outcome_labels(self.classifier, column, intervals=key[1])
+        return self.labels[key]
 
 
-def outcome_labels(classifier: SequentialClassifier, column: int) -> list[str]:
+def outcome_labels(classifier: SequentialClassifier, column: int, *, intervals: bool = False) -> list[str]:
     """Describe what a feature may show: its categories, or its bins.
 
     Parameters
@@ -146,6 +152,8 @@ def outcome_labels(classifier: SequentialClassifier, column: int) -> list[str]:
         A fitted classifier.
     column : int
         Column of the training data.
+    intervals : bool
+        Whether to give intervals also where training showed few whole numbers.
 
     Returns
     -------
@@ -155,13 +163,14 @@ def outcome_labels(classifier: SequentialClassifier, column: int) -> list[str]:
     Examples
     --------
     >>> from seqclass import SequentialClassifier
-    >>> outcome_labels(SequentialClassifier().fit([[0.0], [0.0], [3.0], [3.0]], [0, 0, 1, 1]), 0)
-    ['< 1', '[1, 2)', '>= 2']
+    >>> clf = SequentialClassifier().fit([[0.0], [0.0], [3.0], [3.0]], [0, 0, 1, 1])
+    >>> outcome_labels(clf, 0), outcome_labels(clf, 0, intervals=True)
+    (['0', '[1, 2)', '3'], ['< 1', '[1, 2)', '>= 2'])
     """
     encoder = classifier.encoder_
     if encoder is not None and _key(classifier, column) in encoder.categories_:
         return [str(c) for c in encoder.categories_[_key(classifier, column)].tolist()]
-    return classifier.coder_.labels(column)
+    return classifier.coder_.labels(column, intervals=intervals)
 
 
 def _key(classifier: SequentialClassifier, column: int) -> Any:
