@@ -23,6 +23,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from seqclass._files import replacing
+
 Call = Callable[[], Any]
 
 #: How `peak_mb` comes about on this system.
@@ -165,14 +167,5 @@ def _shown(number: float | None) -> str:
 
 def write_json(value: Any, path: str | os.PathLike[str]) -> None:
     """Write JSON whole or not at all: a benchmark that is cut short leaves the old file as it was."""
-    target = Path(path)
-    text = json.dumps(value, indent=2, allow_nan=False) + "\n"
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "x", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=2, allow_nan=False) + "\n", encoding="utf-8")

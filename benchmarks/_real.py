@@ -79,6 +79,12 @@ def quoted(table: str, name: str, method: str) -> Iterator[tuple[str, float, flo
                     yield source, reported["accuracy"], reported["features"]
 
 
+def authors_code(name: str, recipe: str) -> tuple[float, float] | None:
+    """Accuracy and features of a recipe's published code at our folds; None where it was not run."""
+    table = {"ETANA": "etana-code", "IFC2F": "ifc2f-code"}[recipe]
+    return next((found for source, *found in quoted(table, name, recipe) if source == "authors' code"), None)
+
+
 def folds(X: Any, y: np.ndarray, seeds: list[int]) -> Iterator[Fold]:
     for seed in seeds:
         yield from StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y)

@@ -20,8 +20,8 @@ from seqclass.pomdp import (
     AcquisitionProblem,
     GridValueIteration,
     Perseus,
+    ProjectedValueIteration,
     Solver,
-    Steered,
     cost_sweep,
     evaluate,
     scale_prices,
@@ -42,7 +42,9 @@ def one_by_one(problem: AcquisitionProblem, multipliers: Any, solver: Solver) ->
 def tree_problem() -> AcquisitionProblem:
     """The problem of a tree network whose stages depend on too many answers for tables."""
     X, y = load_breast_cancer(return_X_y=True)
-    problem: AcquisitionProblem = ifc2f(0.01, solver=Steered(n_beliefs=0, certificate_paths=0)).fit(X, y).problem_
+    problem: AcquisitionProblem = (
+        ifc2f(0.01, solver=ProjectedValueIteration(n_beliefs=0, certificate_paths=0)).fit(X, y).problem_
+    )
     return problem
 
 
@@ -83,11 +85,15 @@ def main() -> None:
     if not arguments.quick:
         rows += swept("Perseus (11, 4, 20), defaults", random_problem(11, 4, 20), multipliers, Perseus(), 0)
     tree = tree_problem()
-    steered = Steered(n_beliefs=300, certificate_paths=300) if arguments.quick else Steered()
-    rows += swept("Steered, breast_cancer", tree, multipliers, steered, 0 if arguments.quick else repeats)
+    steered = (
+        ProjectedValueIteration(n_beliefs=300, certificate_paths=300) if arguments.quick else ProjectedValueIteration()
+    )
+    rows += swept(
+        "ProjectedValueIteration, breast_cancer", tree, multipliers, steered, 0 if arguments.quick else repeats
+    )
     rows.append(
         measure(
-            "Steered, breast_cancer, a mean budget of 0.05",
+            "ProjectedValueIteration, breast_cancer, a mean budget of 0.05",
             lambda: solve_for_budget(tree, 0.05, steered),
             peer="one solve",
             peer_call=lambda: steered.solve(tree),

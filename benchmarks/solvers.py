@@ -16,7 +16,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 
 import seqclass
 from seqclass.pomdp import AcquisitionProblem, GridValueIteration, Perseus, Solver, TableProblem
-from seqclass.pomdp.points import Points, point_based, sample_beliefs
+from seqclass.pomdp.alpha.points import Points, point_based, sample_beliefs
 from seqclass.pomdp.problem import TIE
 
 #: Classes, bins and features of the random problems.
@@ -37,7 +37,7 @@ def perseus_loop(problem: AcquisitionProblem, points: list[Points], tolerance: f
     stopping = problem.decision_costs.T
     following, sets = stopping, []
     for stage in reversed(range(len(points))):
-        likelihood = problem.context_likelihood(stage, None)[0]
+        likelihood = problem.tables.likelihood(stage, np.zeros(1, dtype=int))[0]
         backed = []
         for belief in points[stage].belief:
             vector = np.full(problem.n_classes, problem.prices[stage])
@@ -59,7 +59,7 @@ def grid_loop(problem: AcquisitionProblem, n_steps: int, stages: range) -> Any:
     line = np.linspace(0, 1, n_steps + 1)
     value = np.minimum(line, 1 - line)
     for stage in reversed(stages):
-        likelihood = problem.context_likelihood(stage, None)[0]
+        likelihood = problem.tables.likelihood(stage, np.zeros(1, dtype=int))[0]
         updated = value.copy()
         for i, p in enumerate(line):
             go_on = problem.prices[stage]

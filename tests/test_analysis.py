@@ -59,7 +59,7 @@ class Wild(Policy):
 
     def _act(self, info: InformationState) -> Any:
         wild = np.sin(info.belief @ np.arange(1.0, info.belief.shape[1] + 1) * 7 + 3 * info.stage + self.twist) > -0.5
-        return np.where(wild, self.problem.features[info.stage], DECIDE)
+        return np.where(wild, info.stage, DECIDE)
 
 
 def random_problem(seed: int, *, contexts: bool = False, groups: bool = False, n_classes: int = 0) -> TableProblem:
@@ -485,7 +485,7 @@ class Intervals(Policy):
     def _act(self, info: InformationState) -> Any:
         p = info.belief[:, 1]
         inside = np.any([(p > low) & (p < high) for low, high in self.intervals], axis=0)
-        return np.where(inside, self.problem.features[info.stage], DECIDE)
+        return np.where(inside, info.stage, DECIDE)
 
 
 class TestRegions:
@@ -535,7 +535,7 @@ class TestRegions:
         found = thresholds(policy, resolution=100)
         assert found.n_stages == policy.n_stages
         for stage in range(policy.n_stages):
-            for context in range(problem.n_contexts(stage)):
+            for context in range(problem.tables.n_contexts(stage)):
                 rows = (found.stage == stage) & (found.context == context)
                 expected = stopping_regions(policy, stage, context=context, resolution=100)
                 ends = np.column_stack([found.lower, found.upper])
@@ -615,7 +615,7 @@ def test_a_model_without_tables_gives_the_same() -> None:
         for model in (NaiveBayes(), Untabled())
     ]
     problems[1].max_contexts = 1
-    assert [problem.has_tables for problem in problems] == [True, False]
+    assert [problem.tables is not None for problem in problems] == [True, False]
     tabled, untabled = (LookaheadPolicy(StoppingValue(problem)) for problem in problems)
     a, b = (reachable_beliefs(policy.problem, policy) for policy in (tabled, untabled))
     np.testing.assert_allclose(a.belief, b.belief)

@@ -371,7 +371,7 @@ class Unrelated(ObservationModel):
 def test_a_model_without_tables_looks_ahead(cancer):
     X, y = cancer
     clf = SequentialClassifier(Unrelated(), order="information").fit(X[:, :6], y)
-    assert not clf.problem_.has_tables
+    assert clf.problem_.tables is None
     assert 0 <= clf.policy_.info.lower <= clf.policy_.info.upper
     assert clf.score(X[:, :6], y) > 0.85
     with pytest.raises(ValueError, match="tables"):
@@ -448,7 +448,7 @@ def test_a_foreign_part_is_not_saved(cancer, tmp_path):
         ({"decision_costs": [[0, -1], [1, 0]]}, "decision_costs must not be negative"),
         ({"decisions": ["refer"]}, "decision_costs must give them a column"),
         ({"discounted_costs": 0.1}, "discounted_costs needs groups"),
-        ({"groups": [1]}, "groups must name a group for each"),
+        ({"groups": [1]}, "groups must have a label for each"),
         ({"groups": [1] * 30, "discounted_costs": 0.02}, "above its full price"),
         ({"solver": GridValueIteration(0)}, "resolution must be at least 1"),
         ({"solver": Perseus(n_beliefs=0)}, "n_beliefs must be at least 1"),

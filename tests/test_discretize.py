@@ -221,10 +221,10 @@ def test_zero_bin_of_inflated_columns_only():
     ours = Discretizer(3).fit(X)
     assert ours.zero_bin_.tolist() == [True, False]
     assert ours.transform(X)[:, 0].tolist() == [0, 0, 0, 1, 2, -1]
-    assert ours.bin_labels(0) == ["0", "< 3, not 0", ">= 3"]
+    assert ours.bin_labels(0, intervals=True) == ["0", "< 3, not 0", ">= 3"]
     assert ours.transform([[-1.0, 0], [1e-300, 0], [-0.0, 0]])[:, 0].tolist() == [1, 1, 0]
     # one other value: in or out
-    assert Discretizer(3).fit([[0.0], [0.0], [0.0], [7.0]]).bin_labels(0) == ["0", "not 0"]
+    assert Discretizer(3).fit([[0.0], [0.0], [0.0], [7.5]]).bin_labels(0) == ["0", "not 0"]
     # a single bin has no room for it
     assert Discretizer(1, zero_bin=True).fit(X).n_outcomes_.tolist() == [1, 1]
 
@@ -233,7 +233,8 @@ def test_sparse_fit_puts_the_bin_of_zero_first():
     X = np.array([[-4.0], [-1], [0], [0], [2], [4]])
     ours = Discretizer(4, zero_bin=False).fit(sp.csr_array(X))
     assert ours.bin_edges_.tolist() == [[-2, 0, 2]]
-    assert ours.bin_labels(0) == ["[0, 2)", "< -2", "[-2, 0)", ">= 2"]
+    assert ours.bin_labels(0, intervals=True) == ["[0, 2)", "< -2", "[-2, 0)", ">= 2"]
+    assert ours.bin_labels(0) == ["0", "-4", "-1", "2, 4"]
     codes = ours.transform(sp.csr_array(X))
     assert codes.toarray().ravel().tolist() == [1, 2, 0, 0, 3, 3]
     assert codes.nnz == 4, "outcome 0 is not stored"
@@ -298,7 +299,7 @@ def test_frames():
     ours = Discretizer(2).fit(frame)
     assert ours.transform(frame).tolist() == [[0, 0], [0, -1], [-1, 1], [1, 1]]
     assert ours.get_feature_names_out().tolist() == ["a", "b"]
-    assert ours.bin_labels("b") == ["< 2.5", ">= 2.5"]
+    assert ours.bin_labels("b") == ["1", "3, 4"]
     with pytest.raises(ValueError, match="feature 'c'"):
         ours.bin_labels("c")
     with pytest.raises(ValueError, match="between 0 and 1"):

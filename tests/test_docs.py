@@ -64,7 +64,6 @@ def run_bash(block: Block, page: str, folder: Path) -> str:
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=120,
     )
     assert done.returncode == 0, f"{page}, line {block.line}:\n{done.stderr}"
     return done.stdout

@@ -25,7 +25,6 @@ def run(name: str, *arguments: str, cwd: Path, **environment: str) -> str:
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=300,
         cwd=cwd,
         env=inherited | {"MPLBACKEND": "Agg", "PYTHONIOENCODING": "utf-8", "OMP_NUM_THREADS": "1"} | environment,
     )

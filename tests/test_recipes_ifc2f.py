@@ -19,9 +19,9 @@ import seqclass
 from seqclass import etana, ifc2f
 from seqclass.bn import InformationFilter, NaiveBayes, TreeNetwork
 from seqclass.discretize import Discretizer
-from seqclass.pomdp import FirstK, GridValueIteration, Perseus, Steered
+from seqclass.pomdp import FirstK, GridValueIteration, Perseus, ProjectedValueIteration
 
-QUICK = Steered(GridValueIteration(100), max_contexts=16, certificate_paths=0)
+QUICK = ProjectedValueIteration(GridValueIteration(100), max_contexts=16, certificate_paths=0)
 STEPS = ["certify", "discretize", "filter", "order", "parameters", "solve", "structure"]
 
 
@@ -117,7 +117,9 @@ def test_unknown_settings_are_refused() -> None:
 
 @pytest.mark.quick
 def test_seconds_of_each_step(cancer: Any) -> None:
-    clf = ifc2f(solver=Steered(GridValueIteration(100), max_contexts=4, certificate_paths=500)).fit(*cancer)
+    clf = ifc2f(solver=ProjectedValueIteration(GridValueIteration(100), max_contexts=4, certificate_paths=500)).fit(
+        *cancer
+    )
     assert sorted(clf.timings_) == STEPS
     assert clf.timings_["structure"] == clf.model_.timings_["structure"] > 0
     assert all(seconds >= 0 for seconds in clf.timings_.values())
@@ -143,10 +145,10 @@ def test_embedded_data(load: Any, published: bool) -> None:
 
 def test_fewer_features_pass_as_published(cancer: Any) -> None:
     ours, papers = ifc2f(solver=QUICK).fit(*cancer), ifc2f(published=True).fit(*cancer)
-    assert len(ours._support) >= 20  # two of thirty measurements tell nothing
-    assert 1 <= len(papers._support) < 15
-    assert len(papers.order_) <= len(papers._support)
-    assert len(ours.order_) == len(ours._support)
+    assert len(ours.support_) >= 20  # two of thirty measurements tell nothing
+    assert 1 <= len(papers.support_) < 15
+    assert len(papers.order_) <= len(papers.support_)
+    assert len(ours.order_) == len(ours.support_)
     # a claim that shares vectors across contexts is no bound; the certificate is
     assert papers.policy_.info.lower <= papers.policy_.info.upper
 

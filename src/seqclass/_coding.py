@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from seqclass._arrays import IntArray, smallest_int
+from seqclass._arrays import FloatArray, IntArray, smallest_int
 from seqclass.discretize import Discretizer, check_outcomes
 
 
@@ -132,12 +132,20 @@ class OutcomeCoder:
         row[0, at] = value
         return int(coder.transform(row)[0, at])
 
-    def labels(self, feature: int) -> list[str]:
-        """Describe the outcomes of a numeric feature for people, such as ``"[1.2, 3.4)"``."""
+    def labels(self, feature: int, *, intervals: bool = False) -> list[str]:
+        """Describe the outcomes of a numeric feature for people, such as ``"[1.2, 3.4)"``; see `Discretizer`."""
         position = int(np.searchsorted(self.numeric_, feature))
+        if isinstance(self.discretizer_, Discretizer) and feature not in self.categories:
+            return self.discretizer_.bin_labels(position, intervals=intervals)
         if hasattr(self.discretizer_, "bin_labels") and feature not in self.categories:
             return list(self.discretizer_.bin_labels(position))
         return [str(v) for v in range(int(self.n_outcomes_[feature]))]
+
+    def few_values(self, feature: int) -> FloatArray:
+        """Whole numbers that training showed of a numeric feature, where they are few; else none."""
+        if not isinstance(self.discretizer_, Discretizer) or feature in self.categories:
+            return np.empty(0)
+        return self.discretizer_.few_values(int(np.searchsorted(self.numeric_, feature)))
 
     def _numeric_part(self, X: Any) -> Any:
         return X if len(self.numeric_) == X.shape[1] else X[:, self.numeric_]

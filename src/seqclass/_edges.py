@@ -10,6 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._few_values import few_dense, few_sparse
 from seqclass._information import canonical
 from seqclass._validation import check_choice, check_integer
 
@@ -62,14 +63,18 @@ def _has_zero_bin(option: Any, auto: BoolArray, n_bins: IntArray) -> BoolArray:
     return wanted & (n_bins > 1)
 
 
-def fit_dense(X: Any, n_bins: IntArray, quantile: bool, option: Any) -> tuple[FloatArray, BoolArray, BoolArray]:
+def fit_dense(
+    X: Any, n_bins: IntArray, quantile: bool, option: Any
+) -> tuple[FloatArray, BoolArray, BoolArray, IntArray]:
     n, n_features = X.shape
     edges = np.full((n_features, int(n_bins.max(initial=1)) - 1), np.inf)
     zero_bin = np.zeros(n_features, dtype=bool)
     constant = np.ones(n_features, dtype=bool)
+    few = np.zeros((n_features, 2), dtype=np.int64)
     for columns in chunks(n_features, 24 * n):
         values = np.array(X[:, columns].T, dtype=np.float64, order="C")
         values[np.isinf(values)] = np.nan
+        few[columns] = few_dense(values)
         zero = values == 0
         n_zero, n_known = zero.sum(axis=1), n - np.isnan(values).sum(axis=1)
         low, high = np.fmin.reduce(values, axis=1), np.fmax.reduce(values, axis=1)
@@ -91,10 +96,12 @@ def fit_dense(X: Any, n_bins: IntArray, quantile: bool, option: Any) -> tuple[Fl
             )
         else:
             edges[columns] = _uniform_edges(low, high, parts, edges.shape[1])
-    return edges, zero_bin, constant
+    return edges, zero_bin, constant, few
 
 
-def fit_sparse(X: Any, n_bins: IntArray, quantile: bool, option: Any) -> tuple[FloatArray, BoolArray, BoolArray]:
+def fit_sparse(
+    X: Any, n_bins: IntArray, quantile: bool, option: Any
+) -> tuple[FloatArray, BoolArray, BoolArray, IntArray]:
     n, n_features = X.shape
     X = canonical(X).tocsc()
     column = np.repeat(np.arange(n_features, dtype=np.int32), np.diff(X.indptr))
@@ -111,6 +118,7 @@ def fit_sparse(X: Any, n_bins: IntArray, quantile: bool, option: Any) -> tuple[F
         low[filled] = np.minimum.reduceat(value, start[filled])
         high[filled] = np.maximum.reduceat(value, start[filled])
     has_zero = n_known > size
+    few = few_sparse(value, column, size, has_zero)
     low0, high0 = np.where(has_zero, np.minimum(low, 0), low), np.where(has_zero, np.maximum(high, 0), high)
     constant = ~(low0 < high0)
     zero_bin = _has_zero_bin(option, np.ones(n_features, dtype=bool), n_bins) & ~constant
@@ -118,10 +126,10 @@ def fit_sparse(X: Any, n_bins: IntArray, quantile: bool, option: Any) -> tuple[F
     width = int(n_bins.max(initial=1)) - 1
     if not quantile:
         low, high = np.where(zero_bin, low, low0), np.where(zero_bin, high, high0)
-        return _uniform_edges(low, high, parts, width), zero_bin, constant
+        return _uniform_edges(low, high, parts, width), zero_bin, constant, few
     n_zero = np.where(zero_bin, 0, n_known - size)
     pick = _order_statistics(column, value, size, n_zero)
-    return _quantile_edges(pick, size + n_zero, parts, width), zero_bin, constant
+    return _quantile_edges(pick, size + n_zero, parts, width), zero_bin, constant, few
 
 
 def _order_statistics(column: IntArray, value: FloatArray, size: IntArray, n_zero: IntArray) -> Any:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from seqclass._arrays import FloatArray, IntArray, chunks
 from seqclass._frames import is_frame
 from seqclass.explanation import Explanation, ExplanationStep, named
-from seqclass.pomdp import Policy, acquire
-from seqclass.session import Question, expected_saving
+from seqclass.pomdp import DECIDE, Acquisition, acquire
+from seqclass.session import Question
 
 if TYPE_CHECKING:
     from seqclass.classifier import SequentialClassifier
@@ -53,120 +51,99 @@ def explain(
     ('worst concave points', 0)
     """
     rows = _as_rows(classifier, X)
-    codes, columns, keys = classifier._prepare(rows)
+    encoded = classifier.encode(rows)
     policy, charged = classifier.policy_, classifier.charge_missing
-    acquired = acquire(policy, codes, columns=columns, charge_missing=charged, keys=keys)
-    lot = np.zeros(len(acquired.leaf), dtype=np.intp) if keys is None else policy.draw(keys)
+    acquired = acquire(
+        policy,
+        encoded.codes,
+        columns=encoded.columns,
+        charge_missing=charged,
+        record_beliefs=True,
+        record_expected=True,
+        keys=encoded.keys,
+    )
     # instances that share a history share its expected savings
-    distinct, history = np.unique(np.column_stack([acquired.leaf, lot]), axis=0, return_inverse=True)
-    leaf = distinct[:, 0]
-    trace = _retrace(policy, acquired.leaf_path[leaf], acquired.leaf_outcome[leaf], distinct[:, 1], charged)
-    tell = _Teller(classifier, rows, trace, feature_names)
-    decision = acquired.leaf_decision[acquired.leaf]
-    return [tell(i, int(h), int(decision[i])) for i, h in enumerate(history.reshape(-1))]
-
-
-@dataclass(frozen=True)
-class _Trace:
-    """What was known and expected along each of ``h`` histories; NaN beyond the stop."""
-
-    path: IntArray
-    outcome: IntArray
-    belief: FloatArray
-    price: FloatArray
-    saving: FloatArray
-    charged: bool
-
-
-def _retrace(policy: Policy, path: IntArray, outcome: IntArray, lot: IntArray, charged: bool) -> _Trace:
-    """Follow histories once more, and ask the policy at each step what it expects."""
-    n, longest = path.shape
-    problem = policy.problem
-    belief = np.full((n, longest + 1, problem.n_classes), np.nan)
-    price, saving = np.full((2, n, longest + 1), np.nan)
-    begun, _ = policy.begin()
-    widest = int(problem.n_outcomes[: longest + 1].max(initial=1))
-    for part in chunks(n, 8.0 * 4 * widest * problem.n_classes):
-        alive = np.arange(n)[part]
-        info = begun[lot[part]]
-        for stage in range(longest + 1):
-            belief[alive, stage] = info.belief
-            if stage < policy.n_stages:
-                price[alive, stage], saving[alive, stage] = info.price, expected_saving(policy, info)
-            if stage == longest:
-                break
-            on = np.flatnonzero(path[alive, stage] >= 0)
-            alive = alive[on]
-            info = info.update(outcome[alive, stage], on, charge_missing=charged)
-    return _Trace(path, outcome, belief, price, saving, charged)
+    tell = _Teller(classifier, rows, acquired, feature_names)
+    return [tell(i, int(leaf)) for i, leaf in enumerate(acquired.leaf)]
 
 
 class _Teller:
     """Puts the explanation of each instance together."""
 
-    def __init__(self, classifier: SequentialClassifier, rows: Any, trace: _Trace, names: Any) -> None:
-        self.classifier, self.rows, self.trace, self.names = classifier, rows, trace, names
+    def __init__(self, classifier: SequentialClassifier, rows: Any, acquired: Acquisition, names: Any) -> None:
+        self.classifier, self.rows, self.acquired, self.names = classifier, rows, acquired, names
+        self.path = acquired.leaf_path
         self.classes = tuple(classifier.classes_.tolist())
-        self.labels: dict[int, list[str]] = {}
+        self.labels: dict[tuple[int, bool], list[str]] = {}
+        self.few: dict[int, set[float]] = {}
 
-    def __call__(self, row: int, history: int, decision: int) -> Explanation:
-        clf, trace = self.classifier, self.trace
-        n_asked = int((trace.path[history] >= 0).sum())
-        beliefs = [tuple(p.tolist()) for p in trace.belief[history, : n_asked + 1]]
-        steps = tuple(self._step(row, history, k, beliefs[k], beliefs[k + 1]) for k in range(n_asked))
+    def __call__(self, row: int, leaf: int) -> Explanation:
+        clf, known = self.classifier, self.acquired.leaf_beliefs
+        assert known is not None  # they were recorded
+        n_asked = int((self.path[leaf] >= 0).sum())
+        beliefs = [tuple(p.tolist()) for p in known[leaf, : n_asked + 1]]
+        steps = tuple(self._step(row, leaf, k, beliefs[k], beliefs[k + 1]) for k in range(n_asked))
         decisions = clf.decisions_.tolist()
-        costs = (trace.belief[history, n_asked] @ clf.problem_.decision_costs).tolist()
+        costs = (known[leaf, n_asked] @ clf.problem_.decision_costs).tolist()
         return Explanation(
             classes=self.classes,
             prior=beliefs[0],
             posterior=beliefs[-1],
             steps=steps,
-            not_asked=self._not_asked(history, n_asked),
-            decision=decisions[decision],
+            not_asked=self._not_asked(leaf, n_asked),
+            decision=decisions[self.acquired.leaf_decision[leaf]],
             decision_costs=dict(zip(decisions, costs)),
             cost=float(sum(step.paid for step in steps)),
         )
 
     def _step(
-        self, row: int, history: int, k: int, before: tuple[float, ...], after: tuple[float, ...]
+        self, row: int, leaf: int, k: int, before: tuple[float, ...], after: tuple[float, ...]
     ) -> ExplanationStep:
-        clf, trace = self.classifier, self.trace
-        column = int(clf._support[trace.path[history, k]])
-        outcome, price = int(trace.outcome[history, k]), float(trace.price[history, k])
+        clf, expected = self.classifier, self.acquired.leaf_expected
+        assert expected is not None  # it was recorded
+        column = int(clf.support_[self.path[leaf, k]])
+        outcome, price = int(self.acquired.leaf_outcome[leaf, k]), float(expected.price[leaf, k])
         seen = outcome >= 0
         return ExplanationStep(
             name=self._name(column),
             column=column,
             value=_value(clf, self.rows, row, column) if seen else None,
             outcome=outcome,
-            label=self._labels(column)[outcome] if seen else None,
+            label=self._labels(row, column)[outcome] if seen else None,
             price=price,
-            paid=price if seen or trace.charged else 0.0,
-            expected_saving=float(trace.saving[history, k]),
+            paid=price if seen or clf.charge_missing else 0.0,
+            expected_saving=float(expected.saving[leaf, k]),
             before=before,
             after=after,
         )
 
-    def _not_asked(self, history: int, stage: int) -> Question | None:
-        clf, saving = self.classifier, float(self.trace.saving[history, stage])
+    def _not_asked(self, leaf: int, n_asked: int) -> Question | None:
+        clf, expected = self.classifier, self.acquired.leaf_expected
+        assert expected is not None  # it was recorded
+        saving, question = float(expected.saving[leaf, n_asked]), int(expected.following[leaf])
         # at a horizon of its own a policy answers that going on costs infinitely much
-        if stage >= clf.policy_.n_stages or saving == -math.inf:
+        if question == DECIDE or saving == -math.inf:
             return None
-        column = int(clf._support[clf.problem_.features[stage]])
+        column = int(clf.support_[clf.problem_.features[question]])
         categories = () if clf.encoder_ is None else tuple(clf.encoder_.categories_.get(_key(clf, column), ()))
-        price = float(self.trace.price[history, stage])
+        price = float(expected.price[leaf, n_asked])
         return Question(self._name(column), column, price, saving, tuple(map(str, categories)))
 
     def _name(self, column: int) -> str:
         return self.classifier.feature_name(column) if self.names is None else named(self.names, column)
 
-    def _labels(self, column: int) -> list[str]:
-        if column not in self.labels:
-            self.labels[column] = outcome_labels(self.classifier, column)
-        return self.labels[column]
+    def _labels(self, row: int, column: int) -> list[str]:
+        """Labels of a feature's outcomes: the few numbers that training showed, unless this row has another one."""
+        if column not in self.few:
+            self.few[column] = set(self.classifier.coder_.few_values(column).tolist())
+        few = self.few[column]
+        key = column, bool(few) and _value(self.classifier, self.rows, row, column) not in few
+        if key not in self.labels:
+            self.labels[key] = outcome_labels(self.classifier, column, intervals=key[1])
+        return self.labels[key]
 
 
-def outcome_labels(classifier: SequentialClassifier, column: int) -> list[str]:
+def outcome_labels(classifier: SequentialClassifier, column: int, *, intervals: bool = False) -> list[str]:
     """Describe what a feature may show: its categories, or its bins.
 
     Parameters
@@ -175,6 +152,8 @@ def outcome_labels(classifier: SequentialClassifier, column: int) -> list[str]:
         A fitted classifier.
     column : int
         Column of the training data.
+    intervals : bool
+        Whether to give intervals also where training showed few whole numbers.
 
     Returns
     -------
@@ -184,13 +163,14 @@ def outcome_labels(classifier: SequentialClassifier, column: int) -> list[str]:
     Examples
     --------
     >>> from seqclass import SequentialClassifier
-    >>> outcome_labels(SequentialClassifier().fit([[0.0], [0.0], [3.0], [3.0]], [0, 0, 1, 1]), 0)
-    ['< 1', '[1, 2)', '>= 2']
+    >>> clf = SequentialClassifier().fit([[0.0], [0.0], [3.0], [3.0]], [0, 0, 1, 1])
+    >>> outcome_labels(clf, 0), outcome_labels(clf, 0, intervals=True)
+    (['0', '[1, 2)', '3'], ['< 1', '[1, 2)', '>= 2'])
     """
     encoder = classifier.encoder_
     if encoder is not None and _key(classifier, column) in encoder.categories_:
         return [str(c) for c in encoder.categories_[_key(classifier, column)].tolist()]
-    return classifier.coder_.labels(column)
+    return classifier.coder_.labels(column, intervals=intervals)
 
 
 def _key(classifier: SequentialClassifier, column: int) -> Any:

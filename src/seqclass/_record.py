@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass.pomdp import Acquisition
+
+
+class EncodedRows(NamedTuple):
+    """Outcomes of ``n`` instances.
+
+    Attributes
+    ----------
+    codes : ndarray or sparse array of int of shape (n, m)
+        Outcome of each column that may be asked for, -1 where it is missing.
+    columns : ndarray of int of shape (n_features,)
+        Which of these columns holds each feature of the problem.
+    keys : ndarray, sparse array or None
+        What tells instances apart for a policy that draws lots.
+    """
+
+    codes: Any
+    columns: IntArray
+    keys: Any
 
 
 @dataclass(frozen=True)
@@ -23,13 +41,14 @@ class AcquisitionRecord:
     posterior : ndarray of shape (n, n_classes)
         P(class | what was acquired) at the stop.
     n_features : ndarray of int of shape (n,)
-        Features acquired; one that was asked for and missing does not count.
+        Features acquired; one that was asked for and missing does not count, and a bundle counts once.
     cost : ndarray of shape (n,)
         Prices paid, in units of misclassification cost.
     order : ndarray of int of shape (n, longest)
-        Columns of ``X`` in the order they were asked for; -1 beyond the stop.
+        Columns of ``X`` in the order they were asked for, of a bundle the first one; -1 beyond the stop.
     outcome : ndarray of int of shape (n, longest)
-        Outcome that each showed; -1 where it was missing or beyond the stop.
+        Outcome that each showed, of a bundle a number for all its columns (`seqclass.pomdp.Bundle.decode`); -1 where it
+        was missing or beyond the stop.
     beliefs : ndarray of shape (n, longest + 1, n_classes) or None
         Posterior before anything was asked and after each answer, the last repeated beyond the stop; on request.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from seqclass._coding import OutcomeCoder
 from seqclass._frames import FrameEncoder
-from seqclass._staging import ModelProblem, ProjectedProblem
+from seqclass._model_problem import ModelProblem, ProjectedProblem
 from seqclass.bn import InformationFilter, NaiveBayes, StageContexts, TreeNetwork
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices
@@ -14,13 +14,15 @@ from seqclass.pomdp import (
     AcquireAll,
     AlphaSet,
     AlphaVectors,
-    BlendedValues,
+    BoundedLookaheadPolicy,
+    Bundle,
     CorrectedValues,
     DecideNow,
     ExactValueIteration,
     FirstK,
     GridValueIteration,
     GridValues,
+    InterpolatedValues,
     LinearThresholdPolicy,
     LinearThresholdSPSA,
     Lookahead,
@@ -29,26 +31,27 @@ from seqclass.pomdp import (
     PomdpPyPlanner,
     PomdpPyPolicy,
     PosteriorThreshold,
-    PrunedLookaheadPolicy,
+    ProjectedValueIteration,
+    ProjectedValues,
     RandomisedPolicy,
     RepricedPolicy,
     SharedVectors,
     SolveInfo,
     SolveStep,
-    Steered,
-    SteeringValues,
     StoppingValue,
     TableProblem,
 )
-from seqclass.pomdp._lines import LineSet
 from seqclass.pomdp._simplex import SimplexGrid
-from seqclass.pomdp.baselines import DeepLookaheadPolicy, FixedLengthPolicy, PosteriorThresholdPolicy
+from seqclass.pomdp.solvers.exact._lines import LineSet
+from seqclass.pomdp.solvers.rules.fixed import FixedLengthPolicy, PosteriorThresholdPolicy
+from seqclass.pomdp.solvers.rules.lookahead import DeepLookaheadPolicy
 
 for _cls in (
     AcquireAll,
     AlphaSet,
     AlphaVectors,
-    BlendedValues,
+    Bundle,
+    InterpolatedValues,
     CorrectedValues,
     DecideNow,
     DeepLookaheadPolicy,
@@ -75,7 +78,7 @@ for _cls in (
     PosteriorThresholdPolicy,
     Prices,
     ProjectedProblem,
-    PrunedLookaheadPolicy,
+    BoundedLookaheadPolicy,
     RandomisedPolicy,
     RepricedPolicy,
     SequentialClassifier,
@@ -84,8 +87,8 @@ for _cls in (
     SolveInfo,
     SolveStep,
     StageContexts,
-    Steered,
-    SteeringValues,
+    ProjectedValueIteration,
+    ProjectedValues,
     StoppingValue,
     TableProblem,
     TreeNetwork,

@@ -15,7 +15,7 @@ from seqclass._coding import OutcomeCoder
 from seqclass._explaining import explain
 from seqclass._fitting import filter_features, fit_model, timed
 from seqclass._inputs import category_counts, check_input, check_training
-from seqclass._record import AcquisitionRecord
+from seqclass._record import AcquisitionRecord, EncodedRows
 from seqclass._staging import acquisition_problem, stage_order
 from seqclass._validation import check_distribution
 from seqclass.bn import NaiveBayes, ObservationModel
@@ -23,7 +23,7 @@ from seqclass.costs import resolve_decisions, resolve_prices
 from seqclass.explanation import Explanation
 from seqclass.persistence import save
 from seqclass.pomdp import Acquisition, Policy, Solver, acquire, solve_for_budget, within_budget
-from seqclass.pomdp.defaults import default_solver
+from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.session import Session
 
 
@@ -59,6 +59,9 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Group label of features that are cheaper together; None for none.
     discounted_costs : float, array-like, dict or None
         Price of a feature once another of its group has been acquired.
+    bundles : array-like of shape (n_features,), dict or None
+        Bundle label of features that are bought and seen at once, for the price of one, such as the values of one blood
+        test; None for none. Prices and groups given by name may name the bundle.
     charge_missing : bool
         Whether a feature that is asked for and missing is paid for all the same.
     target_cost : float or None
@@ -85,6 +88,8 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         The stopping rule; ``policy_.info`` has its status and certificate.
     order_ : ndarray of int
         Columns of ``X`` in the order they would be asked for, as far as the policy's horizon.
+    support_ : ndarray of int
+        Columns of ``X`` that the selector kept: those of the features of `model_` and `problem_`.
     coder_ : OutcomeCoder
         Turns columns into outcomes.
     timings_ : dict
@@ -125,6 +130,7 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         decisions: Sequence[Any] | None = None,
         groups: Any = None,
         discounted_costs: Any = None,
+        bundles: Any = None,
         charge_missing: bool = False,
         target_cost: float | None = None,
         max_features: int | None = None,
@@ -141,6 +147,7 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.decisions = decisions
         self.groups = groups
         self.discounted_costs = discounted_costs
+        self.bundles = bundles
         self.charge_missing = charge_missing
         self.target_cost = target_cost
         self.max_features = max_features
@@ -174,16 +181,16 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         with timed(self.timings_, "discretize"):
             codes = self.coder_.fit_transform(X, y)
         with timed(self.timings_, "filter"):
-            self.selector_, self._support = filter_features(self.selector, codes, y)
-            codes = codes if self.selector_ is None else codes[:, self._support]
-        n_outcomes = self.coder_.n_outcomes_[self._support]
+            self.selector_, self.support_ = filter_features(self.selector, codes, y)
+            codes = codes if self.selector_ is None else codes[:, self.support_]
+        n_outcomes = self.coder_.n_outcomes_[self.support_]
         self.model_ = fit_model(self._model(), codes, y, n_outcomes, self.timings_)
         with timed(self.timings_, "order"):
             names = getattr(self, "feature_names_in_", None)
-            order = stage_order(self.order, self.model_, self._support, self._prices, codes, y, names)
+            order = stage_order(self.order, self.model_, self.support_, self._prices, codes, y, names)
         with timed(self.timings_, "solve", without="certify"):
-            prices = self._prices.take(self._support)
-            problem = acquisition_problem(self.model_, order, prices, self.decision_costs_)
+            prices = self._prices.take(self.support_)
+            problem = acquisition_problem(self.model_, order, prices, self.decision_costs_, bundles=prices.bundles)
             self.problem_ = within_budget(problem, max_features=self.max_features, max_cost=self.max_cost)
             self._solve()
         return self
@@ -238,7 +245,7 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         AcquisitionRecord
         """
         acquired = self._run(X, record_beliefs)
-        return AcquisitionRecord.from_acquisition(acquired, self.decisions_, self._support)
+        return AcquisitionRecord.from_acquisition(acquired, self.decisions_, self.support_)
 
     def explain(self, X: Any, *, feature_names: Any = None) -> list[Explanation]:
         """Tell for each instance what was asked and why, how each answer moved the belief, and why it stopped.
@@ -348,7 +355,7 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _resolve_costs(self) -> None:
         names = getattr(self, "feature_names_in_", None)
         self._prices = resolve_prices(
-            self.feature_costs, self.n_features_in_, names, self.groups, self.discounted_costs
+            self.feature_costs, self.n_features_in_, names, self.groups, self.discounted_costs, self.bundles
         )
         self.decision_costs_, self.decisions_ = resolve_decisions(self.decision_costs, self.classes_, self.decisions)
 
@@ -364,31 +371,61 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         else:
             self.policy_ = solve_for_budget(self.problem_, self.target_cost, solver, random_state=self.random_state)
         self.timings_["certify"] = self.policy_.info.certify_seconds
-        asked = self.problem_.features[: self.policy_.n_stages]
-        self.order_ = self._support[asked]
+        self.order_ = self.support_[self._asked()]
+
+    def _asked(self) -> IntArray:
+        """Features of the model that may be asked for, in order."""
+        problem = self.problem_
+        questions = range(problem.n_questions if problem.free else self.policy_.n_stages)
+        if problem.bundles is None:
+            return problem.features[: len(questions)]
+        return np.concatenate([np.empty(0, dtype=np.intp), *(problem.members(question) for question in questions)])
 
     def _run(self, X: Any, record_beliefs: bool = False) -> Acquisition:
-        codes, columns, keys = self._prepare(X)
+        rows = self.encode(X)
         return acquire(
             self.policy_,
-            codes,
-            columns=columns,
+            rows.codes,
+            columns=rows.columns,
             charge_missing=self.charge_missing,
             record_beliefs=record_beliefs,
-            keys=keys,
+            keys=rows.keys,
         )
 
-    def _prepare(self, X: Any) -> tuple[Any, IntArray, Any]:
-        """Give what `seqclass.pomdp.acquire` needs: outcomes, the column of each feature among them, and keys."""
+    def encode(self, X: Any) -> EncodedRows:
+        """Outcomes of what may be asked for: what `seqclass.pomdp.acquire` needs to run a policy of `problem_`.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse array of shape (n, n_features)
+            Instances in the form of the training data.
+
+        Returns
+        -------
+        EncodedRows
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seqclass import SequentialClassifier
+        >>> X = np.repeat([[0.0, 5.0], [1.0, 5.0]], 20, axis=0)
+        >>> SequentialClassifier().fit(X, np.repeat(["a", "b"], 20)).encode([[0.1, 5.0]]).codes.shape
+        (1, 2)
+        """
         check_is_fitted(self, "policy_")
         X = check_input(self, X, self.encoder_)
         # lots are drawn from what may be asked for, whatever else the instance comes with
         keys = X[:, self.order_] if len(self.policy_.begin()[0]) > 1 else None
-        column = np.zeros(self._support.size, dtype=np.intp)
+        column = np.zeros(self.support_.size, dtype=np.intp)
         if not self.order_.size:
-            return np.empty((X.shape[0], 0), dtype=np.int8), column, keys
+            return EncodedRows(np.empty((X.shape[0], 0), dtype=np.int8), column, keys)
         coder = self.coder_.restrict(self.order_)
         if coder is self.coder_ or 2 * self.order_.size >= X.shape[1]:
-            return self.coder_.transform(X), self._support, keys
-        column[self.problem_.features[: self.policy_.n_stages]] = np.arange(self.order_.size)
-        return coder.transform(X[:, self.order_]), column, keys
+            return EncodedRows(self.coder_.transform(X), self.support_, keys)
+        column[self._asked()] = np.arange(self.order_.size)
+        return EncodedRows(coder.transform(X[:, self.order_]), column, keys)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # classifiers of 0.1 lack the setting, and call the columns by another name
+        renamed = {"support_" if name == "_support" else name: value for name, value in state.items()}
+        super().__setstate__({"bundles": None} | renamed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,10 @@ class Prices:
         Price once another feature of its group has been acquired.
     groups : ndarray of int of shape (n_features,) or None
         Group of each feature, -1 for none.
+    bundles : ndarray of int of shape (n_features,) or None
+        Bundle of each feature, -1 for none: its features are bought and seen at once, for the price of one.
+    bundle_names : tuple of str
+        Name of each bundle.
 
     Examples
     --------
@@ -37,6 +41,8 @@ class Prices:
     full: FloatArray
     discounted: FloatArray
     groups: IntArray | None
+    bundles: IntArray | None = None
+    bundle_names: tuple[str, ...] = ()
 
     def take(self, columns: IntArray) -> Prices:
         """Prices of some features only.
@@ -50,8 +56,30 @@ class Prices:
         -------
         Prices
         """
-        groups = None if self.groups is None else self.groups[columns]
-        return Prices(self.full[columns], self.discounted[columns], groups)
+        groups, bundles = (None if v is None else v[columns] for v in (self.groups, self.bundles))
+        return Prices(self.full[columns], self.discounted[columns], groups, bundles, self.bundle_names)
+
+    def of(self, features: IntArray) -> tuple[FloatArray, FloatArray, IntArray | None]:
+        """Prices of features that may be bought in any order, their full prices, and their groups.
+
+        Parameters
+        ----------
+        features : ndarray of int of shape (m,)
+            The features.
+
+        Returns
+        -------
+        prices, full_prices : ndarray of shape (m,)
+            What each costs after another of its group, and by itself.
+        groups : ndarray of int of shape (m,) or None
+            A feature that stands alone in its group has none.
+        """
+        full = self.full[features]
+        if self.groups is None:
+            return full, full, None
+        groups = self.groups[features].copy()
+        groups[np.bincount(groups + 1)[groups + 1] == 1] = -1
+        return np.where(groups < 0, full, self.discounted[features]), full, groups
 
     def along(self, order: IntArray) -> tuple[FloatArray, FloatArray, IntArray | None]:
         """Prices of the stages of an order, their full prices, and their groups.
@@ -82,6 +110,7 @@ def resolve_prices(
     names: Sequence[Hashable] | None = None,
     groups: Any = None,
     discounted_costs: Any = None,
+    bundles: Any = None,
 ) -> Prices:
     """Resolve what users give as prices.
 
@@ -98,6 +127,9 @@ def resolve_prices(
     discounted_costs : float, array-like or dict, optional
         Price of a feature once another one of its group was acquired; a dict may leave features out, which then have
         no discount. Needs ``groups``.
+    bundles : array-like of shape (n_features,) or dict, optional
+        Bundle label of each feature, as ``groups``: features that are bought and seen at once, for one price. Where
+        prices or groups are given by name, they may name a bundle in place of its features.
 
     Returns
     -------
@@ -106,20 +138,68 @@ def resolve_prices(
     Raises
     ------
     ValueError
-        If a price is missing, negative or not finite, or a name is unknown.
+        If a price is missing, negative or not finite, a name is unknown, or features of a bundle differ in price or
+        group.
 
     Examples
     --------
     >>> resolve_prices({"a": 1.0, "b": 2.0}, 2, ["a", "b"]).full
     array([1., 2.])
+    >>> resolve_prices({"blood": 3.0, "c": 1.0}, 3, ["a", "b", "c"], bundles={"a": "blood", "b": "blood"}).full
+    array([3., 3., 1.])
     """
-    feature_costs, groups, discounted_costs = map(_mapping, (feature_costs, groups, discounted_costs))
+    feature_costs, groups, discounted_costs, bundles = map(_mapping, (feature_costs, groups, discounted_costs, bundles))
+    if bundles is None:
+        return _prices(feature_costs, n_features, names, groups, discounted_costs)
+    labels, known = _labels(bundles, "bundles", n_features, names)
+    members = {
+        label: [j if names is None else names[j] for j in np.flatnonzero(labels == k).tolist()] for label, k in known
+    }
+    feature_costs, groups, discounted_costs = (
+        _spread(value, members, names) for value in (feature_costs, groups, discounted_costs)
+    )
+    prices = _prices(feature_costs, n_features, names, groups, discounted_costs)
+    _check_bundles(prices, labels, members, names)
+    return replace(prices, bundles=labels, bundle_names=tuple(str(label) for label, _ in known))
+
+
+def _spread(value: Any, members: Mapping[Any, Sequence[Any]], names: Sequence[Hashable] | None) -> Any:
+    """What names a bundle, said of each of its features."""
+    if not isinstance(value, Mapping):
+        return value
+    result: dict[Any, Any] = {}
+    for key, given in value.items():
+        is_feature = names is not None and key in names
+        for name in members[key] if key in members and not is_feature else [key]:
+            result[name] = given
+    return result
+
+
+def _check_bundles(
+    prices: Prices, labels: IntArray, members: Mapping[Any, Any], names: Sequence[Hashable] | None
+) -> None:
+    """Refuse bundles whose features differ in what they cost."""
+    for number, label in enumerate(members):
+        rows = np.flatnonzero(labels == number)
+        told = [("price", prices.full), ("discounted price", prices.discounted), ("group", prices.groups)]
+        for what, values in told:
+            if values is not None and (values[rows] != values[rows[0]]).any():
+                other = int(rows[(values[rows] != values[rows[0]]).argmax()])
+                raise ValueError(
+                    f"bundle {label!r} has one {what}, and its features {_name(int(rows[0]), names)} and "
+                    f"{_name(other, names)} differ in it; give all of them the same, or name the bundle."
+                )
+
+
+def _prices(
+    feature_costs: Any, n_features: int, names: Sequence[Hashable] | None, groups: Any, discounted_costs: Any
+) -> Prices:
     full = _by_feature(feature_costs, "feature_costs", n_features, names)
     if groups is None:
         if discounted_costs is not None:
             raise ValueError("discounted_costs needs groups: say which features share a discount.")
         return Prices(full, full, None)
-    labels = _labels(groups, n_features, names)
+    labels, _ = _labels(groups, "groups", n_features, names)
     discounted = full if discounted_costs is None else _discounts(discounted_costs, full, names)
     if (discounted > full).any():
         j = int((discounted > full).argmax())
@@ -165,23 +245,26 @@ def _discounts(value: Any, full: FloatArray, names: Sequence[Hashable] | None) -
     return check_costs(discounted, "discounted_costs")
 
 
-def _labels(groups: Any, n_features: int, names: Sequence[Hashable] | None) -> IntArray:
+def _labels(
+    groups: Any, what: str, n_features: int, names: Sequence[Hashable] | None
+) -> tuple[IntArray, list[tuple[Any, int]]]:
+    """Number of each feature's group, -1 for none, and the label of each number."""
     if isinstance(groups, Mapping):
-        position = _positions(groups, "groups", n_features, names)
+        position = _positions(groups, what, n_features, names)
         listed: list[Any] = [None] * n_features
         for key, j in position.items():
             listed[j] = groups[key]
     else:
         listed = list(groups)
         if len(listed) != n_features:
-            raise ValueError(f"groups must name a group for each of the {n_features} features, got {len(listed)}.")
+            raise ValueError(f"{what} must have a label for each of the {n_features} features, got {len(listed)}.")
     known: dict[Any, int] = {}
     labels = np.full(n_features, -1, dtype=np.intp)
     for j, label in enumerate(listed):
         none = label is None or (isinstance(label, float) and np.isnan(label))
         if not (none or (isinstance(label, str) and label == "") or (not isinstance(label, str) and label == -1)):
             labels[j] = known.setdefault(label, len(known))
-    return labels
+    return labels, list(known.items())
 
 
 def _positions(

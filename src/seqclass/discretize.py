@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from seqclass._arrays import IntArray, chunks, smallest_int
+from seqclass._arrays import FloatArray, IntArray, chunks, smallest_int
 from seqclass._edges import (
     check_n_bins,
     count_edges,
@@ -26,6 +26,7 @@ from seqclass._edges import (
     interval_labels,
     search_edges,
 )
+from seqclass._few_values import listed, numbers
 from seqclass._information import canonical
 from seqclass._outcomes import check_outcomes
 from seqclass._validation import check_choice
@@ -64,6 +65,9 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         Inner edges of each feature in increasing order, padded with ``inf``.
     zero_bin_ : ndarray of shape (n_features,), bool
         Features whose zeros have a bin of their own.
+    few_values_ : ndarray of shape (n_features, 2), int64
+        Of features that showed at most ten different whole numbers: the least, and as bits how far above it each lies;
+        zeros of all others. See `few_values`.
     zero_first_ : bool
         Whether outcome 0 is the bin of the value 0 in every column, as after a fit on sparse data.
     n_features_in_ : int
@@ -129,7 +133,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         X = _numeric(self, X, reset=True)
         n_bins = check_n_bins(self.n_bins, X, y)
         fit = fit_sparse if sp.issparse(X) else fit_dense
-        edges, zero_bin, constant = fit(X, n_bins, self.strategy == "quantile", self.zero_bin)
+        edges, zero_bin, constant, self.few_values_ = fit(X, n_bins, self.strategy == "quantile", self.zero_bin)
         n_inner = np.isfinite(edges).sum(axis=1)
         self.zero_bin_ = zero_bin
         self.n_outcomes_ = np.where(constant, 1, n_inner + 1 + zero_bin)
@@ -161,18 +165,21 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         X = _numeric(self, X, reset=False)
         return self._transform_sparse(X) if sp.issparse(X) else self._transform_dense(X)
 
-    def bin_labels(self, feature: int | str) -> list[str]:
+    def bin_labels(self, feature: int | str, *, intervals: bool = False) -> list[str]:
         """Describe the outcomes of a feature.
 
         Parameters
         ----------
         feature : int or str
             Index or name of the feature.
+        intervals : bool
+            Whether to give intervals also where training showed few whole numbers, by default named themselves.
 
         Returns
         -------
         list of str
-            One description an outcome, such as ``"[1.2, 3.4)"``, or ``"0"`` for a bin of zeros.
+            One description an outcome: an interval such as ``"[1.2, 3.4)"``, ``"0"`` for a bin of zeros, or the few
+            whole numbers in it, such as ``"1, 2"``; a bin in which none of these lies has its interval.
 
         Raises
         ------
@@ -182,13 +189,56 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         Examples
         --------
         >>> import numpy as np
-        >>> Discretizer(3).fit(np.array([[0], [0], [0], [2], [4]])).bin_labels(0)
-        ['0', '< 3, not 0', '>= 3']
+        >>> discretizer = Discretizer(3).fit(np.array([[0], [0], [0], [2], [4]]))
+        >>> discretizer.bin_labels(0), discretizer.bin_labels(0, intervals=True)
+        (['0', '2', '4'], ['0', '< 3, not 0', '>= 3'])
         """
         check_is_fitted(self)
         j = self._column(feature)
         if self.n_outcomes_[j] == 1:
             return ["any"]
+        labels = self._interval_labels(j)
+        values = np.empty(0) if intervals else self.few_values(j)
+        outcomes = self._outcomes(values, j)
+        return [listed(values[outcomes == v]) or label for v, label in enumerate(labels)]
+
+    def few_values(self, feature: int | str) -> FloatArray:
+        """Whole numbers that training showed of a feature, where these were all and at most ten.
+
+        Parameters
+        ----------
+        feature : int or str
+            Index or name of the feature.
+
+        Returns
+        -------
+        ndarray of float
+            Ascending; empty where there were other numbers or more, or they lie far apart.
+
+        Raises
+        ------
+        ValueError
+            If there is no such feature.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Discretizer().fit(np.array([[1, 0.5], [2, 0.7], [np.nan, 0.2]])).few_values(0).tolist()
+        [1.0, 2.0]
+        """
+        check_is_fitted(self)
+        j = self._column(feature)
+        kept = getattr(self, "few_values_", None)  # models of before do not have it
+        return np.empty(0) if kept is None else numbers(kept[j])
+
+    def _outcomes(self, values: FloatArray, j: int) -> IntArray:
+        """Outcomes of values of one feature."""
+        column = np.full(len(values), j)
+        found = search_edges(values, self.bin_edges_, column)
+        self._relabel(values, found, column, self._zero_rank())
+        return found
+
+    def _interval_labels(self, j: int) -> list[str]:
         edges = self.bin_edges_[j][np.isfinite(self.bin_edges_[j])]
         labels = interval_labels(edges)
         if self.zero_bin_[j]:
@@ -223,6 +273,8 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         part = Discretizer(n_bins, strategy=self.strategy, zero_bin=self.zero_bin)
         part.n_outcomes_, part.zero_bin_ = self.n_outcomes_[pick], self.zero_bin_[pick]
         part.bin_edges_, part.zero_first_ = self.bin_edges_[pick], self.zero_first_
+        if hasattr(self, "few_values_"):
+            part.few_values_ = self.few_values_[pick]
         part.n_features_in_ = len(pick)
         if hasattr(self, "feature_names_in_"):
             part.feature_names_in_ = self.feature_names_in_[pick]

@@ -12,7 +12,7 @@ import numpy as np
 
 from seqclass._arrays import FloatArray
 from seqclass._highlight import Word, mark_words
-from seqclass._text import belief_text, value_text
+from seqclass._text import belief_text, going_on_text, saving_text, value_text
 from seqclass.session import Question
 
 #: A probability that moves by less has not moved.
@@ -115,7 +115,7 @@ class Explanation:
     At first: a 50.0%, b 50.0%
     1. x0 = 0.1 (< 0.3333): a 95.5%, b 4.5%
        price 0.01, expected to save 0.4248 beyond it
-    Stopped before x1 (price 0.01): going on is expected to cost 0.0100 more than deciding.
+    Stopped before x1 (price 0.01): what is left to ask is expected to save nothing, so going on only costs its price.
     Decision: a, expected to cost 0.0455 (b 0.9545). 1 feature acquired, 0.01 paid.
     """
 
@@ -279,20 +279,16 @@ def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any]) -> l
         shown = value_text(step.value)
         within = "" if step.label in (shown, None) else f" ({step.label})"
         told = f"{step.name} = {shown}{within}: {belief_text(classes, step.after)}"
-    saving = "" if math.isnan(step.expected_saving) else f", expected to save {step.expected_saving:.4f} beyond it"
+    saving = saving_text(step.expected_saving, step.price)
     unpaid = ", not charged" if step.missing and not step.paid and step.price else ""
-    return [f"{number}. {told}", f"   price {step.price:.4g}{saving}{unpaid}"]
+    return [f"{number}. {told}", f"   price {step.price:.4g}{', ' if saving else ''}{saving}{unpaid}"]
 
 
 def _stop_line(question: Question | None) -> str:
     if question is None:
         return "Stopped because no further feature is on offer."
-    text = f"Stopped before {question.name} (price {question.price:.4g})"
-    if math.isnan(question.expected_saving):
-        return f"{text}."
-    if question.expected_saving > -5e-5:
-        return f"{text}: going on is not expected to be any cheaper than deciding."
-    return f"{text}: going on is expected to cost {-question.expected_saving:.4f} more than deciding."
+    why = going_on_text(question.expected_saving, question.price)
+    return f"Stopped before {question.name} (price {question.price:.4g}){': ' if why else ''}{why}."
 
 
 def _decision_line(explanation: Explanation) -> str:

@@ -119,11 +119,11 @@ class Session:
     def next_feature(self) -> Question | None:
         """The feature to acquire next; None where it is time to decide."""
         info, policy = self._states[-1], self._classifier.policy_
-        feature = int(policy.act(info)[0])
-        if feature == DECIDE:
+        question = int(policy.act(info)[0])
+        if question == DECIDE:
             return None
         saving = float(expected_saving(policy, info)[0])
-        column = int(self._classifier._support[feature])
+        column = int(self._classifier.support_[policy.problem.features[question]])
         name = self._classifier.feature_name(column)
         return Question(name, column, float(info.price[0]), saving, self._categories(column))
 
@@ -343,8 +343,6 @@ def expected_saving(policy: Policy, info: InformationState) -> FloatArray:
     >>> expected_saving(LookaheadPolicy(StoppingValue(problem)), problem.begin()).round(3)  # .5 - (.1 + .15)
     array([0.25])
     """
-    if not hasattr(policy, "continuation_cost"):
-        return np.full(len(info), np.nan)
     return np.asarray(info.stopping_cost - policy.continuation_cost(info))
 
 

@@ -26,7 +26,8 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
-from seqclass.pomdp.walk import branch
+from seqclass.pomdp.along import everything
+from seqclass.pomdp.walk import walk
 
 __all__ = ["check_observation_model", "check_policy", "check_solver", "sample_problems"]
 
@@ -110,9 +111,8 @@ def check_policy(policy: Policy, *, max_rows: int = 200) -> None:
         _check_actions(policy, info, rng)
         if info.stage == problem.n_stages:
             break
-        branches = branch(info, np.ones(len(info)))
-        chosen = rng.permutation(branches.parent.size)[:max_rows]
-        info = info.update(branches.outcome[chosen], branches.parent[chosen])
+        following = _after(info)
+        info = following[rng.permutation(len(following))[:max_rows]]
 
 
 def check_solver(
@@ -253,7 +253,7 @@ def _check_actions(policy: Policy, info: InformationState, rng: np.random.Genera
     _true(bool((info.belief == belief).all()), f"{where}: act changed the information state")
     allowed = [DECIDE]
     if info.stage < policy.n_stages:
-        allowed.append(int(policy.problem.features[info.stage]))
+        allowed.append(info.stage)
     wrong = action[~np.isin(action, allowed)]
     _true(not wrong.size, f"{where}: act must answer one of {allowed}, got {wrong[:1]}")
     order = np.arange(len(info))[::-1]
@@ -266,6 +266,12 @@ def _check_actions(policy: Policy, info: InformationState, rng: np.random.Genera
     _true(_same(decision, best), f"{where}: decide is not the cheapest decision")
 
 
+def _after(info: InformationState) -> InformationState:
+    """All that may follow the questions of lowest number."""
+    _, level = itertools.islice(walk(info, np.ones(len(info)), everything), 2)
+    return level.info
+
+
 def _same(first: npt.ArrayLike, second: npt.ArrayLike) -> bool:
     return bool(np.array_equal(np.asarray(first), np.asarray(second)))
 
@@ -274,8 +280,8 @@ def _same_actions(first: Policy, second: Policy, max_rows: int, sentence: str) -
     info = first.problem.begin()
     while len(info) and info.stage < first.problem.n_stages:
         _true(_same(first.act(info), second.act(info)), sentence)
-        branches = branch(info, np.ones(len(info)))
-        info = info.update(branches.outcome[:max_rows], branches.parent[:max_rows])
+        following = _after(info)
+        info = following[np.arange(min(len(following), max_rows))]
 
 
 def _check_bounds(problem: AcquisitionProblem, policy: Policy, tolerance: float | None, where: str) -> None:

@@ -57,6 +57,7 @@ def test_every_listed_name_loads(folder: Path) -> None:
     assert names["iris"] == "embedded"
     assert set(names) >= {"other", "cube", "madelon_like", "naive_bayes_world", "sparse_text", "tree_world"}
     assert not {"mine.costs", "notes", "inner"} & set(names)
+    assert set(names) >= {"cube_nm", "cube_nm_ar", "cube_nuc", "indicator", "sensors", "syn1", "syn2", "syn3"}
     for name, origin in names.items():
         data = load(name, folder, **({"n_samples": 60} if origin == "generated" else {}))
         assert isinstance(data, Dataset)

@@ -33,6 +33,7 @@ def test_the_record_is_frozen() -> None:
         ("feature_names", ("a",), "feature_names of 'toy' must have 2"),
         ("feature_costs", np.ones(3), "feature_costs of 'toy' must have 2"),
         ("groups", ("a",), "groups"),
+        ("bundles", ("a",), "bundles of 'toy' must have 2"),
         ("test_index", np.array([3]), "test_index"),
         ("train_index", np.array([-1]), "train_index"),
         ("decision_costs", np.eye(3), "decision_costs"),

@@ -196,6 +196,25 @@ def test_prices_as_json(table: Path) -> None:
         load_file(table)
 
 
+def test_bundles_in_every_form(table: Path) -> None:
+    assert load_file(table).bundles is None
+    write(table.with_name("toy.costs.csv"), "feature,cost,bundle\nsize,1,\ncolour,2,blood\n")
+    data = load_file(table)
+    assert data.bundles == (None, "blood")
+    assert data.info().n_bundles == 1
+    assert data.take([0]).bundles == (None, "blood")
+    table.with_name("toy.costs.csv").unlink()
+    for bundles, expected in (({"size": 3}, (3, None)), (["a", "a"], ("a", "a"))):
+        write(table.with_name("toy.costs.json"), json.dumps({"feature_costs": 1, "bundles": bundles}))
+        assert load_file(table).bundles == expected
+    write(table.with_name("toy.costs.json"), json.dumps({"bundles": {"sise": 1}}))
+    with pytest.raises(ValueError, match="bundles names 'sise'"):
+        load_file(table)
+    for given, expected in ((["a", ""], ("a", None)), ([-1, 4], (None, 4))):
+        path = save(table.with_name("a.npz"), X=np.eye(2), y=[0, 1], bundle=given)
+        assert load_file(path).bundles == expected
+
+
 @pytest.mark.parametrize(
     "name, text, message",
     [
@@ -281,6 +300,7 @@ def test_sparse_arrays_stay_sparse(tmp_path: Path) -> None:
         ({"y": [0, 1], "cost": [1.0]}, "cost must hold 2 numbers"),
         ({"y": [0, 1], "cost": [1.0, -1.0]}, "feature 1 has -1"),
         ({"y": [0, 1], "group": ["a"]}, "group must have 2"),
+        ({"y": [0, 1], "bundle": ["a"]}, "bundle must have 2"),
         ({"y": [0, 1], "cost": [1.0, 1.0], "discount_cost": [1.0, 1.0]}, "no groups"),
         ({"y": [0, 1], "feature_names": ["a"]}, "1 names for 2 features"),
     ],

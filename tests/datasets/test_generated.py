@@ -120,7 +120,7 @@ def test_a_million_words_in_little_memory() -> None:
         "X = make_sparse_text(20_000, 1_355_191, words_per_text=600).X; "
         "print(X.nnz, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     filled, peak = map(int, done.stdout.split())
     assert filled > 9_000_000
     assert peak * (1 if sys.platform == "darwin" else 1024) < 2 * 2**30

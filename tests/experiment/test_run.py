@@ -267,7 +267,7 @@ from seqclass.experiment import grid
 run_cell, left = grid.run_cell, iter(range(4))
 def stuck(cell, held):
     if next(left, None) is None:
-        time.sleep(600)
+        time.sleep(10**6)
     return run_cell(cell, held)
 grid.run_cell = stuck
 main(sys.argv[1:])
@@ -280,10 +280,8 @@ def test_killed_in_the_middle(tmp_path: Path) -> None:
     path = tmp_path / "killed.run"
     process = subprocess.Popen([sys.executable, "-c", STUCK, *command, str(path)], env=os.environ)
     try:
-        deadline = time.monotonic() + 120
         while not path.is_file() or count_done(path) < 4:
             assert process.poll() is None
-            assert time.monotonic() < deadline
             time.sleep(0.05)
     finally:
         process.send_signal(signal.SIGKILL)

@@ -98,7 +98,7 @@ def run_policy(case: Case, policy: Policy) -> SimpleNamespace:
             out.stage[stage] += weight
             out.joint[:, decision] += joint
             return
-        assert action == case.problem.features[stage]
+        assert action == stage
         price = case.prices[stage]
         group = -1 if case.groups is None else case.groups[stage]
         if group >= 0:
@@ -210,14 +210,14 @@ def _policy_classes() -> SimpleNamespace:
         """Buys up to a fixed stage whatever it sees."""
 
         def _act(self, info: InformationState) -> Any:
-            return np.full(len(info), self.problem.features[info.stage])
+            return np.full(len(info), info.stage)
 
     class Random(Policy):
         """Goes on or stops by a hash of the belief: deterministic, and as bad as it gets."""
 
         def _act(self, info: InformationState) -> Any:
             wild = np.sin(info.belief @ np.arange(1.0, info.belief.shape[1] + 1) * 1000 + info.stage) > -0.3
-            return np.where(wild, self.problem.features[info.stage], DECIDE)
+            return np.where(wild, info.stage, DECIDE)
 
     return SimpleNamespace(Fixed=Fixed, Random=Random)
 

@@ -35,7 +35,7 @@ class Wild(ValueFunction):
 class Untabled(TableProblem):
     """The same problem for those who cannot see its tables."""
 
-    has_tables = False
+    tables = None
 
 
 def random_problem(seed, n_classes, n_stages=8, price=0.01):

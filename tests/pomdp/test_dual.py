@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqclass.pomdp import LookaheadPolicy, Perseus, StoppingValue, certify
-from seqclass.pomdp.dual import DualPaths, Ends
+from seqclass.pomdp.bounds.dual import DualPaths, Ends
 
 SLACK = 1e-9
 KINDS = ("plain", "zeros", "prior", "free", "decisions")

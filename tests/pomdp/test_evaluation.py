@@ -129,5 +129,5 @@ def test_a_policy_for_another_order_is_refused(policies):
     table = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2)
     problem = TableProblem([0.5, 0.5], table, 0.01)
     other = TableProblem([0.5, 0.5], table, 0.01, features=[1, 0])
-    with pytest.raises(ValueError, match=r"asks for feature 1 at stage 0.*has feature 0"):
+    with pytest.raises(ValueError, match=r"asks for feature 1.*problem's asks for feature 0"):
         evaluate(problem, policies.Fixed(other))

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import QhullError
 
-import seqclass.pomdp.exact as exact_module
+import seqclass.pomdp.solvers.exact.solver as exact_module
 from seqclass.persistence import load, save
 from seqclass.pomdp import AcquisitionProblem, ExactValueIteration, GridValueIteration, TableProblem, evaluate
-from seqclass.pomdp._lines import envelope_of, lower, thin, total
-from seqclass.pomdp._pruning import pruned_sum
-from seqclass.pomdp._vertices import Budget, linear_support, values_of, vertices
+from seqclass.pomdp.solvers.exact._lines import envelope_of, lower, thin, total
+from seqclass.pomdp.solvers.exact._pruning import pruned_sum
+from seqclass.pomdp.solvers.exact._vertices import Budget, linear_support, values_of, vertices
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "golden" / "pomdp" / "problem.json"
 KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions")

@@ -221,10 +221,10 @@ def test_shortcuts_of_look_ahead_change_no_action(make_case, oracle):
         rng = np.random.default_rng(seed)
         for stage in range(len(case.prices)):
             belief = rng.dirichlet(np.full(len(case.prior), 0.5), size=50)
-            context = rng.integers(case.problem.n_contexts(stage), size=50)
+            context = rng.integers(case.problem.tables.n_contexts(stage), size=50)
             info = InformationState(case.problem, stage, belief, context, None)
             ahead = policy.continuation_cost(info)
-            plan = policy.values.plan_cost(stage, belief, info.context)
+            plan = policy.values.plan_cost(info, np.arange(50))
             assert (plan >= ahead - 1e-12).all()
             np.testing.assert_array_equal(policy.act(info) != DECIDE, ahead < info.stopping_cost - 1e-12)
             spared += (plan < info.stopping_cost - 1e-12).sum() + info.settled.sum()

@@ -260,7 +260,7 @@ def test_writers_refuse_what_they_cannot_write(tmp_path: Path) -> None:
 
     problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 40), 0.1)
     for writer in (write_pomdp, write_pomdpx):
-        with pytest.raises(ValueError, match="Opaque has no tables"):
+        with pytest.raises(ValueError, match="Opaque has none"):
             writer(Opaque([0.5, 0.5], [0.1], [2], 1 - np.eye(2)), tmp_path / "a")
         with pytest.raises(FileNotFoundError, match="there is no folder"):
             writer(problem, tmp_path / "missing" / "a")
@@ -343,7 +343,7 @@ def write_flat(path: Path, model: SimpleNamespace, values: Any) -> None:
     nodes = [node_of(name) for name in model.states[:-1:n_classes]]
     vectors: list[tuple[int, Any]] = []
     for stage in range(values.n_stages):
-        for context in range(max(values.problem.n_contexts(stage), 1)):
+        for context in range(max(values.problem.tables.n_contexts(stage), 1)):
             for own in vectors_of(values, stage, context):
                 flat = np.full((len(nodes), n_classes), -1e3)
                 for i, node in enumerate(nodes):
@@ -400,7 +400,7 @@ def test_our_own_vectors_come_back(
     rng = np.random.default_rng(seed)
     belief = rng.dirichlet(np.ones(problem.n_classes), size=20)
     for stage in range(values.n_stages):
-        context = rng.integers(problem.n_contexts(stage), size=20) if contexts else None
+        context = rng.integers(problem.tables.n_contexts(stage), size=20) if contexts else None
         np.testing.assert_array_less(
             values.value(stage, belief, context) - 1e-9, policy.values.value(stage, belief, context)
         )

@@ -28,8 +28,8 @@ from seqclass.pomdp import (
     solve_for_budget,
     within_budget,
 )
-from seqclass.pomdp.randomised import uniforms
-from seqclass.pomdp.sweep import solve_sweep
+from seqclass.pomdp.sweeps.randomised import uniforms
+from seqclass.pomdp.sweeps.solving import solve_sweep
 
 MULTIPLIERS = np.geomspace(0.05, 20, 9)
 

@@ -214,8 +214,7 @@ def test_solvers_say_what_they_need(solver):
     problem = NoTables([0.5, 0.5], [0.1, 0.1], [2, 2], 1 - np.eye(2))
     with pytest.raises(ValueError, match=f"{solver.__name__} needs a problem with tables"):
         solver().solve(problem)
-    with pytest.raises(NotImplementedError, match="NoTables has no tables"):
-        problem.context_likelihood(0, None)
+    assert problem.tables is None
 
 
 def test_problems_without_tables_are_evaluated_and_certified(policies):
@@ -238,7 +237,7 @@ GOOD = {"prior": [0.5, 0.5], "likelihoods": TABLE, "prices": [0.1, 0.1]}
         ({"prior": [0.5, np.nan]}, "prior must be finite"),
         ({"prior": [[0.5, 0.5]]}, "prior must be a vector"),
         ({"prior": [0.2, 0.3, 0.5]}, "likelihoods must have shape"),
-        ({"prices": [0.1]}, "n_outcomes must have one entry a stage|2 likelihood tables but 1 prices"),
+        ({"prices": [0.1]}, "n_outcomes must have one entry a question|2 likelihood tables but 1 prices"),
         ({"prices": [0.1, -0.1]}, "prices must not be negative"),
         ({"prices": [0.1, np.inf]}, "prices must be finite"),
         ({"prices": "cheap"}, "prices must hold numbers"),
@@ -255,8 +254,8 @@ GOOD = {"prior": [0.5, 0.5], "likelihoods": TABLE, "prices": [0.1, 0.1]}
         ({"n_outcomes": [2, 1]}, r"likelihoods\[1\] must be zero beyond its n_outcomes=1"),
         ({"n_outcomes": [2, 3]}, "n_outcomes must be at most 2"),
         ({"n_outcomes": [2, 0]}, "n_outcomes must be at least 1"),
-        ({"features": [0]}, "features must have one entry a stage"),
-        ({"groups": [0]}, "groups must have one entry a stage"),
+        ({"features": [0]}, "features must have one entry a question"),
+        ({"groups": [0]}, "groups must have one entry a question"),
         ({"groups": [0, 0], "full_prices": [1.0]}, "full_prices must have shape"),
         ({"transitions": [[[0, 0, 0]]] * 2}, "transitions need likelihoods as a sequence"),
         (
@@ -288,5 +287,5 @@ def test_padded_tables():
     padded[1, :2] = TABLE[1]
     whole = TableProblem([0.5, 0.5], [padded[0], TABLE[1]], 0.01)
     problem = TableProblem([0.5, 0.5], padded, 0.01, n_outcomes=[3, 2])
-    assert [problem.context_likelihood(k, None).shape for k in (0, 1)] == [(1, 3, 2), (1, 2, 2)]
+    assert [problem.tables.likelihood(k, np.zeros(1, dtype=int)).shape for k in (0, 1)] == [(1, 3, 2), (1, 2, 2)]
     assert Perseus().solve(problem).info.upper == Perseus().solve(whole).info.upper

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
 import seqclass
-from seqclass._staging import ModelProblem
-from seqclass.pomdp import DECIDE, LookaheadPolicy, Perseus, Steered, acquire, pruned
-from seqclass.pomdp.pruned import PrunedLookaheadPolicy
+from seqclass._model_problem import ModelProblem
+from seqclass.pomdp import DECIDE, LookaheadPolicy, Perseus, ProjectedValueIteration, acquire
+from seqclass.pomdp.solvers.correlated import bounded
+from seqclass.pomdp.solvers.correlated.bounded import BoundedLookaheadPolicy
 
 
 def solved(tree, price=0.03, solver=None, *, costs=None, groups=None, full_prices=None, n_beliefs=400):
@@ -20,8 +21,8 @@ def solved(tree, price=0.03, solver=None, *, costs=None, groups=None, full_price
     problem = ModelProblem(
         tree.model, tree.prior, tree.order, np.full(n, price), costs, groups, full_prices, max_contexts=1
     )
-    policy = Steered(solver, n_beliefs=n_beliefs, certificate_paths=0).solve(problem)
-    assert type(policy) is PrunedLookaheadPolicy
+    policy = ProjectedValueIteration(solver, n_beliefs=n_beliefs, certificate_paths=0).solve(problem)
+    assert type(policy) is BoundedLookaheadPolicy
     return policy
 
 
@@ -44,7 +45,7 @@ def acts_alike(policy, rng, n=120):
         expected = plain.continuation_cost(info) < info.stopping_cost - policy.problem.tie
         acted = policy.act(info)
         np.testing.assert_array_equal(acted != DECIDE, expected & ~info.settled)
-        assert (acted[acted != DECIDE] == policy.problem.features[info.stage]).all()
+        assert (acted[acted != DECIDE] == info.stage).all()
         bought += int(expected.sum())
         stopped += int((~expected).sum())
     return bought, stopped
@@ -102,7 +103,7 @@ def test_most_evaluations_are_spared(make_tree, monkeypatch):
 
 
 def test_chunks_change_nothing(make_tree, monkeypatch):
-    monkeypatch.setattr(pruned, "_JOINT_BYTES", 500)
+    monkeypatch.setattr(bounded, "_JOINT_BYTES", 500)
     for seed in range(4):
         tree = make_tree(seed, n_features=7, n_classes=3, spread=0.7)
         acts_alike(solved(tree, 0.005), np.random.default_rng(seed), 300)
@@ -143,9 +144,9 @@ def test_another_thread_may_replace_what_is_kept_on_the_way(make_tree, monkeypat
 def test_saved_and_loaded_it_classifies_alike(tmp_path):
     X, y = load_breast_cancer(return_X_y=True)
     fitted = seqclass.ifc2f(0.002).fit(X, y)
-    assert type(fitted.policy_) is PrunedLookaheadPolicy
+    assert type(fitted.policy_) is BoundedLookaheadPolicy
     before = fitted.predict_proba(X)  # whatever is kept on the way must not enter the file
     fitted.save(tmp_path / "model")
     loaded = seqclass.load(tmp_path / "model")
-    assert type(loaded.policy_) is PrunedLookaheadPolicy
+    assert type(loaded.policy_) is BoundedLookaheadPolicy
     np.testing.assert_array_equal(loaded.predict_proba(X), before)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqclass._staging import ModelProblem
-from seqclass.pomdp import CorrectedValues, Steered, SteeringValues, StoppingValue, TableProblem
-from seqclass.pomdp.dual import DualPaths
-from seqclass.pomdp.refined import RefinedValues
-from seqclass.pomdp.regression import visited_states
+from seqclass._model_problem import ModelProblem
+from seqclass.pomdp import CorrectedValues, ProjectedValueIteration, ProjectedValues, StoppingValue, TableProblem
+from seqclass.pomdp.bounds.dual import DualPaths
+from seqclass.pomdp.solvers.correlated.corrected import visited_states
+from seqclass.pomdp.solvers.correlated.martingale import MartingaleValues
 
 
 def solved(tree, price=0.03):
@@ -16,14 +16,14 @@ def solved(tree, price=0.03):
     n_classes = len(tree.prior)
     prices = np.full(len(tree.order), price)
     problem = ModelProblem(tree.model, tree.prior, tree.order, prices, 1 - np.eye(n_classes), max_contexts=1)
-    policy = Steered(max_contexts=1, certificate_paths=0).solve(problem)
-    steering = SteeringValues(problem, policy.values.projection, policy.values.values)
+    policy = ProjectedValueIteration(max_contexts=1, certificate_paths=0).solve(problem)
+    steering = ProjectedValues(problem, policy.values.projection, policy.values.values)
     states = visited_states(steering, 2000, np.random.default_rng(0))
     return (
         problem,
         policy,
         tree.optimum(problem.prices, problem.decision_costs),
-        RefinedValues(policy.values).fit(states),
+        MartingaleValues(policy.values).fit(states),
     )
 
 
@@ -45,7 +45,7 @@ def test_the_bound_is_sound_and_tighter(make_tree):
 def test_decisions_do_not_change(make_tree):
     tree = make_tree(3, n_features=7, n_classes=2, spread=0.7)
     problem = solved(tree)[0]
-    bare, certified = (Steered(certificate_paths=n).solve(problem) for n in (0, 10_000))
+    bare, certified = (ProjectedValueIteration(certificate_paths=n).solve(problem) for n in (0, 10_000))
     assert isinstance(certified.values, CorrectedValues)
     for a, b in zip(bare.values.weights, certified.values.weights):
         assert (a is None and b is None) or (a == b).all()
@@ -79,8 +79,8 @@ def test_values_are_homogeneous_and_no_more_than_stopping(make_tree):
 def test_unfitted_values_are_those_that_were_given():
     table = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2)
     problem = TableProblem([0.5, 0.5], table, prices=0.1)
-    values = CorrectedValues(problem, SteeringValues(problem, problem, StoppingValue(problem)))
-    refined = RefinedValues(values).fit([])
+    values = CorrectedValues(problem, ProjectedValues(problem, problem, StoppingValue(problem)))
+    refined = MartingaleValues(values).fit([])
     info = problem.begin()
     assert (refined.successor_values(info) == values.successor_values(info)).all()
     assert (refined.value(0, info.belief) == values.value(0, info.belief)).all()

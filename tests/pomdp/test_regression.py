@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqclass._staging import ModelProblem
-from seqclass.pomdp import Steered, evaluate, regression
+from seqclass._model_problem import ModelProblem
+from seqclass.pomdp import ProjectedValueIteration, evaluate
+from seqclass.pomdp.solvers.correlated import corrected
 
 
 def dense_design(functions, shared, answers, n_codes):
@@ -28,14 +29,14 @@ def test_the_sparse_regression_is_the_dense_one(n_answers, width):
         functions = rng.random((60, 5)) * (rng.random((60, 5)) < 0.8)
         answers = rng.integers(-1, 3, (60, n_answers)).astype(np.int8)
         answers[5] = -1
-        design = regression._design(functions, functions[:, -width:], answers, 3)
+        design = corrected._design(functions, functions[:, -width:], answers, 3)
         dense = dense_design(functions, functions[:, -width:], answers, 3)
         np.testing.assert_array_equal(design.toarray(), dense)
         target = rng.normal(size=60)
-        penalty = regression._RIDGE * (dense**2).sum() / dense.shape[1]
+        penalty = corrected._RIDGE * (dense**2).sum() / dense.shape[1]
         stacked = np.vstack([dense, np.sqrt(penalty) * np.eye(dense.shape[1])])
         oracle = np.linalg.lstsq(stacked, np.append(target, np.zeros(dense.shape[1])))[0]
-        np.testing.assert_allclose(regression._ridge(design, target), oracle, atol=1e-7)
+        np.testing.assert_allclose(corrected._ridge(design, target), oracle, atol=1e-7)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -46,10 +47,10 @@ def test_the_iterative_solution_acts_as_the_direct_one(n_classes, make_tree, mon
         problem = ModelProblem(
             tree.model, tree.prior, tree.order, np.full(n, 0.02), 1 - np.eye(n_classes), max_contexts=1
         )
-        solver = Steered(n_beliefs=1000, certificate_paths=0)
+        solver = ProjectedValueIteration(n_beliefs=1000, certificate_paths=0)
         direct = solver.solve(problem)
         with monkeypatch.context() as patch:
-            patch.setattr(regression, "_DIRECT", 0)
+            patch.setattr(corrected, "_DIRECT", 0)
             iterative = solver.solve(problem)
         assert any(
             w is not None and not np.array_equal(w, v) for w, v in zip(iterative.values.weights, direct.values.weights)

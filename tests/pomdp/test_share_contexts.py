@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqclass._staging import ModelProblem
+from seqclass._model_problem import ModelProblem
 from seqclass.pomdp import Perseus, SharedVectors, TableProblem, evaluate
 
 SHARED = {"share_contexts": True, "n_rounds": 1, "tolerance": 0.0}
@@ -60,7 +60,7 @@ def test_nothing_it_claims_is_reported(make_tree):
             problem = ModelProblem(tree.model, tree.prior, tree.order, prices, loss, max_contexts=max_contexts)
             policy = Perseus(10**5, **SHARED).solve(problem)
             assert isinstance(policy.values, SharedVectors)
-            assert np.isinf(policy.values.plan_cost(0, problem.prior[None])).all()
+            assert np.isinf(policy.values.plan_cost(problem.begin(), np.arange(1))).all()
             cost = evaluate(problem, policy).cost
             assert policy.info.lower <= truth + 1e-9
             assert policy.info.upper >= cost - 1e-9

@@ -19,10 +19,10 @@ from seqclass.pomdp import (
     TableProblem,
     evaluate,
 )
-from seqclass.pomdp._starts import lookahead_starts
-from seqclass.pomdp.paths import SampledPaths
-from seqclass.pomdp.spsa import joint_gradient
-from seqclass.pomdp.thresholds import close_corners, normalised
+from seqclass.pomdp.solvers.thresholds._initial import initial_thresholds
+from seqclass.pomdp.solvers.thresholds.paths import SampledPaths
+from seqclass.pomdp.solvers.thresholds.policy import close_corners, normalised
+from seqclass.pomdp.solvers.thresholds.spsa import joint_gradient
 
 QUICK = {"certificate_paths": 0}
 
@@ -230,7 +230,7 @@ def test_descent_finds_its_way_from_a_poor_start():
     paths = SampledPaths(problem, 12, 10_000, np.random.default_rng(1))
     poor = close_corners(problem, np.tile(problem.decision_costs.T - 0.3, (12, 1, 1)))  # stops at an error of 0.3
     (last, average), flat = LinearThresholdSPSA(500)._descend(problem, poor, np.random.default_rng(0))
-    best = lookahead_starts(paths, 12)[0].cost
+    best = initial_thresholds(paths, 12)[0].cost
     assert not flat
     assert paths.cost(poor) > 2 * best
     for thresholds in (last, average):

@@ -1,11 +1,11 @@
-"""Steered: values of a projection, corrected by regression, on problems without tables."""
+"""ProjectedValueIteration: values of a projection, corrected by regression, on problems without tables."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from seqclass._staging import ModelProblem
+from seqclass._model_problem import ModelProblem
 from seqclass.pomdp import (
     AcquisitionProblem,
     CorrectedValues,
@@ -14,7 +14,7 @@ from seqclass.pomdp import (
     GridValueIteration,
     Lookahead,
     Perseus,
-    Steered,
+    ProjectedValueIteration,
     TableProblem,
     certify,
     default_solver,
@@ -46,13 +46,13 @@ def loss(tree, solver, price=PRICE):
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 def test_contexts_and_corrections_close_the_gap(make_tree, n_classes):
     trees = [make_tree(seed, n_classes=n_classes, spread=0.7) for seed in range(5)]
-    plain = np.mean([loss(tree, Steered(max_contexts=1, n_beliefs=0)) for tree in trees])
-    few = np.mean([loss(tree, Steered(max_contexts=16, n_beliefs=0)) for tree in trees])
-    corrected = np.mean([loss(tree, Steered(max_contexts=1)) for tree in trees])
+    plain = np.mean([loss(tree, ProjectedValueIteration(max_contexts=1, n_beliefs=0)) for tree in trees])
+    few = np.mean([loss(tree, ProjectedValueIteration(max_contexts=16, n_beliefs=0)) for tree in trees])
+    corrected = np.mean([loss(tree, ProjectedValueIteration(max_contexts=1)) for tree in trees])
     assert few < plain
     assert corrected < plain
     assert corrected < 0.01
-    assert np.mean([loss(tree, Steered()) for tree in trees]) < 0.01
+    assert np.mean([loss(tree, ProjectedValueIteration()) for tree in trees]) < 0.01
 
 
 def test_sampled_bounds_are_tighter_with_corrections(make_tree):
@@ -61,7 +61,7 @@ def test_sampled_bounds_are_tighter_with_corrections(make_tree):
     truth = tree.optimum(problem.prices, problem.decision_costs)
     gaps = []
     for n_beliefs in (0, 2000):
-        policy = Steered(max_contexts=1, n_beliefs=n_beliefs, certificate_paths=0).solve(problem)
+        policy = ProjectedValueIteration(max_contexts=1, n_beliefs=n_beliefs, certificate_paths=0).solve(problem)
         found = certify(problem, policy, method="simulation", n_paths=4000, random_state=7)
         assert found.lower <= truth <= found.upper
         gaps.append(found.gap)
@@ -70,9 +70,9 @@ def test_sampled_bounds_are_tighter_with_corrections(make_tree):
 
 def test_nothing_is_claimed_of_a_plan(make_tree):
     problem = problem_of(make_tree(0))
-    values = Steered(certificate_paths=0).solve(problem).values
+    values = ProjectedValueIteration(certificate_paths=0).solve(problem).values
     assert isinstance(values, CorrectedValues)
-    assert np.isinf(values.plan_cost(0, problem.prior[None])).all()
+    assert np.isinf(values.plan_cost(problem.begin(), np.arange(1))).all()
     assert values.size > values.values.size
     assert np.isfinite(values.value(1, problem.prior[None])).all()
 
@@ -81,7 +81,7 @@ def test_a_problem_with_tables_is_left_to_the_solver_within(make_case):
     problem = make_case(1, contexts=True, n_classes=3, n_stages=4).problem
     for solver in (None, Perseus(500, random_state=3), GridValueIteration(20)):
         inside = solver or GridValueIteration()
-        assert Steered(solver).solve(problem).info.upper == inside.solve(problem).info.upper
+        assert ProjectedValueIteration(solver).solve(problem).info.upper == inside.solve(problem).info.upper
 
 
 def test_what_it_refuses(make_tree):
@@ -97,18 +97,18 @@ def test_what_it_refuses(make_tree):
 
     bare = Bare([0.5, 0.5], [0.1], [2], 1 - np.eye(2))
     with pytest.raises(ValueError, match="use Lookahead"):
-        Steered().solve(bare)
+        ProjectedValueIteration().solve(bare)
     assert isinstance(default_solver(bare), Lookahead)
     assert default_solver(bare).solve(bare).info.upper == pytest.approx(0.25)
     with pytest.raises(ValueError, match="works out values"):
-        Steered(FirstK(2)).solve(problem_of(make_tree(0)))
+        ProjectedValueIteration(FirstK(2)).solve(problem_of(make_tree(0)))
     for name in ("max_contexts", "n_beliefs", "certificate_paths"):
         with pytest.raises(ValueError, match=name):
-            Steered(**{name: -1}).solve(problem_of(make_tree(0)))
+            ProjectedValueIteration(**{name: -1}).solve(problem_of(make_tree(0)))
 
 
 def test_defaults(make_tree):
-    assert isinstance(default_solver(problem_of(make_tree(0))), Steered)
+    assert isinstance(default_solver(problem_of(make_tree(0))), ProjectedValueIteration)
     table = np.array([[[0.9, 0.2], [0.1, 0.8]]])
     assert isinstance(default_solver(TableProblem([0.5, 0.5], table, 0.1)), GridValueIteration)
     four = np.full((1, 2, 4), 0.5)
@@ -126,7 +126,7 @@ def test_rules_without_values_are_certified_by_the_projection(make_tree):
 
 def test_same_seed_same_policy(make_tree):
     problem = problem_of(make_tree(4))
-    first, second = (Steered(random_state=5).solve(problem) for _ in range(2))
+    first, second = (ProjectedValueIteration(random_state=5).solve(problem) for _ in range(2))
     assert first.info.upper == second.info.upper
     for a, b in zip(first.values.weights, second.values.weights):
         assert (a is None and b is None) or (a == b).all()

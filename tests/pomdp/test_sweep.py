@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqclass._staging import ModelProblem
+from seqclass._model_problem import ModelProblem
 from seqclass.pomdp import (
     GridValueIteration,
+    InformationState,
     LookaheadPolicy,
     Perseus,
-    Steered,
-    SteeringValues,
+    ProjectedValueIteration,
+    ProjectedValues,
     TableProblem,
     certify,
     cost_sweep,
@@ -23,10 +24,10 @@ from seqclass.pomdp import (
     optimal_cost,
     scale_prices,
 )
-from seqclass.pomdp._optimal import optimal_costs
-from seqclass.pomdp._value_team import MAX_RATIO, ValueTeam, anchors
-from seqclass.pomdp.blended import BlendedValues
-from seqclass.pomdp.sweep import solve_sweep
+from seqclass.pomdp.bounds.optimum import optimal_costs
+from seqclass.pomdp.sweeps._interpolated_policies import MAX_RATIO, InterpolatedSweep, anchors
+from seqclass.pomdp.sweeps.interpolated import InterpolatedValues
+from seqclass.pomdp.sweeps.solving import solve_sweep
 
 CLOSE = np.geomspace(0.3, 3.0, 12)
 
@@ -61,7 +62,7 @@ def test_bounds_of_blends_contain_the_optimum_and_points_are_attained(contexts, 
         solver = Perseus(200, certificate_paths=200)
         frontier = cost_sweep(case.problem, CLOSE, solver)
         assert frontier.method == "exact"
-        assert isinstance(solve_sweep(solver, case.problem, CLOSE), ValueTeam)
+        assert isinstance(solve_sweep(solver, case.problem, CLOSE), InterpolatedSweep)
         for j, multiplier in enumerate(CLOSE):
             case.prices, kept = [p * multiplier for p in case.prices], case.prices
             truth = oracle.optimum(case)
@@ -87,7 +88,7 @@ def test_sampled_bounds_hold_and_blends_are_as_good_as_solving_alone():
     for j in (1, 4, 8):
         scaled = scale_prices(problem, multipliers[j])
         own, alone = frontier.policies[j].policy, bare.solve(scaled)
-        assert isinstance(own.values, BlendedValues)
+        assert isinstance(own.values, InterpolatedValues)
         here, there = (
             certify(scaled, policy, method="simulation", n_paths=4000, random_state=5) for policy in (own, alone)
         )
@@ -132,12 +133,11 @@ def test_optimal_costs_are_those_of_each_multiplier_alone(make_case):
     multipliers = np.array([3.0, 0.0, 0.4, 1.0])
     for seed in range(6):
         problem = make_case(seed, "free", contexts=seed % 2 == 0).problem
-        n_stages = np.full(4, problem.n_stages)
-        found = optimal_costs(problem, multipliers, n_stages, 1e6)
+        found = optimal_costs(problem, multipliers, max_histories=1e6)
         wanted = [optimal_cost(scale_prices(problem, m)) for m in multipliers]
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
         if problem.n_stages > 2:
-            cut = optimal_costs(problem, multipliers, n_stages - 2, 1e6)
+            cut = optimal_costs(problem, multipliers, n_stages=problem.n_stages - 2, max_histories=1e6)
             alone = [optimal_cost(scale_prices(problem, m), n_stages=problem.n_stages - 2) for m in multipliers]
             np.testing.assert_allclose(cut, alone, rtol=0, atol=1e-12)
             assert (cut <= found + 1e-12).all()
@@ -147,14 +147,16 @@ def test_blends_are_means_of_their_ends_and_plans_stay_above_look_ahead(make_cas
     problem = make_case(3, n_classes=4, n_stages=5).problem
     ends = [Perseus(300, certificate_paths=0).solve(scale_prices(problem, m)).values for m in (1.0, 2.0)]
     middle = scale_prices(problem, 1.25)
-    blend = BlendedValues(middle, *ends, share=0.25)
+    blend = InterpolatedValues(middle, *ends, share=0.25)
     belief = np.random.default_rng(0).dirichlet(np.ones(4), 50)
     for stage in range(problem.n_stages + 1):
         first, second = (values.value(stage, belief) for values in ends)
         np.testing.assert_allclose(blend.value(stage, belief), 0.75 * first + 0.25 * second)
     info = middle.begin()
-    assert blend.plan_cost(0, info.belief)[0] >= LookaheadPolicy(blend).continuation_cost(info)[0] - 1e-12
-    assert np.isinf(blend.plan_cost(problem.n_stages, belief)).all()
+    rows = np.arange(1)
+    assert blend.plan_cost(info, rows)[0] >= LookaheadPolicy(blend).continuation_cost(info)[0] - 1e-12
+    end = InformationState(middle, problem.n_stages, belief[:1], info.state)
+    assert np.isinf(blend.plan_cost(end, rows)).all()
     assert blend.size == sum(values.size for values in ends)
 
 
@@ -163,26 +165,27 @@ def test_a_blend_of_one_end_alone_is_that_end(make_case):
     ends = [Perseus(300, certificate_paths=0).solve(scale_prices(problem, m)).values for m in (1.0, 2.0)]
     belief = np.random.default_rng(0).dirichlet(np.ones(4), 50)
     for share, end in enumerate(ends):
-        blend = BlendedValues(end.problem, *ends, share=share)
+        blend = InterpolatedValues(end.problem, *ends, share=share)
         for stage in range(problem.n_stages):
-            for name in ("value", "plan_cost"):  # some plans are infinite
-                np.testing.assert_array_equal(getattr(blend, name)(stage, belief), getattr(end, name)(stage, belief))
+            np.testing.assert_array_equal(blend.value(stage, belief), end.value(stage, belief))
+            info, rows = InformationState(problem, stage, belief, problem.start(50)), np.arange(50)
+            np.testing.assert_array_equal(blend.plan_cost(info, rows), end.plan_cost(info, rows))  # some are infinite
     with pytest.raises(ValueError, match="share must be between 0 and 1"):
-        BlendedValues(problem, *ends, share=1.5)
+        InterpolatedValues(problem, *ends, share=1.5)
 
 
 def test_problems_without_tables_are_steered_by_blends(make_tree):
     tree = make_tree(2, n_classes=2, spread=0.7)
     problem = tree_problem(tree)
-    frontier = cost_sweep(problem, CLOSE, Steered(certificate_paths=500))
+    frontier = cost_sweep(problem, CLOSE, ProjectedValueIteration(certificate_paths=500))
     for j, multiplier in enumerate(CLOSE):
         truth = tree.optimum(problem.prices * multiplier, problem.decision_costs)
         assert frontier.lower[j] <= truth + 1e-9
         assert truth - 1e-9 <= frontier.upper[j] <= 1.02 * truth
-    blended = [p.policy.values for p in frontier.policies if isinstance(p.policy.values, BlendedValues)]
+    blended = [p.policy.values for p in frontier.policies if isinstance(p.policy.values, InterpolatedValues)]
     assert len(blended) == len(CLOSE) - len(anchors(CLOSE))
-    assert all(isinstance(values.lower, SteeringValues) for values in blended)
-    no_bound = cost_sweep(problem, CLOSE, Steered(certificate_paths=0))
+    assert all(isinstance(values.lower, ProjectedValues) for values in blended)
+    no_bound = cost_sweep(problem, CLOSE, ProjectedValueIteration(certificate_paths=0))
     assert np.isnan(no_bound.lower).all()
     np.testing.assert_array_equal(no_bound.cost, frontier.cost)
 
@@ -191,7 +194,7 @@ def test_a_wanted_gap_is_reached_at_every_point():
     problem = weak_features(n_stages=4)
     frontier = cost_sweep(problem, [0.8, 1.0, 1.2], Perseus(20, target_gap=0.02, certificate_paths=2000))
     assert (frontier.gap <= 0.02).all()
-    assert not any(isinstance(p.policy.values, BlendedValues) for p in frontier.policies)
+    assert not any(isinstance(p.policy.values, InterpolatedValues) for p in frontier.policies)
 
 
 def test_blends_that_do_worse_than_another_point_are_solved_for(make_case):
@@ -202,7 +205,7 @@ def test_blends_that_do_worse_than_another_point_are_solved_for(make_case):
         frontier = cost_sweep(problem, multipliers, Perseus(200, certificate_paths=0))
         lines = multipliers[:, None] * frontier.price + frontier.decision_cost
         assert (frontier.cost <= lines.min(axis=1) * 1.0021).all()
-        blended = sum(isinstance(p.policy.values, BlendedValues) for p in frontier.policies)
+        blended = sum(isinstance(p.policy.values, InterpolatedValues) for p in frontier.policies)
         refined += blended < len(multipliers) - len(anchors(multipliers))
     assert refined
 

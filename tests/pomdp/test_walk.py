@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqclass.pomdp import TableProblem
-from seqclass.pomdp.walk import branch, select
+from seqclass.pomdp.alpha.resampling import select
+from seqclass.pomdp.answers import AllAnswers, SampledAnswers
 
 
 def test_all_branches_with_their_probabilities(make_case):
@@ -16,7 +17,7 @@ def test_all_branches_with_their_probabilities(make_case):
         case = make_case(seed, "zeros", n_stages=3)
         info, weight = case.problem.begin(), np.ones(1)
         for _ in range(3):
-            parent, outcome, following = branch(info, weight)
+            parent, outcome, following = AllAnswers().branch(info, weight, np.arange(len(info)))
             assert following.sum() == pytest.approx(1)
             assert following.min() > 0
             pairs = set(zip(parent.tolist(), outcome.tolist()))
@@ -34,7 +35,7 @@ def test_sampled_paths_are_all_kept_and_spread_as_the_model_says():
     rng = np.random.default_rng(0)
     counts = np.zeros(4)
     for _ in range(50):
-        parent, outcome, paths = branch(problem.begin(2), np.array([600.0, 400.0]), rng)
+        parent, outcome, paths = SampledAnswers(rng).branch(problem.begin(2), np.array([600.0, 400.0]), np.arange(2))
         assert np.bincount(parent, weights=paths).tolist() == [600, 400]
         np.add.at(counts, outcome, paths)
     assert counts[3] == 0

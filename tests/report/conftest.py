@@ -22,7 +22,8 @@ from sklearn.linear_model import LogisticRegression
 import seqclass
 from seqclass.experiment import Experiment, Results
 
-SECONDS = 60
+#: After which a browser that says nothing hangs, however busy the machine is.
+SECONDS = 1800
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 #: Chromium takes its commands from file 3 and answers on file 4.
 _START = """

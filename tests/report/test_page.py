@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import json
 import re
@@ -23,7 +24,7 @@ from seqclass.report import Explored, explore, explore_run, write_report
 from seqclass.report import _acquisition as acquisition_module
 from seqclass.report._axes import Scale, limits, ticks
 from seqclass.report._frame import features
-from seqclass.report._markup import element, esc, script_json
+from seqclass.report._markup import Markup, element, script_json, together
 from seqclass.report._pictures import MOST
 from seqclass.report._sections import summarise
 from seqclass.report._tables import prices, table
@@ -406,7 +407,8 @@ def test_tables_sort_by_all_digits() -> None:
 
 
 def test_markup() -> None:
-    assert element("p", a="\"'<>&", b_c=None, class_="x") == '<p a="&quot;&#x27;&lt;&gt;&amp;" class="x"></p>'
+    assert element("p", a="\"'<>&", b_c=None, class_="x") == '<p a="&#34;&#39;&lt;&gt;&amp;" class="x"></p>'
+    assert element("p", "<b>", element("i", "&")) == "<p>&lt;b&gt;<i>&amp;</i></p>"
     content = {"</ScRiPt><!--": ["\u2028 & é \x00"]}
     text = script_json(content)
     assert not set("<>&\u2028\x00") & set(text)
@@ -414,8 +416,36 @@ def test_markup() -> None:
     with pytest.raises(ValueError):
         script_json(float("nan"))
     for mark in "\u202a\u202e\u2066\u2069":  # a name must not turn the text around it
-        assert mark not in esc(f"a{mark}b") + element("p", a=mark) + script_json([f"a{mark}b"])
-    assert esc("\u0627\u0628") == "\u0627\u0628"
+        assert mark not in Markup.escape(f"a{mark}b") + element("p", a=mark) + script_json([f"a{mark}b"])
+    assert Markup.escape("\u0627\u0628\x00") == "\u0627\u0628\ufffd"
+
+
+def test_text_stays_text_whichever_way_it_meets_markup() -> None:
+    rule, text = element("br"), "<b>"
+    found = [rule + text, text + rule, together(text, rule), Markup("{}").format(text) + rule]
+    found += [Markup("%s") % text + rule, rule.join([text, text]), element("p", text, between=rule)]
+    for one in found:
+        assert type(one) is Markup
+        assert "<b>" not in one
+        assert "&lt;b&gt;" in one
+        assert "<br/>" in one or "&lt;br/&gt;" in one
+    assert element("p", f"{rule}") == "<p>&lt;br/&gt;</p>"  # a string made of markup is text: seen, but harmless
+
+
+def calls_of_markup(source: str) -> list[str]:
+    """Calls of Markup with anything but a text that stands there."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    own = [node for node in calls if getattr(node.func, "id", getattr(node.func, "attr", "")) == "Markup"]
+    plain = [[isinstance(a, ast.Constant) and isinstance(a.value, str) for a in node.args] == [True] for node in own]
+    return [ast.unparse(node) for node, is_plain in zip(own, plain) if not is_plain or node.keywords]
+
+
+def test_only_what_stands_in_the_source_is_declared_markup() -> None:
+    folder = Path(seqclass.report.__file__).parent
+    files = [file for file in sorted(folder.glob("*.py")) if file.name != "_markup.py"]
+    assert len(files) > 10
+    assert [call for file in files for call in calls_of_markup(file.read_text(encoding="utf-8"))] == []
+    assert len(calls_of_markup("Markup(f'<b>{x}</b>'); m.Markup(x); Markup('<b>' + x); Markup('<b>')")) == 3
 
 
 @pytest.mark.parametrize("low, high", [(0.0, 1.0), (0.9, 0.95), (-3.0, 170.0), (1e-7, 3e-7)])

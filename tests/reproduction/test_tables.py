@@ -50,37 +50,6 @@ def test_a_table_is_consistent(name: str, tmp_path: Path) -> None:
         assert {e.data for e in table.entries} <= set(STREAMS)
 
 
-def paper(name: str, data: str, method: str, quantity: str) -> float:
-    (entry,) = [e for e in TABLES[name].entries if (e.data, e.method) == (data, method)]  # type: ignore[attr-defined]
-    return float(entry.paper[quantity])
-
-
-@pytest.mark.parametrize(
-    "name, data, method, quantity, value",
-    [
-        ("etana-2", "Lung2", "F-ETANA", "accuracy", 0.8818),
-        ("etana-3", "Lung2", "SAOLA", "features", 28.2),
-        ("etana-4a", "MLL", "ETANA", "train, s", 15.376),
-        ("etana-fig5", "Lung2", "F-ETANA", "train, s", 7.713),
-        ("ifc2f-3", "Madelon", "IFC2F, price 0.001", "features", 21.54),
-        ("ifc2f-4", "Lung2", "IFC2F, random", "accuracy", 0.9116),
-        ("ifc2f-6", "Dorothea", "Alpha-investing", "accuracy", 0.6457),
-        ("ifc2f-7", "Spambase", "IFC2F", "features", 4.72),
-        ("ifc2f-8a", "Dorothea", "IFC2F", "preprocess, s", 744.3),
-        ("ifc2f-8b", "Spambase", "OSFS", "select + train, s", 387.665),
-        ("ifc2f-8b", "Dorothea", "Alpha-investing", "classify, s", 0.316),
-        ("saola-2", "Madelon", "Fast-OSFS, tree", "accuracy", 0.61),
-        ("saola-3", "Dorothea", "SAOLA, KNN", "accuracy", 0.9613),
-        ("saola-13", "Dorothea", "SAOLA-max, KNN", "features", 516),
-        ("fires-3", "Gisette", "OFS", "ms a batch", 291.428),
-        ("fires-4", "MNIST", "FIRES-ANN", "stability", 0.753),
-        ("gdfs-spambase", "Spambase, GDFS's split", "IFC2F, at most 5", "accuracy", 0.909),
-    ],
-)
-def test_quoted_figures(name: str, data: str, method: str, quantity: str, value: float) -> None:
-    assert paper(name, data, method, quantity) == pytest.approx(value)
-
-
 def test_names_of_papers_stand_for_their_tables() -> None:
     assert [t.name for t in get_tables(["saola-fig6", "saola"])] == [
         *("saola-fig6", "saola-2", "saola-3", "saola-4", "saola-5", "saola-12", "saola-13", "saola-14"),

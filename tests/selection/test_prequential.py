@@ -181,3 +181,16 @@ def test_labels_as_objects() -> None:
     y = (X[:, 2] > 0.5).astype(int)
     runs = [prequential(FIRES(2), Perceptron(), X, labels) for labels in (y, y.astype(object))]
     np.testing.assert_array_equal(runs[0].accuracy, runs[1].accuracy)
+
+
+def test_warm_up_is_learnt_with_all_features_and_not_tested():
+    X = np.random.default_rng(0).normal(size=(300, 5))
+    y = (X[:, 1] > 0).astype(int)
+    run = prequential(FIRES(1), Perceptron(), X, y, batch_size=50, warm_up=100)
+    assert len(run.accuracy) == 4
+    assert not np.isnan(run.accuracy).any()
+    assert run.selector.n_seen_ == 200
+    expected = Perceptron().partial_fit(X[:100], y[:100], classes=[0, 1])
+    assert run.accuracy[0] == np.mean(expected.predict(X[100:150]) == y[100:150])
+    with pytest.raises(ValueError, match="warm_up"):
+        prequential(FIRES(1), Perceptron(), X, y, warm_up=-1)

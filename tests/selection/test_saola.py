@@ -173,9 +173,17 @@ def test_sparse_after_dense():
     assert stream.n_features_in_ == 4
 
 
-def test_zero_information_is_irrelevant():
+@pytest.mark.parametrize("measure", ["mi", "su"])
+def test_zero_information_is_irrelevant(measure):
+    """Not below the threshold of zero, and dropped all the same: not because another feature makes it redundant."""
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 5)
-    assert SAOLA("mi", delta_1=0.0).fit(X, X[:, 0]).get_support(indices=True).tolist() == [0]
+    useless, y = X[:, 1:], X[:, 0]
+    assert SAOLA(measure).fit(useless, y).get_support().tolist() == [False]
+    assert SAOLA(measure).fit(useless, y).explain().counts()["irrelevant"] == 1
+    # the larger bound lets everything pass that is relevant
+    both = SAOLA(measure, bound="max").fit(X, y)
+    assert both.get_support(indices=True).tolist() == [0]
+    assert both.explain().counts() == {"kept": 1, "irrelevant": 1, "redundant": 0, "replaced": 0}
 
 
 def test_copies():

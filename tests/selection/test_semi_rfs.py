@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from typing import Any
 
 import numpy as np
@@ -190,18 +189,21 @@ def test_patience_and_the_callback_end_the_search(data: Any) -> None:
     assert (selector.stop_reason_, selector.n_iter_) == ("callback", 3)
 
 
-def test_max_time_is_kept_within_a_group(data: Any) -> None:
+def test_max_time_is_kept_within_a_group(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that only the learner moves."""
+    clock = [0.0]
+    monkeypatch.setattr("seqclass.selection._semi_evaluate.time.perf_counter", lambda: clock[0])
+
     class Slow(GaussianNB):  # type: ignore[misc]
         def fit(self, X: Any, y: Any) -> Any:
-            end = time.perf_counter() + 0.02
-            while time.perf_counter() < end:
-                pass
+            clock[0] += 0.02
             return super().fit(X, y)
 
     selector = SemiRFS(Slow(), cv=2, max_time=0.3, beta=0.0, random_state=0).fit(*data)
     assert selector.stop_reason_ == "max_time"
-    assert 1 < selector.n_evaluations_ <= 9  # 40 ms each
-    assert selector.evaluations_["time"][-1] < 2
+    assert selector.n_evaluations_ == 8  # of 40 ms each: the eighth passes the limit
+    np.testing.assert_allclose(selector.evaluations_["time"], 0.04 * np.arange(1, 9))
+    assert len(selector.history_) < 8  # it ended within a group
 
 
 def test_sizes_stay_within_their_bounds(data: Any) -> None:

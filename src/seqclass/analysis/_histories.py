@@ -9,8 +9,9 @@ import numpy as np
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass.pomdp import Policy
+from seqclass.pomdp.answers import AllAnswers
 from seqclass.pomdp.policy import DECIDE
-from seqclass.pomdp.problem import InformationState
+from seqclass.pomdp.walk import Level, walk
 
 #: A probability this much below a limit still meets it, so that rounding changes no graph.
 _SLACK = 1 - 1e-9
@@ -51,35 +52,26 @@ def explore(
     policy: Policy, max_depth: int, min_probability: float, missing: float, charge_missing: bool
 ) -> list[Histories]:
     """Follow a policy for at most ``max_depth`` features, histories below ``min_probability`` no further."""
+    stages: list[Histories] = []
     info, mass = policy.begin()
-    parent: IntArray = np.zeros(len(info), dtype=np.intp)
-    outcome: IntArray = np.arange(len(info))
-    stages = []
-    for depth in range(max_depth + 1):
-        feature = policy.act(info)
-        price = info.price if info.stage < policy.problem.n_stages else np.full(len(info), np.nan)
-        decision = policy.decide(info.belief)
-        stages.append(Histories(parent, outcome, mass, info.belief, feature, decision, price))
-        on = np.flatnonzero((feature != DECIDE) & (mass >= min_probability * _SLACK))
-        if depth == max_depth or not on.size:
-            break
-        known = info[on]
-        row, outcome, share = _answers(known, missing)
-        info = known.update(outcome, row, charge_missing=charge_missing)
-        parent, mass = on[row], share * mass[on][row]
+
+    def ask(level: Level) -> IntArray:
+        question = policy.act(level.info)
+        parent, outcome = (level.parent, level.outcome) if stages else (np.zeros_like(level.parent), level.parent)
+        price = np.full(len(question), np.nan)
+        following = np.where(question == DECIDE, policy.following(level.info), question)
+        known = following != DECIDE
+        prices = np.broadcast_to(level.info.prices, (len(question), policy.problem.n_questions))
+        price[known] = prices[known, following[known]]
+        decision, feature = policy.decide(level.info.belief), question.copy()
+        feature[question != DECIDE] = policy.problem.features[question[question != DECIDE]]
+        stages.append(Histories(parent, outcome, level.weight, level.info.belief, feature, decision, price))
+        go_on = (question != DECIDE) & (level.weight >= min_probability * _SLACK) & (level.stage < max_depth)
+        return np.where(go_on, question, DECIDE)
+
+    for _ in walk(info, mass, ask, AllAnswers(missing, charge_missing)):
+        pass
     return stages
-
-
-def _answers(info: InformationState, missing: float) -> tuple[IntArray, IntArray, FloatArray]:
-    """Row, outcome and probability of each possible answer; missing ones come last in a row."""
-    weight = info.predictive * (1 - missing)
-    if missing > 0:
-        weight = np.column_stack([weight, np.full(len(info), missing)])
-    row, outcome = np.nonzero(weight > 0)
-    share = weight[row, outcome]
-    if missing > 0:
-        outcome = np.where(outcome == weight.shape[1] - 1, -1, outcome)
-    return row, outcome, share
 
 
 @dataclass

@@ -11,10 +11,12 @@ import numpy as np
 from seqclass._arrays import FloatArray
 from seqclass._validation import check_choice, check_integer
 from seqclass.pomdp import Policy
-from seqclass.pomdp.evaluation import MAX_HISTORIES as MAX_HISTORIES
+from seqclass.pomdp.along import along, enumerated_or_sampled
+from seqclass.pomdp.answers import Answers
+from seqclass.pomdp.execution.evaluation import MAX_HISTORIES as MAX_HISTORIES
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.walk import ALL
 from seqclass.pomdp.walk import Level as Level
-from seqclass.pomdp.walk import enumerated_or_sampled, levels
 
 METHODS = ("auto", "exact", "simulation")
 
@@ -44,36 +46,29 @@ class Effort:
         check_integer(self.n_paths, "n_paths", 1)
         check_integer(self.max_histories, "max_histories", 1)
 
-    def run(self, walk: Callable[[np.random.Generator | None, float], R]) -> tuple[R, str]:
+    def run(self, run: Callable[[Answers, float], R]) -> tuple[R, str]:
         """Enumerate, or sample where that is too much; return the result and which of the two it was."""
 
-        def told(rng: np.random.Generator | None, most: float) -> tuple[R, str]:
-            return walk(rng, most), "exact" if rng is None else "simulation"
+        def told(answers: Answers, most: float) -> tuple[R, str]:
+            return run(answers, most), "exact" if answers is ALL else "simulation"
 
         return enumerated_or_sampled(told, self.method, self.max_histories, self.random_state)
+
+    def total(self, answers: Answers) -> float:
+        """Sum of the weights of a walk: its paths where they are sampled."""
+        return 1.0 if answers is ALL else float(self.n_paths)
 
 
 def collect(problem: AcquisitionProblem, policy: Policy, tally: Callable[[], T], effort: Effort) -> tuple[T, str]:
     """Show a new tally each stage of the walk; return it with the method that served."""
 
-    def walk(rng: np.random.Generator | None, max_histories: float) -> T:
-        return _walk(problem, policy, tally(), rng, effort.n_paths, max_histories)
+    def run(answers: Answers, max_histories: float) -> T:
+        kept, total = tally(), effort.total(answers)
+        for level in along(problem, policy, total, answers, max_histories):
+            kept.add(replace(level, weight=level.weight / total))
+        return kept
 
-    return effort.run(walk)
-
-
-def _walk(
-    problem: AcquisitionProblem,
-    policy: Policy,
-    tally: T,
-    rng: np.random.Generator | None,
-    n_paths: int,
-    max_histories: float,
-) -> T:
-    total = 1.0 if rng is None else float(n_paths)
-    for level in levels(problem, policy, total, rng, max_histories):
-        tally.add(replace(level, weight=level.weight / total))
-    return tally
+    return effort.run(run)
 
 
 def ratio(total: FloatArray, weight: FloatArray) -> FloatArray:

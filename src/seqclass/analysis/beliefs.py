@@ -11,8 +11,8 @@ from seqclass._arrays import FloatArray, IntArray
 from seqclass._validation import check_real
 from seqclass.analysis._walk import MAX_HISTORIES, Effort, Level, collect, ratio
 from seqclass.pomdp import Policy
-from seqclass.pomdp.baselines import FixedLengthPolicy
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solvers.rules.fixed import FixedLengthPolicy
 
 #: Keeps round beliefs, such as 1/2 or 0.3, off the borders of the cells that merge them.
 _OFFSET = 0.3819660112501051

@@ -13,8 +13,8 @@ from seqclass._arrays import FloatArray, IntArray
 from seqclass._validation import check_costs, check_distribution
 from seqclass.analysis._walk import MAX_HISTORIES
 from seqclass.pomdp import Evaluation, InformationState, Policy, Solver, evaluate
-from seqclass.pomdp.defaults import default_solver
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solvers.defaults import default_solver
 
 
 class HeldPolicy(Policy):

@@ -10,8 +10,10 @@ import numpy as np
 from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass.analysis._walk import MAX_HISTORIES, Effort
 from seqclass.pomdp import DECIDE, InformationState, Policy
+from seqclass.pomdp.answers import Answers
+from seqclass.pomdp.needs import needed_order
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.walk import TooLarge, branch, check_feature
+from seqclass.pomdp.walk import ALL, Level, check_questions, walk
 
 
 @dataclass(frozen=True)
@@ -107,10 +109,11 @@ def regret(
     """
     effort = Effort(method, n_paths, max_histories, random_state)
 
-    def walk(rng: np.random.Generator | None, limit: float) -> Regret:
-        return _Pair(problem, policy, other, rng, effort.n_paths).run(limit)
+    def run(answers: Answers, limit: float) -> Regret:
+        return _Pair(problem, policy, other, answers, effort.total(answers)).run(limit)
 
-    result, _ = effort.run(walk)
+    needed_order(problem, "regret", "evaluate for each of the two")
+    result, _ = effort.run(run)
     return result
 
 
@@ -118,79 +121,60 @@ class _Pair:
     """Two policies on the same histories; a row is dropped once both have stopped."""
 
     def __init__(
-        self,
-        problem: AcquisitionProblem,
-        policy: Policy,
-        other: Policy,
-        rng: np.random.Generator | None,
-        n_paths: int,
+        self, problem: AcquisitionProblem, policy: Policy, other: Policy, answers: Answers, total: float
     ) -> None:
-        self.problem, self.policies, self.rng = problem, (policy, other), rng
-        self.total = 1.0 if rng is None else float(n_paths)
+        self.problem, self.policies, self.answers, self.total = problem, (policy, other), answers, total
         self.cost = np.zeros(2)
         self.square = 0.0
         self.part: list[list[float]] = []  # a stage's early and late regret, and their weights
 
     def run(self, max_histories: float) -> Regret:
-        info, weight, lots = self._begin()
-        n, visited = len(info), 1
-        paid, settled = np.zeros(n), np.zeros(n)
-        alive = np.ones((n, 2), dtype=bool)
-        parted = np.full(n, -1)
-        while len(info):
-            self.part.append([0.0] * 4)
-            go_on = np.column_stack([self._goes_on(k, info, lots[:, k], alive[:, k]) for k in (0, 1)])
-            cost = paid + info.stopping_cost
-            self._settle(alive, go_on, weight, cost, parted, settled)
-            apart = (alive.all(axis=1)) & (go_on[:, 0] != go_on[:, 1])
-            parted[apart], settled[apart] = info.stage, cost[apart]
-            on = np.flatnonzero(go_on.any(axis=1))
-            if not on.size:
-                break
-            info = info[on]
-            parent, outcome, share = branch(info, weight[on], self.rng)
-            visited += parent.size
-            if visited > max_histories:
-                raise TooLarge(max_histories)
-            rows = on[parent]
-            paid = paid[rows] + info.price[parent]
-            alive, lots, parted, settled = go_on[rows], lots[rows], parted[rows], settled[rows]
-            info, weight = info.update(outcome, parent), share
+        info, weight, self.lots = self._begin()
+        n = len(info)
+        self.settled, self.parted = np.zeros(n), np.full(n, -1)
+        self.alive = self.go_on = np.ones((n, 2), dtype=bool)
+        for _ in walk(info, weight, self._ask, self.answers, max_histories):
+            pass
         return self._result()
+
+    def _ask(self, level: Level) -> IntArray:
+        info = level.info
+        if self.part:
+            rows = level.parent
+            self.alive, self.lots = self.go_on[rows], self.lots[rows]
+            self.parted, self.settled = self.parted[rows], self.settled[rows]
+        self.part.append([0.0] * 4)
+        self.go_on = np.column_stack([self._goes_on(k, info) for k in (0, 1)])
+        cost = info.spent + info.stopping_cost
+        self._settle(level.weight, cost)
+        apart = (self.alive.all(axis=1)) & (self.go_on[:, 0] != self.go_on[:, 1])
+        self.parted[apart], self.settled[apart] = info.stage, cost[apart]
+        return np.where(self.go_on.any(axis=1), info.stage, DECIDE)
 
     def _begin(self) -> tuple[InformationState, FloatArray, IntArray]:
         chances = [policy.begin()[1] for policy in self.policies]
         probability = np.outer(*chances).ravel()
         pairs = np.stack(np.divmod(np.arange(probability.size), len(chances[1])), axis=1)
-        if self.rng is None or probability.size == 1:
-            weight = self.total * probability
-        else:
-            weight = self.rng.multinomial(int(self.total), probability).astype(np.float64)
+        weight = self.answers.spread(self.total, probability)
         drawn = np.flatnonzero(weight)
         return self.problem.begin(drawn.size), weight[drawn], pairs[drawn]
 
-    def _goes_on(self, k: int, info: InformationState, lot: IntArray, alive: BoolArray) -> BoolArray:
+    def _goes_on(self, k: int, info: InformationState) -> BoolArray:
         go_on = np.zeros(len(info), dtype=bool)
-        rows = np.flatnonzero(alive)
+        rows = np.flatnonzero(self.alive[:, k])
         if rows.size:
-            asked = info[rows]
-            asked.lot = lot[rows]
-            feature = self.policies[k].act(asked)
-            go_on[rows] = feature != DECIDE
-            check_feature(self.problem, info.stage, feature[go_on[rows]])
+            asking = info[rows]
+            asking.lot = self.lots[rows, k]
+            question = self.policies[k].act(asking)
+            on = question != DECIDE
+            go_on[rows] = on
+            check_questions(info, rows[on], question[on])
         return go_on
 
-    def _settle(
-        self,
-        alive: BoolArray,
-        go_on: BoolArray,
-        weight: FloatArray,
-        cost: FloatArray,
-        parted: IntArray,
-        settled: FloatArray,
-    ) -> None:
+    def _settle(self, weight: FloatArray, cost: FloatArray) -> None:
         """Book what stops here; the difference goes to the stage where the two parted."""
-        stops = alive & ~go_on
+        alive, parted, settled = self.alive, self.parted, self.settled
+        stops = alive & ~self.go_on
         self.cost += weight @ (stops * cost[:, None])
         for late, k in ((1, 0), (0, 1)):  # the policy itself stops last: it went on where the other stopped
             last = np.flatnonzero(stops[:, k] & ~alive[:, 1 - k])
@@ -210,10 +194,10 @@ class _Pair:
             cost=cost,
             other_cost=other_cost,
             regret=difference,
-            std_error=0.0 if self.rng is None else float(np.sqrt(variance / self.total)),
+            std_error=0.0 if self.answers is ALL else float(np.sqrt(variance / self.total)),
             stopped_early=early,
             stopped_late=late,
             p_early=p_early,
             p_late=p_late,
-            method="exact" if self.rng is None else "simulation",
+            method="exact" if self.answers is ALL else "simulation",
         )

@@ -160,7 +160,7 @@ class _Names:
         if self.classifier is None or node.kind not in ("ask", "more"):
             return node.number
         stage, feature = node.number
-        return stage, int(self.classifier._support[feature])
+        return stage, int(self.classifier.support_[feature])
 
     def labels(
         self, nodes: list[Node], names: Names, decisions: Names, classes: Names, outcomes: Mapping[int, Any] | None

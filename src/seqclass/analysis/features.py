@@ -9,7 +9,7 @@ import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray, chunks
 from seqclass.analysis._walk import MAX_HISTORIES, Effort, Level, collect, ratio
-from seqclass.pomdp import LookaheadPolicy, Policy
+from seqclass.pomdp import Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 
 
@@ -140,7 +140,7 @@ class _Features:
         )
 
     def _expected(self, level: Level) -> float:
-        if not isinstance(self.policy, LookaheadPolicy) or level.stage >= self.policy.n_stages:
+        if level.stage >= self.policy.n_stages:
             return float("nan")
         problem, info, total = self.policy.problem, level.info, 0.0
         row_bytes = 8.0 * 3 * float(problem.n_outcomes[level.stage]) * problem.n_classes
@@ -259,5 +259,5 @@ class _Classes:
         joint = level.info.belief[stop] * level.weight[stop, None]
         decided = self.problem.decide(level.info.belief[stop])[:, None] == np.arange(self.problem.n_decisions)
         self.joint += joint.T @ decided
-        self.price += level.paid[stop] @ joint
+        self.price += level.info.spent[stop] @ joint
         self.stages.append(joint.sum(axis=0))

@@ -131,9 +131,11 @@ def missing_sweep(
         raise ValueError(f"shares must be a list of probabilities between 0 and 1, got {shares!r}.")
     check_integer(n_repeats, "n_repeats", 1)
     rng = as_generator(random_state)
-    codes, columns, keys = clf._prepare(X)
+    codes, columns, keys = clf.encode(X)
     truth = _labels(clf, y, codes.shape[0])
-    asked = clf.problem_.features[: clf.policy_.n_stages]
+    position = np.empty(clf.n_features_in_, dtype=np.intp)
+    position[clf.support_] = np.arange(len(clf.support_))
+    asked = position[clf.order_]
     codes, take = codes[:, columns[asked]], np.zeros(len(columns), dtype=np.intp)
     take[asked] = np.arange(len(asked))
     totals = np.zeros((n_repeats, len(share), len(_MEASURES)))

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass._validation import check_integer, check_real
 from seqclass.pomdp import DECIDE, InformationState, Policy
+from seqclass.pomdp.needs import needed_order
 from seqclass.pomdp.problem import AcquisitionProblem
 
 #: Steps along an edge of the simplex, by number of classes; 20 beyond.
@@ -125,10 +127,11 @@ def stopping_regions(
     array([[0.22222222, 0.72727273]])
     """
     problem = policy.problem
+    needed_order(problem, "stopping_regions", "decision_graph")
     if policy.n_stages < 1:
         raise ValueError("the policy never asks for a feature: its horizon is 0 stages.")
     check_integer(stage, "stage", 0, policy.n_stages - 1)
-    check_integer(context, "context", 0, problem.n_contexts(stage) - 1)
+    check_integer(context, "context", 0, n_contexts(problem, stage) - 1)
     check_real(tolerance, "tolerance", 0, 1)
     if resolution is None:
         resolution = _RESOLUTION.get(problem.n_classes, 20)
@@ -214,11 +217,43 @@ def information_at(
 def _one_row(problem: AcquisitionProblem, stage: int, context: int) -> InformationState:
     """Everything but the belief, which is the prior."""
     begun = problem.begin()
-    state = problem.state_in(stage, context)
+    tables = problem.tables
+    state = _nothing_seen(problem, stage) if tables is None else tables.state_in(stage, context)
     if begun.paid is not None and problem.groups is not None:
         groups = problem.groups[:stage]
         begun.paid[:, groups[groups >= 0]] = True
     return InformationState(problem, stage, begun.belief, state, begun.paid)
+
+
+def _nothing_seen(problem: AcquisitionProblem, stage: int) -> Any:
+    state = problem.start(1)
+    for earlier in range(stage):
+        state = problem.advance(earlier, state, np.full(1, -1))
+    return state
+
+
+def n_contexts(problem: AcquisitionProblem, stage: int) -> int:
+    """Number of contexts of a stage; 1 where there are no tables.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    stage : int
+        The stage.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> n_contexts(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1), 0)
+    1
+    """
+    return 1 if problem.tables is None else problem.tables.n_contexts(stage)
 
 
 def _spread(row: InformationState, belief: FloatArray) -> InformationState:
@@ -313,7 +348,7 @@ def thresholds(
         n_stages = min(n_stages, check_integer(max_stages, "max_stages", 0))
     rows = []
     for stage in range(n_stages):
-        for context in range(problem.n_contexts(stage)):
+        for context in range(n_contexts(problem, stage)):
             found = stopping_regions(
                 policy, stage, context=context, lot=lot, resolution=resolution, tolerance=tolerance
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
@@ -253,7 +254,7 @@ class ObservationModel(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         state : object
             From :meth:`start` or :meth:`advance`.
         outcome : array-like of shape (n,)
-            What each instance showed; -1 (missing) leaves what is known as it is, the feature not acquired.
+            What each instance showed; -1 (missing) leaves what is known as it is, earlier answers included.
 
         Returns
         -------
@@ -265,9 +266,34 @@ class ObservationModel(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         ValueError
             If an outcome does not exist.
         """
+        shown = self._check_outcome(feature, outcome)
         seen = state.copy()
-        seen[:, feature] = self._check_outcome(feature, outcome)
+        seen[:, feature] = np.where(shown >= 0, shown, seen[:, feature])
         return seen
+
+    def stage_likelihoods(self, features: IntArray, state: Any) -> FloatArray:
+        """P(outcome | what the state has seen, class) of many features at once, unchecked.
+
+        Parameters
+        ----------
+        features : ndarray of int of shape (m,)
+            The features.
+        state : object
+            State of ``n`` instances.
+
+        Returns
+        -------
+        ndarray of shape (n, m, V_max, n_classes)
+            Zero beyond V_j of a feature; V_max is the largest over all features of the model. May be read-only.
+        """
+        result = np.zeros((len(state), len(features), int(self.n_outcomes_.max(initial=1)), len(self.classes_)))
+        for place, feature in enumerate(np.asarray(features).tolist()):
+            result[:, place, : self.n_outcomes_[feature]] = self.stage_likelihood(feature, state)
+        return result
+
+    def join(self, states: Sequence[Any]) -> Any:
+        """Put the rows of several states together, one after the other; the states stay as they are."""
+        return np.concatenate(states)
 
     def likelihood_table(self, features: Any = None) -> FloatArray:
         """P(outcome | class) of single features, nothing else known.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -80,6 +81,16 @@ class Network(ObservationModel):
         if not self.is_forest_:
             return seen
         return seen.forget_hidden(int(feature), self._neighbours)
+
+    def stage_likelihoods(self, features: IntArray, state: Any) -> FloatArray:
+        """P(outcome | what the state has seen, class) of many features at once; two passes of messages in a forest."""
+        if isinstance(self._engine, Forest):
+            return all_conditionals(self._engine, state.columns(), len(state))[:, features]
+        return super().stage_likelihoods(features, state)
+
+    def join(self, states: Sequence[Any]) -> NetworkState:
+        """Put the rows of several states together, one after the other."""
+        return NetworkState.concatenate(states)
 
     def likelihoods(self, evidence: Any) -> FloatArray:
         """P(outcome | evidence on the other features, class) of every feature at once.

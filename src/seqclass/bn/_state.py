@@ -55,17 +55,31 @@ class NetworkState:
         """Outcomes by feature, leaving one feature out."""
         return {j: column for j, column in zip(self.features, self.codes) if j != without}
 
+    @classmethod
+    def concatenate(cls, states: Sequence[NetworkState]) -> NetworkState:
+        """The rows of several states, one after the other; what one of them does not hold is unknown there."""
+        features = tuple(dict.fromkeys(j for state in states for j in state.features))
+        codes = np.full((len(features), sum(len(state) for state in states)), -1, dtype=states[0].codes.dtype)
+        place = {j: at for at, j in enumerate(features)}
+        start = 0
+        for state in states:
+            codes[[place[j] for j in state.features], start : start + len(state)] = state.codes
+            start += len(state)
+        # a feature that is hidden in some rows only bears on nothing there, so it may as well be unknown
+        return cls(features, codes, frozenset.intersection(*(state.hidden for state in states)))
+
     def put(self, feature: int, outcome: IntArray) -> NetworkState:
-        """State in which a feature showed ``outcome``."""
-        kept = [at for at, j in enumerate(self.features) if j != feature]
-        features = tuple(self.features[at] for at in kept)
-        old = self.codes if len(kept) == len(self.features) else self.codes[kept]
+        """State in which a feature showed ``outcome``; where that is -1, what is known of it stays."""
         if not (outcome >= 0).any():
-            return NetworkState(features, old, self.hidden - {feature})
+            return self
+        kept = [at for at, j in enumerate(self.features) if j != feature]
         codes = np.empty((len(kept) + 1, len(self)), dtype=self.codes.dtype)
-        codes[:-1] = old
         codes[-1] = outcome
-        return NetworkState((*features, feature), codes, self.hidden - {feature})
+        if len(kept) < len(self.features):
+            before = self.codes[self.features.index(feature)]
+            codes[-1] = np.where(outcome >= 0, outcome, before)
+        codes[:-1] = self.codes if len(kept) == len(self.features) else self.codes[kept]
+        return NetworkState((*(self.features[at] for at in kept), feature), codes, self.hidden - {feature})
 
     def forget_hidden(self, feature: int, neighbours: Sequence[Sequence[int]]) -> NetworkState:
         """Drop features whose neighbours are all known in all rows: they bear on nothing that is still open.

@@ -229,6 +229,11 @@ class NaiveBayes(ObservationModel):
         self._check_outcome(feature, outcome)
         return state
 
+    def stage_likelihoods(self, features: IntArray, state: Any) -> FloatArray:
+        """P(outcome | class) of many features at once; see :meth:`ObservationModel.stage_likelihoods`."""
+        table = self.likelihood_table(np.asarray(features))
+        return np.broadcast_to(table, (len(state), *table.shape))
+
     def _fit(self, X: Codes, codes: IntArray, sample_weight: FloatArray | None) -> None:
         self._check_settings()
         n_classes = len(self.classes_)

@@ -81,7 +81,7 @@ def feature_lines(features: list[dict[str, Any]]) -> str:
     """Lay out the features of `describe`."""
     rows = [
         [str(i), feature["name"], f"{feature['price']:.4g}", str(len(feature["outcomes"])), _outcomes(feature)]
-        for i, feature in enumerate(features, 1)
+        for i, feature in enumerate(map(_seen_alone, features), 1)
     ]
     name_width = max(len(name) for name in ["feature", *(row[1] for row in rows)])
     body = [[row[0].rjust(3), row[1].ljust(name_width), row[2].rjust(7), row[3].rjust(4), row[4]] for row in rows]
@@ -96,7 +96,17 @@ def _feature(clf: SequentialClassifier, stage: int) -> dict[str, Any]:
         "column": column,
         "price": float(clf.problem_.prices[stage]),
         "outcomes": outcome_labels(clf, column),
+        "values": [
+            {"value": v, "outcome": clf.coder_.code_value(column, v)} for v in clf.coder_.few_values(column).tolist()
+        ],
     }
+
+
+def _seen_alone(feature: dict[str, Any]) -> dict[str, Any]:
+    """Without the bins between few whole numbers, into which none of them falls."""
+    seen = {value["outcome"] for value in feature["values"]}
+    shown = [label for v, label in enumerate(feature["outcomes"]) if v in seen or not seen]
+    return {**feature, "outcomes": shown}
 
 
 def _outcomes(feature: dict[str, Any], width: int = 44) -> str:

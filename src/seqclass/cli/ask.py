@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from seqclass._files import replacing
+from seqclass._text import saving_text
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import check_input, check_output, refused, sentence
@@ -70,12 +71,9 @@ def _run(clf: SequentialClassifier, session: Session, save: Path | None) -> bool
 
 def _show_question(clf: SequentialClassifier, session: Session, question: Question) -> None:
     click.echo(f"\nBelief: {belief_text(clf.classes_.tolist(), session.posterior.tolist())}")
-    saving = (
-        ""
-        if question.expected_saving != question.expected_saving
-        else f", expected to save {question.expected_saving:.4f} beyond it"
-    )
-    click.echo(f"{len(session.history) + 1}. {question.name}  (price {question.price:.4g}{saving})")
+    saving = saving_text(question.expected_saving, question.price)
+    told = f"price {question.price:.4g}{', ' if saving else ''}{saving}"
+    click.echo(f"{len(session.history) + 1}. {question.name}  ({told})")
     if question.categories:
         click.echo(f"   one of: {', '.join(question.categories)}")
 

@@ -22,10 +22,11 @@ from seqclass.cli._format import echo_json, plain
 from seqclass.reproduction import Progress, Reproduced, get_tables, iter_reproduced, markdown, status, text
 from seqclass.reproduction._context import error_text
 from seqclass.reproduction.catalog import PAPERS, paper_of
+from seqclass.reproduction.pages import merged
 from seqclass.reproduction.papers import paper_items
 from seqclass.reproduction.picture_files import FORMATS, check_matplotlib, save_picture
 from seqclass.reproduction.pictures import NothingToDraw
-from seqclass.reproduction.render import duration, notes
+from seqclass.reproduction.render import QUICK_WARNING, duration, notes
 
 #: What the tables stand between in a page that has more than them.
 BEGIN, END = "<!-- seqclass reproduce: begin -->", "<!-- seqclass reproduce: end -->"
@@ -74,8 +75,8 @@ def reproduce(
 
     With --pictures each table that is a figure is drawn as soon as it is done, and the Markdown page shows it.
 
-    Of a Markdown page that has the lines "<!-- seqclass reproduce: begin -->" and "<!-- seqclass reproduce: end -->",
-    what is between them is replaced.
+    In a Markdown page that has the lines "<!-- seqclass reproduce: begin -->" and "<!-- seqclass reproduce: end -->",
+    tables between them that are computed anew are replaced, and the others stay; a quick run replaces all.
 
     \b
     Examples:
@@ -94,7 +95,7 @@ def reproduce(
         _list(tables, data_dir)
         return
     command = _command(tables, data_dir, jobs, output, quick, json_file, markdown_file, pictures, picture_format)
-    page = None if markdown_file is None else _Page(markdown_file, _around(markdown_file), command, quick)
+    page = None if markdown_file is None else _Page(markdown_file, *_around(markdown_file), command, quick)
     found: list[Reproduced] = []
     settings: dict[str, Any] = {"path": output, "data_dir": data_dir, "n_jobs": jobs, "quick": quick}
     with closing(_Watch(to_stdout)) as watch:
@@ -164,17 +165,19 @@ class _Album:
 
 @dataclass(frozen=True)
 class _Page:
-    """The Markdown page: where it is, what stands around the tables, and how they were made."""
+    """The Markdown page: where it is, what stands around the tables, those of before, and how the new are made."""
 
     path: Path
     around: tuple[str, str]
+    before: str
     command: str
     quick: bool
 
     def write(self, found: list[Reproduced], album: _Album | None) -> None:
         """Write it anew with the tables so far, and with their pictures."""
         links = {} if album is None else album.links(self.path)
-        _write(self.path, markdown(found, self.command, quick=self.quick, pictures=links).join(self.around))
+        text = markdown(found, self.command, quick=self.quick, pictures=links)
+        _write(self.path, (text if self.quick else merged(text, self.before)).join(self.around))
 
 
 class _Watch:
@@ -289,17 +292,17 @@ def _content(found: list[Reproduced], quick: bool) -> dict[str, Any]:
     return {"version": __version__, "quick": quick, "tables": [part.as_dict() for part in found]}
 
 
-def _around(page: Path | None) -> tuple[str, str]:
-    """What stands before and after the tables in a page; a title if there is no such page yet."""
-    if page is not None and page.is_file():
+def _around(page: Path) -> tuple[tuple[str, str], str]:
+    """What stands before and after the tables in a page, or a title if there is no such page yet; and the tables."""
+    if page.is_file():
         with refused(str(page)):
             before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-        _, end, after = rest.partition(END)
+        tables, end, after = rest.partition(END)
         if begin and end:
-            return f"{before}{BEGIN}\n\n", f"\n{END}{after}"
+            return (f"{before}{BEGIN}\n\n", f"\n{END}{after}"), "" if QUICK_WARNING in tables else tables
         if begin:
             raise InputError(f"{page} has a line {BEGIN!r} but none {END!r} after it; add it.")
-    return "# Reproduction\n\n", ""
+    return ("# Reproduction\n\n", ""), ""
 
 
 def _write(path: Path, content: str) -> None:

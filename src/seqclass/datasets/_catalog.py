@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from seqclass._messages import near
-from seqclass.datasets._cube import make_cube
+from seqclass.datasets._cube import make_cube, make_cube_nuc
+from seqclass.datasets._cube_nm import make_cube_nm, make_cube_nm_ar
 from seqclass.datasets._dataset import Dataset
 from seqclass.datasets._embedded import EMBEDDED, load_embedded
 from seqclass.datasets._files import file_stem, is_svmlight, load_file
 from seqclass.datasets._generated import make_naive_bayes_world, make_tree_world
 from seqclass.datasets._madelon import make_madelon_like
 from seqclass.datasets._openml import load_openml
+from seqclass.datasets._pointer import make_indicator, make_sensors
+from seqclass.datasets._syn import make_syn
 from seqclass.datasets._tables import ENDINGS
 from seqclass.datasets._text import make_sparse_text
 
@@ -22,9 +26,15 @@ from seqclass.datasets._text import make_sparse_text
 VARIABLE = "SEQCLASS_DATA"
 _GENERATORS: dict[str, Callable[..., Dataset]] = {
     "cube": make_cube,
+    "cube_nm": make_cube_nm,
+    "cube_nm_ar": make_cube_nm_ar,
+    "cube_nuc": make_cube_nuc,
+    "indicator": make_indicator,
     "madelon_like": make_madelon_like,
     "naive_bayes_world": make_naive_bayes_world,
+    "sensors": make_sensors,
     "sparse_text": make_sparse_text,
+    **{f"syn{number}": partial(make_syn, number) for number in (1, 2, 3)},
     "tree_world": make_tree_world,
 }
 _OPENML = "openml:"

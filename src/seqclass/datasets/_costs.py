@@ -14,8 +14,8 @@ from seqclass._validation import check_costs
 from seqclass.datasets._labels import number
 from seqclass.datasets._tables import check_input, header, read_frame
 
-_COLUMNS = ("feature", "cost", "discounted", "group")
-_KEYS = ("feature_costs", "discounted_costs", "groups", "decision_costs", "decisions")
+_COLUMNS = ("feature", "cost", "discounted", "group", "bundle")
+_KEYS = ("feature_costs", "discounted_costs", "groups", "bundles", "decision_costs", "decisions")
 
 
 def beside(path: Path, stem: str) -> Path | None:
@@ -38,8 +38,8 @@ def read_costs(path: Path, names: list[str], class_names: tuple[str, ...]) -> di
     Parameters
     ----------
     path : path
-        A table with the columns feature, cost, and if need be discounted and group; or JSON with feature_costs, and if
-        need be discounted_costs, groups, decision_costs and decisions.
+        A table with the columns feature, cost, and if need be discounted, group and bundle; or JSON with feature_costs,
+        and if need be discounted_costs, groups, bundles, decision_costs and decisions.
     names : list of str
         Names of all features.
     class_names : tuple of str
@@ -65,7 +65,7 @@ def _from_table(path: Path, names: list[str]) -> dict[str, Any]:
     if "feature" not in columns or "cost" not in columns or not set(columns) <= set(_COLUMNS):
         hint = "; 'discounted' is the price that is left, not what is taken off" if "discount" in columns else ""
         raise ValueError(
-            f"{path} must have the columns feature and cost, and may have discounted and group{hint}; it has "
+            f"{path} must have the columns feature and cost, and may have discounted, group and bundle{hint}; it has "
             f"{', '.join(map(repr, columns))}."
         )
     frame = read_frame(path, text=_COLUMNS)
@@ -83,11 +83,12 @@ def _from_table(path: Path, names: list[str]) -> dict[str, Any]:
     _check_complete(seen, names, path)
     places = [position[feature] for feature in features]
     found: dict[str, Any] = {"feature_costs": _column(frame, "cost", places, len(names), path)}
-    if "group" in frame:
-        groups: list[Any] = [None] * len(names)
-        for j, group in zip(places, frame["group"]):
-            groups[j] = group if isinstance(group, str) else None
-        found["groups"] = tuple(groups)
+    for column in ("group", "bundle"):
+        if column in frame:
+            labels: list[Any] = [None] * len(names)
+            for j, label in zip(places, frame[column]):
+                labels[j] = label if isinstance(label, str) else None
+            found[f"{column}s"] = tuple(labels)
     if "discounted" in frame:
         found["discounted_costs"] = _column(frame, "discounted", places, len(names), path)
     return check_prices(found, names, str(path))
@@ -121,8 +122,9 @@ def _from_json(path: Path, names: list[str], class_names: tuple[str, ...]) -> di
         if content.get(key) is not None:
             values = _by_feature(content[key], key, names, path, complete=key == "feature_costs")
             found[key] = np.array([_price(value, key, name, path) for value, name in zip(values, names)])
-    if content.get("groups") is not None:
-        found["groups"] = tuple(_by_feature(content["groups"], "groups", names, path, complete=False))
+    for key in ("groups", "bundles"):
+        if content.get(key) is not None:
+            found[key] = tuple(_by_feature(content[key], key, names, path, complete=False))
     if content.get("decision_costs") is not None:
         further = tuple(str(label) for label in content.get("decisions") or ())
         shape = (len(class_names), len(class_names) + len(further))

@@ -1,17 +1,22 @@
-"""The CUBE set of the acquisition literature."""
+"""The CUBE set of the acquisition literature, and the same at two prices."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy.stats import uniform
 
-from seqclass._arrays import as_generator, chunks
-from seqclass._validation import check_integer, check_real
+from seqclass._arrays import BoolArray, IntArray, as_generator
+from seqclass._validation import check_choice, check_integer, check_real
+from seqclass.datasets._conditional import Conditional, normal
 from seqclass.datasets._dataset import Dataset
+from seqclass.datasets._hidden import HiddenStates
 
 #: Corners of the cube, and so classes.
-_CORNERS = 8
+CORNERS = 8
+#: Features of a block, of which each class has three of its own.
+BLOCK = 10
 
 
 def make_cube(
@@ -19,6 +24,8 @@ def make_cube(
     n_features: int = 20,
     *,
     noise_std: float = 0.3,
+    background: str = "uniform",
+    background_std: float = 0.3,
     feature_cost: float = 0.01,
     random_state: Any = 0,
 ) -> Dataset:
@@ -26,7 +33,7 @@ def make_cube(
 
     Class c is a corner of the unit cube, whose coordinates are the bits of c, the lowest first. It stands in the
     features c, c+1 and c+2 (counted from 0), each its bit plus normal noise; all the other features of the row are
-    uniform on [0, 1]. So ten features matter, which three depends on the class, and those from the tenth on never do.
+    background. So ten features matter, which three depends on the class, and those from the tenth on never do.
 
     Parameters
     ----------
@@ -36,6 +43,10 @@ def make_cube(
         Features, at least 10.
     noise_std : float
         Standard deviation of the noise on the corners: 0.3 in [2]_; 0.1 makes the set nearly free of errors.
+    background : {"uniform", "normal"}
+        ``"uniform"``: on [0, 1], as in [1]_ and [2]_. ``"normal"``: around 0.5, as in the code of [3]_ and [4]_.
+    background_std : float
+        Standard deviation of a normal background.
     feature_cost : float
         Price of each feature, in units of misclassification cost.
     random_state : None, int or numpy generator
@@ -44,7 +55,7 @@ def make_cube(
     Returns
     -------
     Dataset
-        ``informative`` holds the first ten features.
+        ``informative`` holds the first ten features; with ``truth``, a hidden state a class.
 
     Raises
     ------
@@ -57,6 +68,9 @@ def make_cube(
        selection", International Journal of Machine Learning and Cybernetics 4, 2013.
     .. [2] H. Shim, S. J. Hwang, E. Yang, "Joint active feature acquisition and classification with variable-size set
        encoding", NeurIPS 2018.
+    .. [3] A. Norcliffe, C. Lee, F. Imrie, M. van der Schaar, P. Lio, "Stochastic encodings for active feature
+       acquisition", ICML 2025, arXiv 2508.01957 (noise 0.1, background 0.3).
+    .. [4] "AFABench: a generic framework for benchmarking active feature acquisition", arXiv 2508.14734.
 
     Examples
     --------
@@ -65,24 +79,114 @@ def make_cube(
     >>> row[6:9].tolist()
     [0.0, 1.0, 1.0]
     """
-    rng = as_generator(random_state)
-    check_integer(n_samples, "n_samples", 1)
-    check_integer(n_features, "n_features", _CORNERS + 2)
+    check_integer(n_features, "n_features", BLOCK)
     check_real(noise_std, "noise_std", 0)
-    X = rng.random((n_samples, n_features))
-    y = rng.integers(_CORNERS, size=n_samples)
-    for rows in chunks(n_samples, 64.0):
-        corner = (y[rows, None] >> np.arange(3)) & 1
-        columns = y[rows, None] + np.arange(3)
-        np.put_along_axis(X[rows], columns, corner + noise_std * rng.standard_normal(corner.shape), axis=1)
-    return Dataset(
-        name="cube",
-        X=X,
-        y=y,
-        class_names=tuple(str(c) for c in range(_CORNERS)),
+    check_choice(background, "background", ("uniform", "normal"))
+    other = normal(0.5, check_real(background_std, "background_std", 0)) if background == "normal" else uniform(0, 1)
+    classes = np.arange(CORNERS)
+    rest = [Conditional((other,), np.zeros(CORNERS, dtype=np.int64))] * (n_features - BLOCK)
+    return drawn(
+        "cube",
+        HiddenStates(np.full(CORNERS, 1 / CORNERS), classes, (*cube_block(classes, True, noise_std, other), *rest)),
+        n_samples,
+        random_state,
         feature_names=tuple(f"x{j}" for j in range(n_features)),
         feature_costs=np.full(n_features, check_real(feature_cost, "feature_cost", 0)),
-        informative=np.arange(_CORNERS + 2),
+        informative=np.arange(BLOCK),
         description=f"CUBE: class c is a corner of the unit cube, seen in features c to c+2 with noise {noise_std:g}.",
+    )
+
+
+def make_cube_nuc(
+    n_samples: int = 20000,
+    *,
+    noise_std: float = 0.1,
+    background_std: float = 0.1,
+    cost_ratio: float = 2.0,
+    feature_cost: float = 0.01,
+    random_state: Any = 0,
+) -> Dataset:
+    """Draw CUBE-NUC, CUBE at non-uniform costs: its ten features twice, each time with noise of their own.
+
+    The second ten cost more and tell as much: whoever looks at prices asks for the first ten before the others. The
+    numbers are those of AFABench's configuration ([1]_).
+
+    Parameters
+    ----------
+    n_samples : int
+        Rows; classes are drawn evenly.
+    noise_std : float
+        Standard deviation of the noise on the corners.
+    background_std : float
+        Standard deviation of the other features around 0.5.
+    cost_ratio : float
+        Price of a feature of the second ten over that of one of the first.
+    feature_cost : float
+        Mean price of the features, in units of misclassification cost.
+    random_state : None, int or numpy generator
+        Seed.
+
+    Returns
+    -------
+    Dataset
+        With ``truth``, a hidden state a class.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+
+    References
+    ----------
+    .. [1] "AFABench: a generic framework for benchmarking active feature acquisition", arXiv 2508.14734, and its code,
+       github.com/Linusaronsson/AFA-Benchmark (``CubeNonUniformCostsDataset``).
+
+    Examples
+    --------
+    >>> data = make_cube_nuc(100)
+    >>> [round(data.feature_names.index(name) / 10) for name in ("cheap_0", "dear_0")]
+    [0, 1]
+    >>> data.feature_costs[[0, 10]].round(4).tolist()
+    [0.0067, 0.0133]
+    """
+    check_real(noise_std, "noise_std", 0)
+    other = normal(0.5, check_real(background_std, "background_std", 0))
+    ratio = check_real(cost_ratio, "cost_ratio", 0)
+    classes = np.arange(CORNERS)
+    block = cube_block(classes, True, noise_std, other)
+    mean = check_real(feature_cost, "feature_cost", 0)
+    return drawn(
+        "cube_nuc",
+        HiddenStates(np.full(CORNERS, 1 / CORNERS), classes, (*block, *block)),
+        n_samples,
+        random_state,
+        feature_names=tuple(f"{kind}_{k}" for kind in ("cheap", "dear") for k in range(BLOCK)),
+        feature_costs=np.repeat([1.0, ratio], BLOCK) * (2 * mean / (1 + ratio)),
+        informative=np.arange(2 * BLOCK),
+        description=f"CUBE-NUC: the ten features of CUBE twice, the second ten at {ratio:g} times the price.",
+    )
+
+
+def cube_block(classes: IntArray, active: BoolArray | bool, noise_std: float, background: Any) -> list[Conditional]:
+    """Ten features that show three bits of the class from its own place on, in the hidden states that are active."""
+    shapes = (background, normal(0, noise_std), normal(1, noise_std))
+    block = []
+    for k in range(BLOCK):
+        place = (k - classes) % BLOCK
+        bit = classes >> np.minimum(place, 2) & 1
+        block.append(Conditional(shapes, np.where(active & (place < 3), 1 + bit, 0)))
+    return block
+
+
+def drawn(name: str, truth: HiddenStates, n_samples: int, random_state: Any, **fields: Any) -> Dataset:
+    """A set of eight classes drawn from its true model."""
+    X, y = truth.sample(check_integer(n_samples, "n_samples", 1), as_generator(random_state))
+    return Dataset(
+        name=name,
+        X=X,
+        y=y,
+        class_names=tuple(str(c) for c in range(CORNERS)),
+        truth=truth,
         source="generated by seqclass",
+        **fields,
     )

@@ -13,7 +13,9 @@ import scipy.sparse as sp
 from seqclass._arrays import FloatArray, IntArray
 from seqclass._frames import is_frame
 from seqclass._validation import check_costs, check_real
+from seqclass.datasets._hidden import HiddenStates
 from seqclass.datasets._info import DatasetInfo, describe
+from seqclass.datasets._logit import SwitchedLogit
 from seqclass.datasets._world import Optimum, World
 
 
@@ -40,6 +42,10 @@ class Dataset:
         Price of a feature once another one of its group was acquired.
     groups : tuple of length n_features or None
         Label of each feature's group, None for none.
+    bundles : tuple of length n_features or None
+        Name or number of the question whose answer shows the feature, where it shows others too: one blood draw, one
+        context. None for a feature that is seen alone. A bundle costs what ``feature_costs`` give for its features
+        together.
     decision_costs : ndarray of shape (n_classes, n_decisions) or None
         Cost of each decision when each class is true; None: 1 for a wrong class.
     decisions : tuple of str
@@ -49,7 +55,10 @@ class Dataset:
     informative : ndarray of int or None
         Features that bear on the class, where that is known; in the order of the columns.
     world : World or None
-        The distribution that the rows were drawn from, where it is known.
+        The distribution that the rows were drawn from, where it is known as tables of a class and discrete features.
+    truth : HiddenStates, SwitchedLogit or None
+        The distribution that the rows were drawn from, where it is known as one of these; ``truth.posterior(X)`` gives
+        the exact probabilities of the classes.
     optimum : Optimum or None
         Least expected costs in that distribution at these prices, where they can be worked out.
     description : str
@@ -80,6 +89,7 @@ class Dataset:
     feature_costs: FloatArray | None = None
     discounted_costs: FloatArray | None = None
     groups: tuple[Any, ...] | None = None
+    bundles: tuple[Any, ...] | None = None
     decision_costs: FloatArray | None = None
     decisions: tuple[str, ...] = ()
     train_index: IntArray | None = None
@@ -87,6 +97,7 @@ class Dataset:
     test_index: IntArray | None = None
     informative: IntArray | None = None
     world: World | None = None
+    truth: HiddenStates | SwitchedLogit | None = None
     optimum: Optimum | None = None
     description: str = ""
     source: str = ""
@@ -100,7 +111,7 @@ class Dataset:
             raise ValueError(f"y of {self.name!r} must hold an integer for each of the {n} rows, got {self.y.shape}.")
         if n and (self.y.min() < 0 or self.y.max() >= len(self.class_names)):
             raise ValueError(f"y of {self.name!r} must lie between 0 and {len(self.class_names) - 1}.")
-        for name in ("feature_names", "feature_costs", "discounted_costs", "groups"):
+        for name in ("feature_names", "feature_costs", "discounted_costs", "groups", "bundles"):
             value = getattr(self, name)
             if value is not None and len(value) != m:
                 raise ValueError(f"{name} of {self.name!r} must have {m} entries, one a feature, got {len(value)}.")
@@ -216,7 +227,8 @@ class Dataset:
         -------
         dict
             Whichever there are of ``feature_costs``, ``discounted_costs``, ``groups``, ``decision_costs`` and
-            ``decisions``; prices are in the order of the columns.
+            ``decisions``; prices are in the order of the columns. Not ``bundles``: a classifier asks for each column by
+            itself.
 
         Raises
         ------

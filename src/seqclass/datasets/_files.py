@@ -39,15 +39,16 @@ def load_file(
         The file. Of tables an empty cell, NA, NaN, null or ? is missing, columns of text are categories, and a first
         column without a name is left out. An .npz file holds ``X``, or a CSR matrix as ``data``, ``indices``,
         ``indptr`` and ``shape``; ``y``; and may hold ``class_names``, ``feature_names``, ``train_idx``, ``valid_idx``,
-        ``test_idx``, ``cost``, ``discount_cost`` and ``group``. Nothing is unpickled.
+        ``test_idx``, ``cost``, ``discount_cost``, ``group`` and ``bundle``. Nothing is unpickled.
     target : str, optional
         Column of the labels, or the array of an .npz file; by default the one called target, class, label or y.
     costs : path, optional
         File of the prices; by default NAME.costs.csv or NAME.costs.json beside NAME.csv, if there is one. As CSV it has
         the columns feature and cost, and may have discounted, the price once another feature of the same group was
-        acquired, and group. As JSON it is an object with feature_costs, discounted_costs, groups (each a list or an
-        object by name), decision_costs (a row a class, in the order of ``class_names``) and decisions (names of columns
-        beyond the classes). A price that is left empty is not known.
+        acquired, group, and bundle, the question that shows several features at once. As JSON it is an object with
+        feature_costs, discounted_costs, groups, bundles (each a list or an object by name), decision_costs (a row a
+        class, in the order of ``class_names``) and decisions (names of columns beyond the classes). A price that is
+        left empty is not known.
     drop : sequence of str
         Columns of a table to leave out.
     name : str, optional
@@ -167,10 +168,11 @@ def _from_arrays(path: Path, target: str) -> dict[str, Any]:
     for key, field in {"cost": "feature_costs", "discount_cost": "discounted_costs"}.items():
         if key in others:
             found[field] = _costs(others[key], f"{path}: {key}", m)
-    if "group" in others:
-        if others["group"].shape != (m,):
-            raise ValueError(f"{path}: group must have {m} entries, it has shape {others['group'].shape}.")
-        found["groups"] = tuple(None if group in ("", -1) else group for group in others["group"].tolist())
+    for key in ("group", "bundle"):
+        if key in others:
+            if others[key].shape != (m,):
+                raise ValueError(f"{path}: {key} must have {m} entries, it has shape {others[key].shape}.")
+            found[f"{key}s"] = tuple(None if label in ("", -1) else label for label in others[key].tolist())
     names = found["feature_names"] or [f"x{j}" for j in range(m)]
     return check_prices(found, list(names), str(path))
 

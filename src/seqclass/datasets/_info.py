@@ -49,6 +49,8 @@ class DatasetInfo:
         Features for which the source gives no price, where others have one.
     n_groups : int
         Groups of features that share a discount.
+    n_bundles : int
+        Bundles of features that one question shows together.
     n_decisions : int
         Decisions, further ones included.
     optimum : Optimum or None
@@ -80,6 +82,7 @@ class DatasetInfo:
     total_cost: float | None
     n_unpriced: int
     n_groups: int
+    n_bundles: int
     n_decisions: int
     optimum: Optimum | None
     source: str
@@ -96,6 +99,8 @@ class DatasetInfo:
         if self.split:
             lines.append(_line("split", ", ".join(f"{name} {count:,}" for name, count in self.split.items())))
         lines.append(_line("prices", self._prices()))
+        if self.n_bundles:
+            lines.append(_line("bundles", f"{self.n_bundles}, each seen in one question"))
         if self.n_decisions > self.n_classes:
             lines.append(
                 _line("decisions", f"{self.n_decisions}, {self.n_decisions - self.n_classes} beyond the classes")
@@ -126,7 +131,6 @@ def describe(data: Dataset) -> DatasetInfo:
     parts = {"train": data.train_index, "valid": data.valid_index, "test": data.test_index}
     costs = None if data.feature_costs is None else data.feature_costs[~np.isnan(data.feature_costs)]
     priced = costs is not None and costs.size > 0
-    groups = set() if data.groups is None else {group for group in data.groups if group not in (None, "", -1)}
     return DatasetInfo(
         name=data.name,
         n_samples=n,
@@ -141,11 +145,16 @@ def describe(data: Dataset) -> DatasetInfo:
         cost_range=(float(costs.min()), float(costs.max())) if priced and costs is not None else None,
         total_cost=float(costs.sum()) if priced and costs is not None else None,
         n_unpriced=m - costs.size if priced and costs is not None else 0,
-        n_groups=len(groups),
+        n_groups=_count(data.groups),
+        n_bundles=_count(data.bundles),
         n_decisions=data.n_classes + len(data.decisions),
         optimum=data.optimum,
         source=data.source,
     )
+
+
+def _count(labels: tuple[Any, ...] | None) -> int:
+    return len({label for label in labels or () if label not in (None, "", -1)})
 
 
 def _values(X: Any) -> tuple[str, str, float, float]:

@@ -165,8 +165,8 @@ def _cut_short(clf: SequentialClassifier) -> bool:
     """Whether the budget, and not the number of features, ends the order."""
     n_stages = clf.problem_.n_stages
     if clf.max_features is not None and n_stages == clf.max_features:
-        return bool(n_stages < clf._support.size)
-    return clf.max_cost is not None and bool(n_stages < clf._support.size)
+        return bool(n_stages < clf.support_.size)
+    return clf.max_cost is not None and bool(n_stages < clf.support_.size)
 
 
 def _spent(clf: SequentialClassifier, record: AcquisitionRecord) -> FloatArray:

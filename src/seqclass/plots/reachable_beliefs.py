@@ -117,8 +117,7 @@ class ReachableBeliefsDisplay:
         problem = policy.problem
         beliefs = reachable_beliefs(problem, policy, n_paths=n_paths)
         found = None
-        contexts = max([problem.n_contexts(stage) for stage in range(policy.n_stages)], default=0)
-        if problem.n_classes == 2 and contexts == 1 and problem.has_tables:
+        if problem.n_classes == 2 and problem.tables is not None and problem.tables.single:
             shown = cls(beliefs, **settings).n_stages
             found = thresholds(policy, max_stages=shown + 1, tolerance=1e-4)
         return cls(beliefs, found, **settings).plot(ax, title=title)

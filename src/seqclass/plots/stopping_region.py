@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass._validation import check_integer
-from seqclass.analysis.regions import drawn_lot, information_at
+from seqclass.analysis.regions import drawn_lot, information_at, n_contexts
 from seqclass.classifier import SequentialClassifier
 from seqclass.plots._style import NEUTRAL, PALE, legend_below, new_axes, open_frame, pale, shorten
 from seqclass.pomdp import DECIDE, Policy
@@ -109,7 +109,7 @@ class StoppingRegionDisplay:
         if policy.n_stages < 1:
             raise ValueError("the policy never asks for a feature: its horizon is 0 stages.")
         self.stage = check_integer(stage, "stage", 0, policy.n_stages - 1)
-        self.context = check_integer(context, "context", 0, problem.n_contexts(self.stage) - 1)
+        self.context = check_integer(context, "context", 0, n_contexts(problem, self.stage) - 1)
         self.lot = lot
         self.resolution = check_integer(_RESOLUTION[n_classes] if resolution is None else resolution, "resolution", 1)
         self.classes = _labels(classes, "classes", range(n_classes), n_classes)

@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, SharedVectors, backup
-from seqclass.pomdp.baselines import AcquireAll, DecideNow, FirstK, Lookahead, PosteriorThreshold
-from seqclass.pomdp.blended import BlendedValues
-from seqclass.pomdp.bounds import grid_lower_bound, sawtooth_lower_bound
+import warnings
+from typing import Any
+
+from seqclass.pomdp.alpha.vectors import AlphaSet, AlphaVectors, SharedVectors, backup
+from seqclass.pomdp.bounds.certificate import Certificate, certify
+from seqclass.pomdp.bounds.deterministic import grid_lower_bound, sawtooth_lower_bound
+from seqclass.pomdp.bounds.dual import LowerBound, clairvoyant_bound, dual_bound
+from seqclass.pomdp.bounds.optimum import optimal_cost
 from seqclass.pomdp.bridge import PomdpPyModels, PomdpPyPlanner, PomdpPyPolicy, to_pomdp_py
-from seqclass.pomdp.budget import solve_for_budget, within_budget
-from seqclass.pomdp.certificate import Certificate, certify, optimal_cost
-from seqclass.pomdp.defaults import default_solver
-from seqclass.pomdp.dual import LowerBound, clairvoyant_bound, dual_bound
-from seqclass.pomdp.evaluation import Evaluation, evaluate
-from seqclass.pomdp.exact import ExactValueIteration
-from seqclass.pomdp.execution import Acquisition, acquire
+from seqclass.pomdp.bundles import Bundle
+from seqclass.pomdp.execution.acquisition import Acquisition, acquire
+from seqclass.pomdp.execution.evaluation import Evaluation, evaluate
 from seqclass.pomdp.files import read_policy, write_pomdp, write_pomdpx
-from seqclass.pomdp.frontier import CostFrontier, cost_sweep
-from seqclass.pomdp.grid import GridValueIteration, GridValues
-from seqclass.pomdp.perseus import Perseus
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LookaheadPolicy, Policy, SolveInfo, SolveStep
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
-from seqclass.pomdp.pruned import PrunedLookaheadPolicy
-from seqclass.pomdp.randomised import RandomisedPolicy, RepricedPolicy, scale_prices
-from seqclass.pomdp.regression import CorrectedValues
-from seqclass.pomdp.solver import Solver, ValueSolver
-from seqclass.pomdp.spsa import LinearThresholdSPSA
-from seqclass.pomdp.steered import Steered
-from seqclass.pomdp.tables import TableProblem
-from seqclass.pomdp.thresholds import LinearThresholdPolicy
-from seqclass.pomdp.values import SteeringValues, StoppingValue, ValueFunction
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.repricing import RepricedPolicy, scale_prices
+from seqclass.pomdp.solvers.base import Solver, ValueSolver
+from seqclass.pomdp.solvers.correlated.bounded import BoundedLookaheadPolicy
+from seqclass.pomdp.solvers.correlated.corrected import CorrectedValues
+from seqclass.pomdp.solvers.correlated.solver import ProjectedValueIteration
+from seqclass.pomdp.solvers.defaults import default_solver
+from seqclass.pomdp.solvers.exact.solver import ExactValueIteration
+from seqclass.pomdp.solvers.grid import GridValueIteration
+from seqclass.pomdp.solvers.grid_program import GridValues
+from seqclass.pomdp.solvers.perseus import Perseus
+from seqclass.pomdp.solvers.rules.fixed import AcquireAll, DecideNow, FirstK, PosteriorThreshold
+from seqclass.pomdp.solvers.rules.lookahead import Lookahead
+from seqclass.pomdp.solvers.thresholds.policy import LinearThresholdPolicy
+from seqclass.pomdp.solvers.thresholds.spsa import LinearThresholdSPSA
+from seqclass.pomdp.sweeps.budget import solve_for_budget, within_budget
+from seqclass.pomdp.sweeps.frontier import CostFrontier, cost_sweep
+from seqclass.pomdp.sweeps.interpolated import InterpolatedValues
+from seqclass.pomdp.sweeps.randomised import RandomisedPolicy
+from seqclass.pomdp.table_problem import TableProblem
+from seqclass.pomdp.values import ProjectedValues, StoppingValue, ValueFunction
 
 __all__ = [
     "DECIDE",
@@ -37,7 +46,8 @@ __all__ = [
     "AcquisitionProblem",
     "AlphaSet",
     "AlphaVectors",
-    "BlendedValues",
+    "BoundedLookaheadPolicy",
+    "Bundle",
     "Certificate",
     "CorrectedValues",
     "CostFrontier",
@@ -49,6 +59,7 @@ __all__ = [
     "GridValueIteration",
     "GridValues",
     "InformationState",
+    "InterpolatedValues",
     "LinearThresholdPolicy",
     "LinearThresholdSPSA",
     "Lookahead",
@@ -60,15 +71,14 @@ __all__ = [
     "PomdpPyPlanner",
     "PomdpPyPolicy",
     "PosteriorThreshold",
-    "PrunedLookaheadPolicy",
+    "ProjectedValueIteration",
+    "ProjectedValues",
     "RandomisedPolicy",
     "RepricedPolicy",
     "SharedVectors",
     "SolveInfo",
     "SolveStep",
     "Solver",
-    "Steered",
-    "SteeringValues",
     "StoppingValue",
     "TableProblem",
     "ValueFunction",
@@ -92,3 +102,22 @@ __all__ = [
     "write_pomdp",
     "write_pomdpx",
 ]
+
+#: Names of 0.1, for one more release.
+_FORMER = {
+    "BlendedValues": "InterpolatedValues",
+    "PrunedLookaheadPolicy": "BoundedLookaheadPolicy",
+    "Steered": "ProjectedValueIteration",
+    "SteeringValues": "ProjectedValues",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _FORMER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn(f"{name} is now {_FORMER[name]}; the old name goes in 0.3.", DeprecationWarning, stacklevel=2)
+    return globals()[_FORMER[name]]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

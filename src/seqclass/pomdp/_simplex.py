@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from math import comb
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from seqclass._arrays import FloatArray, IntArray
+from seqclass._arrays import FloatArray, IntArray, chunks, row_sums
+
+#: Up to so many functions are interpolated one by one, more by a sparse matrix that serves all.
+_FEW_COLUMNS = 2
+_READ_BYTES = 2**22
 
 
 def grid_size(n_classes: int, resolution: int) -> int:
@@ -121,6 +127,59 @@ class SimplexGrid:
             + (high - low) * values[np.minimum(middle, largest) + offset]
             + low * values[np.minimum(last, largest) + offset]
         )
+
+    def read(
+        self, values: FloatArray, belief: FloatArray, interpolation: str, context: IntArray | None = None
+    ) -> FloatArray:
+        """Values of unnormalised beliefs, which scale with them.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_contexts * n_points,) or (n_contexts * n_points, m)
+            Values on the grid, one context after the other; of several functions a column each.
+        belief : ndarray of shape (n, n_classes)
+            Beliefs, of any scale.
+        interpolation : {"freudenthal", "nearest"}
+            How to read between grid points.
+        context : ndarray of int of shape (n,), optional
+            Context of each; not looked at where there is one only.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, m)
+        """
+        total = row_sums(belief)
+        normalised = belief / np.where(total > 0, total, 1.0)[:, None]
+        several = context is not None and len(values) > len(self.points)
+        offset: Any = context * len(self.points) if several else 0  # type: ignore[operator]
+        if values.ndim == 2 and values.shape[1] > _FEW_COLUMNS:
+            return self._many(values, normalised, total, interpolation, offset)
+        columns = values if values.ndim == 2 else values[:, None]
+        result = np.empty((len(belief), columns.shape[1]))
+        for part in chunks(len(belief), 8.0 * 8 * belief.shape[1], _READ_BYTES):
+            inside = offset[part] if several else 0
+            if interpolation == "nearest":
+                result[part] = columns[self.nearest(normalised[part]) + inside]
+                continue
+            for number, column in enumerate(columns.T):
+                result[part, number] = self.interpolate(np.ascontiguousarray(column), normalised[part], inside)
+        result *= total[:, None]
+        return result if values.ndim == 2 else result[:, 0]
+
+    def _many(
+        self, values: FloatArray, belief: FloatArray, total: FloatArray, interpolation: str, offset: Any
+    ) -> FloatArray:
+        """Many functions at once: one sparse matrix of interpolation weights serves all."""
+        if interpolation == "nearest":
+            vertices, weights = self.nearest(belief)[:, None], np.ones((len(belief), 1))
+        else:
+            vertices, weights = self.weights(belief)
+        vertices = vertices + np.reshape(offset, (-1, 1))
+        # of the index type that scipy would choose, so that it need not look
+        kind = np.int32 if max(vertices.size, len(values)) < 2**31 else np.int64
+        pointer = np.arange(0, vertices.size + 1, vertices.shape[1], dtype=kind)
+        parts = ((weights * total[:, None]).ravel(), vertices.ravel().astype(kind), pointer)
+        return np.asarray(sp.csr_array(parts, shape=(len(belief), len(values))) @ values)
 
     def weights(self, belief: FloatArray) -> tuple[IntArray, FloatArray]:
         """Grid points that `interpolate` reads for each belief and their weights, both (n, at most n_classes)."""

@@ -1,4 +1,4 @@
-"""Policies: which feature to buy next, or to decide."""
+"""Policies: which question to ask next, or to decide."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray, chunks, row_sums
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.values import ValueFunction
 
 #: What `Policy.act` answers where it is time to decide.
@@ -58,7 +59,7 @@ class SolveInfo:
         (both at `confidence`, per instance, in units of misclassification cost). NaN where no certificate was asked.
     gap : float
         ``(upper - lower) / upper``, 0 where `upper` is 0; less where the distance of the ends was estimated by itself,
-        path by path, as `Steered` does.
+        path by path, as `ProjectedValueIteration` does.
     seconds : float
         Wall-clock time of solving, the certificate's left out.
     n_stages : int
@@ -91,14 +92,14 @@ class SolveInfo:
 
 
 class Policy(ABC):
-    """An immutable rule that buys the next feature or decides.
+    """An immutable rule that asks a question or decides.
 
     Parameters
     ----------
     problem : AcquisitionProblem
         The problem it acts on.
     n_stages : int, optional
-        Horizon: it decides at this stage at the latest. By default all stages.
+        Horizon: it decides after so many questions at the latest. By default all.
     info : SolveInfo, optional
         What the solver reports.
 
@@ -109,7 +110,7 @@ class Policy(ABC):
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> class AcquireAll(Policy):
     ...     def _act(self, info):
-    ...         return np.full(len(info), self.problem.features[info.stage])
+    ...         return np.full(len(info), info.stage)
     >>> round(evaluate(problem, AcquireAll(problem)).cost, 3)
     0.25
     """
@@ -121,10 +122,10 @@ class Policy(ABC):
 
     @abstractmethod
     def _act(self, info: InformationState) -> IntArray:
-        """Feature to buy for each row, or -1 to decide, at a stage before the horizon."""
+        """Question to ask of each row, or -1 to decide, at a stage before the horizon."""
 
     def act(self, info: InformationState) -> IntArray:
-        """Feature to buy next for each row, or -1 to decide.
+        """Question to ask next of each row, or -1 to decide; in a fixed order the question is the stage's.
 
         Parameters
         ----------
@@ -139,9 +140,40 @@ class Policy(ABC):
             return np.full(len(info), DECIDE)
         return self._act(info)
 
+    def following(self, info: InformationState) -> IntArray:
+        """Question that comes next wherever it goes on, (n,): in a fixed order the stage's.
+
+        Parameters
+        ----------
+        info : InformationState
+            What is known of ``n`` instances.
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+            -1 where no question is left, or the policy does not tell.
+        """
+        known = not self.problem.free and info.stage < self.n_stages
+        return np.full(len(info), info.stage if known else DECIDE)
+
     def decide(self, belief: FloatArray) -> IntArray:
         """Index of the cheapest decision for each belief, (n,)."""
         return self.problem.decide(belief)
+
+    def continuation_cost(self, info: InformationState) -> FloatArray:
+        """Expected cost of going on, the next price included, (n,); NaN where the policy cannot tell.
+
+        Parameters
+        ----------
+        info : InformationState
+            What is known of ``n`` instances.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            inf where nothing more can be asked.
+        """
+        return np.full(len(info), np.nan)
 
     def begin(self) -> tuple[InformationState, FloatArray]:
         """Return what is known before anything is acquired, a row for each lot, and the lots' probabilities.
@@ -207,28 +239,17 @@ class LookaheadPolicy(Policy):
         go_on = np.zeros(len(info), dtype=bool)
         # look-ahead is spared where stopping is optimal for certain, or a known plan already pays
         rows = np.flatnonzero(~info.settled)
-        context = None if info.context is None else info.context[rows]
         surcharge = info.price[rows] - self.problem.prices[info.stage]
-        pays = self.values.plan_cost(info.stage, info.belief[rows], context) + surcharge < stop[rows]
+        pays = self.values.plan_cost(info, rows) + surcharge < stop[rows]
         go_on[rows[pays]] = True
         rows = rows[~pays]
         row_bytes = 8.0 * 3 * float(self.problem.n_outcomes[info.stage]) * self.problem.n_classes
         for part in chunks(len(rows), row_bytes):
             go_on[rows[part]] = self.continuation_cost(info[rows[part]]) < stop[rows[part]]
-        return np.where(go_on, self.problem.features[info.stage], DECIDE)
+        return np.where(go_on, info.stage, DECIDE)
 
     def continuation_cost(self, info: InformationState) -> FloatArray:
-        """Price of the next feature plus the expected value after it, (n,); inf at the horizon.
-
-        Parameters
-        ----------
-        info : InformationState
-            What is known of ``n`` instances.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Price of the next question plus the expected value after it, (n,); inf at the horizon."""
         if info.stage >= self.n_stages:
             return np.full(len(info), np.inf)
         return np.asarray(info.price + row_sums(self.values.successor_values(info)))
@@ -242,8 +263,8 @@ class FunctionPolicy(Policy):
     problem : AcquisitionProblem
         The problem it acts on.
     function : callable
-        ``function(info)`` gives for each row of an `InformationState`, or for all of them at once, whether to buy the
-        next feature (bool), or the feature to buy and -1 to decide (int).
+        ``function(info)`` gives for each row of an `InformationState`, or for all of them at once, the question to ask
+        and -1 to decide (int), or in a fixed order whether to go on (bool).
     n_stages : int, optional
         Horizon; by default all stages.
 
@@ -275,5 +296,7 @@ class FunctionPolicy(Policy):
                 f"{answer.shape}."
             )
         if answer.dtype.kind == "b":
-            answer = np.where(answer, self.problem.features[info.stage], DECIDE)
+            if self.problem.free:
+                raise ValueError("function must name the question to ask: several are open in a free problem.")
+            answer = np.where(answer, info.stage, DECIDE)
         return np.array(np.broadcast_to(answer, len(info)), dtype=np.intp)

@@ -1,49 +1,65 @@
-"""The acquisition problem: a staged process that buys features one at a time."""
+"""The acquisition problem: questions with prices, bought one at a time until a decision is taken."""
 
 from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray, lower_envelope, row_sums
-from seqclass._validation import check_costs, check_distribution
+from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks, lower_envelope, row_sums, smallest_int
+from seqclass._validation import check_costs, check_distribution, check_integer, check_real
+from seqclass.pomdp.bundles import Bundle
+from seqclass.pomdp.information import OPEN, InformationState
+from seqclass.pomdp.tables import Tables
 
 #: Two costs closer than this share of the dearest decision are a tie, so that batch size and BLAS change no answer.
 TIE = 1e-12
+#: What sums up to a budget but for rounding is within it.
+_WITHIN = 1 + 1e-12
 
 
 class AcquisitionProblem(ABC):
-    """A sequential acquisition problem with a fixed order of features.
+    """A problem of sequential acquisition: which question to ask next, and when to stop and decide.
 
-    At stage ``k`` the features of stages ``0..k-1`` have been asked; the decision maker stops, at the stopping cost
-    ``g(belief) = min_j belief @ decision_costs[:, j]``, or pays for the feature of stage ``k``.
+    A *question* has a price and shows one of its outcomes. The decision maker either stops, at the stopping cost
+    ``g(belief) = min_j belief @ decision_costs[:, j]``, or pays for one of the questions that are open. In a *fixed
+    order* question ``k`` is asked at stage ``k``: the questions ``0..k-1`` have been asked, and ``k`` is the only one
+    open. In a *free* problem whatever was not asked yet is open, and what to ask next may depend on what was seen.
+
     What the next likelihood looks at, beyond the belief, is an opaque *state* that the problem keeps, one row an
-    instance; any object that can be indexed by an array of row numbers will do.
-
-    Subclasses give `start`, `likelihood` and `advance`; those with finitely many states also `contexts`,
-    `successor_contexts` and `context_likelihood`, which is what "has tables" means.
+    instance; any object that can be indexed by an array of row numbers will do. A problem that has finitely many such
+    states, in a fixed order, may offer them as `tables`; a free problem whose states are no arrays overrides `join`.
 
     Parameters
     ----------
     prior : array-like of shape (n_classes,)
         P(class) before anything is acquired.
-    prices : array-like of shape (n_stages,)
-        Price of each stage's feature, in units of misclassification cost.
-    n_outcomes : array-like of int of shape (n_stages,)
-        Number of outcomes of each stage's feature.
+    prices : array-like of shape (n_questions,)
+        Price of each question, in units of misclassification cost.
+    n_outcomes : array-like of int of shape (n_questions,)
+        Number of outcomes of each question.
     decision_costs : array-like of shape (n_classes, n_decisions)
         Cost of each decision when each class is true.
-    features : array-like of int of shape (n_stages,), optional
-        The feature that each stage asks for; by default feature ``k`` at stage ``k``.
-    groups : array-like of int of shape (n_stages,), optional
-        Group of each stage's feature, -1 for none. The first feature of a group that is acquired costs its full price.
-    full_prices : array-like of shape (n_stages,), optional
-        Full price of each stage's feature, read where no feature of its group has been acquired before.
+    features : array-like of int of shape (n_questions,), optional
+        The feature that each question asks for; by default feature ``k`` for question ``k``.
+    groups : array-like of int of shape (n_questions,), optional
+        Group of each question, -1 for none. The first of a group that is acquired costs its full price.
+    full_prices : array-like of shape (n_questions,), optional
+        Full price of each question, read where nothing of its group has been acquired before.
+    free : bool
+        Whether the questions may be asked in any order.
+    max_questions : int, optional
+        Most questions asked of an instance, missing answers included; for a free problem.
+    max_cost : float, optional
+        Most that is paid for an instance; for a free problem.
+    bundles : sequence of Bundle or None of length n_questions, optional
+        What a question shows that shows several features at once, None for any other. Its ``n_outcomes`` are those in
+        which all features are seen, unless they are too many (see `is_sampled`).
 
     Attributes
     ----------
@@ -56,14 +72,20 @@ class AcquisitionProblem(ABC):
     >>> class Coin(AcquisitionProblem):
     ...     def start(self, n):
     ...         return np.zeros(n)
-    ...     def likelihood(self, stage, state):
+    ...     def likelihood(self, question, state):
     ...         return np.tile([[0.9, 0.2], [0.1, 0.8]], (len(state), 1, 1))
-    ...     def advance(self, stage, state, outcome):
+    ...     def advance(self, question, state, outcome):
     ...         return state
     >>> problem = Coin([0.5, 0.5], prices=[0.1], n_outcomes=[2], decision_costs=1 - np.eye(2))
     >>> problem.stopping_cost(problem.prior), problem.begin().predictive
     (array(0.5), array([[0.55, 0.45]]))
     """
+
+    # problems read from files of 0.1 lack these
+    free: bool = False
+    max_questions: int | None = None
+    max_cost: float | None = None
+    bundles: Sequence[Bundle | None] | None = None
 
     def __init__(
         self,
@@ -74,36 +96,56 @@ class AcquisitionProblem(ABC):
         features: npt.ArrayLike | None = None,
         groups: npt.ArrayLike | None = None,
         full_prices: npt.ArrayLike | None = None,
+        *,
+        free: bool = False,
+        max_questions: int | None = None,
+        max_cost: float | None = None,
+        bundles: Sequence[Bundle | None] | None = None,
     ) -> None:
         self.prior = check_distribution(prior, None, "prior")
         self.prices = check_costs(prices, "prices")
         if self.prices.ndim != 1:
-            raise ValueError(f"prices must be a vector, one price a stage, got shape {self.prices.shape}.")
+            raise ValueError(f"prices must be a vector, one price a question, got shape {self.prices.shape}.")
         self.decision_costs = check_costs(decision_costs, "decision_costs")
         if self.decision_costs.ndim != 2 or self.decision_costs.shape[0] != self.n_classes or not self.n_decisions:
             raise ValueError(
                 "decision_costs must have one row a class and one column a decision, here "
                 f"{self.n_classes} rows; got shape {self.decision_costs.shape}."
             )
-        shape = (self.n_stages,)
+        shape = (self.n_questions,)
         self.n_outcomes = np.array(n_outcomes, dtype=np.intp)
-        self.features = np.arange(self.n_stages) if features is None else np.array(features, dtype=np.intp)
+        self.features = np.arange(self.n_questions) if features is None else np.array(features, dtype=np.intp)
         self.groups = None if groups is None else np.array(groups, dtype=np.intp)
-        for name in ("n_outcomes", "features", "groups"):
-            value = getattr(self, name)
+        for name, value in (("n_outcomes", self.n_outcomes), ("features", self.features), ("groups", self.groups)):
             if value is not None and value.shape != shape:
-                raise ValueError(f"{name} must have one entry a stage, {shape}, got {value.shape}.")
-        if self.n_stages and self.n_outcomes.min() < 1:
-            raise ValueError("n_outcomes must be at least 1 at every stage.")
+                raise ValueError(f"{name} must have one entry a question, {shape}, got {value.shape}.")
+        if self.n_questions and self.n_outcomes.min() < 1:
+            raise ValueError("n_outcomes must be at least 1 for every question.")
         self.full_prices = self.prices if full_prices is None else check_costs(full_prices, "full_prices", shape)
         if (self.full_prices < self.prices).any():
             raise ValueError("full_prices must not be below prices: a discount cannot raise a price.")
         self.perfect_cost: FloatArray = self.decision_costs.min(axis=1)
+        self.free = bool(free)
+        if not free and (max_questions is not None or max_cost is not None):
+            raise ValueError("max_questions and max_cost belong to a free problem; cut a fixed order by within_budget.")
+        if bundles is not None and any(bundle is not None for bundle in bundles):
+            if len(bundles) != self.n_questions:
+                raise ValueError(f"bundles must have one entry a question, {self.n_questions}, got {len(bundles)}.")
+            self.bundles = list(bundles)
+        if max_questions is not None:
+            self.max_questions = check_integer(max_questions, "max_questions", 0)
+        if max_cost is not None:
+            self.max_cost = check_real(max_cost, "max_cost", 0)
+
+    @property
+    def n_questions(self) -> int:
+        """Number of questions."""
+        return int(self.prices.size)
 
     @property
     def n_stages(self) -> int:
-        """Number of features in the order."""
-        return int(self.prices.size)
+        """Most questions that can be asked of an instance; in a fixed order, their number."""
+        return self.n_questions if self.max_questions is None else min(self.max_questions, self.n_questions)
 
     @property
     def n_classes(self) -> int:
@@ -120,62 +162,126 @@ class AcquisitionProblem(ABC):
         """Costs closer than this are equal, in units of cost."""
         return TIE * float(self.decision_costs.max() or 1.0)
 
-    @property
-    def has_tables(self) -> bool:
-        """Whether the states are finitely many and numbered by `contexts`."""
-        return False
-
-    @property
-    def has_contexts(self) -> bool:
-        """Whether `contexts` numbers the rows, even where a stage has one context only."""
-        return self.contexts(0, self.start(1)) is not None
-
     @abstractmethod
     def start(self, n: int) -> Any:
         """State of ``n`` instances before anything is acquired."""
 
     @abstractmethod
-    def likelihood(self, stage: int, state: Any) -> FloatArray:
-        """P(outcome of the stage's feature | what was seen, class), shape (n, n_outcomes, n_classes)."""
+    def likelihood(self, question: int, state: Any) -> FloatArray:
+        """P(outcome of the question | what was seen, class), shape (n, n_outcomes, n_classes)."""
 
     @abstractmethod
-    def advance(self, stage: int, state: Any, outcome: IntArray) -> Any:
-        """State after the stage's feature showed ``outcome`` (n,); -1 is missing."""
+    def advance(self, question: int, state: Any, outcome: IntArray) -> Any:
+        """State after the question showed ``outcome`` (n,); -1 is missing, and takes nothing back that was seen."""
 
-    def state_in(self, stage: int, context: int = 0) -> Any:
-        """State of one instance in a context, as if all features that the context does not tell had been missing."""
-        state = self.start(1)
-        for earlier in range(stage):
-            state = self.advance(earlier, state, np.full(1, -1))
-        return state
+    def bundle(self, question: int) -> Bundle | None:
+        """What a question shows where it shows several features at once; None where it shows one."""
+        return None if self.bundles is None else self.bundles[question]
 
-    def n_contexts(self, stage: int) -> int:
-        """Number of distinct contexts at a stage."""
-        return 1
+    def members(self, question: int) -> IntArray:
+        """Features that a question shows."""
+        bundle = self.bundle(question)
+        return self.features[question : question + 1] if bundle is None else bundle.features
 
-    def contexts(self, stage: int, state: Any) -> IntArray | None:
-        """Context number of each row, or None where one context serves all."""
-        return None
+    def is_sampled(self, question: int) -> bool:
+        """Whether `likelihood` stands for more outcomes than it lists: those of `atoms`, a sample."""
+        return False
 
-    def successor_contexts(self, stage: int, context: IntArray | None) -> IntArray | None:
-        """Context at the next stage for each outcome, shape (n, n_outcomes); None where there is one."""
-        return None
+    @property
+    def samples(self) -> bool:
+        """Whether any question is sampled."""
+        return self.bundles is not None and any(self.is_sampled(question) for question in range(self.n_questions))
 
-    def context_likelihood(self, stage: int, context: IntArray | None) -> FloatArray:
-        """Likelihood of rows given by their context number: (n, V, C), or (1, V, C) if there is one context.
+    def atoms(self, question: int, state: Any) -> IntArray:
+        """Outcomes that `likelihood` is about where it is sampled, (n, n_outcomes)."""
+        raise NotImplementedError(f"{type(self).__name__} lists all outcomes of its questions.")
 
-        Raises
-        ------
-        NotImplementedError
-            If the problem has no tables.
+    def draw(self, question: int, info: InformationState, rows: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw an outcome of a sampled question for each of some rows, perhaps repeated, as the model has it."""
+        raise NotImplementedError(f"{type(self).__name__} lists all outcomes of its questions.")
+
+    def observed(self, question: int, state: Any, outcome: IntArray) -> FloatArray:
+        """P(outcome | what was seen, class) of outcomes that were seen, whole or in part, (n, n_classes)."""
+        likelihood, bundle = self.likelihood(question, state), self.bundle(question)
+        if bundle is not None:
+            return bundle.marginal(likelihood, outcome)
+        return np.asarray(likelihood[np.arange(len(outcome)), outcome])
+
+    def join(self, states: Sequence[Any]) -> Any:
+        """Put the rows of several states together, one after the other."""
+        if all(isinstance(state, np.ndarray) for state in states):
+            return np.concatenate(states)
+        raise TypeError(
+            f"{type(self).__name__} must give join(states), which puts the rows of several states together: rows that "
+            "ask different questions advance apart."
+        )
+
+    def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
+        """P(outcome | what was seen, class) of many questions at once.
+
+        Parameters
+        ----------
+        questions : ndarray of int of shape (m,)
+            The questions.
+        state : object
+            State of ``n`` instances.
+
+        Returns
+        -------
+        ndarray of shape (n, m, V, n_classes)
+            V is the largest number of outcomes of these questions; zero beyond a question's own. May be read-only.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no tables.")
+        widest = int(self.n_outcomes[questions].max(initial=1))
+        result = np.zeros((len(state), len(questions), widest, self.n_classes))
+        for place, question in enumerate(questions.tolist()):
+            result[:, place, : self.n_outcomes[question]] = self.likelihood(question, state)
+        return result
+
+    def costs_after(self, questions: IntArray, info: InformationState, vectors: FloatArray | None = None) -> FloatArray:
+        """Expected stopping cost after each of some questions, their prices left out, (n, m).
+
+        Parameters
+        ----------
+        questions : ndarray of int of shape (m,)
+            The questions, open or not.
+        info : InformationState
+            What is known of ``n`` instances.
+        vectors : ndarray of shape (k, n_classes), optional
+            What may be had after the answer, by class; by default the costs of the decisions.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+        """
+        vectors = self.decision_costs.T if vectors is None else vectors
+        cost = np.empty((len(info), len(questions)))
+        whole = np.array([self.bundle(q) is not None for q in questions.tolist()], dtype=bool)
+        # bundles have many outcomes, for which the other questions need not make room
+        for places in [np.flatnonzero(~whole), *np.flatnonzero(whole)[:, None]]:
+            if not places.size:
+                continue
+            asked = questions[places]
+            widest = float(self.n_outcomes[asked].max())
+            for part in chunks(len(info), 8.0 * 3 * len(asked) * widest * max(self.n_classes, len(vectors))):
+                some = info[np.arange(len(info))[part]]
+                joint = self.likelihoods_of(asked, some.state) * some.belief[:, None, None]
+                cost[part, places] = row_sums(lower_envelope(joint, vectors))
+        return cost
+
+    def rest(self, stage: int) -> FloatArray:
+        """Price of a stage of a fixed order and the cost of knowing the class then, by class: no rest costs less."""
+        return np.asarray(self.prices[stage] + self.perfect_cost)
+
+    @property
+    def tables(self) -> Tables | None:
+        """The finitely many contexts of a fixed order and their likelihoods; None where there are none."""
+        return None
 
     def projection(self, max_contexts: int) -> AcquisitionProblem | None:
         """Return a problem with tables that stands in for this one, None if there is none.
 
-        It remembers of what was seen only enough for ``max_contexts`` contexts a stage; its `contexts` reads the states
-        of this problem as well as its own.
+        It remembers of what was seen only enough for ``max_contexts`` contexts a stage; its tables read the states of
+        this problem as well as its own.
         """
         return None
 
@@ -206,6 +312,26 @@ class AcquisitionProblem(ABC):
         other.perfect_cost = other.decision_costs.min(axis=1)
         return other
 
+    def first(self, n_stages: int) -> AcquisitionProblem:
+        """Return a fixed order's first stages as a problem of their own.
+
+        Parameters
+        ----------
+        n_stages : int
+            How many.
+
+        Returns
+        -------
+        AcquisitionProblem
+        """
+        arrays: dict[str, Any] = {name: getattr(self, name)[:n_stages] for name in self._by_question()}
+        return self.replace(**arrays)
+
+    def _by_question(self) -> list[str]:
+        """Names of the attributes that are indexed by question."""
+        always = ["prices", "full_prices", "n_outcomes", "features"]
+        return [*always, *(name for name in ("groups", "bundles") if getattr(self, name) is not None)]
+
     def stopping_cost(self, belief: FloatArray) -> FloatArray:
         """``g(belief)``: cost of the best decision now, (n,); linear in the scale of ``belief``."""
         return lower_envelope(belief, self.decision_costs.T)
@@ -215,174 +341,26 @@ class AcquisitionProblem(ABC):
         costs = belief @ self.decision_costs
         return np.asarray((costs <= costs.min(axis=-1, keepdims=True) + self.tie).argmax(axis=-1))
 
+    def open(self, info: InformationState) -> BoolArray:
+        """Which questions may be asked now, (n, n_questions); in a free problem all not asked and affordable."""
+        shape = (len(info), self.n_questions)
+        if info.stage >= self.n_stages:
+            return np.zeros(shape, dtype=bool)
+        if not self.free:
+            return np.broadcast_to(np.arange(self.n_questions) == info.stage, shape)
+        assert info.seen is not None  # of a free problem it always is
+        result: BoolArray = info.seen == OPEN
+        if self.max_cost is not None:
+            result = result & (info.spent[:, None] + info.prices <= self.max_cost * _WITHIN)
+        return result
+
     def begin(self, n: int = 1) -> InformationState:
         """Information state of ``n`` instances of which nothing is known."""
-        paid = None
+        paid = seen = None
         if self.groups is not None:
             paid = np.zeros((n, int(self.groups.max(initial=-1)) + 1), dtype=bool)
-        return InformationState(self, 0, np.tile(self.prior, (n, 1)), self.start(n), paid)
-
-
-class InformationState:
-    """What is known of a batch of instances, all at one stage.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem the instances belong to.
-    stage : int
-        Number of features asked so far.
-    belief : ndarray of shape (n, n_classes)
-        Class posterior of each instance.
-    state : object
-        The problem's own state, indexable by rows.
-    paid : ndarray of bool of shape (n, n_groups) or None
-        Groups of which a feature has been acquired.
-    lot : ndarray of int of shape (n,), optional
-        The lot that each instance drew, under a randomised policy.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> state = problem.begin(2).update(np.array([0, 1]))
-    >>> state.stage, state.belief.round(3).tolist()
-    (1, [[0.818, 0.182], [0.111, 0.889]])
-    """
-
-    def __init__(
-        self,
-        problem: AcquisitionProblem,
-        stage: int,
-        belief: FloatArray,
-        state: Any,
-        paid: BoolArray | None,
-        lot: IntArray | None = None,
-    ) -> None:
-        self.problem = problem
-        self.stage = stage
-        self.belief = belief
-        self.state = state
-        self.paid = paid
-        self.lot = lot
-
-    def __len__(self) -> int:
-        return int(self.belief.shape[0])
-
-    def __getitem__(self, rows: IntArray | BoolArray) -> InformationState:
-        """Return the information state of some rows (an array of numbers or a mask)."""
-        part = self._take(rows)
-        if "joint" in self.__dict__:  # what look-ahead computed serves the update as well
-            part.__dict__["joint"] = self.joint[rows]
-        return part
-
-    def _take(self, rows: IntArray | BoolArray) -> InformationState:
-        paid = None if self.paid is None else self.paid[rows]
-        lot = None if self.lot is None else self.lot[rows]
-        return InformationState(self.problem, self.stage, self.belief[rows], self.state[rows], paid, lot)
-
-    @cached_property
-    def likelihood(self) -> FloatArray:
-        """P(next outcome | what was seen, class), (n, n_outcomes, n_classes)."""
-        return self.problem.likelihood(self.stage, self.state)
-
-    @cached_property
-    def joint(self) -> FloatArray:
-        """P(next outcome, class | what was seen): the unnormalised successors, (n, n_outcomes, n_classes)."""
-        return np.asarray(self.likelihood * self.belief[:, None, :])
-
-    @cached_property
-    def predictive(self) -> FloatArray:
-        """P(next outcome | what was seen), (n, n_outcomes)."""
-        return row_sums(self.joint)
-
-    @cached_property
-    def context(self) -> IntArray | None:
-        """Context number of each row, or None where there is one context."""
-        return self.problem.contexts(self.stage, self.state)
-
-    @property
-    def price(self) -> FloatArray:
-        """Price of the next feature for each row, (n,)."""
-        problem, stage = self.problem, self.stage
-        price = np.full(len(self), problem.prices[stage])
-        if self.paid is not None and problem.groups is not None and problem.groups[stage] >= 0:
-            price[~self.paid[:, problem.groups[stage]]] = problem.full_prices[stage]
-        return price
-
-    @cached_property
-    def stopping_cost(self) -> FloatArray:
-        """Cost of the best decision now, (n,)."""
-        return self.problem.stopping_cost(self.belief)
-
-    @property
-    def settled(self) -> BoolArray:
-        """Rows where stopping is optimal for certain: one more price costs more than knowing the class saves."""
-        if self.stage >= self.problem.n_stages:
-            return np.ones(len(self), dtype=bool)
-        bound = self.problem.prices[self.stage] + self.belief @ self.problem.perfect_cost
-        return np.asarray(self.stopping_cost <= bound + self.problem.tie)
-
-    def update(
-        self, outcome: IntArray, rows: IntArray | None = None, *, charge_missing: bool = False
-    ) -> InformationState:
-        """Information state after the next feature showed ``outcome``.
-
-        Parameters
-        ----------
-        outcome : ndarray of int of shape (m,)
-            What was seen; -1 is missing and leaves the belief as it is.
-        rows : ndarray of int of shape (m,), optional
-            The row of this state that each outcome belongs to; by default each row once.
-        charge_missing : bool
-            Whether a missing feature is paid for all the same; its group is then paid for as well.
-
-        Returns
-        -------
-        InformationState
-            ``m`` rows at the next stage.
-
-        Raises
-        ------
-        ValueError
-            If an outcome is out of range or has probability zero; the message names feature and value.
-        """
-        parent = self if rows is None else self._take(rows)
-        outcome = np.asarray(outcome)
-        self._check_range(outcome)
-        seen = np.flatnonzero(outcome >= 0)
-        belief = parent.belief.copy()
-        source = seen if rows is None else rows[seen]
-        if "joint" in self.__dict__:
-            joint = self.joint[source, outcome[seen]]
-        else:  # only what was seen is needed, not every outcome
-            joint = self.likelihood[source, outcome[seen]] * self.belief[source]
-        total = joint.sum(axis=1, keepdims=True)
-        if total.size and total.min() <= 0:
-            value = int(outcome[seen[int(total.argmin())]])
-            raise ValueError(
-                f"feature {self.problem.features[self.stage]}: outcome {value} has probability zero given what was "
-                "seen before, so no belief follows; smooth the likelihoods or check the value."
-            )
-        belief[seen] = joint / total
-        state = self.problem.advance(self.stage, parent.state, outcome)
-        paid = parent._pay((outcome >= 0) | charge_missing)
-        return InformationState(self.problem, self.stage + 1, belief, state, paid, parent.lot)
-
-    def _pay(self, acquired: BoolArray) -> BoolArray | None:
-        groups = self.problem.groups
-        if self.paid is None or groups is None or groups[self.stage] < 0:
-            return self.paid
-        paid: BoolArray = self.paid.copy()
-        paid[acquired, groups[self.stage]] = True
-        return paid
-
-    def _check_range(self, outcome: IntArray) -> None:
-        n_outcomes = self.problem.n_outcomes[self.stage]
-        wrong = (outcome < -1) | (outcome >= n_outcomes)
-        if wrong.any():
-            raise ValueError(
-                f"feature {self.problem.features[self.stage]}: outcome {int(outcome[wrong.argmax()])} is not in "
-                f"0..{n_outcomes - 1} (-1 is missing)."
-            )
+        if self.free:
+            bundles = [bundle.n_codes for bundle in self.bundles or () if bundle is not None]
+            kind = smallest_int(max([int(self.n_outcomes.max(initial=1)), *bundles]) - 1)
+            seen = np.full((n, self.n_questions), OPEN, dtype=kind)
+        return InformationState(self, 0, np.tile(self.prior, (n, 1)), self.start(n), paid, seen=seen)

@@ -7,7 +7,9 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.tables import Tables
 
 
 class ValueFunction(ABC):
@@ -48,7 +50,7 @@ class ValueFunction(ABC):
         return 0
 
     @abstractmethod
-    def _continuation(self, stage: int, belief: FloatArray, context: IntArray | None) -> FloatArray:
+    def _continuation(self, stage: int, belief: FloatArray, context: IntArray) -> FloatArray:
         """Cost of going on at a stage before the horizon, (n,); may be ``inf`` where it is not known."""
 
     def value(self, stage: int, belief: FloatArray, context: IntArray | None = None) -> FloatArray:
@@ -61,7 +63,7 @@ class ValueFunction(ABC):
         belief : ndarray of shape (n, n_classes)
             Beliefs, of any positive scale; an all-zero row has value zero.
         context : ndarray of int of shape (n,), optional
-            Context of each row, where the problem has several.
+            Context of each row; left out, the first one of the stage.
 
         Returns
         -------
@@ -70,19 +72,38 @@ class ValueFunction(ABC):
         stop = self.problem.stopping_cost(belief)
         if stage >= self.n_stages:
             return stop
+        if context is None:
+            context = np.broadcast_to(np.intp(0), len(belief))
         return np.minimum(stop, self._continuation(stage, belief, context))
 
-    def plan_cost(self, stage: int, belief: FloatArray, context: IntArray | None = None) -> FloatArray:
-        """Cost of going on by a stored plan, (n,): no less than what one step of look-ahead finds; inf if none is."""
-        return np.full(len(belief), np.inf)
+    def plan_cost(self, info: InformationState, rows: IntArray) -> FloatArray:
+        """Cost of going on by a stored plan: no less than what one step of look-ahead finds; inf where there is none.
+
+        Parameters
+        ----------
+        info : InformationState
+            What is known, at a stage before the horizon.
+        rows : ndarray of int of shape (m,)
+            The rows that are meant.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        return np.full(len(rows), np.inf)
 
     def successor_values(self, info: InformationState) -> FloatArray:
-        """Value of each unnormalised successor of the next feature, (n, n_outcomes); the sum is the expectation."""
-        joint = info.joint
-        n, n_outcomes, n_classes = joint.shape
-        context = self.problem.successor_contexts(info.stage, info.context)
-        flat = None if context is None else context.ravel()
-        return self.value(info.stage + 1, joint.reshape(-1, n_classes), flat).reshape(n, n_outcomes)
+        """Value of each unnormalised successor of the next question, (n, n_outcomes); the sum is the expectation."""
+        n, n_outcomes, n_classes = info.joint.shape
+        belief = info.joint.reshape(-1, n_classes)
+        return self.value(info.stage + 1, belief, self._successors(info)).reshape(n, n_outcomes)
+
+    def _successors(self, info: InformationState) -> IntArray | None:
+        """Context after each outcome of each row, one row after the other."""
+        tables = self.problem.tables
+        if tables is None or info.context is None:
+            return None
+        return tables.successors(info.stage, info.context).reshape(-1)
 
 
 class StoppingValue(ValueFunction):
@@ -107,11 +128,11 @@ class StoppingValue(ValueFunction):
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
         super().__init__(problem, problem.n_stages if n_stages is None else n_stages)
 
-    def _continuation(self, stage: int, belief: FloatArray, context: IntArray | None) -> FloatArray:
+    def _continuation(self, stage: int, belief: FloatArray, context: IntArray) -> FloatArray:
         return np.full(len(belief), np.inf)
 
 
-class SteeringValues(ValueFunction):
+class ProjectedValues(ValueFunction):
     """Values of a projection, read at the beliefs and states of the problem itself.
 
     Parameters
@@ -128,13 +149,15 @@ class SteeringValues(ValueFunction):
     >>> import numpy as np
     >>> from seqclass.pomdp import StoppingValue, TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> values = SteeringValues(problem, problem, StoppingValue(problem))
+    >>> values = ProjectedValues(problem, problem, StoppingValue(problem))
     >>> values.successor_values(problem.begin()).round(3)
     array([[0.1 , 0.05]])
     """
 
     def __init__(self, problem: AcquisitionProblem, projection: AcquisitionProblem, values: ValueFunction) -> None:
         super().__init__(problem, values.n_stages)
+        if projection.tables is None:
+            raise ValueError(f"projection must have tables, and this {type(projection).__name__} has none.")
         self.projection = projection
         self.values = values
 
@@ -144,25 +167,19 @@ class SteeringValues(ValueFunction):
         return self.values.size
 
     def value(self, stage: int, belief: FloatArray, context: IntArray | None = None) -> FloatArray:
-        """Cost-to-go by the projection; see `ValueFunction.value`.
-
-        Contexts are those of the projection; left out, nothing is known but the belief.
-        """
-        if context is None and self.projection.has_contexts:
-            context = np.zeros(len(belief), dtype=np.intp)
+        """Cost-to-go by the projection, whose contexts these are; see `ValueFunction.value`."""
         return self.values.value(stage, belief, context)
 
-    def successor_values(self, info: InformationState) -> FloatArray:
-        """Value of each unnormalised successor of the next feature, (n, n_outcomes)."""
-        n, n_outcomes, n_classes = info.joint.shape
-        belief = info.joint.reshape(-1, n_classes)
-        return self.value(info.stage + 1, belief, self._successors(info)).reshape(n, n_outcomes)
+    @property
+    def tables(self) -> Tables:
+        """The projection's."""
+        tables = self.projection.tables
+        assert tables is not None  # it was looked at when this was made
+        return tables
 
-    def _successors(self, info: InformationState) -> IntArray | None:
-        """Context of the projection after each outcome of each row, one row after the other."""
-        context = self.projection.contexts(info.stage, info.state)
-        after = self.projection.successor_contexts(info.stage, context)
-        return None if after is None else after.ravel()
+    def _successors(self, info: InformationState) -> IntArray:
+        tables = self.tables
+        return tables.successors(info.stage, tables.contexts(info.stage, info.state)).reshape(-1)
 
-    def _continuation(self, stage: int, belief: FloatArray, context: IntArray | None) -> FloatArray:
+    def _continuation(self, stage: int, belief: FloatArray, context: IntArray) -> FloatArray:
         return self.values._continuation(stage, belief, context)

@@ -6,7 +6,7 @@ from seqclass.experiment import LabelledRecord, Results
 from seqclass.report._acquisition_map import acquisition_map
 from seqclass.report._calibration import calibration_curves
 from seqclass.report._feature_counts import histograms
-from seqclass.report._markup import element, esc
+from seqclass.report._markup import Markup, element, together
 from seqclass.report._ways import calibration, codes_of, feature_counts, shares_of
 from seqclass.report.explore import left_out, sequential_methods, some
 
@@ -14,7 +14,7 @@ from seqclass.report.explore import left_out, sequential_methods, some
 MOST = 24
 
 
-def acquisition_section(results: Results, price: float | None = None) -> str:
+def acquisition_section(results: Results, price: float | None = None) -> Markup:
     """Section with three pictures of each sequential method on each data set, from the instances that were kept.
 
     Parameters
@@ -26,10 +26,9 @@ def acquisition_section(results: Results, price: float | None = None) -> str:
 
     Returns
     -------
-    str
-        Markup.
+    Markup
     """
-    drawn: list[str] = []
+    drawn: list[Markup] = []
     left: list[str] = []
     bare: list[str] = []
     having = set(results.keys_with("instances"))
@@ -46,16 +45,16 @@ def acquisition_section(results: Results, price: float | None = None) -> str:
         drawn.append(_pictures(f"way-{len(drawn)}", f"{title}, price {at:g}", kept, is_open=not drawn))
     if not drawn:
         why = "no instances are kept of them" if bare else "there are none"
-        return f"<p>What methods that ask for features one by one acquired cannot be drawn: {why}.</p>"
+        return element("p", f"What methods that ask for features one by one acquired cannot be drawn: {why}.")
     notes = [
         "Of the instances that were kept, over all folds and seeds. Press a name to open or close its pictures.",
         left_out(left),
         f"No instances are kept of {some(bare)}." if bare else "",
     ]
-    return element("p", esc(" ".join(filter(None, notes))), class_="note") + "".join(drawn)
+    return together(element("p", " ".join(filter(None, notes)), class_="note"), *drawn)
 
 
-def _pictures(key: str, title: str, kept: LabelledRecord, *, is_open: bool) -> str:
+def _pictures(key: str, title: str, kept: LabelledRecord, *, is_open: bool) -> Markup:
     classes, codes = codes_of(kept)
     counts = feature_counts(kept, codes)
     n = [int((codes == i).sum()) for i in range(len(classes))]
@@ -66,4 +65,4 @@ def _pictures(key: str, title: str, kept: LabelledRecord, *, is_open: bool) -> s
     ]
     said = f"{title}: {len(kept):,} instances, {kept.record.n_features.mean():.2f} features on average"
     inside = element("div", *figures, class_="pictures")
-    return element("details", element("summary", esc(said)), inside, class_="ways", open="" if is_open else None)
+    return element("details", element("summary", said), inside, class_="ways", open="" if is_open else None)

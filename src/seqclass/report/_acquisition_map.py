@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from seqclass.report._axes import shortened
 from seqclass.report._frame import CLASSES, LEFT, NARROW, figure, label, of_all
-from seqclass.report._markup import element, esc
+from seqclass.report._markup import Markup, element
 from seqclass.report._tables import Number, number
 from seqclass.report._ways import Shares
 
@@ -15,7 +15,7 @@ _FEATURES, _NAME, _WRITTEN = 20, 20, 200
 _CELL, _ROW, _TOP = 26.0, 24.0, 22.0
 
 
-def acquisition_map(key: str, classes: Sequence[str], n: Sequence[int], shares: Shares) -> str:
+def acquisition_map(key: str, classes: Sequence[str], n: Sequence[int], shares: Shares) -> Markup:
     """Heat map: features in the order of acquisition across, true classes down.
 
     Parameters
@@ -31,7 +31,7 @@ def acquisition_map(key: str, classes: Sequence[str], n: Sequence[int], shares: 
 
     Returns
     -------
-    str
+    Markup
         A ``figure`` element.
     """
     shown, rows = min(len(shares.features), _FEATURES), min(len(classes), CLASSES)
@@ -57,8 +57,9 @@ def acquisition_map(key: str, classes: Sequence[str], n: Sequence[int], shares: 
     return figure(key, title, told, parts, size, header, listed)
 
 
-def _cells(classes: Sequence[str], shares: Shares, shown: int, cell: float) -> list[str]:
-    written, parts = shown * len(classes) <= _WRITTEN, []
+def _cells(classes: Sequence[str], shares: Shares, shown: int, cell: float) -> list[Markup]:
+    written = shown * len(classes) <= _WRITTEN
+    parts: list[Markup] = []
     for i, name in enumerate(classes):
         y = _TOP + _ROW * i
         for j in range(shown):
@@ -66,18 +67,18 @@ def _cells(classes: Sequence[str], shares: Shares, shown: int, cell: float) -> l
             said = f"{name}: {100 * share:.1f}% acquired {shares.features[j]}, at step {shares.steps[j]:.1f}"
             strength = f"{(0.55 if written else 0.9) * share:.3f}"  # a figure has to be read on it
             sides = {"x": x, "y": y, "width": cell - 1, "height": _ROW - 1}
-            told = element("title", esc(said))
+            told = element("title", said)
             parts.append(element("rect", told, fill_opacity=strength, class_="share", **sides))
             if written:
                 parts.append(label(f"{100 * share:.0f}", x + cell / 2, y + 16, "middle"))
     return parts
 
 
-def _names(names: Sequence[str], cell: float, below: float) -> list[str]:
+def _names(names: Sequence[str], cell: float, below: float) -> list[Markup]:
     parts = []
     for j, name in enumerate(names):
         x = LEFT + cell * (j + 0.5)
         turned = f"rotate(-45 {x:.2f} {below:.2f})"
-        shown = esc(shortened(name, _NAME))
+        shown = shortened(name, _NAME)
         parts.append(element("text", shown, x=x, y=below + 4, text_anchor="end", transform=turned, class_="small"))
     return parts

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from seqclass.report._markup import element, esc
+from seqclass.report._markup import Markup, element, together
 
 #: From this factor on a scale goes by logarithms.
 FAR = 8.0
@@ -111,15 +111,15 @@ def limits(means: Sequence[float], ends: Sequence[float]) -> tuple[float, float]
     return bottom - room, top + room
 
 
-def marker(number: int, x: float, y: float, title: str = "") -> str:
+def marker(number: int, x: float, y: float, title: str = "") -> Markup:
     """Mark of a method, told by its shape as well as by its colour."""
-    inside = element("title", esc(title)) if title else ""
+    inside = element("title", title) if title else ""
     place = f"translate({x:.2f},{y:.2f})"
     shape = _SHAPES[number % len(_SHAPES)]
     return element("path", inside, d=shape, transform=place, class_=f"s{number % N_COLOURS}")
 
 
-def sample(number: int) -> str:
+def sample(number: int) -> Markup:
     """Mark of a method or a curve, for a legend."""
     return element("svg", marker(number, 12.0, 8.0), viewBox="0 0 24 16", aria_hidden="true")
 
@@ -138,10 +138,10 @@ def shortened(text: str, most: int) -> str:
     return f"{text[:head]}…{text[len(text) - (most - 1 - head) :]}"
 
 
-def cross(number: int, x: tuple[float, float, float], y: tuple[float, float, float]) -> str:
+def cross(number: int, x: tuple[float, float, float], y: tuple[float, float, float]) -> Markup:
     """Intervals of a point, along and across; NaN where there is none."""
     style = {"class_": f"s{number % N_COLOURS} spread"}
-    lines = ""
+    lines = Markup("")
     if not math.isnan(x[1] + x[2]):
         lines += element("line", x1=x[1], x2=x[2], y1=y[0], y2=y[0], **style)
     if not math.isnan(y[1] + y[2]):
@@ -149,7 +149,7 @@ def cross(number: int, x: tuple[float, float, float], y: tuple[float, float, flo
     return lines
 
 
-def frame(x: Scale, y: Scale, x_ticks: Sequence[tuple[float, str]], x_label: str, y_label: str) -> str:
+def frame(x: Scale, y: Scale, x_ticks: Sequence[tuple[float, str]], x_label: str, y_label: str) -> Markup:
     """Axes with ticks and labels; of the ticks below, those that have room."""
     parts = []
     for value in ticks(y):
@@ -163,15 +163,13 @@ def frame(x: Scale, y: Scale, x_ticks: Sequence[tuple[float, str]], x_label: str
             parts.append(element("line", x1=x(value), x2=x(value), y1=y.start, y2=y.start + 4, class_="axis"))
             parts.append(_text(label, x(value), y.start + 18, "middle"))
     parts.append(element("path", d=f"M{x.start:.2f},{y.end:.2f} V{y.start:.2f} H{x.end:.2f}", class_="axis"))
-    parts.append(
-        element("text", esc(_scaled(x_label, x)), x=(x.start + x.end) / 2, y=y.start + 38, text_anchor="middle")
-    )
-    parts.append(element("text", esc(_scaled(y_label, y)), x=4.0, y=y.end - 12, text_anchor="start"))
-    return "".join(parts)
+    parts.append(element("text", _scaled(x_label, x), x=(x.start + x.end) / 2, y=y.start + 38, text_anchor="middle"))
+    parts.append(element("text", _scaled(y_label, y), x=4.0, y=y.end - 12, text_anchor="start"))
+    return together(*parts)
 
 
-def _text(text: str, x: float, y: float, anchor: str) -> str:
-    return element("text", esc(text), x=x, y=y, text_anchor=anchor, class_="small")
+def _text(text: str, x: float, y: float, anchor: str) -> Markup:
+    return element("text", text, x=x, y=y, text_anchor=anchor, class_="small")
 
 
 def _scaled(label: str, scale: Scale) -> str:

@@ -8,11 +8,11 @@ from seqclass.plots import StagewiseCalibrationDisplay
 from seqclass.plots.accuracy_features import wilson
 from seqclass.report._axes import N_COLOURS, Scale, cross, frame, marker, round_ticks, sample
 from seqclass.report._frame import NARROW, features, figure
-from seqclass.report._markup import element, esc
+from seqclass.report._markup import Markup, element
 from seqclass.report._tables import Number, count, number
 
 
-def calibration_curves(key: str, found: StagewiseCalibrationDisplay) -> str:
+def calibration_curves(key: str, found: StagewiseCalibrationDisplay) -> Markup:
     """Confidence against accuracy, a curve for each number of features.
 
     Parameters
@@ -24,7 +24,7 @@ def calibration_curves(key: str, found: StagewiseCalibrationDisplay) -> str:
 
     Returns
     -------
-    str
+    Markup
         A ``figure`` element.
     """
     low = min(float(found.confidence[k].min()) for k in found.counts)
@@ -39,7 +39,7 @@ def calibration_curves(key: str, found: StagewiseCalibrationDisplay) -> str:
     for i, k in enumerate(found.counts):
         parts += _curve(i, k, found, x, y)
         said = f"after {features(k)}: {int(found.size[k].sum()):,} instances, error {found.error[k]:.3f}"
-        legend.append(element("li", sample(i), esc(said)))
+        legend.append(element("li", sample(i), said))
         told.append(said)
         listed += [[count(k), number(c, 4), number(a, 4), count(m)] for c, a, m in _points(found, k)]
     header = ["features", "confidence", "accuracy", "instances"]
@@ -51,7 +51,7 @@ def _points(found: StagewiseCalibrationDisplay, k: int) -> list[tuple[float, flo
     return list(zip(found.confidence[k].tolist(), found.accuracy[k].tolist(), found.size[k].tolist()))
 
 
-def _curve(i: int, k: int, found: StagewiseCalibrationDisplay, x: Scale, y: Scale) -> list[str]:
+def _curve(i: int, k: int, found: StagewiseCalibrationDisplay, x: Scale, y: Scale) -> list[Markup]:
     """Curve after ``k`` features, with 95% intervals of each accuracy."""
     points = _points(found, k)
     steps = " L".join(f"{x(c):.2f},{y(a):.2f}" for c, a, _ in points)

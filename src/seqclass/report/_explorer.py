@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
-from seqclass._text import value_text
+from seqclass._text import saving_text, value_text
 from seqclass.experiment import Explored
 from seqclass.explanation import Explanation, ExplanationStep
-from seqclass.report._markup import element, esc, script_json
+from seqclass.report._markup import Markup, element, script_json
 from seqclass.report.explore import ExploredRun
 
-_CONTROLS = """
+_CONTROLS = Markup("""
 <div class="explorer" hidden>
 <div class="choose">
 <label>Classifier <select data-part="set"></select></label>
@@ -41,10 +40,10 @@ _CONTROLS = """
 </div>
 <p class="note">The arrow keys, Home and End step through an instance as well.</p>
 </div>
-"""
+""")
 
 
-def explorer_section(explored: ExploredRun) -> str:
+def explorer_section(explored: ExploredRun) -> Markup:
     """Section in which the reader steps through instances.
 
     Parameters
@@ -54,16 +53,15 @@ def explorer_section(explored: ExploredRun) -> str:
 
     Returns
     -------
-    str
-        Markup.
+    Markup
     """
-    heading = "<h2>Step through instances</h2>"
-    note = element("p", esc(explored.note), class_="note") if explored.note else ""
+    heading = element("h2", "Step through instances")
+    note = element("p", explored.note, class_="note") if explored.note else ""
     if not explored.methods:
         return element("section", heading, note, id="explorer")
-    without = "<noscript><p>Stepping through instances needs JavaScript.</p></noscript>"
+    without = element("noscript", element("p", "Stepping through instances needs JavaScript."))
     data = script_json([_set(name, one) for name, one in explored.methods.items()])
-    held = f'<script type="application/json" id="explored">{data}</script>'
+    held = element("script", data, type="application/json", id="explored")
     return element("section", heading, without, note, _CONTROLS, held, id="explorer")
 
 
@@ -105,7 +103,7 @@ def _step(step: ExplanationStep) -> dict[str, Any]:
         "label": None if step.missing or step.label == shown else step.label,
         "price": f"{step.price:.4g}",
         "paid": f"{step.paid:.4g}",
-        "saving": None if math.isnan(step.expected_saving) else round(step.expected_saving, 6),
+        "saving": saving_text(step.expected_saving, step.price),
         "after": _rounded(step.after),
     }
 

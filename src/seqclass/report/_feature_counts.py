@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from seqclass.plots import FeatureCountDisplay
 from seqclass.report._axes import Scale, round_ticks, shortened
 from seqclass.report._frame import CLASSES, LEFT, NARROW, features, figure, label, of_all
-from seqclass.report._markup import element, esc
+from seqclass.report._markup import Markup, element
 from seqclass.report._tables import Number, count, number
 
 _TOP, _TALL, _APART = 22.0, 30.0, 40.0
 
 
-def histograms(key: str, classes: Sequence[str], n: Sequence[int], counts: FeatureCountDisplay) -> str:
+def histograms(key: str, classes: Sequence[str], n: Sequence[int], counts: FeatureCountDisplay) -> Markup:
     """Histograms of the number of features, one class above the other on the same scale.
 
     Parameters
@@ -29,14 +29,14 @@ def histograms(key: str, classes: Sequence[str], n: Sequence[int], counts: Featu
 
     Returns
     -------
-    str
+    Markup
         A ``figure`` element.
     """
     rows, last = min(len(classes), CLASSES), float(counts.edges[-1]) - 1
     x = Scale(-0.6, last + 0.6, LEFT, NARROW - 12)
     end = _TOP + _APART * rows
     said = f"share of the class, the tallest bar {100 * float(counts.share.max()):.0f}%; a dot is the mean"
-    parts = [element("text", esc(said), x=4.0, y=12.0, class_="small")]
+    parts = [element("text", said, x=4.0, y=12.0, class_="small")]
     for i, name in enumerate(classes[:rows]):
         base = _TOP + _APART * (i + 1)
         parts.append(label(shortened(name, 16), LEFT - 6, base - 8, "end"))
@@ -58,12 +58,12 @@ def histograms(key: str, classes: Sequence[str], n: Sequence[int], counts: Featu
     return figure(key, title, told, parts, (NARROW, end + 44), ["class", "instances", "mean"], listed)
 
 
-def _bars(name: str, i: int, counts: FeatureCountDisplay, x: Scale, base: float) -> list[str]:
+def _bars(name: str, i: int, counts: FeatureCountDisplay, x: Scale, base: float) -> list[Markup]:
     top, width = float(counts.share.max()), int(counts.edges[1])
-    parts = []
+    parts: list[Markup] = []
     for edge, share in zip(counts.edges.tolist(), counts.share[i].tolist()):
         if share:
-            told = element("title", esc(f"{name}: {100 * share:.1f}% with {features(edge, width)}"))
+            told = element("title", f"{name}: {100 * share:.1f}% with {features(edge, width)}")
             high = share / top * _TALL
             sides = {"x": x(edge - 0.4), "y": base - high, "width": x(edge + width - 0.6) - x(edge - 0.4)}
             parts.append(element("rect", told, **sides, height=high, class_="solid"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from seqclass.report._markup import element, esc
+from seqclass.report._markup import Markup, element
 from seqclass.report._tables import Number, table
 
 #: Left of the pictures there is room for the names of classes; a picture that is wider than narrow scrolls.
@@ -13,9 +13,9 @@ LEFT, NARROW = 118.0, 420.0
 CLASSES = 30
 
 
-def label(text: str, x: float, y: float, anchor: str) -> str:
+def label(text: str, x: float, y: float, anchor: str) -> Markup:
     """Words in a picture."""
-    return element("text", esc(text), x=x, y=y, text_anchor=anchor, class_="figure")
+    return element("text", text, x=x, y=y, text_anchor=anchor, class_="figure")
 
 
 def features(n: int, width: int = 1) -> str:
@@ -46,17 +46,17 @@ def figure(
     key: str,
     title: str,
     desc: str,
-    drawn: Sequence[str],
+    drawn: Sequence[Markup],
     size: tuple[float, float],
     header: list[str],
     listed: Sequence[Sequence[str | Number]],
     legend: str = "",
-) -> str:
+) -> Markup:
     """Put a picture of this size together, with the table of what it shows."""
     svg = element(
         "svg",
-        element("title", esc(title), id=f"title-{key}"),
-        element("desc", esc(desc), id=f"desc-{key}"),
+        element("title", title, id=f"title-{key}"),
+        element("desc", desc, id=f"desc-{key}"),
         *drawn,
         viewBox=f"0 0 {size[0]:.0f} {size[1]:.0f}",
         role="img",
@@ -65,8 +65,7 @@ def figure(
     )
     if size[0] > NARROW:
         svg = element("div", svg, class_="scroll", tabindex=0, role="region", aria_label=title)
-    below = element(
-        "details", "<summary>Figures of this picture</summary>", table(title, header, listed, sortable=False)
-    )
+    summary = element("summary", "Figures of this picture")
+    below = element("details", summary, table(title, header, listed, sortable=False))
     wide = "across" if size[0] > NARROW else None
-    return element("figure", element("figcaption", esc(title)), svg, legend, below, class_=wide)
+    return element("figure", element("figcaption", title), svg, legend, below, class_=wide)

@@ -1,13 +1,14 @@
-"""Markup: elements whose attributes are escaped, and text that is."""
+"""Markup, which is a type of its own: whatever else is put into a page is text, and is escaped."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import json
 from importlib.resources import files
 from typing import Any
+
+import markupsafe
 
 #: What ends a script element, or begins a comment in it, is written so that only JavaScript reads it as such.
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -17,55 +18,78 @@ _TURNING = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\uff
 _VOID = ("meta", "input", "line", "path", "circle", "rect", "br")
 
 
-def esc(text: object) -> str:
-    """Text as it may stand in an element or an attribute; control characters, which HTML cannot hold, are marked.
+class Markup(markupsafe.Markup):
+    """Text that is markup: adding, joining and formatting it escape whatever is not.
 
-    Marks that turn the direction of the text after them are marked too: names of others must not turn ours.
+    ``Markup(...)`` says that its argument is markup, and so is given nothing but what stands in the source. Control
+    characters, which HTML cannot hold, are marked, and so are marks that turn the direction of the text after them:
+    names of others must not turn ours.
 
     Examples
     --------
-    >>> esc("a<b & 'c'")
-    'a&lt;b &amp; &#x27;c&#x27;'
+    >>> print(Markup("<b>") + "a<b & 'c'" + Markup("</b>"))
+    <b>a&lt;b &amp; &#39;c&#39;</b>
     """
-    shown = "".join(c if c >= " " or c in "\n\t" else "\ufffd" for c in str(text))
-    return html.escape(shown.translate(_TURNING), quote=True)
+
+    __slots__ = ()
+
+    @classmethod
+    def escape(cls, s: Any, /) -> Markup:
+        """Text as it may stand in an element or an attribute; what is markup already, as it is."""
+        if isinstance(s, markupsafe.Markup):
+            return cls(s)
+        shown = "".join(c if c >= " " or c in "\n\t" else "\ufffd" for c in str(s))
+        return cls(markupsafe.escape(shown.translate(_TURNING)))
 
 
-def element(name: str, *children: str, **attributes: object) -> str:
-    """One element; children are markup, attributes are escaped, without the ``_`` at their ends and None left out.
+def together(*parts: str, between: str = "") -> Markup:
+    """Parts one after the other; those that are text are escaped.
 
     Examples
     --------
-    >>> element("p", esc("1 < 2"), class_="note", data_v=1)
-    '<p class="note" data-v="1">1 &lt; 2</p>'
-    >>> element("line", x1=0.12345)
-    '<line x1="0.12"/>'
+    >>> print(together("1 < 2", element("br")))
+    1 &lt; 2<br/>
+    """
+    return Markup.escape(between).join(parts)
+
+
+def element(name: str, /, *children: str, **attributes: object) -> Markup:
+    """One element; children that are text are escaped, as are attributes.
+
+    Attributes are named without the ``_`` at their ends, and left out where None.
+
+    Examples
+    --------
+    >>> print(element("p", "1 < 2", class_="note", data_v=1))
+    <p class="note" data-v="1">1 &lt; 2</p>
+    >>> print(element("line", x1=0.12345))
+    <line x1="0.12"/>
     """
     given = {key.rstrip("_").replace("_", "-"): value for key, value in attributes.items() if value is not None}
-    inside = "".join(f' {key}="{esc(_attribute(value))}"' for key, value in given.items())
-    content = "".join(children)
-    return f"<{name}{inside}/>" if name in _VOID and not content else f"<{name}{inside}>{content}</{name}>"
+    inside = "".join(f' {key}="{Markup.escape(_attribute(value))}"' for key, value in given.items())
+    content = together(*children)
+    return Markup(f"<{name}{inside}/>" if name in _VOID and not content else f"<{name}{inside}>{content}</{name}>")
 
 
 def _attribute(value: object) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
-def script_json(content: Any) -> str:
+def script_json(content: Any) -> Markup:
     r"""JSON that may stand inside a script element.
 
     Examples
     --------
-    >>> script_json({"a": "</script>"})
-    '{"a":"\\u003c/script\\u003e"}'
+    >>> print(script_json({"a": "</script>"}))
+    {"a":"\u003c/script\u003e"}
     """
     text = json.dumps(content, allow_nan=False, separators=(",", ":"), ensure_ascii=False).translate(_TURNING)
-    return "".join(_UNSAFE.get(c, c) for c in text) if any(c in text for c in _UNSAFE) else text
+    return Markup("".join(_UNSAFE.get(c, c) for c in text) if any(c in text for c in _UNSAFE) else text)
 
 
-def resource(name: str) -> str:
-    """Text of a file beside this module."""
-    return (files(__package__) / name).read_text(encoding="utf-8")
+def resource(name: str) -> Markup:
+    """Style or script in a file beside this module."""
+    return Markup((files(__package__) / name).read_text(encoding="utf-8"))
 
 
 def source_hash(text: str) -> str:

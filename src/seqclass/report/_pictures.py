@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from seqclass.report._axes import FAR, N_COLOURS, Scale, cross, fitted, frame, marker, sample, ticks
-from seqclass.report._markup import element, esc
+from seqclass.report._markup import Markup, element, together
 from seqclass.report._tables import Number, count, prices, table, with_interval
 
 #: Data sets that are drawn; the tables hold all.
@@ -22,7 +22,7 @@ _ROOM = 0.15
 Point = tuple[float, float, float]
 
 
-def picture_section(summary: Any, methods: Sequence[str]) -> str:
+def picture_section(summary: Any, methods: Sequence[str]) -> Markup:
     """Section of pictures.
 
     Parameters
@@ -34,14 +34,13 @@ def picture_section(summary: Any, methods: Sequence[str]) -> str:
 
     Returns
     -------
-    str
-        Markup.
+    Markup
     """
     numbers = {name: i for i, name in enumerate(methods)}
     scored = summary[summary["realised_cost"].notna()]
     names = list(dict.fromkeys(scored["data"]))
     if not names:
-        return "<p>There is nothing to draw: no cell has a score.</p>"
+        return element("p", "There is nothing to draw: no cell has a score.")
     figures = []
     for i, name in enumerate(names[:MOST]):
         rows = scored[scored["data"] == name].sort_values("price", kind="stable").to_dict("records")
@@ -52,15 +51,15 @@ def picture_section(summary: Any, methods: Sequence[str]) -> str:
     note = "Marks are means, bars their 95% intervals, cut where they leave the picture; lines join a method's prices."
     if rest > 0:
         note += f" Drawn are the first {MOST} of {len(names)} data sets; the summary has the figures of all."
-    key = "".join(f"<li>{sample(i)}{esc(name)}</li>" for name, i in numbers.items())
-    return f'<p class="note">{note}</p><ul class="legend">{key}</ul><div class="pictures">{"".join(figures)}</div>'
+    key = element("ul", *(element("li", sample(i), name) for name, i in numbers.items()), class_="legend")
+    return together(element("p", note, class_="note"), key, element("div", *figures, class_="pictures"))
 
 
 def _point(row: dict[str, Any], metric: str) -> Point:
     return tuple(float(row[f"{metric}{end}"]) for end in ("", "_lower", "_upper"))  # type: ignore[return-value]
 
 
-def _against_features(key: str, name: str, rows: list[dict[str, Any]], numbers: dict[str, int]) -> str:
+def _against_features(key: str, name: str, rows: list[dict[str, Any]], numbers: dict[str, int]) -> Markup:
     points = [(row, _point(row, "n_features_mean"), _point(row, "accuracy")) for row in rows]
     x = fitted([p[1] for p in points], _LEFT, _RIGHT, may_log=True)
     y = fitted([p[2] for p in points], _BOTTOM, _TOP, may_log=False)
@@ -75,7 +74,7 @@ def _against_features(key: str, name: str, rows: list[dict[str, Any]], numbers: 
     return _figure(key, f"{name}: accuracy against features", drawn, told, rows, ["features", "accuracy"], listed)
 
 
-def _against_price(key: str, name: str, rows: list[dict[str, Any]], numbers: dict[str, int]) -> str:
+def _against_price(key: str, name: str, rows: list[dict[str, Any]], numbers: dict[str, int]) -> Markup:
     costs = [_point(row, "realised_cost") for row in rows]
     y = fitted(costs, _BOTTOM, _TOP, may_log=True)
     known = sorted({float(row["price"]) for row in rows})
@@ -118,11 +117,11 @@ def _places(scale: Scale, point: Point) -> Point:
     return scale(point[0]), scale(point[1]), scale(point[2])
 
 
-def _placed(key: str, i: int, x: Point, y: Point, said: str) -> str:
+def _placed(key: str, i: int, x: Point, y: Point, said: str) -> Markup:
     return element("g", cross(i, x, y), clip_path=f"url(#clip-{key})") + marker(i, x[0], y[0], said)
 
 
-def _ways(points: Sequence[tuple[str, float, float]], numbers: dict[str, int]) -> list[str]:
+def _ways(points: Sequence[tuple[str, float, float]], numbers: dict[str, int]) -> list[Markup]:
     """Line through the points of each method, in the order of the prices."""
     found = []
     for method in dict.fromkeys(point[0] for point in points):
@@ -134,17 +133,17 @@ def _ways(points: Sequence[tuple[str, float, float]], numbers: dict[str, int]) -
 def _figure(
     key: str,
     title: str,
-    drawn: Sequence[str],
+    drawn: Sequence[Markup],
     told: Sequence[str],
     rows: Sequence[dict[str, Any]],
     header: list[str],
     listed: Sequence[list[Number]],
-) -> str:
+) -> Markup:
     clip = element("rect", x=_LEFT, y=_TOP - 8, width=_RIGHT - _LEFT, height=_BOTTOM - _TOP + 8)
     svg = element(
         "svg",
-        element("title", esc(title), id=f"title-{key}"),
-        element("desc", esc("; ".join(told)), id=f"desc-{key}"),
+        element("title", title, id=f"title-{key}"),
+        element("desc", "; ".join(told), id=f"desc-{key}"),
         element("defs", element("clipPath", clip, id=f"clip-{key}")),
         *drawn,
         viewBox=f"0 0 {_WIDTH:g} {_HEIGHT:g}",
@@ -156,5 +155,5 @@ def _figure(
         for row, price, figures in zip(rows, prices([row["price"] for row in rows]), listed)
     ]
     plain = table(title, ["method", "price", "cells", *header], cells, sortable=False)
-    below = element("details", "<summary>Figures of this picture</summary>", plain)
-    return element("figure", element("figcaption", esc(title)), svg, below)
+    below = element("details", element("summary", "Figures of this picture"), plain)
+    return element("figure", element("figcaption", title), svg, below)

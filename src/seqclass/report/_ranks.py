@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seqclass.report._axes import Scale
-from seqclass.report._markup import element, esc
+from seqclass.report._markup import Markup, element
 from seqclass.statistics import CriticalDifference
 
 _WIDTH = 680.0
@@ -14,7 +14,7 @@ _LINE, _BAR = 24.0, 12.0
 _LONGEST = 28
 
 
-def rank_diagram(result: CriticalDifference, key: str, title: str) -> str:
+def rank_diagram(result: CriticalDifference, key: str, title: str) -> Markup:
     """Draw a critical-difference diagram.
 
     Parameters
@@ -28,7 +28,7 @@ def rank_diagram(result: CriticalDifference, key: str, title: str) -> str:
 
     Returns
     -------
-    str
+    Markup
         An ``svg`` element.
 
     References
@@ -47,8 +47,8 @@ def rank_diagram(result: CriticalDifference, key: str, title: str) -> str:
     height = bars + _LINE * ((k + 1) // 2) + 4
     return element(
         "svg",
-        element("title", esc(title), id=f"title-{key}"),
-        element("desc", esc(_told(result)), id=f"desc-{key}"),
+        element("title", title, id=f"title-{key}"),
+        element("desc", _told(result), id=f"desc-{key}"),
         *parts,
         viewBox=f"0 0 {_WIDTH:g} {height:g}",
         role="img",
@@ -62,7 +62,7 @@ def _told(result: CriticalDifference) -> str:
     return f"Average ranks: {result}. " + (f"Not told apart: {groups}." if groups else "All are told apart.")
 
 
-def _axis(result: CriticalDifference, scale: Scale, k: int) -> list[str]:
+def _axis(result: CriticalDifference, scale: Scale, k: int) -> list[Markup]:
     """Draw the axis of ranks, and the critical difference above it."""
     parts = [element("line", x1=scale.start, x2=scale.end, y1=_AXIS, y2=_AXIS, class_="axis")]
     step = -(-k // 12)
@@ -79,7 +79,7 @@ def _axis(result: CriticalDifference, scale: Scale, k: int) -> list[str]:
     return parts
 
 
-def _methods(result: CriticalDifference, scale: Scale, k: int, bars: float) -> list[str]:
+def _methods(result: CriticalDifference, scale: Scale, k: int, bars: float) -> list[Markup]:
     """Draw a line from each rank to its name: the better half on the left, the others on the right."""
     parts = []
     left = (k + 1) // 2
@@ -91,7 +91,7 @@ def _methods(result: CriticalDifference, scale: Scale, k: int, bars: float) -> l
         parts.append(element("path", d=f"M{scale(rank):.2f},{_AXIS:g} V{y:.2f} H{end:.2f}", class_="axis"))
         name = result.names[method]
         shown = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
-        inside = esc(f"{shown}  {rank:.2f}")
+        inside = f"{shown}  {rank:.2f}"
         anchor = "end" if on_left else "start"
         parts.append(element("text", inside, x=end + gap, y=y + 4, text_anchor=anchor))
     return parts

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from seqclass.experiment import Comparison, Results
-from seqclass.report._markup import element, esc
+from seqclass.report._markup import Markup, element, together
 from seqclass.report._ranks import rank_diagram
 from seqclass.report._tables import Number, count, number, prices, table, with_interval
 
@@ -41,7 +41,7 @@ def summarise(results: Results, cells: Any) -> Any:
     return found.sort_values(_BY, key=lambda column: column.map(places[column.name]), ignore_index=True)
 
 
-def summary_section(summary: Any) -> str:
+def summary_section(summary: Any) -> Markup:
     """Table of means with intervals, a row a data set, method and price."""
     shown = prices(summary["price"].tolist())
     rows: list[list[str | Number]] = []
@@ -65,57 +65,58 @@ def summary_section(summary: Any) -> str:
         "own model. Seconds are those to fit, and to classify all rows scored."
     )
     caption = "Results by data set, method and price"
-    return element("p", note, class_="note") + table(caption, [*header, "classify (s)", "cells", "failed"], rows)
+    shown_in = table(caption, [*header, "classify (s)", "cells", "failed"], rows)
+    return together(element("p", note, class_="note"), shown_in)
 
 
-def comparison_section(results: Results, cells: Any) -> str:
+def comparison_section(results: Results, cells: Any) -> Markup:
     """Wins and losses, and which methods differ, by realised cost and by accuracy; of methods that have any score."""
     able = cells.loc[cells["error"] == "", "method"].unique()
     results = Results(results.path, cells.index[cells["method"].isin(able)].tolist())
-    parts = []
+    parts: list[Markup] = []
     for metric, words in COMPARED.items():
         try:
-            parts.append(_compared(results.compare(metric), metric, words))
+            parts += _compared(results.compare(metric), metric, words)
         except ValueError as error:
-            parts.append(f"<h3>By {words}</h3>{element('p', esc(f'Nothing to compare: {error}'))}")
+            parts += [element("h3", f"By {words}"), element("p", f"Nothing to compare: {error}")]
     note = "Each data set counts once, by the mean over folds, seeds and prices, if every method has a score."
     none = [name for name in dict.fromkeys(cells["method"]) if name not in able]
     note += f" Left out, as all their cells failed: {', '.join(none)}." if none else ""
-    return element("p", note, class_="note") + "".join(parts)
+    return together(element("p", note, class_="note"), *parts)
 
 
-def _compared(found: Comparison, metric: str, words: str) -> str:
+def _compared(found: Comparison, metric: str, words: str) -> list[Markup]:
     frame = found.wins.frame()
     rows = [[name, *texts] for name, texts in zip(found.wins.names, frame.to_numpy().tolist())]
     caption = f"Wins/ties/losses of the row against the column by {words}, over {len(found.scores)} data sets"
-    parts = [f"<h3>By {words}</h3>", table(caption, ["method", *found.wins.names], rows, sortable=False)]
+    parts = [element("h3", f"By {words}"), table(caption, ["method", *found.wins.names], rows, sortable=False)]
     if found.friedman is not None:
-        parts.append(element("p", esc(str(found.friedman))))
+        parts.append(element("p", str(found.friedman)))
     if found.nemenyi is None:
-        parts.append("<p>Ranks are tested with three methods and two data sets or more.</p>")
+        parts.append(element("p", "Ranks are tested with three methods and two data sets or more."))
     else:
         drawn = rank_diagram(found.nemenyi, f"ranks-{metric}", f"Average ranks by {words}")
         said = f"Average ranks, 1 the best; methods under one bar do not differ at {found.nemenyi.alpha:g} (Nemenyi)."
         inside = element("div", drawn, class_="scroll", tabindex=0, role="region", aria_label=f"Ranks by {words}")
         parts.append(element("figure", inside, element("p", said, class_="note")))
         parts.append(_ranks(found, words))
-    return "".join(parts)
+    return parts
 
 
-def _ranks(found: Comparison, words: str) -> str:
+def _ranks(found: Comparison, words: str) -> Markup:
     nemenyi = found.nemenyi
     assert nemenyi is not None
     ranked = sorted(zip(nemenyi.average_ranks.tolist(), nemenyi.names))
     rows: list[list[str | Number]] = [[name, number(rank, 3)] for rank, name in ranked]
     plain = table(f"Average ranks by {words}", ["method", "average rank"], rows, sortable=False)
-    return element("details", "<summary>Figures of this picture</summary>", plain)
+    return element("details", element("summary", "Figures of this picture"), plain)
 
 
-def failure_section(cells: Any) -> str:
+def failure_section(cells: Any) -> Markup:
     """Cells that failed with their errors, and warnings with how many cells gave them."""
     failed = cells[cells["error"] != ""]
     labels = ["data", "method", "price", "seed", "fold"]
-    parts = ["<p>No cell failed.</p>"]
+    parts = [element("p", "No cell failed.")]
     if len(failed):
         shown = prices(failed["price"].tolist())
         rows = [
@@ -127,10 +128,10 @@ def failure_section(cells: Any) -> str:
     if len(warned):
         rows = [[data, method, count(int(n)), text] for (data, method, text), n in warned.items()]
         parts.append(table("Warnings", ["data", "method", "cells", "warnings"], rows))
-    return "".join(parts)
+    return together(*parts)
 
 
-def settings_section(results: Results, cells: Any) -> str:
+def settings_section(results: Results, cells: Any) -> Markup:
     """Data sets, protocol, settings of each method, and versions."""
     rows: list[list[str | Number]] = []
     for data in dict.fromkeys(cells["data"]):
@@ -146,10 +147,10 @@ def settings_section(results: Results, cells: Any) -> str:
         settings = results.settings(cells.index[cells["method"] == method][0])
         text = json.dumps(_readable(settings["estimator"]), indent=2, ensure_ascii=False)
         said = f"{method}, as on {settings['data']} at price {settings['price']:g}"
-        parts.append(element("details", element("summary", esc(said)), element("pre", esc(text), tabindex=0)))
+        parts.append(element("details", element("summary", said), element("pre", text, tabindex=0)))
     versions = cells.groupby([f"version_{name}" for name in _VERSIONS], sort=False).size()
     found = [[*(key if isinstance(key, tuple) else (key,)), count(int(n))] for key, n in versions.items()]
-    return "".join(parts) + table("Versions that computed the cells", [*_VERSIONS, "cells"], found)
+    return together(*parts, table("Versions that computed the cells", [*_VERSIONS, "cells"], found))
 
 
 def _readable(value: Any) -> Any:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from seqclass.report._markup import element, esc
+from seqclass.report._markup import Markup, element, together
 
 #: What stands where there is no figure.
 NONE = "\N{EN DASH}"
@@ -87,35 +87,41 @@ def count(n: int) -> Number:
     return Number(f"{n:,}", float(n))
 
 
-def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str | Number]], *, sortable: bool = True) -> str:
+def table(
+    caption: str, header: Sequence[str], rows: Sequence[Sequence[str | Number]], *, sortable: bool = True
+) -> Markup:
     """Write a table that scrolls within the page; the first cell of a row is its heading.
 
     Examples
     --------
-    >>> table("Ages", ["name", "age"], [["<a>", count(3)]]).splitlines()[1]
-    '<tr><th scope="row">&lt;a&gt;</th><td class="n" data-v="3.0">3</td></tr>'
+    >>> print(table("Ages", ["name", "age"], [["<a>", count(3)]]).splitlines()[1])
+    <tr><th scope="row">&lt;a&gt;</th><td class="n" data-v="3.0">3</td></tr>
     """
     numeric = [any(isinstance(row[j], Number) for row in rows) for j in range(len(header))]
-    head = "".join(element("th", esc(t), scope="col", class_="n" if n else None) for t, n in zip(header, numeric))
-    body = "\n".join(f"<tr>{_row(row)}</tr>" for row in rows)
-    inside = f"<caption><span>{esc(caption)}</span></caption><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody>"
-    whole = element("table", inside, class_="sortable" if sortable else None)
+    head = [element("th", t, scope="col", class_="n" if n else None) for t, n in zip(header, numeric)]
+    whole = element(
+        "table",
+        element("caption", element("span", caption)),
+        element("thead", element("tr", *head)),
+        element("tbody", "\n", together(*map(_row, rows), between="\n"), "\n"),
+        class_="sortable" if sortable else None,
+    )
     return element("div", whole, class_="scroll", tabindex=0, role="region", aria_label=caption)
 
 
-def _row(row: Sequence[str | Number]) -> str:
+def _row(row: Sequence[str | Number]) -> Markup:
     first, *rest = row
     heading = first.text if isinstance(first, Number) else first
-    return element("th", esc(heading), scope="row", class_=_class(heading)) + "".join(map(_cell, rest))
+    return element("tr", element("th", heading, scope="row", class_=_class(heading)), *map(_cell, rest))
 
 
-def _cell(cell: str | Number) -> str:
+def _cell(cell: str | Number) -> Markup:
     if isinstance(cell, str):
-        return element("td", esc(cell), class_=_class(cell))
-    behind = f" {element('small', esc(cell.interval))}" if cell.interval else ""
+        return element("td", cell, class_=_class(cell))
+    behind = [" ", element("small", cell.interval)] if cell.interval else []
     # sorted by all its digits, not by those that are shown
     value = "" if math.isnan(cell.value) else repr(cell.value)
-    return element("td", esc(cell.text) + behind, class_="n", data_v=value)
+    return element("td", cell.text, *behind, class_="n", data_v=value)
 
 
 def _class(text: str) -> str | None:

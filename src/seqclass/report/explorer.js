@@ -40,7 +40,7 @@
       const asked = chosen.steps[k - 1];
       const label = asked.label === null ? "" : ` (${asked.label})`;
       lines.push(asked.shown === null ? `${asked.name} was asked for and is missing.` : `${asked.name} = ${asked.shown}${label}.`);
-      const saving = asked.saving === null ? "" : `; asking was expected to save ${asked.saving.toFixed(4)} beyond it`;
+      const saving = asked.saving === "" ? "" : `; asking was ${asked.saving}`;
       lines.push(`Price ${asked.price}, paid ${asked.paid}${saving}.`);
     }
     lines.push(`Likeliest: ${leader(beliefAt(k))}.`);

@@ -13,7 +13,7 @@ from seqclass.experiment import Explored, Results
 from seqclass.explanation import Explanation
 from seqclass.report._acquisition import acquisition_section
 from seqclass.report._explorer import explorer_section
-from seqclass.report._markup import element, esc, resource, source_hash
+from seqclass.report._markup import Markup, element, resource, source_hash, together
 from seqclass.report._pictures import picture_section
 from seqclass.report._sections import comparison_section, failure_section, settings_section, summarise, summary_section
 from seqclass.report.explore import ExploredRun, explore_run
@@ -81,26 +81,26 @@ def write_report(
     return Path(path)
 
 
-def _page(results: Results, title: str, explored: ExploredRun | None, price: float | None) -> str:
+def _page(results: Results, title: str, explored: ExploredRun | None, price: float | None) -> Markup:
     cells = results.table()
     if not len(cells):
         raise ValueError(f"{results.path} holds no cell that is done.")
     # a run that goes on meanwhile does not change what is told
     fixed = Results(results.path, cells.index.tolist())
     parts = _parts(fixed, cells, explore_run(fixed, price=price) if explored is None else explored, price)
-    links = "".join(f'<li><a href="#{name.lower()}">{name}</a></li>' for name in parts)
+    links = [element("li", element("a", name, href=f"#{name.lower()}")) for name in parts]
     header = element(
         "header",
-        '<a class="skip" href="#main">Skip to the content</a>',
-        element("h1", esc(title)),
-        element("p", esc(_overview(cells, results.n_missing))),
-        f'<nav aria-label="Sections"><ul>{links}</ul></nav>',
+        element("a", "Skip to the content", class_="skip", href="#main"),
+        element("h1", title),
+        element("p", _overview(cells, results.n_missing)),
+        element("nav", element("ul", *links), aria_label="Sections"),
     )
-    footer = f"<footer><p>Written by seqclass {esc(__version__)}.</p></footer>"
-    return _document(title, f'{header}<main id="main">{"".join(parts.values())}</main>{footer}')
+    footer = element("footer", element("p", f"Written by seqclass {__version__}."))
+    return _document(title, header, element("main", *parts.values(), id="main"), footer)
 
 
-def _parts(results: Results, cells: Any, explored: ExploredRun, price: float | None) -> dict[str, str]:
+def _parts(results: Results, cells: Any, explored: ExploredRun, price: float | None) -> dict[str, Markup]:
     """Sections of the page by name, in order."""
     summary = summarise(results, cells)
     contents = {
@@ -117,7 +117,7 @@ def _parts(results: Results, cells: Any, explored: ExploredRun, price: float | N
     return parts
 
 
-def _section(name: str, content: str) -> str:
+def _section(name: str, content: Markup) -> Markup:
     return element("section", element("h2", name), content, id=name.lower())
 
 
@@ -132,16 +132,18 @@ def _overview(cells: Any, missing: int) -> str:
     return text if not missing else f"{text} {counted(missing, 'cell')} of the plan not done."
 
 
-def _document(title: str, body: str) -> str:
+def _document(title: str, *body: Markup) -> Markup:
     style, scripts = resource("page.css"), [resource("tables.js"), resource("explorer.js")]
     hashes = " ".join(map(source_hash, scripts))
     policy = f"default-src 'none'; base-uri 'none'; style-src {source_hash(style)}; script-src {hashes}"
-    head = (
-        '<meta charset="utf-8"/>',
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=policy),
-        '<meta name="viewport" content="width=device-width, initial-scale=1"/>',
-        element("title", esc(title)),
-        f"<style>{style}</style>",
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", title),
+        element("style", style),
     )
-    code = "".join(f"<script>{script}</script>" for script in scripts)
-    return f'<!DOCTYPE html>\n<html lang="en"><head>{"".join(head)}</head>\n<body>{body}\n{code}</body></html>\n'
+    code = [element("script", script) for script in scripts]
+    whole = element("html", head, "\n", element("body", *body, "\n", *code), lang="en")
+    return together(Markup("<!DOCTYPE html>\n"), whole, "\n")

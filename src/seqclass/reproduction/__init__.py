@@ -17,6 +17,7 @@ from seqclass.reproduction.render import markdown, text
 from seqclass.reproduction.row import Curve, RegionMap, Row
 from seqclass.reproduction.run import Progress, Reproduced, iter_reproduced, reproduce
 from seqclass.reproduction.searches import SearchTable
+from seqclass.reproduction.selections import SelectionTable
 from seqclass.reproduction.sizes import BestSizeTable
 from seqclass.reproduction.streams import StreamEntry, StreamTable
 from seqclass.reproduction.table import Table
@@ -35,6 +36,7 @@ __all__ = [
     "Reproduced",
     "Row",
     "SearchTable",
+    "SelectionTable",
     "Source",
     "Stream",
     "StreamEntry",

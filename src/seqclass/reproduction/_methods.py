@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from seqclass._arrays import BoolArray, as_generator
-from seqclass.recipes import ifc2f
+from seqclass.recipes import f_etana, ifc2f
 from seqclass.selection import OSFS, SAOLA, AlphaInvesting, FastOSFS
 
 #: Streaming selectors of the comparisons, as published: classes are numbers, and the significance level is 0.01.
@@ -124,6 +124,23 @@ class MissingAtTest(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Rows to classify, with cells that are NaN."""
         gone = as_generator(self.random_state).random(X.shape) < self.share
         return np.where(gone, np.nan, np.asarray(X, dtype=np.float64))
+
+
+class FETANASteps:
+    """Recipe of F-ETANA as published, with so many simulated paths a step and so many steps.
+
+    Examples
+    --------
+    >>> FETANASteps(10, 300)(feature_costs=0.01).solver.n_paths
+    10
+    """
+
+    def __init__(self, n_paths: int, max_iterations: int) -> None:
+        self.n_paths, self.max_iterations = n_paths, max_iterations
+
+    def __call__(self, random_state: Any = 0, **settings: Any) -> Any:
+        clf = f_etana(published=True, random_state=random_state, **settings)
+        return clf.set_params(solver__n_paths=self.n_paths, solver__max_iterations=self.max_iterations)
 
 
 class IFC2FWithMissing:

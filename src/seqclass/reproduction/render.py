@@ -19,6 +19,8 @@ from seqclass.reproduction.run import Reproduced
 
 #: Least width, in characters, that the name of a quantity is wrapped to.
 _NARROWEST = 12
+#: What a page of a quick run says of itself.
+QUICK_WARNING = "**A quick run on little data: the figures mean nothing.**"
 
 __all__ = ["duration", "machine", "markdown", "notes", "number", "text"]
 
@@ -199,7 +201,7 @@ def markdown(
 def _lead(found: Sequence[Reproduced], command: str, quick: bool) -> list[str]:
     lines = ["## The run", ""]
     if quick:
-        lines += ["**A quick run on little data: the figures mean nothing.**", ""]
+        lines += [QUICK_WARNING, ""]
     if command:
         folded = textwrap.wrap(command, 96, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
         lines += ["```text", " \\\n".join(folded), "```", ""]

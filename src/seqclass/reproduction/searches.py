@@ -19,6 +19,7 @@ from seqclass.reproduction._pieces import Piece, Result, compute
 from seqclass.reproduction.row import Curve, Row
 from seqclass.reproduction.table import Table, failure
 from seqclass.selection import SemiRFS
+from seqclass.statistics import paired_t_test
 
 __all__ = ["SearchTable", "SmallBayes", "paper_data", "search_curve"]
 
@@ -35,7 +36,9 @@ class _Size(NamedTuple):
     n_features: int
 
 
-_FULL, _QUICK = _Size(1000, 4, 500), _Size(20, 1, 60)
+_FULL, _QUICK = _Size(1000, 20, 500), _Size(20, 2, 60)
+#: Figures of a run whose differences to the baseline's are told, and how they are called.
+_COMPARED = {"error": "CV error", "test": "test error"}
 
 
 class SmallBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -124,7 +127,10 @@ class SearchTable(Table):
         return {}
 
     def rows(self, context: Context) -> Iterator[Row]:
-        """Search in each form, and give a row a quantity; means over the runs that did not fail."""
+        """Search in each form, and give a row a quantity; means over the runs that did not fail.
+
+        Differences to the baseline are those of runs on the same data, with their 95% intervals.
+        """
         forms = [("published", *form) for form in self.forms.items()] + [("ours", *form) for form in self.ours.items()]
         runs = (_QUICK if context.quick else _FULL).runs
         pieces = [_piece(name, settings, run, context) for _, name, settings in forms for run in range(runs)]
@@ -135,7 +141,8 @@ class SearchTable(Table):
             errors = [result.error for result in found[name] if result.error]
             context.curves += _curves(name, what, found[name])
             note = failure(f"{len(errors)} of {runs} runs of {name}", errors[0]) if errors else ""
-            for quantity, value in _quantities(_mean_curve(found[name]), baseline).items():
+            quantities = _quantities(_mean_curve(found[name]), baseline) | _less(found[name], found[_BASELINE])
+            for quantity, value in quantities.items():
                 shown: dict[str, Any] = {what: value}
                 yield replace(Row(_DATA, name, quantity, note=note), **shown)
 
@@ -226,3 +233,18 @@ def _quantities(curve: Mapping[str, Any], rfs: Mapping[str, Any]) -> dict[str, f
     names = {"test": "test error", "features": "features", "first": "group size, first quarter"}
     names["last"] = "group size, last quarter"
     return found | {shown: float(curve.get(name, np.nan)) for name, shown in names.items()}
+
+
+def _less(results: Sequence[Result], baseline: Sequence[Result]) -> dict[str, float]:
+    """Mean differences of final errors to the baseline's, run by run, and their intervals; NaN where there is none."""
+    pairs = [(a.figures, b.figures) for a, b in zip(results, baseline) if not (a.error or b.error)]
+    found: dict[str, float] = {}
+    for figure, shown in _COMPARED.items():
+        told = f"{shown} less RFS's"
+        ends: tuple[float, ...] = (np.nan, np.nan, np.nan)
+        if len(pairs) > 1 and results is not baseline:
+            ours, theirs = ([float(np.ravel(one[figure])[-1]) for one in side] for side in zip(*pairs))
+            test = paired_t_test(ours, theirs)
+            ends = test.difference, *(test.interval or ends[1:])
+        found |= dict(zip((told, f"{told}, from", f"{told}, to"), ends))
+    return found

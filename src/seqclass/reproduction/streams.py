@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,14 @@ from seqclass.reproduction._sets import STREAMS, Stream
 from seqclass.reproduction.row import Curve, Row
 from seqclass.reproduction.table import Table, failure
 from seqclass.selection import Prequential, prequential
+from seqclass.selection.stability import windowed_stability
 
 __all__ = ["StreamEntry", "StreamTable", "stream_data", "stream_figures"]
 
 #: Supports over which stability is taken, as in the paper.
 _WINDOW = 10
+#: Rows that the perceptron learns with all features before the stream, in the authors' code.
+_WARM_UP = 100
 #: Points of a course over time, at most: it is kept of a single run, one batch size and one share.
 _POINTS = 200
 _COURSES = ("accuracy", "stability")
@@ -43,6 +46,8 @@ class StreamEntry:
         Its settings but for the number of features.
     paper : mapping
         Figures of the paper by quantity.
+    published : selector, optional
+        The selector as the authors ran it, where that is another one.
 
     Examples
     --------
@@ -55,13 +60,17 @@ class StreamEntry:
     method: str
     selector: Any
     paper: Mapping[str, float] = field(default_factory=dict)
+    published: Any = None
 
 
 @dataclass(frozen=True)
 class StreamTable(Table):
     """Selectors on streams, a perceptron behind each; means over batch sizes and shares of features.
 
-    As published, a selector learns from a batch before the batch is tested; with our defaults after.
+    As published, that is as in the authors' public code, a selector learns from a batch before the batch is tested, the
+    perceptron has learnt 100 rows with all features before, and stability is a mean over all batches: zero at the
+    first, then over as many as there are up to ten. With our defaults a batch is tested before anything learns from it,
+    nothing is learnt before, and only full windows count.
 
     Attributes
     ----------
@@ -98,7 +107,7 @@ class StreamTable(Table):
     def rows(self, context: Context) -> Iterator[Row]:
         """Run each entry on each batch size and share, both ways, and give a row a quantity."""
         entries = context.thinned([e for e in self.entries if context.readable(STREAMS[e.data].file)])
-        results = compute([self._piece(e, first, context) for e in entries for first in (True, False)], context)
+        results = compute([self._piece(e, theirs, context) for e in entries for theirs in (True, False)], context)
         for k, entry in enumerate(entries):
             both = dict(zip(("published", "ours"), results[2 * k : 2 * k + 2]))
             failed = [failure(f"{entry.method}, {name},", result.error) for name, result in both.items()]
@@ -109,19 +118,21 @@ class StreamTable(Table):
                 found = {name: result[quantity] for name, result in both.items()}
                 yield Row(entry.data, entry.method, quantity, paper, **found, note=note)
 
-    def _piece(self, entry: StreamEntry, select_first: bool, context: Context) -> Piece:
+    def _piece(self, entry: StreamEntry, published: bool, context: Context) -> Piece:
         stream = STREAMS[entry.data]
+        selector = entry.published if published and entry.published is not None else entry.selector
         batches, shares = (self.batches[-1:], self.shares[:1]) if context.quick else (self.batches, self.shares)
         depends_on = {
             **{"data": context.fingerprint(stream.file), "positive": stream.positive, "rows": _n_rows(stream, context)},
-            **{"selector": entry.selector, "learner": Perceptron(), "select_first": select_first},
+            **{"selector": selector, "learner": Perceptron(), "select_first": published},
+            **({"warm_up": _WARM_UP, "stability": "from the first batch"} if published else {}),
             **{"batches": batches, "shares": shares, "window": _WINDOW},
             **({"course": _POINTS} if len(batches) == len(shares) == 1 else {}),
         }
         return Piece(
-            f"{entry.method} on {entry.data}{'' if select_first else ', ours'}",
+            f"{entry.method} on {entry.data}{'' if published else ', ours'}",
             stream_figures,
-            lambda: (entry.selector, *stream_data(entry.data, context), select_first, batches, shares),
+            lambda: (selector, *stream_data(entry.data, context), published, batches, shares),
             depends_on,
         )
 
@@ -162,7 +173,7 @@ def stream_figures(
     selector: Any,
     X: FloatArray,
     y: npt.NDArray[Any],
-    select_first: bool,
+    published: bool,
     batches: Sequence[int],
     shares: Sequence[float],
 ) -> dict[str, Any]:
@@ -179,8 +190,8 @@ def stream_figures(
         The stream, in order.
     y : ndarray of shape (n,)
         Labels.
-    select_first : bool
-        Whether the selector learns from a batch before the batch is tested.
+    published : bool
+        Whether it is done as in the authors' code; see `StreamTable`.
     batches : sequence of int
         Rows of a batch.
     shares : sequence of float
@@ -195,17 +206,10 @@ def stream_figures(
     (True, True)
     """
     runs = [
-        prequential(
-            clone(selector).set_params(n_features_to_select=share),
-            Perceptron(),
-            X,
-            y,
-            batch_size=batch,
-            select_first=select_first,
-            window=_WINDOW,
-        )
+        _run(clone(selector).set_params(n_features_to_select=share), X, y, published, batch)
         for batch, share in itertools.product(batches, shares)
     ]
+    before = _WARM_UP if published else 0
     found: dict[str, Any] = {
         "accuracy": float(np.mean([run.mean_accuracy for run in runs])),
         "accuracy, variance": float(np.mean([np.nanvar(run.accuracy) for run in runs])),
@@ -216,14 +220,23 @@ def stream_figures(
         for k in range(3):
             parts = [_mean(np.array_split(getattr(run, what), 3)[k]) for run in runs]
             found[f"{what}, third {k + 1}"] = float(np.mean(parts))
-    return found | {"course": _course(runs[0], batches[0])} if len(runs) == 1 else found
+    return found | {"course": _course(runs[0], batches[0], before, len(y))} if len(runs) == 1 else found
 
 
-def _course(run: Prequential, batch: int) -> dict[str, FloatArray]:
+def _run(selector: Any, X: FloatArray, y: npt.NDArray[Any], published: bool, batch: int) -> Prequential:
+    settings: dict[str, Any] = {"batch_size": batch, "window": _WINDOW}
+    if not published:
+        return prequential(selector, Perceptron(), X, y, **settings)
+    run = prequential(selector, Perceptron(), X, y, select_first=True, warm_up=_WARM_UP, **settings)
+    stability = windowed_stability(run.selected, _WINDOW, X.shape[1], min_supports=2)
+    return replace(run, stability=np.nan_to_num(stability))  # zero at the first
+
+
+def _course(run: Prequential, batch: int, before: int, n_rows: int) -> dict[str, FloatArray]:
     """Means over batches side by side, so many that there are few points, and the rows seen at the last of each."""
     n = len(run.accuracy)
     parts = np.array_split(np.arange(n), min(n, _POINTS))
-    found = {"rows": np.array([batch * (part[-1] + 1) for part in parts], dtype=np.float64)}
+    found = {"rows": np.array([min(before + batch * (part[-1] + 1), n_rows) for part in parts], dtype=np.float64)}
     return found | {what: np.array([_mean(getattr(run, what)[part]) for part in parts]) for what in _COURSES}
 
 

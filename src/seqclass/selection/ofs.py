@@ -20,7 +20,7 @@ class OFS(RowStream):
 
     An instance within the margin, y w.x <= 1, moves the weights by ``learning_rate`` y x; they are then projected
     into the ball of radius 1/sqrt(``penalty``) and all but the ``n_features_to_select`` largest are set to zero.
-    Every instance shrinks them by the factor 1 - ``penalty`` * ``learning_rate``.
+    Every instance shrinks them by the factor 1 - ``penalty`` * ``learning_rate``, unless ``shrink`` is off.
 
     Parameters
     ----------
@@ -30,6 +30,8 @@ class OFS(RowStream):
         Step size, eta.
     penalty : float
         Weight of the squared norm, lambda.
+    shrink : bool
+        Whether the weights shrink. In the experiments of Haug et al. (KDD 2020) they do not.
     batch_size : int
         Rows that `fit` takes at a time; the result does not depend on it.
     n_epochs : int
@@ -51,8 +53,7 @@ class OFS(RowStream):
     References
     ----------
     Wang, Zhao, Hoi and Jin, "Online Feature Selection and Its Applications", IEEE TKDE 26(3), 2014: sparse projection
-    with full inputs, eta = 0.2 and lambda = 0.01. Written from descriptions of the algorithm; uncertain: the shrinking
-    of weights, which other implementations leave out.
+    with full inputs, eta = 0.2 and lambda = 0.01. Written from descriptions of the algorithm.
 
     Examples
     --------
@@ -70,6 +71,7 @@ class OFS(RowStream):
         learning_rate: float = 0.2,
         penalty: float = 0.01,
         *,
+        shrink: bool = True,
         batch_size: int = 100,
         n_epochs: int = 1,
         shuffle: bool = False,
@@ -78,6 +80,7 @@ class OFS(RowStream):
         self.n_features_to_select = n_features_to_select
         self.learning_rate = learning_rate
         self.penalty = penalty
+        self.shrink = shrink
         self.batch_size = batch_size
         self.n_epochs = n_epochs
         self.shuffle = shuffle
@@ -103,7 +106,8 @@ class OFS(RowStream):
 
     def _pass(self, X: Any, y: FloatArray, weights: FloatArray) -> None:
         """Go through the rows in place; what comes between two mistakes is scored in one product."""
-        fade, number, start = 1 - self.penalty * self.learning_rate, self._n_selected(), 0
+        fade = 1 - self.penalty * self.learning_rate if self.shrink else 1.0
+        number, start = self._n_selected(), 0
         while start < len(y):
             rows = slice(start, min(len(y), start + WINDOW))
             margins = y[rows] * (X[rows] @ weights) * fade ** np.arange(rows.stop - start)

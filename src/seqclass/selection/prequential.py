@@ -29,7 +29,8 @@ class Prequential:
     Attributes
     ----------
     accuracy : ndarray of shape (T,)
-        Share of each batch that was classified rightly before anything was learnt from it; NaN for the first.
+        Share of each batch that was classified rightly before anything was learnt from it; NaN for the first, if
+        nothing was learnt before.
     stability : ndarray of shape (T,)
         Stability of the supports after each batch and the ``window`` - 1 before it; NaN before there are as many.
     selected : tuple of T ndarrays of int
@@ -87,6 +88,7 @@ def prequential(
     classes: npt.ArrayLike | None = None,
     window: int = 10,
     select_first: bool = False,
+    warm_up: int = 0,
 ) -> Prequential:
     """Evaluate a selector and a classifier on a stream, batch by batch: test, then learn.
 
@@ -113,6 +115,9 @@ def prequential(
     select_first : bool
         Whether the selector learns from a batch before the classifier is tested on it. So it is done in the published
         experiments; the batch's own labels then take part in choosing the features it is tested with.
+    warm_up : int
+        Rows at the start that the classifier learns with all features; they are neither tested nor selected from, and
+        the first batch after them is tested as well. 100 in the authors' code.
 
     Returns
     -------
@@ -142,6 +147,7 @@ def prequential(
     """
     check_integer(batch_size, "batch_size", 1)
     check_integer(window, "window", 2)
+    check_integer(warm_up, "warm_up", 0)
     for name, estimator in (("selector", selector), ("classifier", classifier)):
         if not hasattr(estimator, "partial_fit") and not (name == "selector" and estimator is None):
             raise TypeError(f"{name} must have partial_fit to learn from a stream, {estimator!r} has none.")
@@ -151,7 +157,9 @@ def prequential(
     check_consistent_length(X, labels)
     known = np.unique(labels if classes is None else plain_labels(classes, "classes"))
     run = _Run(clone(selector) if selector is not None else None, clone(classifier), known, X.shape[1], select_first)
-    for start in range(0, X.shape[0], batch_size):
+    if warm_up:
+        run.learn(X[:warm_up], labels[:warm_up])
+    for start in range(warm_up, X.shape[0], batch_size):
         run.step(X[start : start + batch_size], labels[start : start + batch_size])
     return Prequential(
         accuracy=np.array(run.accuracy),
@@ -173,6 +181,7 @@ class _Run:
         self.classifier = classifier
         self.classes = classes
         self.select_first = select_first
+        self.has_learnt = False
         self.columns: IntArray = np.arange(n_features)
         self.accuracy: list[float] = []
         self.selected: list[IntArray] = []
@@ -192,11 +201,15 @@ class _Run:
         self.selected.append(self.columns)
         masked = self._masked(X)
         start = time.perf_counter()
-        self.classifier.partial_fit(masked, y, classes=self.classes)
+        self.learn(masked, y)
         self.learning_seconds.append(time.perf_counter() - start)
 
+    def learn(self, X: Any, y: npt.NDArray[Any]) -> None:
+        self.classifier.partial_fit(X, y, classes=self.classes)
+        self.has_learnt = True
+
     def _test(self, X: Any, y: npt.NDArray[Any]) -> None:
-        right = self.classifier.predict(self._masked(X)) == y if self.learning_seconds else np.nan
+        right = self.classifier.predict(self._masked(X)) == y if self.has_learnt else np.nan
         self.accuracy.append(float(np.mean(right)))
 
     def _masked(self, X: Any) -> Any:

@@ -112,7 +112,11 @@ def nogueira_stability(
 
 
 def windowed_stability(
-    supports: npt.ArrayLike | Iterable[npt.ArrayLike], window: int = 10, n_features: int | None = None
+    supports: npt.ArrayLike | Iterable[npt.ArrayLike],
+    window: int = 10,
+    n_features: int | None = None,
+    *,
+    min_supports: int | None = None,
 ) -> FloatArray:
     """Stability of each run of ``window`` supports in a row, as they come from a stream.
 
@@ -124,16 +128,19 @@ def windowed_stability(
         Supports that are compared at a time, at least 2.
     n_features : int, optional
         As for :func:`nogueira_stability`.
+    min_supports : int, optional
+        Supports that suffice at the start, between 2 and ``window``, the default.
 
     Returns
     -------
     ndarray of shape (n_supports,)
-        Stability of each support and the ``window`` - 1 before it; NaN before there are as many.
+        Stability of each support and the ``window`` - 1 before it, or as many as there are; NaN where these are fewer
+        than ``min_supports``.
 
     Raises
     ------
     ValueError
-        If ``window`` is below 2, or the supports are neither masks nor features.
+        If ``window`` or ``min_supports`` is out of range, or the supports are neither masks nor features.
 
     References
     ----------
@@ -145,6 +152,7 @@ def windowed_stability(
     [nan, 1.0, -1.0]
     """
     window = check_integer(window, "window", 2)
+    fewest = window if min_supports is None else check_integer(min_supports, "min_supports", 2, window)
     Z = as_masks(supports, n_features)
     n, d = Z.shape
     result = np.full(n, np.nan)
@@ -153,10 +161,11 @@ def windowed_stability(
         counts += Z[t]
         if t >= window:
             counts -= Z[t - window]
-        if t >= window - 1:
-            frequency = counts / window
+        here = min(t + 1, window)
+        if here >= fewest:
+            frequency = counts / here
             share = frequency.mean()
-            variance = window / (window - 1) * np.mean(frequency * (1 - frequency))
+            variance = here / (here - 1) * np.mean(frequency * (1 - frequency))
             result[t] = 1 - variance / (share * (1 - share)) if 0 < share < 1 else 1.0
     return result
 

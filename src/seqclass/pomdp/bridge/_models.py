@@ -110,7 +110,9 @@ class Staged:
         self.belief = belief
         self.prices: list[float] = prices.tolist()
         self.costs: list[list[float]] = problem.decision_costs.tolist()
-        self.several = problem.contexts(0, problem.start(1)) is not None
+        tables = problem.tables
+        assert tables is not None  # it was checked at the door
+        self.tables, self.several = tables, not tables.single
         kinds = types()
         self._state_type = kinds.State
         self.end = kinds.State("end", (-1, -1, -1, -1))
@@ -159,18 +161,15 @@ class Staged:
         """P(outcome | class) at a stage in a context: a row an outcome."""
         key = (stage, context)
         if key not in self._tables:
-            rows = np.array([context]) if self.several else None
-            self._tables[key] = self.problem.context_likelihood(stage, rows)[0].tolist()
+            self._tables[key] = self.tables.likelihood(stage, np.array([context]))[0].tolist()
         return self._tables[key]
 
     def arrivals(self, stage: int, context: int) -> list[Arrival]:
         """Each outcome with the context it leads to."""
         key = (stage, context)
         if key not in self._arrivals:
-            after = self.problem.successor_contexts(stage, np.array([context]) if self.several else None)
-            n_outcomes = int(self.problem.n_outcomes[stage])
-            following = [0] * n_outcomes if after is None else after[0].tolist()
-            self._arrivals[key] = list(zip(range(n_outcomes), following))
+            following = self.tables.successors(stage, np.array([context]))[0].tolist()
+            self._arrivals[key] = list(enumerate(following))
         return self._arrivals[key]
 
     def asks(self, state: Any, action: Any) -> bool:

@@ -10,7 +10,9 @@ import numpy as np
 from seqclass._arrays import BoolArray, FloatArray, as_generator
 from seqclass._validation import check_integer
 from seqclass.pomdp.bridge._models import Staged, pomdp_py, types
+from seqclass.pomdp.needs import needed_tables
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.tables import Tables
 
 __all__ = ["PomdpPyModels", "to_pomdp_py"]
 
@@ -103,10 +105,10 @@ def to_pomdp_py(
     (0.25, 0.25)
     """
     library = pomdp_py()
-    check_tables(problem)
+    tables = check_tables(problem)
     last = problem.n_stages if n_stages is None else check_integer(n_stages, "n_stages", 0, problem.n_stages)
     info = problem.begin()
-    context = 0 if info.context is None else int(info.context[0])
+    context = int(tables.contexts(0, info.state)[0])
     staged = Staged(problem, 0, last, context, problem.prior, stage_prices(problem, 0, last, None))
     states = staged.all_states()
     belief = dict.fromkeys(states, 0.0) | dict(zip(staged.start(), problem.prior.tolist()))
@@ -139,13 +141,11 @@ def make_agent(staged: Staged, belief: Any, guided: bool) -> Any:
     )
 
 
-def check_tables(problem: AcquisitionProblem) -> None:
-    """Refuse a problem without tables."""
-    if not problem.has_tables:
-        raise ValueError(
-            f"{type(problem).__name__} has no tables, and pomdp-py's models need finitely many states; use a "
-            "TableProblem (naive Bayes gives one), or a solver of seqclass such as Perseus."
-        )
+def check_tables(problem: AcquisitionProblem) -> Tables:
+    """Tables of the problem, for pomdp-py's models need finitely many states."""
+    return needed_tables(
+        problem, "pomdp-py", "a TableProblem (naive Bayes gives one), or a solver of seqclass such as Perseus"
+    )
 
 
 def stage_prices(problem: AcquisitionProblem, first: int, last: int, paid: BoolArray | None) -> FloatArray:

@@ -18,9 +18,10 @@ from seqclass._arrays import FloatArray, IntArray, as_generator
 from seqclass._validation import check_choice, check_integer, check_real
 from seqclass.pomdp.bridge._models import Staged, pomdp_py
 from seqclass.pomdp.bridge.convert import check_tables, make_agent, stage_prices
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
-from seqclass.pomdp.solver import Solver, certified
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solvers.base import Solver, certified
 
 __all__ = ["PomdpPyPlanner", "PomdpPyPolicy"]
 
@@ -233,7 +234,7 @@ class PomdpPyPolicy(Policy):
         answer = np.full(len(info), DECIDE)
         for row in np.flatnonzero(~info.settled):
             if self._buys(info, int(row)):
-                answer[row] = self.problem.features[info.stage]
+                answer[row] = info.stage
         return answer
 
     def _buys(self, info: InformationState, row: int) -> bool:

@@ -6,6 +6,7 @@ import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass._validation import check_integer
+from seqclass.pomdp.needs import needed_tables
 from seqclass.pomdp.problem import AcquisitionProblem
 
 
@@ -45,20 +46,14 @@ class Layout:
     """
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
-        if not problem.has_tables:
-            raise ValueError(
-                f"{type(problem).__name__} has no tables: what its likelihoods look at is not a finite set of "
-                "contexts, so no file can hold it. Files need a problem such as naive Bayes gives, or a `TableProblem`."
-            )
+        self.tables = needed_tables(problem, "a file", "a problem such as naive Bayes gives, or a TableProblem")
         self.problem = problem
         self.n_stages = problem.n_stages if n_stages is None else check_integer(n_stages, "n_stages", 0)
         if self.n_stages > problem.n_stages:
             raise ValueError(f"n_stages must be at most {problem.n_stages}, the problem's, got {n_stages}.")
-        start = problem.contexts(0, problem.start(1)) if problem.n_stages else None
-        self._has_contexts = start is not None
         # of the whole problem, so that a shorter horizon has the same nodes
-        self.branching = start is not None and any(problem.n_contexts(k) > 1 for k in range(problem.n_stages))
-        self.contexts: list[IntArray] = [np.zeros(1, dtype=np.intp) if start is None else np.asarray(start)]
+        self.branching = not self.tables.single
+        self.contexts: list[IntArray] = [np.array(self.tables.contexts(0, problem.start(1)))]
         self.outcomes: list[IntArray] = [np.full(1, -1)]
         self.moves: list[IntArray] = []
         for stage in range(self.n_stages):
@@ -75,9 +70,7 @@ class Layout:
             return
         following: IntArray = np.zeros(likelihood.shape[:2], dtype=np.intp)
         if stage + 1 < self.n_stages:  # nothing looks at the context of the last stage
-            successors = self.problem.successor_contexts(stage, self.contexts[stage])
-            assert successors is not None
-            following = successors
+            following = self.tables.successors(stage, self.contexts[stage])
         keys = following * width + np.arange(width)
         possible = likelihood.any(axis=2)
         present = np.unique(keys[possible])
@@ -87,7 +80,9 @@ class Layout:
 
     def likelihood(self, stage: int) -> FloatArray:
         """P(outcome | node, class) of each node of a stage, (n_nodes, n_outcomes, n_classes)."""
-        return self.problem.context_likelihood(stage, self.contexts[stage] if self._has_contexts else None)
+        table = self.tables.likelihood(stage, self.contexts[stage])
+        # nodes of one context differ in the outcome that led there
+        return np.broadcast_to(table, (len(self.contexts[stage]), *table.shape[1:]))
 
     @property
     def n_nodes(self) -> int:

@@ -9,11 +9,11 @@ import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass._validation import check_choice
-from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, backup
+from seqclass.pomdp.alpha.points import sample_beliefs
+from seqclass.pomdp.alpha.vectors import AlphaSet, AlphaVectors, backup
 from seqclass.pomdp.files._layout import Layout
 from seqclass.pomdp.files._parsing import VectorFile, parse
 from seqclass.pomdp.files._scaling import check_discount, scale
-from seqclass.pomdp.points import sample_beliefs
 from seqclass.pomdp.policy import LookaheadPolicy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 
@@ -191,7 +191,7 @@ def _stage_set(foreign: _Foreign, stage: int, factor: float) -> AlphaSet:
     if not layout.branching:
         return AlphaSet(kept[0])
     order = sorted(kept)
-    counts = np.zeros(problem.n_contexts(stage) + 1, dtype=np.intp)
+    counts = np.zeros(layout.tables.n_contexts(stage) + 1, dtype=np.intp)
     for context in order:
         counts[context + 1] = len(kept[context])
     return AlphaSet(np.concatenate([kept[context] for context in order]), np.cumsum(counts))
@@ -216,8 +216,9 @@ def _check_claims(foreign: _Foreign, policy: LookaheadPolicy, values: AlphaVecto
         if not len(belief):
             break
         claimed = values.sets[stage].value(belief, context)
-        likelihood = problem.context_likelihood(stage, context)
-        successors = problem.successor_contexts(stage, context)
+        tables = foreign.layout.tables
+        likelihood = tables.likelihood(stage, context)
+        successors: IntArray | None = tables.successors(stage, context)
         after = everything[stage + 1]
         following = AlphaSet(after.vectors, after.pointer, problem.decision_costs.T)
         if stage + 1 == values.n_stages:

@@ -1,0 +1,51 @@
+"""Seconds that ``import seqclass`` takes beyond ``import sklearn.base``, beside that and beside peers.
+
+    python benchmarks/imports.py [--json FILE] [--quick] [--repeats N]
+
+Each import has a fresh process, and the best of the repeats counts; the package's files are warm by then. Seconds are
+those of the processor. What is imported at all is counted in ``tests/test_architecture.py``.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+
+from _common import Row, parser, report
+
+#: Beside which: what everybody pays who uses scikit-learn, and the packages for networks and for POMDPs.
+PEERS = ("sklearn.base", "pgmpy.models", "pomdp_py")
+_CODE = """
+import time
+{before}
+start = time.process_time()
+import {module}
+print(time.process_time() - start)
+"""
+
+
+def fresh(module: str, before: str, repeats: int) -> float:
+    """Seconds of importing a module after another one: the best of the repeats."""
+    command = [sys.executable, "-c", _CODE.format(before=f"import {before}" if before else "", module=module)]
+    # the first only warms the files
+    runs = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(repeats + 1)]
+    return min(float(run.stdout) for run in runs[1:])
+
+
+def main() -> None:
+    arguments = parser(__doc__).parse_args()
+    repeats = 1 if arguments.quick else arguments.repeats
+    ours_s = fresh("seqclass", "sklearn.base", repeats)
+    rows = []
+    for peer in PEERS[:1] if arguments.quick else PEERS:
+        if importlib.util.find_spec(peer.split(".")[0]) is None:
+            print(f"{peer} is not installed")
+            continue
+        peer_s = fresh(peer, "" if peer == "sklearn.base" else "sklearn.base", repeats)
+        rows.append(Row("import seqclass after sklearn.base", ours_s, f"import {peer}", peer_s, peer_s / ours_s, None))
+    report(rows, arguments.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,340 @@
+"""Acquisition problems whose likelihoods come from observation models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._arrays import FloatArray, IntArray, smallest_int
+from seqclass.bn import ObservationModel, StageContexts, stage_contexts
+from seqclass.bn.bundles import drawn_jointly, joint_likelihood, likelihood_along
+from seqclass.pomdp import AcquisitionProblem, InformationState
+from seqclass.pomdp.bundles import Bundle
+from seqclass.pomdp.tables import Tables
+
+#: Up to so many contexts a stage a problem has tables.
+MAX_CONTEXTS = 256
+#: Up to so many joint outcomes of a bundle are listed; of a larger one so many are drawn.
+MAX_JOINT, N_ATOMS = 256, 256
+
+
+class Answers:
+    """State of a `ModelProblem`: a row an instance.
+
+    Parameters
+    ----------
+    messages : object
+        The model's own state.
+    values : ndarray of int of shape (n, n_remembered)
+        Outcomes of the features asked so far that what is to come depends on; -1 where missing.
+    """
+
+    __slots__ = ("messages", "values")
+
+    def __init__(self, messages: Any, values: IntArray) -> None:
+        self.messages = messages
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: Any) -> Answers:
+        return Answers(self.messages[rows], self.values[rows])
+
+
+class ModelProblem(AcquisitionProblem):
+    """An acquisition problem whose likelihoods come from an observation model, messages kept in its state.
+
+    In a fixed order it has tables where what its stages look at has few enough values; see
+    `seqclass.bn.stage_contexts`. Likelihoods and so beliefs are the model's in any case, whatever is missing.
+
+    Parameters
+    ----------
+    model : ObservationModel
+        A fitted model.
+    prior : array-like of shape (n_classes,)
+        P(class) before anything is acquired.
+    features : ndarray of int of shape (n_questions,)
+        Feature of each question.
+    prices : ndarray of shape (n_questions,)
+        Price of each question.
+    decision_costs : ndarray of shape (n_classes, n_decisions)
+        Cost of each decision when each class is true.
+    groups, full_prices : ndarray of shape (n_questions,), optional
+        See `AcquisitionProblem`.
+    max_contexts : int
+        Most contexts of a stage for the problem to have tables.
+    free : bool
+        Whether the questions may be asked in any order.
+    bundles : sequence of Bundle or None of length n_questions, optional
+        Questions that show several features at once; one with more than 256 joint outcomes is planned for by a sample.
+    """
+
+    def __init__(
+        self,
+        model: ObservationModel,
+        prior: npt.ArrayLike,
+        features: IntArray,
+        prices: FloatArray,
+        decision_costs: FloatArray,
+        groups: IntArray | None = None,
+        full_prices: FloatArray | None = None,
+        *,
+        max_contexts: int = MAX_CONTEXTS,
+        free: bool = False,
+        bundles: Sequence[Bundle | None] | None = None,
+    ) -> None:
+        outcomes = model.n_outcomes_[features].astype(np.intp)
+        for question, bundle in enumerate(bundles or ()):
+            if bundle is not None:
+                outcomes[question] = bundle.n_complete if bundle.n_complete <= MAX_JOINT else N_ATOMS
+        super().__init__(
+            prior, prices, outcomes, decision_costs, features, groups, full_prices, free=free, bundles=bundles
+        )
+        self.model = model
+        self.max_contexts = max_contexts
+
+    @property
+    def tables(self) -> Tables | None:
+        """Contexts of the stages, where every one has few enough; None in a free problem."""
+        if self.free or self.bundles is not None or not self._contexts.exact:
+            return None
+        return StageTables(self, self._contexts)
+
+    def start(self, n: int) -> Any:
+        """Return the state of ``n`` instances."""
+        return Answers(self.model.start(n), self._nothing(n))
+
+    def likelihood(self, question: int, state: Any) -> FloatArray:
+        """P(outcome | what was seen, class), (n, n_outcomes, n_classes)."""
+        bundle = self.bundle(question)
+        if bundle is None:
+            return self.model.stage_likelihood(int(self.features[question]), state.messages)
+        if self.is_sampled(question):
+            return self._sample(question, state)[1]
+        return joint_likelihood(self.model, bundle.features, state.messages)
+
+    def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
+        """P(outcome | what was seen, class) of many questions at once; see `AcquisitionProblem.likelihoods_of`."""
+        if any(self.bundle(question) is not None for question in questions.tolist()):
+            return super().likelihoods_of(questions, state)
+        return self.model.stage_likelihoods(self.features[questions], state.messages)
+
+    def advance(self, question: int, state: Any, outcome: IntArray) -> Any:
+        """Return the state after an outcome."""
+        bundle, messages = self.bundle(question), state.messages
+        shown = [outcome] if bundle is None else bundle.decode(outcome).T
+        for feature, value in zip(self.members(question).tolist(), shown):
+            messages = self.model.advance(feature, messages, value)
+        kept = self.free or self.bundles is not None
+        return Answers(messages, state.values if kept else self.remembered(question, state.values, outcome))
+
+    def is_sampled(self, question: int) -> bool:
+        """Whether the question is a bundle of too many joint outcomes to list them."""
+        bundle = self.bundle(question)
+        return bundle is not None and bundle.n_complete > MAX_JOINT
+
+    def atoms(self, question: int, state: Any) -> IntArray:
+        """Joint outcomes that stand for all of a sampled bundle's, (n, n_outcomes)."""
+        return self._sample(question, state)[0]
+
+    def draw(self, question: int, info: InformationState, rows: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw an outcome of a bundle for each of some rows, as the model has it."""
+        bundle = self.bundle(question)
+        assert bundle is not None  # nothing else is sampled
+        belief = info.belief[rows]
+        drawn = belief.cumsum(axis=1) < rng.random(len(rows))[:, None] * belief.sum(axis=1, keepdims=True)
+        values, _ = drawn_jointly(
+            self.model,
+            bundle.features,
+            info.state.messages[rows],
+            drawn.sum(axis=1),
+            rng.random((len(rows), len(bundle.sizes))),
+        )
+        return bundle.encode(values)
+
+    def observed(self, question: int, state: Any, outcome: IntArray) -> FloatArray:
+        """P(outcome | what was seen, class) of outcomes that were seen, whole or in part, (n, n_classes)."""
+        bundle, messages = self.bundle(question), state.messages
+        if bundle is None:
+            return super().observed(question, state, outcome)
+        return likelihood_along(self.model, bundle.features, messages, bundle.decode(outcome))
+
+    def _sample(self, question: int, state: Any) -> tuple[IntArray, FloatArray]:
+        """Outcomes of a bundle drawn from all classes alike, and their weights in each class, which sum to one."""
+        bundle = self.bundle(question)
+        assert bundle is not None  # nothing else is sampled
+        n, n_classes = len(state), self.n_classes
+        # the same numbers for all rows and whenever it is asked: what is compared differs by what is known alone
+        uniforms = np.random.default_rng([question, len(bundle.sizes)]).random((N_ATOMS, len(bundle.sizes)))
+        row = np.repeat(np.arange(n), N_ATOMS)
+        label = np.tile(np.arange(N_ATOMS) % n_classes, n)
+        given = state.messages[row]
+        values, likelihood = drawn_jointly(self.model, bundle.features, given, label, np.tile(uniforms, (n, 1)))
+        share = np.bincount(label[:N_ATOMS], minlength=n_classes) / N_ATOMS
+        weight = (likelihood / (likelihood @ share)[:, None]).reshape(n, N_ATOMS, n_classes)
+        return bundle.encode(values).reshape(n, N_ATOMS), weight / weight.sum(axis=1, keepdims=True)
+
+    def join(self, states: Sequence[Any]) -> Any:
+        """Put the rows of several states together, one after the other."""
+        messages = self.model.join([state.messages for state in states])
+        return Answers(messages, np.concatenate([state.values for state in states]))
+
+    def answers(self, stage: int, state: Any) -> IntArray | None:
+        """Outcomes seen so far that the stage or later ones depend on, (n, m), -1 where missing."""
+        return None if self.free or self.bundles is not None else np.asarray(state.values)
+
+    def successor_answers(self, stage: int, answers: IntArray) -> IntArray:
+        """What `answers` gives at the next stage after each outcome, (n, n_outcomes, m)."""
+        n_outcomes = int(self.n_outcomes[stage])
+        outcome = np.broadcast_to(np.arange(n_outcomes), (len(answers), n_outcomes))
+        return self.remembered(stage, np.repeat(answers[:, None], n_outcomes, axis=1), outcome)
+
+    def projection(self, max_contexts: int) -> AcquisitionProblem | None:
+        """Return the process of the strongest context features alone; see `seqclass.bn.stage_contexts`."""
+        if self.free or self.bundles is not None:
+            return None
+        if max_contexts not in self._made:
+            self._made[max_contexts] = stage_contexts(self.model, self.features, max_contexts=max_contexts)
+        return ProjectedProblem(self, self._made[max_contexts])
+
+    def replace(self, **changes: Any) -> AcquisitionProblem:
+        """Return the same problem with some arrays replaced; contexts are shared if the features stay as they are."""
+        plain = not self.free and self.bundles is None
+        shared = {"_contexts": self._contexts, "_made": self._made} if plain else {}
+        other = super().replace(**changes)
+        if "features" in changes:
+            for name in shared:
+                del other.__dict__[name]
+        return other
+
+    @cached_property
+    def _contexts(self) -> StageContexts:
+        return stage_contexts(self.model, self.features, max_contexts=self.max_contexts)
+
+    @cached_property
+    def _made(self) -> dict[int, StageContexts]:
+        return {}
+
+    def _nothing(self, n: int) -> IntArray:
+        return np.empty((n, 0), dtype=smallest_int(int(self.n_outcomes.max(initial=1)) - 1))
+
+    def remembered(self, stage: int, values: IntArray, outcome: IntArray) -> IntArray:
+        """Of the values remembered so far and an outcome, those that matter at the next stage."""
+        longer = np.concatenate([values, np.asarray(outcome, dtype=values.dtype)[..., None]], axis=-1)
+        memory = self._contexts.memory
+        if stage + 1 >= len(memory):
+            return longer[..., :0]
+        known = np.append(memory[stage], self.features[stage])
+        return np.asarray(longer[..., _positions(memory[stage + 1], known)])
+
+
+class StageTables(Tables):
+    """The contexts of a model's stages, as the tables of a problem.
+
+    Parameters
+    ----------
+    problem : ModelProblem
+        The problem, whose states they read.
+    contexts : StageContexts
+        What the stages look at.
+    """
+
+    def __init__(self, problem: ModelProblem, contexts: StageContexts) -> None:
+        self._problem = problem
+        self._contexts = contexts
+
+    @property
+    def single(self) -> bool:
+        """Whether every stage has one context only."""
+        return not any(kept.size for kept in self._contexts.memory)
+
+    def n_contexts(self, stage: int) -> int:
+        """Number of contexts at a stage."""
+        return self._contexts.n_contexts(stage)
+
+    def contexts(self, stage: int, state: Any) -> IntArray:
+        """Context number of each row of the problem's state, (n,)."""
+        if stage >= self._problem.n_stages:
+            return np.zeros(len(state), dtype=np.intp)
+        columns = _positions(self._contexts.features(stage), self._contexts.memory[stage])
+        return self._contexts.number(stage, state.values[:, columns])
+
+    def likelihood(self, stage: int, context: IntArray) -> FloatArray:
+        """P(outcome | context, class), (n, n_outcomes, n_classes); one row where the stage has one context."""
+        table = self._contexts.likelihood(stage)
+        return table if len(table) == 1 else np.asarray(table[context])
+
+    def successors(self, stage: int, context: IntArray) -> IntArray:
+        """Context at the next stage after each outcome, (n, n_outcomes)."""
+        return np.asarray(self._contexts.transitions(stage)[context, :-1])
+
+    def state_in(self, stage: int, context: int) -> Any:
+        """State of one instance in a context, as if whatever the context does not tell had been missing."""
+        problem = self._problem
+        told = dict(zip(self._contexts.features(stage).tolist(), self._contexts.rows(stage)[context].tolist()))
+        state = problem.start(1)
+        for earlier, feature in enumerate(problem.features[:stage].tolist()):
+            state = problem.advance(earlier, state, np.full(1, told.get(feature, -1)))
+        return state
+
+
+class ProjectedProblem(ModelProblem):
+    """A problem of its own that looks at the strongest context features only, and has tables.
+
+    Parameters
+    ----------
+    problem : ModelProblem
+        The problem it stands in for; prior, prices and costs are its own.
+    contexts : StageContexts
+        What the stages look at.
+    """
+
+    def __init__(self, problem: ModelProblem, contexts: StageContexts) -> None:
+        self.__dict__.update({k: v for k, v in problem.__dict__.items() if k not in ("_contexts", "_made")})
+        self.kept = contexts
+
+    @property
+    def tables(self) -> Tables:
+        """Its contexts, exact or not."""
+        return StageTables(self, self._contexts)
+
+    @property
+    def _contexts(self) -> StageContexts:
+        return self.kept
+
+    def start(self, n: int) -> Any:
+        """Return the state of ``n`` instances."""
+        nothing = self._nothing(n)
+        return Answers(nothing, nothing)
+
+    def likelihood(self, question: int, state: Any) -> FloatArray:
+        """P(outcome | context, class), (n, n_outcomes, n_classes)."""
+        table = self.tables.likelihood(question, self.tables.contexts(question, state))
+        return table if len(table) == len(state) else np.broadcast_to(table, (len(state), *table.shape[1:]))
+
+    def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
+        """P(outcome | context, class) of many questions at once."""
+        return AcquisitionProblem.likelihoods_of(self, questions, state)
+
+    def advance(self, question: int, state: Any, outcome: IntArray) -> Any:
+        """Return the state after an outcome."""
+        return Answers(state.messages, self.remembered(question, state.values, outcome))
+
+    def projection(self, max_contexts: int) -> AcquisitionProblem:
+        """Return itself."""
+        return self
+
+    def replace(self, **changes: Any) -> AcquisitionProblem:
+        """Return the same process with some arrays replaced."""
+        return AcquisitionProblem.replace(self, **changes)
+
+
+def _positions(features: IntArray, among: IntArray) -> IntArray:
+    """Position of each feature in a list that has all of them."""
+    order = np.argsort(among)
+    return np.asarray(order[np.searchsorted(among, features, sorter=order)])

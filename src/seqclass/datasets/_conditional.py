@@ -1,0 +1,260 @@
+"""One feature of a known distribution: what it is like in each hidden state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+from seqclass._arrays import BoolArray, FloatArray, IntArray
+from seqclass._validation import check_distribution, check_finite
+
+#: Share of a feature's distribution below, and above, the range that bins of equal width cut.
+_TAIL = 0.005
+
+
+class Values:
+    """A distribution over a few numbers; of the form of a frozen one of scipy.stats as far as it is needed here."""
+
+    def __init__(self, values: FloatArray, probabilities: FloatArray) -> None:
+        used = probabilities > 0
+        order = np.argsort(values[used])
+        self.values, self.probabilities = values[used][order], probabilities[used][order]
+
+    def logpdf(self, x: FloatArray) -> FloatArray:
+        place = np.minimum(np.searchsorted(self.values, x), len(self.values) - 1)
+        return np.where(self.values[place] == x, np.log(self.probabilities)[place], -np.inf)
+
+    def cdf(self, x: FloatArray) -> FloatArray:
+        return np.append(0.0, np.cumsum(self.probabilities))[np.searchsorted(self.values, x, side="right")]
+
+    def ppf(self, share: float) -> float:
+        place = np.searchsorted(np.cumsum(self.probabilities), share)
+        return float(self.values[min(int(place), len(self.values) - 1)])
+
+    def rvs(self, size: int, random_state: np.random.Generator) -> FloatArray:
+        return np.asarray(random_state.choice(self.values, size, p=self.probabilities))
+
+    def masses(self, edges: FloatArray) -> FloatArray:
+        """Probability of each bin between inner edges, ``[a, b)``."""
+        bins = np.searchsorted(edges, self.values, side="right")
+        return np.asarray(np.bincount(bins, self.probabilities, len(edges) + 1), dtype=np.float64)
+
+
+def normal(mean: float, std: float) -> Any:
+    """A normal distribution, or without any deviation its mean alone."""
+    return norm(mean, std) if std > 0 else Values(np.array([mean]), np.ones(1))
+
+
+@dataclass(frozen=True, eq=False)
+class Conditional:
+    """What one feature is like in each hidden state: which of a few distributions it has.
+
+    Attributes
+    ----------
+    shapes : tuple of frozen distributions of scipy.stats
+        Continuous distributions, ``scipy.stats.norm(0.5, 0.3)`` say; for distributions over a few values see
+        `from_table`.
+    which : ndarray of int of shape (n_hidden,)
+        Position in ``shapes`` of the distribution in each hidden state.
+
+    Raises
+    ------
+    ValueError
+        If ``which`` names a distribution that does not exist.
+
+    Examples
+    --------
+    >>> from scipy.stats import norm
+    >>> noise, signal = norm(0.5, 0.3), norm(1, 0.1)
+    >>> feature = Conditional((noise, signal), np.array([0, 1, 0]))
+    >>> feature.bin_probabilities([0.5]).round(3)
+    array([[0.5, 0. , 0.5],
+           [0.5, 1. , 0.5]])
+    """
+
+    shapes: tuple[Any, ...]
+    which: IntArray
+
+    def __post_init__(self) -> None:
+        which = np.asarray(self.which)
+        if which.ndim != 1 or which.dtype.kind not in "iu" or not which.size:
+            raise ValueError(f"which must hold an integer for each hidden state, got {self.which!r}.")
+        if which.min() < 0 or which.max() >= len(self.shapes):
+            raise ValueError(f"which must lie between 0 and {len(self.shapes) - 1}, the positions in shapes.")
+        object.__setattr__(self, "which", which)
+
+    @classmethod
+    def from_table(cls, values: npt.ArrayLike, table: npt.ArrayLike) -> Conditional:
+        """A feature of a few values.
+
+        Parameters
+        ----------
+        values : array-like of shape (n_values,)
+            The values, all different.
+        table : array-like of shape (n_values, n_hidden)
+            P(value | hidden state).
+
+        Returns
+        -------
+        Conditional
+
+        Raises
+        ------
+        ValueError
+            If a column of the table is no distribution, or a value stands twice.
+
+        Examples
+        --------
+        >>> Conditional.from_table([0, 1], [[0.9, 0.2], [0.1, 0.8]]).values.tolist()
+        [0.0, 1.0]
+        """
+        numbers = check_finite(values, "values")
+        columns = check_finite(table, "table")
+        if numbers.ndim != 1 or len(np.unique(numbers)) < numbers.size:
+            raise ValueError(f"values must be different numbers, got {values!r}.")
+        if columns.ndim != 2 or len(columns) != len(numbers):
+            raise ValueError(f"table must have a row for each of the {len(numbers)} values, got {columns.shape}.")
+        distinct, which = np.unique(columns, axis=1, return_inverse=True)
+        shapes = tuple(Values(numbers, check_distribution(p, None, "a column of table")) for p in distinct.T)
+        return cls(shapes, which.reshape(-1))
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """Numbers that the feature takes with a probability above zero in some hidden state, in increasing order."""
+        found = [shape.values for shape in self.shapes if isinstance(shape, Values)]
+        return np.unique(np.concatenate(found)) if found else np.empty(0)
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether the feature takes no others."""
+        return all(isinstance(shape, Values) for shape in self.shapes)
+
+    def log_likelihood(self, x: npt.ArrayLike) -> FloatArray:
+        """Logarithm of the density of values, or of their probability, in each hidden state.
+
+        A number that has a probability above zero in some hidden state has that or none in all of them: no density,
+        however high, counts against it.
+
+        Parameters
+        ----------
+        x : array-like of shape (n,)
+            Values; NaN where not seen, which says nothing.
+
+        Returns
+        -------
+        ndarray of shape (n_hidden, n)
+
+        Examples
+        --------
+        >>> feature = Conditional.from_table([0, 1], [[0.5, 1.0], [0.5, 0.0]])
+        >>> np.exp(feature.log_likelihood([0, 1, np.nan]))
+        array([[0.5, 0.5, 1. ],
+               [1. , 0. , 1. ]])
+        """
+        x = np.asarray(x, dtype=np.float64)
+        found = np.empty((len(self.shapes), len(x)))
+        point: BoolArray = np.isin(x, self.values) if self.values.size else np.zeros(len(x), dtype=np.bool_)
+        for row, shape in zip(found, self.shapes):
+            row[:] = shape.logpdf(x)
+            if not isinstance(shape, Values):
+                row[point] = -np.inf
+        found[:, np.isnan(x)] = 0
+        return found[self.which]
+
+    def bin_probabilities(self, edges: npt.ArrayLike) -> FloatArray:
+        """Probability of each bin in each hidden state, exact from the distribution function.
+
+        Parameters
+        ----------
+        edges : array-like of shape (n_bins - 1,)
+            Inner edges in increasing order; a bin holds its lower edge and not its upper one.
+
+        Returns
+        -------
+        ndarray of shape (n_bins, n_hidden)
+
+        Examples
+        --------
+        >>> from scipy.stats import norm
+        >>> Conditional((norm(0, 1),), np.array([0])).bin_probabilities([-1.0, 1.0]).round(4).ravel().tolist()
+        [0.1587, 0.6827, 0.1587]
+        """
+        inner = np.asarray(edges, dtype=np.float64)
+        low, high = np.append(-np.inf, inner), np.append(inner, np.inf)
+        found = np.empty((len(low), len(self.shapes)))
+        for k, shape in enumerate(self.shapes):
+            if isinstance(shape, Values):
+                found[:, k] = shape.masses(inner)
+            else:  # from the nearer tail, so that small probabilities keep their digits
+                upper = shape.cdf(low) > 0.5
+                found[:, k] = np.where(upper, shape.sf(low) - shape.sf(high), shape.cdf(high) - shape.cdf(low))
+        return found[:, self.which]
+
+    def edges(self, n_bins: int, hidden_prior: FloatArray) -> FloatArray:
+        """Inner edges of bins of equal width over the central 99% of the feature's values.
+
+        Parameters
+        ----------
+        n_bins : int
+            Number of bins; a feature of a few values has a bin for each of them instead.
+        hidden_prior : ndarray of shape (n_hidden,)
+            P(hidden state).
+
+        Returns
+        -------
+        ndarray of shape (n_bins - 1,)
+
+        Examples
+        --------
+        >>> from scipy.stats import norm
+        >>> Conditional((norm(0.5, 0.3),), np.array([0])).edges(4, np.ones(1)).round(3).tolist()
+        [0.114, 0.5, 0.886]
+        """
+        if self.is_discrete:
+            return self.values[1:]
+        weights = np.bincount(self.which, hidden_prior, len(self.shapes)).astype(np.float64)
+        low, high = (self._quantile(share, weights) for share in (_TAIL, 1 - _TAIL))
+        return np.linspace(low, high, n_bins + 1)[1:-1]
+
+    def draw(self, hidden: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Values of instances in given hidden states.
+
+        Parameters
+        ----------
+        hidden : ndarray of int of shape (n,)
+            Hidden state of each instance.
+        rng : numpy generator
+            Source of chance.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+
+        Examples
+        --------
+        >>> feature = Conditional.from_table([3, 4], [[1, 0], [0, 1]])
+        >>> feature.draw(np.array([0, 1, 1]), np.random.default_rng(0)).tolist()
+        [3.0, 4.0, 4.0]
+        """
+        shape_of = self.which[hidden]
+        drawn = np.empty(len(hidden))
+        for k, shape in enumerate(self.shapes):
+            rows = np.flatnonzero(shape_of == k)
+            drawn[rows] = shape.rvs(len(rows), random_state=rng)
+        return drawn
+
+    def _quantile(self, share: float, weights: FloatArray) -> float:
+        """Value below which a share of the weighted shapes lies."""
+
+        def above(x: float) -> float:
+            return float(sum(weight * shape.cdf(x) for weight, shape in zip(weights, self.shapes))) - share
+
+        places = [float(shape.ppf(share)) for shape, weight in zip(self.shapes, weights) if weight > 0]
+        low, high = min(places), max(places)
+        return float(brentq(above, low, high)) if above(low) < 0 < above(high) else low

@@ -1,0 +1,179 @@
+"""Sets in which one question says which of the others is worth asking: the indicator problem and the sensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqclass._arrays import as_generator, smallest_int
+from seqclass._validation import check_integer, check_real
+from seqclass.datasets._conditional import Conditional
+from seqclass.datasets._dataset import Dataset
+from seqclass.datasets._hidden import HiddenStates
+from seqclass.datasets._world import Optimum, World
+
+#: Features that may be pointed at: tables grow with the square of their number.
+_MAX_POINTED = 1000
+
+
+def make_indicator(
+    n_samples: int = 20000, n_bits: int = 10, *, feature_cost: float = 0.01, random_state: Any = 0
+) -> Dataset:
+    """Draw the indicator problem: binary features, and an index that says which one of them is the label.
+
+    The index is drawn evenly and the binary features are fair coins, so that the index by itself says nothing about the
+    class, and any one bit little. Whoever asks for the index first and then for its bit is right in two questions;
+    choosing by information about the class alone takes a bit first, and 3 - 1/d questions of d bits on average ([1]_).
+
+    Parameters
+    ----------
+    n_samples : int
+        Rows.
+    n_bits : int
+        Binary features, 2 to 1000; the index has as many values.
+    feature_cost : float
+        Price of each feature, in units of misclassification cost.
+    random_state : None, int or numpy generator
+        Seed.
+
+    Returns
+    -------
+    Dataset
+        The index is the first column; [1]_ counts it last. With ``truth``, ``world``, and ``optimum`` for any number of
+        bits: twice the price, as long as that pays.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+
+    Notes
+    -----
+    The index is no quantity: a discretiser must keep its values apart, ``Discretizer(n_bits)`` does.
+
+    References
+    ----------
+    .. [1] A. Norcliffe, C. Lee, F. Imrie, M. van der Schaar, P. Lio, "Stochastic encodings for active feature
+       acquisition", ICML 2025, arXiv 2508.01957.
+
+    Examples
+    --------
+    >>> data = make_indicator(1000)
+    >>> bool((data.X[range(1000), 1 + data.X[:, 0]] == data.y).all())
+    True
+    >>> print(data.optimum)
+    0.02 in any order, 0.065 in column order, 0.5 unasked, 0 all known
+    """
+    names = ("index", *(f"bit_{j}" for j in range(check_integer(n_bits, "n_bits", 2, _MAX_POINTED))))
+    text = "The index says which of the bits is the label."
+    return _pointing("indicator", names, 1.0, n_samples, feature_cost, text, random_state)
+
+
+def make_sensors(
+    n_samples: int = 20000,
+    n_sensors: int = 8,
+    *,
+    accuracy: float = 0.97,
+    feature_cost: float = 0.03,
+    random_state: Any = 0,
+) -> Dataset:
+    """Draw a small diagnosis: the complaint says which one of the sensors tells the class.
+
+    Complaints are drawn evenly, and so are the two classes. The sensor of the complaint shows the class with the given
+    accuracy, the others toss a coin. With eight sensors at a price of 0.03 the complaint and its sensor cost 0.06 and
+    leave errors of 0.03: 0.09 in all, where the order of the columns loses 0.195 at least.
+
+    Parameters
+    ----------
+    n_samples : int
+        Rows.
+    n_sensors : int
+        Sensors, 2 to 1000, and values of the complaint.
+    accuracy : float
+        P(the right sensor shows the class), 0.5 to 1.
+    feature_cost : float
+        Price of the complaint and of each sensor, in units of misclassification cost.
+    random_state : None, int or numpy generator
+        Seed.
+
+    Returns
+    -------
+    Dataset
+        The complaint is the first column. With ``truth``, ``world`` and ``optimum``.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+
+    Notes
+    -----
+    The complaint is no quantity: a discretiser must keep its values apart, ``Discretizer(n_sensors)`` does.
+
+    Examples
+    --------
+    >>> print(make_sensors(10).optimum)
+    0.09 in any order, 0.195 in column order, 0.5 unasked, 0.03 all known
+    """
+    names = ("complaint", *(f"sensor_{j}" for j in range(check_integer(n_sensors, "n_sensors", 2, _MAX_POINTED))))
+    check_real(accuracy, "accuracy", 0.5, 1)
+    text = f"The complaint says which sensor shows the class, right in {accuracy:.3g} of the cases."
+    return _pointing("sensors", names, accuracy, n_samples, feature_cost, text, random_state)
+
+
+def _pointing(
+    name: str,
+    names: tuple[str, ...],
+    accuracy: float,
+    n_samples: int,
+    feature_cost: float,
+    description: str,
+    random_state: Any,
+) -> Dataset:
+    n = len(names) - 1
+    price = check_real(feature_cost, "feature_cost", 0)
+    truth = _truth(n, accuracy)
+    X, y = truth.sample(check_integer(n_samples, "n_samples", 1), as_generator(random_state))
+    return Dataset(
+        name=name,
+        X=X.astype(smallest_int(n)),
+        y=y,
+        class_names=("0", "1"),
+        feature_names=names,
+        feature_costs=np.full(n + 1, price),
+        informative=np.arange(n + 1),
+        truth=truth,
+        world=_world(n, accuracy),
+        optimum=_optimum(n, accuracy, price),
+        description=description,
+        source="generated by seqclass",
+    )
+
+
+def _truth(n: int, accuracy: float) -> HiddenStates:
+    """Hidden states (class, what is pointed at), the class first."""
+    classes, pointed = np.divmod(np.arange(2 * n), n)
+    shown = np.where(classes == 1, accuracy, 1 - accuracy)
+    pointer = Conditional.from_table(np.arange(n), np.eye(n)[:, pointed])
+    ones = [np.where(pointed == j, shown, 0.5) for j in range(n)]
+    bits = tuple(Conditional.from_table([0, 1], np.array([1 - one, one])) for one in ones)
+    return HiddenStates(np.full(2 * n, 0.5 / n), classes, (pointer, *bits))
+
+
+def _world(n: int, accuracy: float) -> World:
+    """The same as a tree: every bit depends on the class and on what is pointed at."""
+    tables = np.full((n, n, 2, 2), 0.5)
+    tables[np.arange(n), np.arange(n)] = [[accuracy, 1 - accuracy], [1 - accuracy, accuracy]]
+    return World(np.array([0.5, 0.5]), (-1, *[0] * n), (np.full((n, 2), 1 / n), *tables))
+
+
+def _optimum(n: int, accuracy: float, price: float) -> Optimum:
+    """Least expected costs at equal prices, by which it pays to ask two questions, or none.
+
+    No policy that asks twice can lose less than two prices and the errors that are left when all is known. A single bit
+    saves (accuracy - 1/2) / n: where that is more than its price, two questions save more than theirs.
+    """
+    error = 1 - accuracy
+    in_order = price + np.minimum(0.5, price * np.arange(1, n + 1) + error).mean()
+    return Optimum(float(min(0.5, in_order)), float(min(0.5, 2 * price + error)), full=error, prior=0.5)

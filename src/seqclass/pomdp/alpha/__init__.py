@@ -1,0 +1,1 @@
+"""Alpha vectors, and the beliefs at which they are backed up."""

@@ -1,0 +1,324 @@
+"""Where a walk's answers come from: all that are possible, sampled ones, or data."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.policy import DECIDE
+
+
+class TooLarge(ValueError):
+    """More than an enumeration may visit.
+
+    Examples
+    --------
+    >>> raise TooLarge("more than max_histories=100 histories")
+    Traceback (most recent call last):
+    ...
+    seqclass.pomdp.answers.TooLarge: more than max_histories=100 histories; raise it or use method='simulation'.
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what}; raise it or use method='simulation'.")
+
+
+class Branches(NamedTuple):
+    """Outcomes that a set of histories branches into.
+
+    Attributes
+    ----------
+    parent : ndarray of int of shape (m,)
+        Row of the history that each branch leaves.
+    outcome : ndarray of int of shape (m,)
+        Outcome it sees; -1 where it is missing.
+    weight : ndarray of shape (m,)
+        Its probability or number of instances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Branches(np.array([0, 0]), np.array([0, 1]), np.array([0.55, 0.45])).outcome
+    array([0, 1])
+    """
+
+    parent: IntArray
+    outcome: IntArray
+    weight: FloatArray
+
+
+class Answers(ABC):
+    """A source of answers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> info = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1).begin()
+    >>> AllAnswers().branch(info, np.ones(1), np.arange(1)).weight
+    array([0.55, 0.45])
+    """
+
+    #: Whether an answer that is missing is paid for all the same.
+    charge_missing: bool = False
+    #: Whether histories that have stopped may stay among those of `branch`, where a copy would cost more.
+    spares_copies: ClassVar[bool] = False
+
+    def spread(self, total: float, probability: FloatArray) -> FloatArray:
+        """Weights of the first histories of a walk, one for each lot that a policy draws.
+
+        Parameters
+        ----------
+        total : float
+            Sum of the weights: 1, or the number of paths.
+        probability : ndarray of shape (n_lots,)
+            Probability of each lot.
+
+        Returns
+        -------
+        ndarray of shape (n_lots,)
+        """
+        return total * probability
+
+    def level(self, question: IntArray) -> None:  # noqa: B027 (most sources have nothing to prepare)
+        """Take note of what each history of the next level asks, (n,), before its branches are wanted."""
+
+    @abstractmethod
+    def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:
+        """Branches of histories that all ask one question, those of a history side by side.
+
+        Parameters
+        ----------
+        info : InformationState
+            The histories, one a row, asking a question.
+        weight : ndarray of shape (n,)
+            Probability of each, or the number of instances that run through it.
+        rows : ndarray of int of shape (n,)
+            Number of each history among all of the level.
+
+        Returns
+        -------
+        Branches
+            Parents count from 0 among ``info``.
+        """
+
+
+class AllAnswers(Answers):
+    """Every outcome of positive probability, with its exact share of the weight.
+
+    Parameters
+    ----------
+    missing : float
+        Probability that an answer is missing, whatever it would have been.
+    charge_missing : bool
+        Whether it is paid for all the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> info = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1).begin()
+    >>> AllAnswers(missing=0.2).branch(info, np.ones(1), np.arange(1)).outcome
+    array([ 0,  1, -1])
+    """
+
+    def __init__(self, missing: float = 0.0, charge_missing: bool = False) -> None:
+        self.missing = missing
+        self.charge_missing = charge_missing
+
+    def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:
+        """Branches of histories that all ask one question; see `Answers.branch`."""
+        if info.problem.is_sampled(info.question):
+            raise TooLarge(f"question {info.question} has too many outcomes to follow them all")
+        share = weight[:, None] * info.predictive
+        if self.missing > 0:
+            share = np.column_stack([share * (1 - self.missing), weight * self.missing])
+        parent, outcome = np.nonzero(share > 0)
+        weight = share[parent, outcome]
+        if self.missing > 0:
+            outcome = np.where(outcome == share.shape[1] - 1, -1, outcome)
+        return Branches(parent, outcome, weight)
+
+
+class SampledAnswers(Answers):
+    """The paths of each history are spread over its outcomes at random; weights are whole numbers of paths.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> info = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1).begin()
+    >>> SampledAnswers(np.random.default_rng(0)).branch(info, np.array([100.0]), np.arange(1)).weight
+    array([57., 43.])
+    """
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+
+    def spread(self, total: float, probability: FloatArray) -> FloatArray:
+        """Whole paths, spread over the lots at random; see `Answers.spread`."""
+        if len(probability) == 1:
+            return np.array([total])
+        return self.rng.multinomial(int(total), probability).astype(np.float64)
+
+    def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:
+        """Branches of histories that all ask one question; see `Answers.branch`."""
+        if info.problem.is_sampled(info.question):
+            return self._drawn(info, weight)
+        predictive = info.predictive
+        normalised = predictive / predictive.sum(axis=1, keepdims=True)
+        share = self.rng.multinomial(weight.astype(np.int64), normalised).astype(np.float64)
+        # rounding in the sampler must not send a path where the model never goes
+        share[predictive <= 0] = 0
+        parent, outcome = np.nonzero(share)
+        return Branches(parent, outcome, share[parent, outcome])
+
+    def _drawn(self, info: InformationState, weight: FloatArray) -> Branches:
+        """Each path by itself, where outcomes are too many to be listed."""
+        rows = np.repeat(np.arange(len(info)), weight.astype(np.int64))
+        outcome = info.problem.draw(info.question, info, rows, self.rng)
+        pairs, count = np.unique(np.stack([rows, outcome]), axis=1, return_counts=True)
+        return Branches(pairs[0].astype(np.intp), pairs[1], count.astype(np.float64))
+
+
+class PlannedAnswers(Answers):
+    """What planning counts with: every outcome, or where they are too many those that stand for them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> info = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1).begin()
+    >>> PlannedAnswers().branch(info, np.ones(1), np.arange(1)).weight
+    array([0.55, 0.45])
+    """
+
+    def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:
+        """Branches of histories that all ask one question; see `Answers.branch`."""
+        share = weight[:, None] * info.predictive
+        parent, place = np.nonzero(share > 0)
+        outcome: IntArray = place
+        if info.problem.is_sampled(info.question):
+            outcome = info.problem.atoms(info.question, info.state)[parent, place]
+        return Branches(parent, outcome, share[parent, place])
+
+
+class DataAnswers(Answers):
+    """What instances of a data set show, each at the history that it has come to.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of int of shape (n, n_columns)
+        Outcomes, -1 where missing; what a sparse array does not store is outcome 0.
+    columns : ndarray of int of shape (n_features,) or None
+        Column that holds the outcomes of each feature; None: the one of the same number.
+    node : ndarray of int of shape (n,)
+        History of each instance at the start.
+    charge_missing : bool
+        Whether an answer that is missing is paid for all the same.
+
+    Attributes
+    ----------
+    rows, node : ndarray of int of shape (n_left,)
+        The instances that are still under way, and the history of each at the current level.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> info = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1).begin()
+    >>> data = DataAnswers(np.array([[0], [1], [0]]), np.array([0]), np.zeros(3, dtype=int))
+    >>> data.level(np.array([0]))
+    >>> data.branch(info, np.ones(1), np.arange(1)).outcome, data.node
+    (array([0, 1]), array([0, 1, 0]))
+    """
+
+    spares_copies = True
+
+    def __init__(self, X: Any, columns: IntArray | None, node: IntArray, charge_missing: bool = False) -> None:
+        self.X = X if isinstance(X, np.ndarray) else X.tocsc()
+        self.columns = columns
+        self.rows, self.node = np.arange(X.shape[0]), node
+        self.charge_missing = charge_missing
+        self._asked: IntArray | None = None
+        self._before, self._n_children = node, 0
+
+    def level(self, question: IntArray) -> None:
+        """Leave the instances whose histories stop; see `Answers.level`."""
+        stop = question == DECIDE
+        if stop.any():
+            on = np.flatnonzero(~stop[self.node])
+            self.rows, self.node = self.rows[on], self.node[on]
+        asked = question[~stop]
+        mixed = asked.size > 0 and bool((asked != asked[0]).any())
+        self._asked = question[self.node] if mixed else None
+        self._before, self._n_children = self.node, 0
+        if mixed:
+            self.node = np.empty_like(self.node)
+
+    def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:
+        """Branches of histories that all ask one question; see `Answers.branch`."""
+        some = slice(None) if self._asked is None else np.flatnonzero(self._asked == info.question)
+        place = self._before[some]
+        if rows[-1] != len(rows) - 1:  # histories that stopped were left out
+            position = np.empty(int(rows[-1]) + 1, dtype=np.intp)
+            position[rows] = np.arange(len(rows))
+            place = position[place]
+        bundle = info.problem.bundle(info.question)
+        if bundle is None:
+            outcome = self._outcomes(some, int(info.problem.features[info.question]))
+            n_outcomes = int(info.problem.n_outcomes[info.question])
+        else:
+            outcome = bundle.encode(np.stack([self._outcomes(some, j) for j in bundle.features.tolist()], axis=1))
+            n_outcomes = bundle.n_codes
+        info.check_range(outcome)
+        child, parent, seen, count = _grouped(place, outcome, n_outcomes)
+        if self._asked is None:
+            self.node = child
+        else:
+            self.node[some] = child + self._n_children
+        self._n_children += len(parent)
+        return Branches(parent, seen, count)
+
+    def _outcomes(self, some: Any, feature: int) -> IntArray:
+        column = feature if self.columns is None else int(self.columns[feature])
+        if column >= self.X.shape[1]:
+            raise ValueError(f"X has {self.X.shape[1]} columns, and the policy asks for feature {column}.")
+        rows = self.rows[some]
+        if isinstance(self.X, np.ndarray):
+            return np.asarray(self.X[rows, column])
+        start, end = self.X.indptr[column], self.X.indptr[column + 1]
+        dense = np.zeros(self.X.shape[0], dtype=self.X.dtype)
+        dense[self.X.indices[start:end]] = self.X.data[start:end]
+        return np.asarray(dense[rows])
+
+
+def _grouped(node: IntArray, outcome: IntArray, n_outcomes: int) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+    """Number the distinct (history, outcome) pairs: child of each row; parent, outcome and size of each child."""
+    width = n_outcomes + 1
+    n_keys = (int(node.max(initial=-1)) + 1) * width
+    if n_keys < 2**62:
+        key = outcome.astype(np.intp)
+        key += node * width + 1
+    if n_keys <= 16 * key.size + 1024:
+        counts = np.bincount(key, minlength=n_keys)
+        distinct = np.flatnonzero(counts)
+        number = np.empty(n_keys, dtype=np.intp)
+        number[distinct] = np.arange(distinct.size)
+        child, count = number[key], counts[distinct]
+    elif n_keys < 2**62:
+        distinct, child, count = np.unique(key, return_inverse=True, return_counts=True)
+    else:
+        pairs, child, count = np.unique(np.stack([node, outcome]), axis=1, return_inverse=True, return_counts=True)
+        return child.reshape(-1), pairs[0].astype(np.intp), pairs[1], count.astype(np.float64)
+    parent = distinct // width
+    return child, parent, distinct - parent * width - 1, count.astype(np.float64)

@@ -1,0 +1,1 @@
+"""Bounds on the optimal cost, and certificates made of them."""

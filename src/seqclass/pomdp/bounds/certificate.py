@@ -1,0 +1,270 @@
+"""Certificates: how far from optimal a policy is, whatever solver it came from."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil, log2
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from seqclass._arrays import as_generator
+from seqclass._validation import check_choice, check_integer, check_real
+from seqclass.pomdp.alpha.points import quick_values
+from seqclass.pomdp.answers import TooLarge
+from seqclass.pomdp.bounds.deterministic import grid_lower_bound
+from seqclass.pomdp.bounds.dual import CONFIDENCE as CONFIDENCE
+from seqclass.pomdp.bounds.dual import DualPaths, Ends, quantile
+from seqclass.pomdp.bounds.optimum import optimal_cost
+from seqclass.pomdp.execution.evaluation import MAX_HISTORIES, evaluate
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.policy import FunctionPolicy, LookaheadPolicy, Policy
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.values import ValueFunction
+
+#: Beliefs a stage of the values that are made for a policy that has none.
+_QUICK_BELIEFS = 500
+#: Differences of the two ends are rare and large where values are good: of fewer paths their mean is not yet normal.
+_FEWEST_PAIRED = 1000
+_METHODS = ("auto", "exact", "simulation", "deterministic")
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A certified interval around the optimal cost.
+
+    Attributes
+    ----------
+    upper : float
+        The executed policy's cost is at most this.
+    lower : float
+        No policy costs less than this.
+    gap : float
+        The policy's cost is above the optimum by at most this share of itself; 0 where `upper` is 0. It is
+        ``(upper - lower) / upper``, or less with ``paired``, for then the difference is surer than either of them.
+    upper_mean, lower_mean : float
+        Estimates before the margin of confidence is added.
+    confidence : float
+        1.0 where neither end is sampled, else 0.99 for both ends, and a paired gap, together.
+    method : str
+        ``"exact"``; ``"simulation"``; ``"mixed"``: upper exact, lower simulated; ``"deterministic"``: lower from the
+        grid.
+    n_paths : int
+        Sampled paths; 0 where exact.
+    seconds : float
+        Wall-clock time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, LookaheadPolicy, StoppingValue, certify
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> certify(problem, LookaheadPolicy(StoppingValue(problem))).method
+    'exact'
+    """
+
+    upper: float
+    lower: float
+    gap: float
+    upper_mean: float
+    lower_mean: float
+    confidence: float
+    method: str
+    n_paths: int
+    seconds: float
+
+
+def certify(
+    problem: AcquisitionProblem,
+    policy: Policy | Callable[[InformationState], Any],
+    *,
+    values: ValueFunction | None = None,
+    method: str = "auto",
+    n_paths: int = 4000,
+    width: float | None = None,
+    max_paths: int = 1_000_000,
+    confidence: float = CONFIDENCE,
+    paired: bool = False,
+    max_histories: int = MAX_HISTORIES,
+    random_state: Any = 0,
+) -> Certificate:
+    """Bound the optimal cost from below and the policy's cost from above.
+
+    Where histories are few both ends are computed by enumeration. Elsewhere the lower end is the martingale dual of
+    optimal stopping: on sampled paths with any value function J, ``M`` adds up ``J(k+1, next) - E[J(k+1, next)]``, and
+    the mean of ``min over stages of (prices paid + stopping cost - M)`` is below the optimum. The policy's cost on the
+    same paths, with ``M`` at its stop as a control variate, is the upper end. A path ends where one more price would
+    cost more than knowing the class can save, for there stopping is optimal.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    policy : Policy or callable
+        Any policy for it, or a function of the information state; see `FunctionPolicy`.
+    values : ValueFunction, optional
+        Value function of the martingale; by default the policy's own. For a policy that has none, values are made in
+        two quick rounds of point-based backups of the problem or its projection; where it has neither tables nor a
+        projection the stopping cost serves.
+        The bounds hold with any; the better they are, the smaller the gap.
+    method : {"auto", "exact", "simulation", "deterministic"}
+        ``"auto"`` enumerates what has at most ``max_histories`` histories. ``"deterministic"``: the lower end is the
+        grid's, certain, for up to three classes (`grid_lower_bound`), and the policy is enumerated if possible.
+    n_paths : int
+        Sampled paths, with ``width`` the first lot of them.
+    width : float, optional
+        Sample until the margins of confidence are less than this share of the upper end. Paths are doubled until they
+        suffice or ``max_paths`` is reached; each of the at most K looks is at confidence ``1 - (1 - confidence) / K``,
+        so that looking more than once costs no validity.
+    max_paths : int
+        Most paths, with ``width``.
+    confidence : float
+        Probability that both sampled ends, and a paired gap, hold by the normal approximation of their means, that of
+        the gap corrected for skewness.
+    paired : bool
+        Take the gap from what the two ends differ by along each path, where both are sampled on at least 1000. Most of
+        what chance does to them is the same, so that the gap is smaller than that of the ends, which become a little
+        wider, for three statements are to hold together.
+    max_histories : int
+        Most histories to enumerate.
+    random_state : int, generator or None
+        Seed of the paths; take another one than the solver's.
+
+    Returns
+    -------
+    Certificate
+
+    Raises
+    ------
+    ValueError
+        If ``method="exact"`` meets more than ``max_histories`` histories, or ``method="deterministic"`` a problem
+        without tables or of more than three classes.
+
+    References
+    ----------
+    .. [1] L. C. G. Rogers, "Monte Carlo valuation of American options", Mathematical Finance 12, 2002.
+    .. [2] M. B. Haugh and L. Kogan, "Pricing American options: a duality approach", Operations Research 52, 2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import GridValueIteration, TableProblem, certify
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> certificate = certify(problem, GridValueIteration().solve(problem))
+    >>> round(certificate.upper, 3), round(certificate.lower, 3), certificate.gap
+    (0.25, 0.25, 0.0)
+    >>> round(certify(problem, lambda info: info.belief.max(axis=1) < 0.4).gap, 3)  # never buys, at a cost of .5
+    0.5
+    """
+    started = time.perf_counter()
+    check_choice(method, "method", _METHODS)
+    check_integer(n_paths, "n_paths", 2)
+    check_integer(max_paths, "max_paths", 2)
+    check_integer(max_histories, "max_histories", 1)
+    check_real(confidence, "confidence", 0, 1 - 1e-12)
+    if width is not None:
+        check_real(width, "width", 0)
+    if not isinstance(policy, Policy):
+        policy = FunctionPolicy(problem, policy)
+    if values is None and isinstance(policy, LookaheadPolicy):
+        values = policy.values
+    known = grid_lower_bound(problem) if method == "deterministic" else None
+    upper: float | None = None
+    if method != "simulation":
+        try:
+            upper = evaluate(problem, policy, method="exact", max_histories=max_histories).cost
+            if known is None:
+                n_stages = None if values is None else values.n_stages
+                known = optimal_cost(problem, n_stages=n_stages, max_histories=max_histories)
+        except TooLarge:
+            if method == "exact":
+                raise
+    if upper is not None and known is not None:
+        kind = "deterministic" if method == "deterministic" else "exact"
+        return _certificate(_Interval((upper, upper), (known, known)), 1.0, kind, 0, started)
+    rng = as_generator(random_state)
+    if problem.free or problem.samples:
+        return _free(problem, policy, upper, n_paths, confidence, rng, started)
+    if values is None:
+        values = quick_values(problem, _QUICK_BELIEFS, rng)
+    paths = DualPaths(problem, policy, values, rng)
+    found = _sampled(paths, upper, known, n_paths, width, max_paths, confidence, paired)
+    kind = "deterministic" if known is not None else "simulation" if upper is None else "mixed"
+    return _certificate(found, confidence, kind, paths.n_paths, started)
+
+
+def _free(
+    problem: AcquisitionProblem,
+    policy: Policy,
+    upper: float | None,
+    n_paths: int,
+    confidence: float,
+    rng: np.random.Generator,
+    started: float,
+) -> Certificate:
+    """Where any question may come next the lower end is weak: one more price, then the class is known."""
+    begun = problem.begin()
+    known = float(np.minimum(begun.stopping_cost, begun.least())[0])
+    if upper is not None:
+        return _certificate(_Interval((upper, upper), (known, known)), 1.0, "deterministic", 0, started)
+    found = evaluate(problem, policy, method="simulation", n_paths=n_paths, random_state=rng)
+    high = found.cost + quantile(2 * confidence - 1) * found.cost_std_error
+    interval = _Interval((high, found.cost), (known, known))
+    return _certificate(interval, confidence, "deterministic", n_paths, started)
+
+
+class _Interval(NamedTuple):
+    """Bound and estimate of the upper end, and of the lower one; the most that the gap is, where it has its own."""
+
+    high: tuple[float, float]
+    low: tuple[float, float]
+    gap: float = 1.0
+
+
+def _sampled(
+    paths: DualPaths,
+    upper: float | None,
+    lower: float | None,
+    n_paths: int,
+    width: float | None,
+    max_paths: int,
+    confidence: float,
+    paired: bool,
+) -> _Interval:
+    """Interval from paths; an end that is known is not sampled."""
+    n_looks = 1 if width is None else 1 + max(0, ceil(log2(max_paths / n_paths)))
+    paired = paired and upper is None and lower is None
+    # two one-sided statements, or three with the gap's own, fail with the wanted probability in all
+    n_statements = 3 if paired else 2
+    z = quantile(1 - (1 - confidence) * 2 / n_statements / n_looks)
+    while True:
+        ends = paths.run(n_paths if paths.n_paths == 0 else min(paths.n_paths, max_paths - paths.n_paths))
+        found = _interval(ends, upper, lower, z)
+        if paired and paths.n_paths >= _FEWEST_PAIRED:
+            found = found._replace(gap=ends.most_gap(z))
+        margin = found.high[0] - found.high[1] + found.low[1] - found.low[0]
+        if width is None or margin <= width * found.high[0] or paths.n_paths >= max_paths:
+            return found
+
+
+def _interval(ends: Ends, upper: float | None, lower: float | None, z: float) -> _Interval:
+    if upper is None:
+        high = ends.up + z * ends.up_error, ends.up
+        low, error = ends.low, ends.low_error
+    else:
+        high = upper, upper
+        low, error = ends.low_given(upper)
+    return _Interval(high, (low - z * error, low) if lower is None else (lower, lower))
+
+
+def _certificate(found: _Interval, confidence: float, method: str, n_paths: int, started: float) -> Certificate:
+    (upper, upper_mean), (low, lower_mean), most = found
+    # costs are not negative, and exact ends may differ by rounding
+    lower = min(max(low, 0.0), upper)
+    gap = max(min((upper - lower) / upper, most), 0.0) if upper > 0 else 0.0
+    if confidence == 1.0 and gap < 1e-12:
+        gap = 0.0
+    seconds = time.perf_counter() - started
+    return Certificate(upper, lower, gap, upper_mean, lower_mean, confidence, method, n_paths, seconds)

@@ -1,0 +1,338 @@
+"""The optimal cost of small problems, by enumeration of all histories that may be worth reaching."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._validation import check_costs, check_integer
+from seqclass.pomdp.answers import PlannedAnswers
+from seqclass.pomdp.execution.evaluation import MAX_HISTORIES
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.walk import Fork, Level, walk
+
+
+def optimal_cost(
+    problem: AcquisitionProblem, *, n_stages: int | None = None, max_histories: int = MAX_HISTORIES
+) -> float:
+    """Optimal cost by backward recursion over every history that may be worth reaching.
+
+    In a fixed order it is the cost of stopping at the best moments, in a free problem that of the best questions too.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    n_stages : int, optional
+        Cut the horizon here; what lies beyond is bounded from below by one more price and perfect knowledge, so the
+        result is then a lower bound.
+    max_histories : int
+        Most histories to visit.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If there are more histories than ``max_histories``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> round(optimal_cost(problem), 3)
+    0.25
+    """
+    return float(optimal_costs(problem, [1.0], n_stages=n_stages, max_histories=max_histories)[0])
+
+
+def optimal_costs(
+    problem: AcquisitionProblem,
+    multipliers: npt.ArrayLike,
+    *,
+    n_stages: int | None = None,
+    max_histories: float = MAX_HISTORIES,
+) -> FloatArray:
+    """Optimal cost at several multipliers of the prices, by one enumeration.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    multipliers : array-like of shape (n_multipliers,)
+        Factors of all prices.
+    n_stages, max_histories
+        See `optimal_cost`.
+
+    Returns
+    -------
+    ndarray of shape (n_multipliers,)
+
+    Raises
+    ------
+    ValueError
+        If there are more histories than ``max_histories``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> optimal_costs(problem, [1.0, 2.0, 10.0]).round(3)
+    array([0.25, 0.35, 0.5 ])
+    """
+    factors = np.atleast_1d(check_costs(multipliers, "multipliers"))
+    horizon = problem.n_stages
+    if n_stages is not None:
+        horizon = min(horizon, check_integer(n_stages, "n_stages", 0))
+    # whatever is settled at the smallest prices is at all others
+    tree = expand(problem.begin(), horizon, float(factors.min()), max_histories)
+    return np.asarray(tree.values(factors)[0])
+
+
+@dataclass
+class Stage:
+    """Histories of one level of an enumeration, and what each may ask.
+
+    Attributes
+    ----------
+    info : InformationState
+        The histories, those that saw the same as one.
+    row, question, price : ndarray of shape (m,)
+        Of each question that is asked its history, its number, and its price there.
+    entry, weight, place : ndarray of shape (n_branches,)
+        Of each branch that leads here the question of the level before, its probability, and the history it leads to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> [len(stage.info) for stage in expand(problem.begin(), 1).stages]
+    [1, 2]
+    """
+
+    info: InformationState
+    row: IntArray
+    question: IntArray
+    price: FloatArray
+    entry: IntArray
+    weight: FloatArray
+    place: IntArray
+
+
+class Enumeration:
+    """All ways on from some histories, over a horizon; see `expand`.
+
+    Parameters
+    ----------
+    stages : list of Stage
+        The levels, the last one without questions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> expand(problem.begin(), 1).values(np.array([1.0])).round(3)
+    array([[0.25]])
+    """
+
+    def __init__(self, stages: list[Stage]) -> None:
+        self.stages = stages
+
+    def values(self, multipliers: FloatArray) -> FloatArray:
+        """Cost of the best way on of each first history at each multiplier of the prices, (n, n_multipliers).
+
+        A horizon that leaves questions open is bounded from below: one more price, then the class is known.
+        """
+        result = np.empty((len(self.stages[0].info), len(multipliers)))
+        for part in chunks(len(multipliers), 8.0 * 4 * max(len(s.info) + s.row.size for s in self.stages)):
+            ahead = self._ahead(multipliers[part], bounded=True)
+            result[:, part] = self._best(0, ahead, multipliers[part], bounded=len(self.stages) == 1)
+        return result
+
+    def going_on(self, multiplier: float = 1.0) -> FloatArray:
+        """Cost of asking each question of the first histories and going on as well as can be, (m,).
+
+        At the horizon one decides.
+        """
+        return self._ahead(np.array([multiplier]), bounded=False)[:, 0]
+
+    def _ahead(self, multipliers: FloatArray, bounded: bool) -> FloatArray:
+        """Cost of each question of the first level."""
+        ahead: FloatArray = np.empty((0, len(multipliers)))
+        for number in range(len(self.stages) - 1, 0, -1):
+            after, before = self.stages[number], self.stages[number - 1]
+            value = self._best(number, ahead, multipliers, bounded and number == len(self.stages) - 1)
+            ahead = before.price[:, None] * multipliers
+            # the branches of a question lie side by side, and each has one at least
+            starts = np.searchsorted(after.entry, np.arange(before.row.size))
+            ahead += np.add.reduceat(after.weight[:, None] * value[after.place], starts, axis=0)
+        return ahead
+
+    def _best(self, number: int, ahead: FloatArray, multipliers: FloatArray, bounded: bool) -> FloatArray:
+        stage = self.stages[number]
+        best = np.repeat(stage.info.stopping_cost[:, None], len(multipliers), axis=1)
+        if bounded:
+            np.minimum(best, stage.info.least(multipliers), out=best)
+        elif stage.row.size:
+            first = np.flatnonzero(np.diff(stage.row, prepend=-1))
+            rows = stage.row[first]
+            best[rows] = np.minimum(best[rows], np.minimum.reduceat(ahead, first, axis=0))
+        return best
+
+
+def expand(info: InformationState, depth: int, multiplier: float = 1.0, max_histories: float = np.inf) -> Enumeration:
+    """Enumerate every way on from some histories that may be worth going.
+
+    Parameters
+    ----------
+    info : InformationState
+        The histories.
+    depth : int
+        Most questions asked of each from there on.
+    multiplier : float
+        Histories are followed no further where stopping is optimal for certain at prices times this.
+    max_histories : float
+        Most histories to visit.
+
+    Returns
+    -------
+    Enumeration
+
+    Raises
+    ------
+    ValueError
+        If there are more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1, free=True)
+    >>> expand(problem.begin(), 1).going_on()
+    array([0.25, 0.25])
+    """
+    last = info.stage + depth
+    stages: list[Stage] = []
+    root = np.arange(len(info))
+
+    def ask(level: Level) -> Fork:
+        nonlocal root
+        root = root[level.parent]
+        kept, place = distinct(level.info, root) if stages else (root, root)
+        here = level.info if len(kept) == len(level.info) else level.info[kept]
+        row, question = open_questions(here, here.stopping_cost > here.least(multiplier) + here.problem.tie)
+        if here.stage >= last:
+            row, question = row[:0], question[:0]
+        price = np.broadcast_to(here.prices, (len(here), here.problem.n_questions))[row, question]
+        order = np.argsort(level.entry, kind="stable") if here.problem.free else slice(None)
+        stages.append(Stage(here, row, question, price, level.entry[order], level.weight[order], place[order]))
+        return Fork(kept[row], question, np.ones(row.size))
+
+    for _ in walk(info, np.ones(len(info)), ask, max_histories=max_histories):
+        pass
+    return Enumeration(stages)
+
+
+def asked_once(info: InformationState, row: IntArray, question: IntArray) -> Level:
+    """What follows when rows ask questions: a level whose ``entry`` numbers the pairs, each of weight one.
+
+    Parameters
+    ----------
+    info : InformationState
+        What is known of ``n`` instances.
+    row, question : ndarray of int of shape (m,)
+        Rows, perhaps repeated, and the question that each asks.
+
+    Returns
+    -------
+    Level
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> asked_once(problem.begin(), np.array([0]), np.array([0])).weight
+    array([0.55, 0.45])
+    """
+    first, nothing = Fork(row, question, np.ones(row.size)), np.empty(0, dtype=np.intp)
+    asks = iter([first, Fork(nothing, nothing, np.empty(0))])
+    *_, last = walk(info, np.ones(len(info)), lambda level: next(asks), PlannedAnswers())
+    return last
+
+
+def distinct(info: InformationState, root: IntArray) -> tuple[IntArray, IntArray]:
+    """Histories of a free problem that saw the same, in whatever order, as one.
+
+    Parameters
+    ----------
+    info : InformationState
+        What is known of ``n`` instances.
+    root : ndarray of int of shape (n,)
+        What each began as; only those that began as one are.
+
+    Returns
+    -------
+    kept : ndarray of int of shape (n_distinct,)
+        A row for each.
+    place : ndarray of int of shape (n,)
+        Which of them each row is. In a fixed order each is its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
+    >>> distinct(problem.begin(3), np.array([0, 0, 1]))
+    (array([0, 2]), array([0, 0, 1]))
+    """
+    if info.seen is None or not len(info):
+        return np.arange(len(info)), np.arange(len(info))
+    columns: list[Any] = [info.seen, root[:, None]]
+    if info.problem.max_cost is not None:  # which of a group came first decides what is left to spend
+        columns.append(np.round(info.spent, 12)[:, None])
+    keys = np.concatenate([np.ascontiguousarray(column).view(np.uint8) for column in columns], axis=1)
+    whole = keys.view(np.dtype((np.void, keys.shape[1]))).reshape(-1)
+    _, kept, place = np.unique(whole, return_index=True, return_inverse=True)
+    return kept, place.reshape(-1)
+
+
+def open_questions(info: InformationState, where: BoolArray) -> tuple[IntArray, IntArray]:
+    """Rows and numbers of the questions that are open to the rows meant, those of a row side by side.
+
+    Parameters
+    ----------
+    info : InformationState
+        What is known of ``n`` instances.
+    where : ndarray of bool of shape (n,)
+        The rows meant.
+
+    Returns
+    -------
+    row, question : ndarray of int of shape (m,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1, free=True)
+    >>> open_questions(problem.begin(), np.ones(1, dtype=bool))
+    (array([0, 0]), array([0, 1]))
+    """
+    if not info.problem.free:
+        row = np.flatnonzero(where) if info.stage < info.problem.n_stages else np.empty(0, dtype=np.intp)
+        return row, np.full(row.size, info.stage)
+    rows = np.flatnonzero(where)
+    at, question = np.nonzero(info.open[rows])
+    return rows[at], question

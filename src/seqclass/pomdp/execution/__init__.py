@@ -1,0 +1,1 @@
+"""Policies run on instances, and what they cost."""

@@ -1,0 +1,332 @@
+"""What is known of a batch of instances, and what one more question may show."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seqclass._arrays import BoolArray, FloatArray, IntArray, row_sums
+
+if TYPE_CHECKING:
+    from seqclass.pomdp.problem import AcquisitionProblem
+
+#: In `InformationState.seen`: the question was not asked.
+OPEN = -2
+
+
+class InformationState:
+    """What is known of a batch of instances that were asked equally many questions.
+
+    What may be seen next (`likelihood`, `joint`, `predictive`, `price`) and `update` are about one *question*: in a
+    fixed order the stage's, in a free one that of `asking`.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem the instances belong to.
+    stage : int
+        Number of questions asked so far.
+    belief : ndarray of shape (n, n_classes)
+        Class posterior of each instance.
+    state : object
+        The problem's own state, indexable by rows.
+    paid : ndarray of bool of shape (n, n_groups), optional
+        Groups of which something has been acquired; None where there are no groups.
+    lot : ndarray of int of shape (n,), optional
+        The lot that each instance drew, under a randomised policy.
+    seen : ndarray of int of shape (n, n_questions), optional
+        Outcome of each question that was asked, -1 where it was missing, `OPEN` where it was not asked; None in a fixed
+        order, where the first ``stage`` questions have been asked.
+    spent : ndarray of shape (n,), optional
+        Prices paid so far; by default nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> state = problem.begin(2).update(np.array([0, 1]))
+    >>> state.stage, state.belief.round(3).tolist(), state.spent
+    (1, [[0.818, 0.182], [0.111, 0.889]], array([0.1, 0.1]))
+    """
+
+    def __init__(
+        self,
+        problem: AcquisitionProblem,
+        stage: int,
+        belief: FloatArray,
+        state: Any,
+        paid: BoolArray | None = None,
+        lot: IntArray | None = None,
+        *,
+        seen: IntArray | None = None,
+        spent: FloatArray | None = None,
+    ) -> None:
+        self.problem = problem
+        self.stage = stage
+        self.belief = belief
+        self.state = state
+        self.paid = paid
+        self.lot = lot
+        self.seen = seen
+        self.spent = np.zeros(len(belief)) if spent is None else spent
+        self._question: int | None = None
+
+    def __len__(self) -> int:
+        return int(self.belief.shape[0])
+
+    def __getitem__(self, rows: IntArray | BoolArray) -> InformationState:
+        """Return the information state of some rows (an array of numbers or a mask)."""
+        part = self._take(rows)
+        if "joint" in self.__dict__:  # what look-ahead computed serves the update as well
+            part.__dict__["joint"] = self.joint[rows]
+        return part
+
+    def _take(self, rows: IntArray | BoolArray) -> InformationState:
+        paid = None if self.paid is None else self.paid[rows]
+        lot = None if self.lot is None else self.lot[rows]
+        seen = None if self.seen is None else self.seen[rows]
+        part = InformationState(
+            self.problem,
+            self.stage,
+            self.belief[rows],
+            self.state[rows],
+            paid,
+            lot,
+            seen=seen,
+            spent=self.spent[rows],
+        )
+        part._question = self._question
+        return part
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[InformationState]) -> InformationState:
+        """Put the rows of several information states of one problem and stage together, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        first = parts[0]
+
+        def joined(name: str) -> Any:
+            arrays = [getattr(part, name) for part in parts]
+            return None if arrays[0] is None else np.concatenate(arrays)
+
+        return cls(
+            first.problem,
+            first.stage,
+            joined("belief"),
+            first.problem.join([part.state for part in parts]),
+            joined("paid"),
+            joined("lot"),
+            seen=joined("seen"),
+            spent=joined("spent"),
+        )
+
+    @property
+    def question(self) -> int:
+        """The question that may be asked next: the stage's in a fixed order, that of `asking` in a free one."""
+        if self._question is not None:
+            return self._question
+        if self.problem.free:
+            raise ValueError("any question may come next here: say which by info.asking(question).")
+        return self.stage
+
+    def asking(self, question: int) -> InformationState:
+        """Return the same information state, about to ask a question.
+
+        Parameters
+        ----------
+        question : int
+            Its number.
+
+        Returns
+        -------
+        InformationState
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seqclass.pomdp import TableProblem
+        >>> likelihoods = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.6, 0.5], [0.4, 0.5]]])
+        >>> info = TableProblem([0.5, 0.5], likelihoods, prices=0.1, free=True).begin()
+        >>> info.asking(1).predictive, info.asking(1).update(np.array([0])).open
+        (array([[0.55, 0.45]]), array([[ True, False]]))
+        """
+        if question == self._question or (self._question is None and not self.problem.free and question == self.stage):
+            return self
+        other = copy.copy(self)
+        for name in ("likelihood", "joint", "predictive"):
+            other.__dict__.pop(name, None)
+        other._question = question
+        return other
+
+    @cached_property
+    def open(self) -> BoolArray:
+        """Which questions may be asked now, (n, n_questions)."""
+        return self.problem.open(self)
+
+    @cached_property
+    def likelihood(self) -> FloatArray:
+        """P(outcome of the question | what was seen, class), (n, n_outcomes, n_classes)."""
+        return self.problem.likelihood(self.question, self.state)
+
+    @cached_property
+    def joint(self) -> FloatArray:
+        """P(outcome, class | what was seen): the unnormalised successors, (n, n_outcomes, n_classes)."""
+        return np.asarray(self.likelihood * self.belief[:, None, :])
+
+    @cached_property
+    def predictive(self) -> FloatArray:
+        """P(outcome of the question | what was seen), (n, n_outcomes)."""
+        return row_sums(self.joint)
+
+    @cached_property
+    def context(self) -> IntArray | None:
+        """Context number of each row; None where the problem has no tables."""
+        tables = self.problem.tables
+        return None if tables is None else tables.contexts(self.stage, self.state)
+
+    @property
+    def price(self) -> FloatArray:
+        """Price of the question for each row, (n,)."""
+        problem, question = self.problem, self.question
+        price = np.full(len(self), problem.prices[question])
+        if self.paid is not None and problem.groups is not None and problem.groups[question] >= 0:
+            price[~self.paid[:, problem.groups[question]]] = problem.full_prices[question]
+        return price
+
+    @property
+    def prices(self) -> FloatArray:
+        """Price of every question for each row, (n, n_questions); one row where all rows pay alike."""
+        problem = self.problem
+        if self.paid is None or problem.groups is None or not self.paid.shape[1]:
+            return problem.prices[None]
+        discounted = self.paid[:, problem.groups] | (problem.groups < 0)
+        return np.where(discounted, problem.prices, problem.full_prices)
+
+    @cached_property
+    def stopping_cost(self) -> FloatArray:
+        """Cost of the best decision now, (n,)."""
+        return self.problem.stopping_cost(self.belief)
+
+    def least(self, multiplier: FloatArray | float = 1.0) -> FloatArray:
+        """No way of going on costs less: one more price, then the class is known; inf where nothing is open.
+
+        Parameters
+        ----------
+        multiplier : float or ndarray of shape (m,)
+            Factors of all prices.
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, m) for several factors
+        """
+        problem, known = self.problem, self.belief @ self.problem.perfect_cost
+        factor = np.atleast_1d(multiplier)
+        if self.stage >= problem.n_stages:
+            least = np.full((len(self), len(factor)), np.inf)
+        elif problem.free:
+            cheapest = np.where(self.open, self.prices, np.inf).min(axis=1, initial=np.inf)[:, None]
+            nothing = np.isinf(cheapest)
+            least = np.where(nothing, np.inf, np.where(nothing, 0.0, cheapest) * factor + known[:, None])
+        else:
+            least = problem.prices[self.stage] * factor + known[:, None]
+        return least if np.ndim(multiplier) else least[:, 0]
+
+    @property
+    def settled(self) -> BoolArray:
+        """Rows where stopping is optimal for certain: one more price costs more than knowing the class saves."""
+        return np.asarray(self.stopping_cost <= self.least() + self.problem.tie)
+
+    def update(
+        self, outcome: IntArray, rows: IntArray | None = None, *, charge_missing: bool = False
+    ) -> InformationState:
+        """Information state after the question showed ``outcome``.
+
+        Parameters
+        ----------
+        outcome : ndarray of int of shape (m,)
+            What was seen; -1 is missing and leaves the belief as it is.
+        rows : ndarray of int of shape (m,), optional
+            The row of this state that each outcome belongs to; by default each row once.
+        charge_missing : bool
+            Whether a missing answer is paid for all the same; its group is then paid for as well.
+
+        Returns
+        -------
+        InformationState
+            ``m`` rows, one stage on.
+
+        Raises
+        ------
+        ValueError
+            If an outcome is out of range or has probability zero; the message names feature and value.
+        """
+        parent = self if rows is None else self._take(rows)
+        outcome = np.asarray(outcome)
+        self.check_range(outcome)
+        seen = np.flatnonzero(outcome >= 0)
+        belief = parent.belief.copy()
+        source = seen if rows is None else rows[seen]
+        if self.problem.bundle(self.question) is not None:  # what was seen may be part of an outcome
+            where = self.state if rows is None and seen.size == len(self) else self.state[source]
+            joint = self.problem.observed(self.question, where, outcome[seen]) * self.belief[source]
+        elif "joint" in self.__dict__:
+            joint = self.joint[source, outcome[seen]]
+        else:  # only what was seen is needed, not every outcome
+            joint = self.likelihood[source, outcome[seen]] * self.belief[source]
+        total = joint.sum(axis=1, keepdims=True)
+        if total.size and total.min() <= 0:
+            value = int(outcome[seen[int(total.argmin())]])
+            raise ValueError(
+                f"feature {self.problem.features[self.question]}: outcome {value} has probability zero given what was "
+                "seen before, so no belief follows; smooth the likelihoods or check the value."
+            )
+        belief[seen] = joint / total
+        state = self.problem.advance(self.question, parent.state, outcome)
+        acquired = (outcome >= 0) | charge_missing
+        return InformationState(
+            self.problem,
+            self.stage + 1,
+            belief,
+            state,
+            parent._pay(acquired),
+            parent.lot,
+            seen=parent._note(outcome),
+            spent=parent.spent + np.where(acquired, parent.price, 0.0),
+        )
+
+    def _pay(self, acquired: BoolArray) -> BoolArray | None:
+        groups = self.problem.groups
+        if self.paid is None or groups is None or groups[self.question] < 0:
+            return self.paid
+        paid: BoolArray = self.paid.copy()
+        paid[acquired, groups[self.question]] = True
+        return paid
+
+    def _note(self, outcome: IntArray) -> IntArray | None:
+        if self.seen is None:
+            return None
+        seen: IntArray = self.seen.copy()
+        seen[:, self.question] = outcome
+        return seen
+
+    def check_range(self, outcome: IntArray) -> None:
+        """Refuse outcomes that the question does not have.
+
+        Raises
+        ------
+        ValueError
+            The message names the feature and the value.
+        """
+        bundle = self.problem.bundle(self.question)
+        n_outcomes = self.problem.n_outcomes[self.question] if bundle is None else bundle.n_codes
+        wrong = (outcome < -1) | (outcome >= n_outcomes)
+        if wrong.any():
+            raise ValueError(
+                f"feature {self.problem.features[self.question]}: outcome {int(outcome[wrong.argmax()])} is not in "
+                f"0..{n_outcomes - 1} (-1 is missing)."
+            )

@@ -1,0 +1,1 @@
+"""Solvers: settings in, certified policy out."""

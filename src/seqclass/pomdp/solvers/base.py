@@ -1,0 +1,231 @@
+"""Solvers: settings in, certified policy out."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from seqclass._arrays import FloatArray, another_stream
+from seqclass._validation import check_integer, check_real
+from seqclass.pomdp.bounds.certificate import certify
+from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveInfo
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.values import ValueFunction
+
+#: The horizon is doubled from here on.
+FIRST_HORIZON = 64
+
+
+class Solver(BaseEstimator, ABC):  # type: ignore[misc]
+    """Settings of a method that turns an acquisition problem into a policy.
+
+    Parameters
+    ----------
+    certificate_paths : int
+        Sampled paths of the certificate where it is not exact; 0 leaves it out.
+    random_state : int, generator or None
+        Seed of whatever is random; the certificate's paths are independent of the solver's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import LookaheadPolicy, StoppingValue, TableProblem
+    >>> class Myopic(Solver):
+    ...     def solve(self, problem):
+    ...         return certified(LookaheadPolicy(StoppingValue(problem)), 1000, 0)
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> round(Myopic().solve(problem).info.upper, 3)
+    0.25
+    """
+
+    certificate_paths: int
+    random_state: Any
+
+    @abstractmethod
+    def solve(self, problem: AcquisitionProblem) -> Policy:
+        """Solve a problem.
+
+        Parameters
+        ----------
+        problem : AcquisitionProblem
+            The problem.
+
+        Returns
+        -------
+        Policy
+            Its `info` has the status, the certified bounds and the sizes.
+
+        Raises
+        ------
+        ValueError
+            If the problem needs what the solver does not have; the message says what to use instead.
+        """
+
+
+class ValueSolver(Solver):
+    """A solver that works out values backward over stages.
+
+    Subclasses give `_solve` and declare what they need in `_check`; `solve` adds the doubling horizon, one step of
+    look-ahead and the certificate.
+
+    Parameters
+    ----------
+    horizon_tolerance : float
+        The horizon is doubled until the cost with the rest of the features left out and the cost with the rest
+        replaced by perfect knowledge for one more price differ by less than this share of the former.
+    max_stages : int or None
+        Longest horizon; None for no limit.
+    certificate_paths : int
+        Sampled paths of the certificate where it is not exact; 0 leaves it out.
+    random_state : int, generator or None
+        Seed of whatever is random; the certificate's paths are independent of the solver's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, StoppingValue
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> class Myopic(ValueSolver):
+    ...     def __init__(self, horizon_tolerance=1e-3, max_stages=None, certificate_paths=1000, random_state=0):
+    ...         self.horizon_tolerance, self.max_stages = horizon_tolerance, max_stages
+    ...         self.certificate_paths, self.random_state = certificate_paths, random_state
+    ...     def _prepare(self, problem, n_stages):
+    ...         return None
+    ...     def _solve(self, problem, n_stages, terminal, prepared):
+    ...         return StoppingValue(problem, n_stages)
+    >>> round(Myopic().solve(problem).info.upper, 3)
+    0.25
+    """
+
+    horizon_tolerance: float
+    max_stages: int | None
+
+    @abstractmethod
+    def _prepare(self, problem: AcquisitionProblem, n_stages: int) -> Any:
+        """Grid, beliefs, or whatever else does not depend on the terminal cost."""
+
+    @abstractmethod
+    def _solve(self, problem: AcquisitionProblem, n_stages: int, terminal: FloatArray, prepared: Any) -> ValueFunction:
+        """Values over ``n_stages`` stages whose cost after the last is ``min(belief @ terminal.T)``, (m, n_classes)."""
+
+    def _check(self, problem: AcquisitionProblem) -> None:
+        """Refuse what the solver cannot do, before any work."""
+
+    def _finish(self, problem: AcquisitionProblem, values: ValueFunction) -> ValueFunction:
+        """Improve the values once the horizon is known."""
+        return values
+
+    def solve(self, problem: AcquisitionProblem) -> Policy:
+        """Solve a problem; see `Solver.solve`."""
+        started = time.perf_counter()
+        check_real(self.horizon_tolerance, "horizon_tolerance", 0)
+        check_integer(self.certificate_paths, "certificate_paths", 0)
+        self._check(problem)
+        values, converged = self._solve_horizon(problem)
+        values = self._finish(problem, values)
+        status = "converged" if converged else "truncated"
+        info = SolveInfo(
+            status="limit" if values.limited else status,
+            seconds=time.perf_counter() - started,
+            n_stages=values.n_stages,
+            size=values.size,
+        )
+        policy = LookaheadPolicy(values, info)
+        return certified(policy, self.certificate_paths, self.random_state)
+
+    def _solve_horizon(self, problem: AcquisitionProblem) -> tuple[ValueFunction, bool]:
+        """Double the horizon until its two bounds agree."""
+        stopping = problem.decision_costs.T
+        for n_stages, last in horizons(problem, self.max_stages):
+            prepared = self._prepare(problem, n_stages)
+            values = self._solve(problem, n_stages, stopping, prepared)
+            converged = n_stages == problem.n_stages or values.limited
+            if not converged:
+                # after one more price the class may as well be known: no rest of features can be better
+                terminal = np.vstack([stopping, problem.rest(n_stages)])
+                lower = self._solve(problem, n_stages, terminal, prepared)
+                values.limited |= lower.limited
+                upper_cost, lower_cost = (_at_prior(problem, v) for v in (values, lower))
+                converged = upper_cost - lower_cost <= self.horizon_tolerance * upper_cost
+            if converged or last:
+                break
+        return values, converged
+
+
+def horizons(
+    problem: AcquisitionProblem, max_stages: int | None = None, first: int = FIRST_HORIZON
+) -> Iterator[tuple[int, bool]]:
+    """Horizons to try, each twice the one before, and whether it is the last.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    max_stages : int, optional
+        Longest horizon; by default all stages.
+    first : int
+        First horizon.
+
+    Yields
+    ------
+    n_stages : int
+    is_last : bool
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 100), prices=0.1)
+    >>> list(horizons(problem)), list(horizons(problem, max_stages=80))
+    ([(64, False), (100, True)], [(64, False), (80, True)])
+    """
+    limit = problem.n_stages
+    if max_stages is not None:
+        limit = min(check_integer(max_stages, "max_stages", 1), limit)
+    n_stages = min(first, limit)
+    while True:
+        yield n_stages, n_stages == limit
+        if n_stages == limit:
+            return
+        n_stages = min(2 * n_stages, limit)
+
+
+def certified(
+    policy: Policy, n_paths: int, random_state: Any, values: ValueFunction | None = None, *, paired: bool = False
+) -> Policy:
+    """Return the policy with its certificate in `info`; unchanged where ``n_paths`` is 0.
+
+    The lower bound is made of ``values``, by default the policy's own; for them and for ``paired`` see `certify`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import LookaheadPolicy, StoppingValue, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> certified(LookaheadPolicy(StoppingValue(problem)), 1000, 0).info.gap
+    0.0
+    """
+    if check_integer(n_paths, "certificate_paths", 0) == 0:
+        return policy
+    # a stream of its own: the paths must not be those that the solver learned from
+    seed = another_stream(random_state)
+    certificate = certify(
+        policy.problem, policy, values=values, n_paths=max(2, n_paths), paired=paired, random_state=seed
+    )
+    return policy.with_info(
+        upper=certificate.upper,
+        lower=certificate.lower,
+        gap=certificate.gap,
+        confidence=certificate.confidence,
+        certify_seconds=certificate.seconds,
+    )
+
+
+def _at_prior(problem: AcquisitionProblem, values: ValueFunction) -> float:
+    info = problem.begin()
+    return float(values.value(0, info.belief, info.context)[0])

@@ -1,0 +1,1 @@
+"""Problems without tables: values of a simpler process, corrected, steer look-ahead."""

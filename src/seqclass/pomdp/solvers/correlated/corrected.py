@@ -1,0 +1,263 @@
+"""Values of a simpler process, corrected by regression on all that the problem itself remembers."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy import linalg
+from scipy.sparse.linalg import lsmr
+
+from seqclass._arrays import FloatArray, IntArray, row_sums
+from seqclass.pomdp.alpha.points import sample_states
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.policy import LookaheadPolicy
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.values import ProjectedValues
+
+#: Ridge penalty, as a share of the mean square of a column.
+_RIDGE = 1e-4
+#: Up to so many columns an answer may change the cost class by class.
+_MOST_COLUMNS = 400
+#: Up to so many columns the regression is solved directly. Beyond, which many bins bring, so many steps give other
+#: weights, by which policies cost no more.
+_DIRECT = 1200
+_STEPS = 100
+
+
+class CorrectedValues(ProjectedValues):
+    """Values of a projection plus a correction for the answers that it does not remember.
+
+    The cost of going on is ``J(b) + sum_f w_f(z_f) . psi(b)``: ``J`` is the projection's, ``z_f`` the answer to an
+    earlier question that what is to come depends on, and ``psi(b)`` holds functions that scale with the belief: the
+    stopping cost, ``J`` itself and, where they are few enough, the belief's components. An answer that was missing
+    corrects nothing.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem to act on, with `answers`.
+    steering : ProjectedValues
+        What is corrected.
+
+    References
+    ----------
+    .. [1] F. A. Longstaff and E. S. Schwartz, "Valuing American options by simulation: a simple least-squares
+       approach", Review of Financial Studies 14, 2001.
+    .. [2] M. B. Haugh and L. Kogan, "Pricing American options: a duality approach", Operations Research 52, 2004.
+
+    Examples
+    --------
+    See `ProjectedValueIteration`, whose values these are.
+
+    >>> CorrectedValues.__bases__[0].__name__
+    'ProjectedValues'
+    """
+
+    def __init__(self, problem: AcquisitionProblem, steering: ProjectedValues) -> None:
+        super().__init__(problem, steering.projection, steering.values)
+        #: Of each stage the weights (1 + n_answers, n_codes, n_functions), the first for every row, or None.
+        self.weights: list[FloatArray | None] = [None] * self.n_stages
+
+    @property
+    def size(self) -> int:
+        """Number of vectors or grid values and of weights."""
+        return super().size + sum(w.size for w in self.weights if w is not None)
+
+    def successor_values(self, info: InformationState) -> FloatArray:
+        """Value of each unnormalised successor of the next feature, (n, n_outcomes)."""
+        following = info.stage + 1
+        answers = self.problem.answers(info.stage, info.state)
+        if following >= self.n_stages or self.weights[following] is None or answers is None:
+            return super().successor_values(info)
+        belief, context, after = self.successors(info)
+        stop, _, go_on = self.costs(following, belief, context, after)
+        return np.minimum(stop, go_on).reshape(len(info), -1)
+
+    def successors(self, info: InformationState) -> tuple[FloatArray, IntArray, IntArray]:
+        """Unnormalised belief, context of the projection and answers after each outcome of each row, row by row."""
+        n, n_outcomes, n_classes = info.joint.shape
+        answers = self.problem.answers(info.stage, info.state)
+        assert answers is not None  # corrections are made of them
+        after = self.problem.successor_answers(info.stage, answers).reshape(n * n_outcomes, -1)
+        return info.joint.reshape(-1, n_classes), self._successors(info), after
+
+    def going_on(self, stage: int, belief: FloatArray, context: IntArray, answers: IntArray) -> FloatArray:
+        """Corrected cost of going on, (n,); never below the price and what remains when the class is known."""
+        return self.costs(stage, belief, context, answers)[2]
+
+    def costs(
+        self, stage: int, belief: FloatArray, context: IntArray, answers: IntArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Cost of stopping, the projection's cost of going on, and the corrected one as of `going_on`, each (n,)."""
+        stop, plain = self._plain(stage, belief, context)
+        weights = self.weights[stage]
+        if weights is None:
+            return stop, plain, plain
+        # where answers are many they change the last two functions' share only
+        used = slice(None if weights[1:, :, :-2].any() else -2, None)
+        total = _sum_of_answers(weights[1:, :, used], answers)
+        total += weights[0, 0, used]
+        shares = belief * total[:, :-2] if total.shape[1] > 2 else belief * weights[0, 0, :-2]
+        go_on = plain + row_sums(shares) + stop * total[:, -2] + np.minimum(plain, stop) * total[:, -1]
+        return stop, plain, np.asarray(np.maximum(go_on, self.least(stage, belief)))
+
+    def least(self, stage: int, belief: FloatArray) -> FloatArray:
+        """Price of a stage and what remains when the class is then known, (n,)."""
+        return np.asarray(belief @ self.problem.rest(stage))
+
+    def is_corrected(self, stage: int) -> bool:
+        """Whether the values of a stage are corrected."""
+        return stage < self.n_stages and self.weights[stage] is not None
+
+    def answers_after(self, stage: int, answers: IntArray, outcome: IntArray) -> IntArray:
+        """What `answers` of the problem gives at the next stage, after one outcome of each row.
+
+        Parameters
+        ----------
+        stage : int
+            The stage that is asked.
+        answers : ndarray of int of shape (n, m)
+            Answers at that stage.
+        outcome : ndarray of int of shape (n,)
+            Its outcome.
+
+        Returns
+        -------
+        ndarray of int of shape (n, m')
+        """
+        sources = self._sources.get(stage)  # read once: from Python 3.12 on, threads may each make a dictionary
+        if sources is None:
+            sources = self._sources[stage] = self._find_sources(stage, answers)
+        # answer by answer, as they are read
+        after: IntArray = np.empty((len(sources), len(answers)), dtype=answers.dtype)
+        for row, source in zip(after, sources):
+            row[:] = answers[:, source] if source < answers.shape[1] else outcome
+        return np.asarray(after.T)
+
+    @cached_property
+    def _sources(self) -> dict[int, IntArray]:
+        return {}
+
+    def _find_sources(self, stage: int, answers: IntArray) -> IntArray:
+        """Where each answer of the next stage comes from: an answer before, or the outcome, which counts last."""
+        m = answers.shape[1]
+        # unit rows and outcome 0: an answer that stays shows which one it is
+        after = self.problem.successor_answers(stage, np.eye(m, dtype=answers.dtype))[:, 0]
+        return np.where(after.any(axis=0), after.argmax(axis=0) if m else 0, m)
+
+    def fit(self, states: list[list[InformationState]]) -> CorrectedValues:
+        """Fit the corrections backward over stages.
+
+        Parameters
+        ----------
+        states : list of list of InformationState
+            Lots of sampled information states, each a list over stages.
+
+        Returns
+        -------
+        CorrectedValues
+        """
+        n_codes = int(self.problem.n_outcomes.max(initial=1)) + 1
+        for stage in reversed(range(1, self.n_stages)):
+            lots = [lot[stage] for lot in states if len(lot[stage])]
+            if lots:
+                self.weights[stage] = self._fitted(lots, n_codes)
+        return self
+
+    def _fitted(self, lots: list[InformationState], n_codes: int) -> FloatArray:
+        rows: list[tuple[Any, ...]] = []
+        for info in lots:
+            context = self.tables.contexts(info.stage, info.state)
+            functions, plain = self._functions(info.stage, info.belief, context)
+            target = self.problem.prices[info.stage] + row_sums(self.successor_values(info)) - plain
+            rows.append((functions, self.problem.answers(info.stage, info.state), target))
+        functions, answers, target = (np.concatenate(part) for part in zip(*rows))
+        weights = np.zeros((1 + answers.shape[1], n_codes, functions.shape[1]))
+        used = slice(None)
+        if answers.shape[1] * (n_codes - 1) * functions.shape[1] > _MOST_COLUMNS:
+            used = slice(-2, None)
+        design = _design(functions, functions[:, used], answers, n_codes - 1)
+        solution = _ridge(design, target)
+        weights[0, 0] = solution[: functions.shape[1]]
+        shape = (answers.shape[1], n_codes - 1, functions[:, used].shape[1])
+        weights[1:, :-1, used] = solution[functions.shape[1] :].reshape(shape)
+        return weights
+
+    def _functions(self, stage: int, belief: FloatArray, context: IntArray) -> tuple[FloatArray, FloatArray]:
+        """The functions psi, (n, n_classes + 2), and the projection's cost of going on, (n,)."""
+        stop, plain = self._plain(stage, belief, context)
+        return np.column_stack([belief, stop, np.minimum(plain, stop)]), plain
+
+    def _plain(self, stage: int, belief: FloatArray, context: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Cost of stopping, and the projection's cost of going on, both (n,)."""
+        stop = self.problem.stopping_cost(belief)
+        plain = self._continuation(stage, belief, context)
+        return stop, np.where(np.isfinite(plain), plain, stop)
+
+
+def _sum_of_answers(tables: FloatArray, answers: IntArray) -> FloatArray:
+    """Sum over answers of the row of each one's table, (n, n_functions)."""
+    total = np.zeros((len(answers), tables.shape[2]))
+    for code, table in zip(answers.T, np.ascontiguousarray(tables)):
+        total += table.take(code, axis=0, mode="wrap")  # -1 reads the last row, which is zero
+    return total
+
+
+def _design(functions: FloatArray, shared: FloatArray, answers: IntArray, n_codes: int) -> sp.csr_array:
+    """All functions of each row, and for each of its answers those that are shared, in that answer's columns."""
+    n, n_answers = answers.shape
+    width = shared.shape[1]
+    row, answer = np.nonzero((answers >= 0) & (answers < n_codes))
+    first = (answer * n_codes + answers[row, answer]) * width
+    columns = (first[:, None] + np.arange(width)).ravel()
+    starts = np.concatenate([[0], np.bincount(row, minlength=n).cumsum() * width])
+    parts = (shared[row].ravel(), columns, starts)
+    return sp.csr_array(sp.hstack([functions, sp.csr_array(parts, shape=(n, n_answers * n_codes * width))]))
+
+
+def _ridge(design: sp.csr_array, target: FloatArray) -> FloatArray:
+    n_columns = design.shape[1]
+    penalty = _RIDGE * float(design.data @ design.data) / n_columns + np.finfo(float).tiny
+    if n_columns > _DIRECT:
+        return np.asarray(lsmr(design, target, damp=np.sqrt(penalty), maxiter=_STEPS, atol=1e-8, btol=1e-8)[0])
+    gram = (design.T @ design).toarray()
+    gram[np.diag_indices_from(gram)] += penalty
+    return np.asarray(linalg.solve(gram, design.T @ target, assume_a="pos", check_finite=False))
+
+
+def visited_states(steering: ProjectedValues, n_beliefs: int, rng: np.random.Generator) -> list[list[InformationState]]:
+    """Sample states that the problem itself reaches, to correct the values of a projection at.
+
+    Parameters
+    ----------
+    steering : ProjectedValues
+        Values of the projection.
+    n_beliefs : int
+        Most states a stage, half of them from the policy that the values steer and half from all histories, as a
+        certificate follows them.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    list of list of InformationState
+        Lots, each a list over stages; none where the problem does not tell its answers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import ProjectedValues, StoppingValue, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> steering = ProjectedValues(problem, problem, StoppingValue(problem))
+    >>> visited_states(steering, 10, np.random.default_rng(0))
+    []
+    """
+    problem = steering.problem
+    if n_beliefs == 0 or problem.answers(0, problem.start(1)) is None:
+        return []
+    policies = (LookaheadPolicy(steering), None)
+    half = -(-n_beliefs // 2)
+    return [list(sample_states(problem, steering.n_stages, half, rng, policy, merge=False)) for policy in policies]

@@ -1,0 +1,140 @@
+"""Corrected values, refined by smooth functions of themselves for the martingale of a certificate."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+
+import numpy as np
+from scipy import linalg
+
+from seqclass._arrays import FloatArray, IntArray, chunks, row_sums
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.solvers.correlated.corrected import CorrectedValues
+from seqclass.pomdp.values import ValueFunction
+
+#: Ridge penalty, as a share of the mean square of a column.
+_RIDGE = 1e-8
+#: Highest power of the square roots of costs.
+_DEGREE = 3
+#: The powers of three costs: products of one to three of them.
+_PRODUCTS = [p for d in range(1, _DEGREE + 1) for p in combinations_with_replacement(range(3), d)]
+
+
+class MartingaleValues(ValueFunction):
+    """Corrected values plus what smooth functions of the belief and of the costs there explain of their error.
+
+    The error of a regression that is additive in the answers depends on the belief in a curved way, most of all where
+    prices are low. Per unit of belief, the refinement is linear in the belief, in the belief times the projection's
+    cost, and in the products of up to three square roots of the cost of stopping and of what the projection and the
+    correction expect. Its target is the expectation over the next outcome, which has no noise, so that few states tell
+    much.
+
+    Parameters
+    ----------
+    values : CorrectedValues
+        What is refined; left as it is.
+
+    References
+    ----------
+    .. [1] V. V. Desai, V. F. Farias and C. C. Moallemi, "Pathwise optimization for optimal stopping problems",
+       Management Science 58, 2012 (richer functions in the martingale tighten the bound).
+    .. [2] F. A. Longstaff and E. S. Schwartz, "Valuing American options by simulation: a simple least-squares
+       approach", Review of Financial Studies 14, 2001.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import CorrectedValues, ProjectedValues, StoppingValue, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> steering = ProjectedValues(problem, problem, StoppingValue(problem))
+    >>> MartingaleValues(CorrectedValues(problem, steering)).successor_values(problem.begin()).round(3)
+    array([[0.1 , 0.05]])
+    """
+
+    def __init__(self, values: CorrectedValues) -> None:
+        super().__init__(values.problem, values.n_stages)
+        self.values = values
+        #: Of each stage the weights (n_functions,), or None.
+        self.weights: list[FloatArray | None] = [None] * self.n_stages
+
+    def fit(self, states: list[list[InformationState]]) -> MartingaleValues:
+        """Fit the refinement backward over stages.
+
+        Parameters
+        ----------
+        states : list of list of InformationState
+            Lots of sampled information states, each a list over stages: those that the corrections were fitted to will
+            do.
+
+        Returns
+        -------
+        MartingaleValues
+        """
+        for stage in reversed(range(1, self.n_stages)):
+            lots = [lot[stage] for lot in states if len(lot[stage])]
+            if lots and self.values.is_corrected(stage):
+                self.weights[stage] = self._fitted(lots)
+        return self
+
+    def successor_values(self, info: InformationState) -> FloatArray:
+        """Value of each unnormalised successor of the next feature, (n, n_outcomes)."""
+        following = info.stage + 1
+        if following >= self.n_stages or self.weights[following] is None:
+            return self.values.successor_values(info)
+        belief, context, answers = self.values.successors(info)
+        result = np.empty(len(belief))
+        for part in chunks(len(belief), 8.0 * 3 * self._n_functions):
+            result[part] = self._value(following, belief[part], context[part], answers[part])
+        return result.reshape(len(info), -1)
+
+    def _continuation(self, stage: int, belief: FloatArray, context: IntArray) -> FloatArray:
+        return self.values._continuation(stage, belief, context)
+
+    def _value(self, stage: int, belief: FloatArray, context: IntArray, answers: IntArray) -> FloatArray:
+        weights = self.weights[stage]
+        assert weights is not None  # its caller has looked
+        costs = self.values.costs(stage, belief, context, answers)
+        stop, _, go_on = costs
+        total = row_sums(belief)
+        go_on = go_on + total * (self._functions(belief, total, costs) @ weights)
+        return np.minimum(stop, np.maximum(go_on, self.values.least(stage, belief)))
+
+    def _fitted(self, lots: list[InformationState]) -> FloatArray:
+        designs, targets = [], []
+        for info in lots:
+            stage, problem = info.stage, self.problem
+            context = self.values.tables.contexts(stage, info.state)
+            answers = problem.answers(stage, info.state)
+            assert answers is not None  # corrections are made of them
+            costs = self.values.costs(stage, info.belief, context, answers)
+            designs.append(self._functions(info.belief, row_sums(info.belief), costs))
+            targets.append(problem.prices[stage] + row_sums(self.successor_values(info)) - costs[2])
+        design, target = np.concatenate(designs), np.concatenate(targets)
+        scale = np.sqrt(np.mean(design**2, axis=0)) + np.finfo(float).tiny
+        design /= scale
+        gram = design.T @ design
+        gram[np.diag_indices_from(gram)] += _RIDGE * len(design)
+        return np.asarray(linalg.solve(gram, design.T @ target, assume_a="pos", check_finite=False) / scale)
+
+    @property
+    def _n_functions(self) -> int:
+        return 2 * self.problem.n_classes + len(_PRODUCTS)
+
+    def _functions(
+        self, belief: FloatArray, total: FloatArray, costs: tuple[FloatArray, FloatArray, FloatArray]
+    ) -> FloatArray:
+        """The functions per unit of belief, (n, n_functions)."""
+        stop, plain, go_on = costs
+        unit = 1 / np.where(total > 0, total, 1.0)
+        n_classes = self.problem.n_classes
+        rows = np.empty((self._n_functions, len(belief)))
+        known = np.minimum(plain, stop) * unit
+        np.multiply(belief.T, unit, out=rows[:n_classes])
+        np.multiply(rows[:n_classes], known, out=rows[n_classes : 2 * n_classes])
+        roots = np.sqrt(np.maximum([stop * unit, known, np.minimum(go_on, stop) * unit], 0.0))
+        made: dict[tuple[int, ...], FloatArray] = {}
+        for row, product in zip(rows[2 * n_classes :], _PRODUCTS):
+            first = roots[product[-1]]
+            np.copyto(row, first if len(product) == 1 else made[product[:-1]] * first)
+            made[product] = row
+        return np.asarray(rows.T)

@@ -1,0 +1,43 @@
+"""The solver that is used where none is named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solvers.base import Solver
+from seqclass.pomdp.solvers.correlated.solver import ProjectedValueIteration, table_solver
+from seqclass.pomdp.solvers.rules.lookahead import Lookahead
+
+
+def default_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver:
+    """Solver for a problem of this kind.
+
+    With tables a grid for at most three classes and `Perseus` beyond; without, `ProjectedValueIteration` where the
+    problem has a projection, else look-ahead of two features. In a free problem look-ahead of two questions.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    random_state : int, generator or None
+        Seed of the solver.
+
+    Returns
+    -------
+    Solver
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> default_solver(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1))
+    GridValueIteration()
+    """
+    if problem.free:
+        return Lookahead(2, random_state=random_state)
+    if problem.tables is not None:
+        return table_solver(problem, random_state)
+    if problem.projection(1) is not None:
+        return ProjectedValueIteration(random_state=random_state)
+    return Lookahead(2, random_state=random_state)

@@ -1,0 +1,1 @@
+"""Exact value iteration by alpha vectors."""

@@ -1,0 +1,1 @@
+"""Simple rules and look-ahead."""

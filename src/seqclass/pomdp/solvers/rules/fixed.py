@@ -1,0 +1,207 @@
+"""Simple policies to compare with; they need no tables and plan little or not at all."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from seqclass._arrays import IntArray
+from seqclass._validation import check_integer, check_real
+from seqclass.pomdp.along import first_open
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.policy import DECIDE, Policy
+from seqclass.pomdp.problem import TIE, AcquisitionProblem
+from seqclass.pomdp.solvers.base import Solver, certified
+
+
+class Rule(Solver):
+    """A solver that looks at nothing but its settings: the policy is written down, then certified.
+
+    Parameters
+    ----------
+    certificate_paths : int
+        Sampled paths of the certificate where it is not exact; 0 leaves it out.
+    random_state : int, generator or None
+        Seed of the certificate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, DecideNow
+    >>> issubclass(DecideNow, Rule)
+    True
+    """
+
+    def __init__(self, *, certificate_paths: int = 10_000, random_state: Any = 0) -> None:
+        self.certificate_paths = certificate_paths
+        self.random_state = random_state
+
+    @abstractmethod
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
+        """The rule as a policy."""
+
+    def solve(self, problem: AcquisitionProblem) -> Policy:
+        """Write the rule down as a policy of the problem; see `Solver.solve`."""
+        started = time.perf_counter()
+        check_integer(self.certificate_paths, "certificate_paths", 0)
+        policy = self._policy(problem)
+        policy = policy.with_info(n_stages=policy.n_stages, seconds=time.perf_counter() - started)
+        return certified(policy, self.certificate_paths, self.random_state)
+
+
+class FirstK(Rule):
+    """Asks the first ``k`` questions of the order, whatever they show; in a free problem those of lowest number.
+
+    Parameters
+    ----------
+    k : int
+        Number of features.
+    certificate_paths : int
+        Sampled paths of the certificate where it is not exact; 0 leaves it out.
+    random_state : int, generator or None
+        Seed of the certificate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import FirstK, TableProblem, evaluate
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.1)
+    >>> evaluate(problem, FirstK(2).solve(problem)).n_features
+    2.0
+    """
+
+    def __init__(self, k: int = 1, *, certificate_paths: int = 10_000, random_state: Any = 0) -> None:
+        super().__init__(certificate_paths=certificate_paths, random_state=random_state)
+        self.k = k
+
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
+        return FixedLengthPolicy(problem, min(check_integer(self.k, "k", 0), problem.n_stages))
+
+
+class DecideNow(Rule):
+    """Decides from the prior and asks for nothing.
+
+    Parameters
+    ----------
+    certificate_paths : int
+        Sampled paths of the certificate where it is not exact; 0 leaves it out.
+    random_state : int, generator or None
+        Seed of the certificate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import DecideNow, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> DecideNow().solve(problem).info.upper
+    0.5
+    """
+
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
+        return FixedLengthPolicy(problem, 0)
+
+
+class AcquireAll(Rule):
+    """Asks for every feature, then decides.
+
+    Parameters
+    ----------
+    certificate_paths : int
+        Sampled paths of the certificate where it is not exact; 0 leaves it out.
+    random_state : int, generator or None
+        Seed of the certificate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import AcquireAll, TableProblem, evaluate
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.1)
+    >>> evaluate(problem, AcquireAll().solve(problem)).n_features
+    3.0
+    """
+
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
+        return FixedLengthPolicy(problem, problem.n_stages)
+
+
+class PosteriorThreshold(Rule):
+    """Asks until one class is likely enough; prices play no part.
+
+    Parameters
+    ----------
+    threshold : float
+        It stops once the largest posterior of a class reaches this.
+    certificate_paths : int
+        Sampled paths of the certificate where it is not exact; 0 leaves it out.
+    random_state : int, generator or None
+        Seed of the certificate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import PosteriorThreshold, TableProblem, evaluate
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1)
+    >>> evaluate(problem, PosteriorThreshold(0.85).solve(problem)).stage  # .9 / 1.1 is below, .8 / .9 above
+    array([0.  , 0.45, 0.55])
+    """
+
+    def __init__(self, threshold: float = 0.95, *, certificate_paths: int = 10_000, random_state: Any = 0) -> None:
+        super().__init__(certificate_paths=certificate_paths, random_state=random_state)
+        self.threshold = threshold
+
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
+        return PosteriorThresholdPolicy(problem, check_real(self.threshold, "threshold", 0, 1))
+
+
+class FixedLengthPolicy(Policy):
+    """Asks for the features before its horizon.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem it acts on.
+    n_stages : int
+        Number of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> FixedLengthPolicy(problem, 0).act(problem.begin())
+    array([-1])
+    """
+
+    def _act(self, info: InformationState) -> IntArray:
+        return first_open(info)
+
+
+class PosteriorThresholdPolicy(Policy):
+    """Stops once the largest posterior reaches a threshold.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem it acts on.
+    threshold : float
+        The threshold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> PosteriorThresholdPolicy(problem, 0.9).act(problem.begin())
+    array([0])
+    """
+
+    def __init__(self, problem: AcquisitionProblem, threshold: float) -> None:
+        super().__init__(problem)
+        self.threshold = threshold
+
+    def _act(self, info: InformationState) -> IntArray:
+        sure = info.belief.max(axis=1) >= self.threshold - TIE
+        return np.where(sure, DECIDE, first_open(info))

@@ -1,0 +1,241 @@
+"""Look-ahead of a few questions, as if one had to decide after them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
+from seqclass._validation import check_integer
+from seqclass.pomdp.bounds.optimum import asked_once, distinct
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solvers.rules.fixed import Rule
+
+#: Working memory of an enumeration.
+_TREE_BYTES = 2**28
+
+
+class Lookahead(Rule):
+    """Goes on where it pays within the next few questions, as if one had to decide after them.
+
+    In a free problem the question is asked that promises most, of equals the one of lowest number.
+
+    Parameters
+    ----------
+    depth : int
+        Questions it looks ahead: 1 is the myopic rule. The work grows with the number of outcomes to the power of it,
+        in a free problem with that of outcomes times questions.
+    certificate_paths : int
+        Sampled paths of the certificate where it is not exact; 0 leaves it out.
+    random_state : int, generator or None
+        Seed of the certificate.
+    n_candidates : int or None
+        From depth 2 on, in a free problem, look further only at so many questions of each history: those after which
+        deciding is expected to cost least, prices included. None: at all that a bound does not rule out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import Lookahead, TableProblem, evaluate
+    >>> useless, perfect = [[0.5, 0.5], [0.5, 0.5]], [[1.0, 0.0], [0.0, 1.0]]
+    >>> problem = TableProblem([0.5, 0.5], np.array([useless, perfect]), prices=0.1)
+    >>> [evaluate(problem, Lookahead(depth).solve(problem)).n_features for depth in (1, 2)]
+    [0.0, 2.0]
+    >>> free = TableProblem([0.5, 0.5], np.array([useless, perfect]), prices=0.1, free=True)
+    >>> evaluate(free, Lookahead(1).solve(free)).n_features
+    1.0
+    """
+
+    def __init__(
+        self,
+        depth: int = 1,
+        *,
+        certificate_paths: int = 10_000,
+        random_state: object = 0,
+        n_candidates: int | None = None,
+    ) -> None:
+        super().__init__(certificate_paths=certificate_paths, random_state=random_state)
+        self.depth = depth
+        self.n_candidates = n_candidates
+
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
+        most = None if self.n_candidates is None else check_integer(self.n_candidates, "n_candidates", 1)
+        return DeepLookaheadPolicy(problem, check_integer(self.depth, "depth", 1), most)
+
+
+class DeepLookaheadPolicy(Policy):
+    """Look-ahead of several questions on the stopping cost.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem it acts on.
+    depth : int
+        Questions it looks ahead.
+    n_candidates : int, optional
+        See `Lookahead`.
+    info : SolveInfo, optional
+        What the solver reports.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1)
+    >>> DeepLookaheadPolicy(problem, 2).continuation_cost(problem.begin())
+    array([0.25])
+    """
+
+    # policies read from files of 0.1 lack it
+    n_candidates: int | None = None
+
+    def __init__(
+        self, problem: AcquisitionProblem, depth: int, n_candidates: int | None = None, info: SolveInfo | None = None
+    ) -> None:
+        super().__init__(problem, info=info)
+        self.depth = depth
+        self.n_candidates = n_candidates
+
+    def question_costs(self, info: InformationState) -> FloatArray:
+        """Price of each question plus the expected cost after it, looking ahead.
+
+        Parameters
+        ----------
+        info : InformationState
+            What is known of ``n`` instances.
+
+        Returns
+        -------
+        ndarray of shape (n, n_questions)
+            inf where the question is not open, or not among the candidates.
+        """
+        return lookahead_costs(info, self.depth, self.n_candidates)
+
+    def following(self, info: InformationState) -> IntArray:
+        """The most promising question, worth its price or not, (n,); see `Policy.following`."""
+        if not self.problem.free or info.stage >= self.n_stages:
+            return super().following(info)
+        costs = self.question_costs(info)
+        best = costs.min(axis=1, keepdims=True)
+        return np.where(np.isfinite(best[:, 0]), (costs <= best + self.problem.tie).argmax(axis=1), DECIDE)
+
+    def continuation_cost(self, info: InformationState) -> FloatArray:
+        """Cost of the most promising question, (n,); inf where nothing is open."""
+        if info.stage >= self.n_stages:
+            return np.full(len(info), np.inf)
+        return np.asarray(self.question_costs(info).min(axis=1))
+
+    def _act(self, info: InformationState) -> IntArray:
+        question = np.full(len(info), DECIDE)
+        rows = np.flatnonzero(~info.settled)
+        if rows.size:
+            costs = self.question_costs(info[rows])
+            best = costs.min(axis=1)
+            on = np.flatnonzero(best < info.stopping_cost[rows] - self.problem.tie)
+            # of equals the lowest number
+            question[rows[on]] = (costs[on] <= best[on, None] + self.problem.tie).argmax(axis=1)
+        return question
+
+
+def lookahead_costs(info: InformationState, depth: int, n_candidates: int | None = None) -> FloatArray:
+    """Cost of asking each question and then acting as well as can be within a few more, prices included.
+
+    One question ahead all are scored at once. Further ahead a question is followed only if it may still be the best
+    one: no more questions than ``depth`` cost less than its price, the cheapest further price where that helps, and
+    perfect knowledge then; and one step of look-ahead on the best question is a cost that can be had.
+
+    Parameters
+    ----------
+    info : InformationState
+        What is known of ``n`` instances.
+    depth : int
+        Most questions asked from here on.
+    n_candidates : int, optional
+        From depth 2 on, follow only so many questions of each history, the best ones by one step of look-ahead.
+
+    Returns
+    -------
+    ndarray of shape (n, n_questions)
+        inf where a question is not open or was not followed.
+
+    References
+    ----------
+    .. [1] S. Ross, J. Pineau, S. Paquet and B. Chaib-draa, "Online planning algorithms for POMDPs", JAIR 32, 2008,
+       section 3.2 (branch and bound).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> tables = np.array([[[0.5, 0.5], [0.5, 0.5]], [[0.9, 0.2], [0.1, 0.8]]])
+    >>> lookahead_costs(TableProblem([0.5, 0.5], tables, prices=0.1, free=True).begin(), 1)
+    array([[0.6 , 0.25]])
+    """
+    problem, result = info.problem, np.full((len(info), info.problem.n_questions), np.inf)
+    if not problem.free and depth == 1:  # what look-ahead computes serves the update as well
+        if info.stage < problem.n_stages:
+            result[:, info.stage] = info.price + row_sums(problem.stopping_cost(info.joint))
+        return result
+    widest = float(problem.n_outcomes.max(initial=1)) * problem.n_questions if problem.free else 8.0
+    for part in chunks(len(info), 8.0 * 4 * problem.n_classes * widest ** (depth - 1), _TREE_BYTES):
+        some = info if part == slice(0, len(info)) else info[np.arange(len(info))[part]]
+        result[part] = _ahead(some, depth, n_candidates)
+    return result
+
+
+def _ahead(info: InformationState, depth: int, n_candidates: int | None) -> FloatArray:
+    problem, every = info.problem, np.arange(info.problem.n_questions)
+    # in a fixed order the stage's question alone
+    asked = every if problem.free else every[info.stage : info.stage + 1]
+    open_, prices = info.open[:, asked], np.broadcast_to(info.prices, (len(info), len(every)))[:, asked]
+    costs = np.full((len(info), len(every)), np.inf)
+    last = depth == 1 or info.stage + 1 >= problem.n_stages
+    if last or problem.free:
+        once = np.where(open_, prices + problem.costs_after(asked, info), np.inf)
+        open_ = open_ if last else _candidates(info, asked, prices, once, n_candidates)
+    costs[:, asked] = once if last else _further(info, asked, prices, open_, depth, n_candidates)
+    return costs
+
+
+def _further(
+    info: InformationState,
+    asked: IntArray,
+    prices: FloatArray,
+    followed: BoolArray,
+    depth: int,
+    n_candidates: int | None,
+) -> FloatArray:
+    """Cost of the questions that are followed; inf for all others."""
+    row, place = np.nonzero(followed)
+    costs = np.full(followed.shape, np.inf)
+    if not row.size:
+        return costs
+    level = asked_once(info, row, asked[place])
+    root = level.parent
+    kept, branch = distinct(level.info, root)
+    after = level.info[kept]
+    value = after.stopping_cost.copy()
+    open_ = np.flatnonzero(~after.settled)
+    if open_.size:
+        value[open_] = np.minimum(value[open_], _ahead(after[open_], depth - 1, n_candidates).min(axis=1))
+    expected = np.bincount(level.entry, level.weight * value[branch], minlength=row.size)
+    costs[row, place] = prices[row, place] + expected
+    return costs
+
+
+def _candidates(
+    info: InformationState, asked: IntArray, prices: FloatArray, once: FloatArray, n_candidates: int | None
+) -> BoolArray:
+    """Questions that may be the best, (n, m), from one step of look-ahead at all of them."""
+    problem = info.problem
+    further = np.vstack([problem.decision_costs.T, problem.prices.min() + problem.perfect_cost])
+    least = prices + problem.costs_after(asked, info, further)
+    reached = np.minimum(info.stopping_cost, once.min(axis=1)) + problem.tie
+    kept: BoolArray = (once < np.inf) & (least <= reached[:, None])
+    if n_candidates is not None and n_candidates < len(asked):
+        order = np.argsort(np.where(kept, once, np.inf), axis=1, kind="stable")[:, :n_candidates]
+        chosen = np.zeros_like(kept)
+        np.put_along_axis(chosen, order, True, axis=1)
+        kept &= chosen
+    return kept

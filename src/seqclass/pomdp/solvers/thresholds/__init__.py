@@ -1,0 +1,1 @@
+"""Linear stopping thresholds, learned by stochastic approximation."""

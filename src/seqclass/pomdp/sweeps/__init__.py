@@ -1,0 +1,1 @@
+"""Many prices at once, and budgets."""

@@ -1,0 +1,370 @@
+"""Budgets: a limit that holds for every instance, and a mean that holds over many."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+
+from seqclass._arrays import FloatArray, another_stream, as_generator
+from seqclass._validation import check_integer, check_real
+from seqclass.pomdp.answers import TooLarge
+from seqclass.pomdp.bounds.certificate import Certificate, certify
+from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
+from seqclass.pomdp.execution.evaluation import evaluate
+from seqclass.pomdp.needs import needed_order
+from seqclass.pomdp.policy import Policy
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.repricing import RepricedPolicy
+from seqclass.pomdp.solvers.base import Solver
+from seqclass.pomdp.solvers.defaults import default_solver
+from seqclass.pomdp.solvers.grid import GridValueIteration
+from seqclass.pomdp.sweeps.frontier import cost_sweep
+from seqclass.pomdp.sweeps.randomised import RandomisedPolicy
+
+#: At the lowest multiplier all features together cost this share of the dearest decision.
+_FREE = 1e-4
+#: Multipliers go down by this factor until the target is passed, in several steps where they are solved together.
+_STRIDE, _AT_ONCE = 30.0, 6
+#: A policy this little below the chord of two others is on it.
+_ON_THE_CHORD = 1e-9
+_MOST_STEPS = 60
+
+
+def within_budget(
+    problem: AcquisitionProblem, *, max_features: int | None = None, max_cost: float | None = None
+) -> AcquisitionProblem:
+    """Cut a problem so that no instance can ever exceed a budget: a fixed order to its first features.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    max_features : int, optional
+        Most features asked for, missing ones included.
+    max_cost : float, optional
+        Most that may be paid for an instance. In a fixed order a feature whose price would exceed it ends the order;
+        where features of a group are cheaper together, the dearest case counts (its first ones missing). In a free
+        problem only what is still affordable is asked.
+
+    Returns
+    -------
+    AcquisitionProblem
+        Any solver solves it, and its certificate compares with all policies within the budget.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, within_budget
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 5), prices=0.1)
+    >>> within_budget(problem, max_features=4, max_cost=0.3).n_stages
+    3
+    """
+    if problem.free:
+        return _within_free(problem, max_features, max_cost)
+    n_stages = problem.n_stages
+    if max_features is not None:
+        n_stages = min(n_stages, check_integer(max_features, "max_features", 0))
+    if max_cost is not None:
+        limit = check_real(max_cost, "max_cost", 0)
+        # what sums up to the budget but for rounding is within it
+        fits = worst_costs(problem) <= limit * (1 + 1e-12)
+        n_stages = min(n_stages, int(fits.size if fits.all() else fits.argmin()))
+    return problem if n_stages == problem.n_stages else problem.first(n_stages)
+
+
+def _within_free(problem: AcquisitionProblem, max_features: int | None, max_cost: float | None) -> AcquisitionProblem:
+    """The same questions, of which no more may be asked, nor more be paid, than that."""
+    changes: dict[str, Any] = {}
+    if max_features is not None:
+        most = check_integer(max_features, "max_features", 0)
+        changes["max_questions"] = min(most, problem.n_stages)
+    if max_cost is not None:
+        limit = check_real(max_cost, "max_cost", 0)
+        changes["max_cost"] = limit if problem.max_cost is None else min(limit, problem.max_cost)
+    return problem.replace(**changes)
+
+
+def worst_costs(problem: AcquisitionProblem) -> FloatArray:
+    """Most that can have been paid after each stage, (n_stages,).
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+
+    Returns
+    -------
+    ndarray of shape (n_stages,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1)
+    >>> worst_costs(problem)
+    array([0.1, 0.2])
+    """
+    if problem.groups is None:
+        return np.cumsum(problem.prices)
+    step = problem.prices.copy()
+    most: dict[int, float] = {}
+    for stage in np.flatnonzero(problem.groups >= 0):
+        group = int(problem.groups[stage])
+        before = most.get(group, 0.0)
+        # either it comes after others of its group, or all before it were missing and it costs its full price
+        most[group] = max(before + float(problem.prices[stage]), float(problem.full_prices[stage]))
+        step[stage] = most[group] - before
+    return np.cumsum(step)
+
+
+def solve_for_budget(
+    problem: AcquisitionProblem,
+    target_cost: float,
+    solver: Solver | None = None,
+    *,
+    randomise: bool = True,
+    tolerance: float = 0.005,
+    n_paths: int = 10_000,
+    max_histories: int = 20_000,
+    random_state: Any = 0,
+) -> Policy:
+    """Find the policy of least decision cost among those whose prices paid are ``target_cost`` an instance on average.
+
+    It is optimal for the prices times some multiplier. Of two policies on either side of the target the multiplier that
+    is indifferent between them is solved for, until nothing is found between them. Expected prices jump from one
+    optimal policy to the next; where the target lies within a jump, each instance draws by lot one of the two policies
+    beside it, with the probabilities that meet the target.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem; its own prices are what the target is measured in.
+    target_cost : float
+        Expected prices paid per instance. Where even free features would not be worth more, less is paid.
+    solver : Solver, optional
+        By default that of `default_solver`.
+    randomise : bool
+        False: of the two policies beside the target take the cheaper one, without lots.
+    tolerance : float
+        A policy that pays less than the target, by no more than this share of it, is taken as it is.
+    n_paths, max_histories : int
+        See `cost_sweep`.
+    random_state : int, generator or None
+        Seed of the lots and of simulation.
+
+    Returns
+    -------
+    Policy
+        A `RepricedPolicy`, or a `RandomisedPolicy` of two. Its expected prices plus decision cost are at most
+        ``info.upper``; no policy that pays as much on average has less than ``info.lower``. Both hold together at
+        ``info.confidence``, which is 1.0 where nothing is sampled; else they are from paths that the search has not
+        seen.
+
+    Raises
+    ------
+    ValueError
+        If the solver pays more than the target even where every feature costs more than any decision, as solvers do
+        that ignore prices.
+
+    References
+    ----------
+    .. [1] E. Altman, "Constrained Markov decision processes", 1999 (a mixture of two policies is optimal under one
+       constraint).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, evaluate, solve_for_budget
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> policy = solve_for_budget(problem, 0.03)
+    >>> policy.probabilities.round(3), round(evaluate(problem, policy).price, 3)
+    (array([0.3, 0.7]), 0.03)
+    """
+    started = time.perf_counter()
+    needed_order(problem, "solve_for_budget", "within_budget")
+    target = check_real(target_cost, "target_cost", 0, np.finfo(float).max)
+    check_real(tolerance, "tolerance", 0, 1)
+    solver = default_solver(problem) if solver is None else solver
+    settings = {"n_paths": n_paths, "max_histories": max_histories, "random_state": _seed(random_state)}
+    search = _Search(problem, target, solver, settings)
+    above, below = search.bracket()
+    policy: Policy = below.policy
+    points, shares = [below], [1.0]
+    if above is not None:
+        above, below = search.narrow(above, below, tolerance)
+        points, shares, policy = [below], [1.0], below.policy
+        if randomise and below.price < target * (1 - tolerance):
+            share = (target - below.price) / (above.price - below.price)
+            points, shares = [above, below], [share, 1 - share]
+            policy = RandomisedPolicy([point.policy for point in points], shares, random_state)
+    info = _Bounds(search, points, shares).info()
+    info |= {"n_stages": policy.n_stages, "seconds": time.perf_counter() - started}
+    return policy.with_info(**info)
+
+
+@dataclass(frozen=True)
+class _Point:
+    """One policy of a frontier."""
+
+    multiplier: float
+    price: float
+    decision_cost: float
+    upper: float
+    lower: float
+    policy: RepricedPolicy
+
+
+class _Search:
+    """Looks for the policies on either side of a target among those that are optimal for some multiplier."""
+
+    def __init__(self, problem: AcquisitionProblem, target: float, solver: Solver, settings: dict[str, Any]) -> None:
+        self.problem, self.target, self.solver, self.settings = problem, target, solver, settings
+        #: A grid's bounds come with its values and are certain; those of others are left until the search is over.
+        self.certain = isinstance(solver, GridValueIteration)
+        self.steps = _AT_ONCE if self.certain else 1
+        self.searcher = solver if self.certain else _without_certificate(solver)
+        self.points: list[_Point] = []
+
+    def tried(self, multipliers: npt.ArrayLike) -> list[_Point]:
+        frontier = cost_sweep(self.problem, multipliers, self.searcher, **self.settings)
+        columns = (frontier.multipliers, frontier.price, frontier.decision_cost, frontier.upper, frontier.lower)
+        points = [_Point(*row) for row in zip(*(column.tolist() for column in columns), frontier.policies)]
+        self.points += points
+        return points
+
+    def bracket(self) -> tuple[_Point | None, _Point]:
+        """A policy on each side of the target; the first is None where nothing worth paying for exceeds the target."""
+        problem = self.problem
+        free = problem.full_prices <= 0
+        if free.all():
+            return None, self.tried([1.0])[0]
+        # beyond the one multiplier no feature with a price is worth it, at the other all of them cost next to nothing
+        scale = float(problem.decision_costs.max() or 1.0)
+        asked = np.concatenate([problem.prices, problem.full_prices])
+        most = 2 * scale / float(asked[asked > 0].min())
+        worst = float(worst_costs(problem)[-1])
+        least = _FREE * scale / worst
+        if worst <= self.target:
+            return None, self.tried([least])[0]
+        below, low = self.tried([most])[0], most
+        if below.price > self.target:
+            raise ValueError(
+                f"target_cost={self.target:.6g} cannot be met: {self.solver!r} pays {below.price:.6g} an instance "
+                "even where every feature costs more than any decision; use a solver that heeds prices, or cut the "
+                "problem with within_budget."
+            )
+        while low > least:
+            high, low = low, max(low / _STRIDE, least)
+            for point in self.tried(np.geomspace(high, low, self.steps + 1)[1:]):
+                if point.price > self.target:
+                    return point, below
+                below = point
+        return None, below
+
+    def narrow(self, above: _Point, below: _Point, tolerance: float) -> tuple[_Point, _Point]:
+        """Solve for the multiplier that is indifferent between the two, until nothing lies below their chord."""
+        for _ in range(_MOST_STEPS):
+            if below.price >= self.target * (1 - tolerance):
+                break
+            multiplier = (below.decision_cost - above.decision_cost) / (above.price - below.price)
+            if not above.multiplier < multiplier < below.multiplier:
+                break
+            point = self.tried([multiplier])[0]
+            chord = multiplier * below.price + below.decision_cost
+            if multiplier * point.price + point.decision_cost >= chord * (1 - _ON_THE_CHORD):
+                break
+            above, below = (above, point) if point.price <= self.target else (point, below)
+        return above, below
+
+
+class _Bounds:
+    """Certifies a mixture of points on paths of its own: those of the search chose the policies, and flatter them."""
+
+    def __init__(self, search: _Search, points: list[_Point], shares: list[float]) -> None:
+        self.search, self.points, self.shares = search, points, shares
+        settings = search.settings
+        # twice another one: neither the search's stream, nor that of the solver's certificates with the same seed
+        self.rng = as_generator(another_stream(another_stream(settings["random_state"])))
+        self.effort = {name: settings[name] for name in ("n_paths", "max_histories")}
+        # for all intervals to hold together: two for each policy (its cost, its price), and one lower bound
+        self.confidence = 1 - (1 - CONFIDENCE) / (2 * len(points) + 1)
+        self.sampled = False
+        self.certificates: dict[int, Certificate] = {}
+
+    def info(self) -> dict[str, Any]:
+        ends = np.array([self._ends(point) for point in self.points])
+        upper, least, most = (float(end) for end in np.array(self.shares) @ ends)
+        lower = self._lower(least, most)
+        if np.isfinite(lower):
+            lower = min(max(lower, 0.0), upper)
+        gap = (upper - lower) / upper if upper > 0 else 0.0
+        infos = [point.policy.info for point in self.points]
+        return {
+            "status": next((info.status for info in infos if info.status != "converged"), "converged"),
+            "upper": upper,
+            "lower": lower,
+            "gap": 0.0 if gap < 1e-12 else gap,
+            "size": sum(info.size for info in infos),
+            "confidence": CONFIDENCE if self.sampled else 1.0,
+        }
+
+    def _ends(self, point: _Point) -> tuple[float, float, float]:
+        """Upper end of the cost, and both ends of the prices paid, at the problem's own prices."""
+        problem, policy = self.search.problem, point.policy
+        try:
+            exact = evaluate(problem, policy, method="exact", max_histories=self.effort["max_histories"])
+            return exact.cost, exact.price, exact.price
+        except TooLarge:
+            self.sampled = True
+        prices_alone = problem.replace(decision_costs=np.zeros_like(problem.decision_costs))
+        paid = evaluate(
+            prices_alone, policy, method="simulation", n_paths=self.effort["n_paths"], random_state=self.rng
+        )
+        margin = quantile(self.confidence) * paid.cost_std_error
+        # at its own prices the policy's values cancel most of what chance does to its cost
+        cost = self._certificate(point, "simulation").upper + (1 - point.multiplier) * paid.cost
+        return cost + abs(1 - point.multiplier) * margin, max(paid.cost - margin, 0.0), paid.cost + margin
+
+    def _certificate(self, point: _Point, method: str) -> Certificate:
+        own = point.policy.policy
+        if id(point) not in self.certificates:
+            settings = {"confidence": self.confidence, "random_state": self.rng, **self.effort}
+            self.certificates[id(point)] = certify(own.problem, own, method=method, **settings)
+        return self.certificates[id(point)]
+
+    def _lower(self, least: float, most: float) -> float:
+        """Best of the dual bounds: multiplier * price + decision cost is at least `low`, whatever the policy."""
+
+        def bound(multiplier: float, low: float) -> float:
+            return low + min((1 - multiplier) * least, (1 - multiplier) * most)
+
+        tried = self.search.points
+        if self.search.certain:
+            return max(bound(point.multiplier, point.lower) for point in tried)
+        if self.search.searcher is self.search.solver and not any(np.isfinite(point.lower) for point in tried):
+            return float("nan")  # no certificate is asked for
+        # the search's estimates choose, and paths that it has not seen give the bound
+        promising = max(tried, key=lambda p: bound(p.multiplier, p.multiplier * p.price + p.decision_cost))
+        certificate = self._certificate(promising, "auto")
+        self.sampled = self.sampled or certificate.confidence < 1
+        return bound(promising.multiplier, certificate.lower)
+
+
+def _without_certificate(solver: Solver) -> Solver:
+    """The same without the certificate; the same as it is if it has none, or works towards one."""
+    settings = solver.get_params(deep=False)
+    towards = settings.get("target_gap") is not None or settings.get("max_seconds") is not None
+    if towards or not settings.get("certificate_paths"):
+        return solver
+    return clone(solver).set_params(certificate_paths=0)  # type: ignore[no-any-return]
+
+
+def _seed(random_state: Any) -> Any:
+    """The same paths for every sweep of a search, so that it compares policies on equal terms."""
+    moving = isinstance(random_state, (np.random.Generator, np.random.RandomState))
+    return 0 if random_state is None or moving else random_state

@@ -1,0 +1,330 @@
+"""The whole frontier between what features cost and what errors cost."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._arrays import BoolArray, FloatArray, another_stream, as_generator
+from seqclass._validation import check_choice, check_costs, check_integer
+from seqclass.pomdp.along import enumerated_or_sampled
+from seqclass.pomdp.answers import Answers, SampledAnswers, TooLarge
+from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
+from seqclass.pomdp.bounds.optimum import optimal_costs
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.needs import needed_order
+from seqclass.pomdp.policy import Policy
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solvers.base import Solver
+from seqclass.pomdp.solvers.defaults import default_solver
+from seqclass.pomdp.sweeps._policies import Look, SweepPolicies
+from seqclass.pomdp.sweeps.solving import solve_sweep
+from seqclass.pomdp.walk import ALL, Fork, Level, walk
+
+#: BeliefRounds of solving for multipliers whose policies are worse than others.
+_MOST_REFINEMENTS = 3
+
+
+@dataclass(frozen=True)
+class CostFrontier:
+    """Expected price paid against expected decision cost, a point for each multiplier of the prices.
+
+    All arrays have shape (n_multipliers,) and are expectations per instance under the model.
+
+    Attributes
+    ----------
+    multipliers : ndarray
+        Factors of all prices.
+    price : ndarray
+        Prices paid, as they are: not multiplied.
+    decision_cost : ndarray
+        Cost of the decisions.
+    error : ndarray
+        Probability of deciding for a wrong class.
+    n_features : ndarray
+        Number of features.
+    cost : ndarray
+        ``multipliers * price + decision_cost``: what the policy of that multiplier minimises.
+    upper, lower : ndarray
+        The policy's `cost` is at most `upper`, no policy's is less than `lower`; NaN where no bound was asked for.
+    confidence : ndarray
+        1.0 where both bounds are exact, else their confidence.
+    std_error : ndarray
+        Standard error of `cost`; 0 where exact.
+    policies : tuple of Policy
+        The policies, to be run on the problem itself.
+    method : str
+        ``"exact"`` or ``"simulation"``: how the expectations were computed.
+    seconds : float
+        Wall-clock time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, cost_sweep
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> frontier = cost_sweep(problem, [1.0, 10.0])
+    >>> len(frontier), frontier.policies[0].act(problem.begin())
+    (2, array([0]))
+    """
+
+    multipliers: FloatArray
+    price: FloatArray
+    decision_cost: FloatArray
+    error: FloatArray
+    n_features: FloatArray
+    cost: FloatArray
+    upper: FloatArray
+    lower: FloatArray
+    confidence: FloatArray
+    std_error: FloatArray
+    policies: tuple[Policy, ...]
+    method: str
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.multipliers)
+
+    @property
+    def gap(self) -> FloatArray:
+        """``(upper - lower) / upper``; 0 where `upper` is 0."""
+        upper = np.where(self.upper == 0, 1.0, self.upper)
+        return np.where(self.upper == 0, 0.0, (self.upper - self.lower) / upper)
+
+
+def cost_sweep(
+    problem: AcquisitionProblem,
+    multipliers: npt.ArrayLike,
+    solver: Solver | None = None,
+    *,
+    method: str = "auto",
+    n_paths: int = 5000,
+    max_histories: int = 20_000,
+    random_state: Any = 0,
+) -> CostFrontier:
+    """Solve a problem for many multipliers of its prices, sharing what does not depend on them.
+
+    The policies are evaluated on the same histories: all of them where they are few, else the same sampled paths for
+    all. A grid (`GridValueIteration`) makes one backward sweep for all multipliers, gives each what it finds for it
+    alone, and its interpolated values are the lower bounds. `Perseus` and `ProjectedValueIteration` solve for few
+    multipliers, no further apart than a factor of 2.6 unless yours are; between two of them look-ahead goes by a
+    weighted mean of their values (`InterpolatedValues`), which costs next to nothing in quality; where another point's
+    policy turns out to be better they solve for it as well. All bounds come from one set of paths
+    (`certificate_paths` of them, or ``n_paths`` if more). Other solvers, and `Perseus` with a gap or time to reach,
+    solve and certify multiplier by multiplier.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    multipliers : array-like of shape (n_multipliers,)
+        Factors of all prices; not negative, in any order.
+    solver : Solver, optional
+        By default that of `default_solver`.
+    method : {"auto", "exact", "simulation"}
+        Enumerate every history that a policy meets, sample them, or enumerate if they are at most ``max_histories``.
+    n_paths : int
+        Sampled paths, for simulation.
+    max_histories : int
+        Most histories to enumerate.
+    random_state : int, generator or None
+        Seed of the simulation.
+
+    Returns
+    -------
+    CostFrontier
+
+    Raises
+    ------
+    ValueError
+        If a multiplier is negative or not finite, or the solver refuses the problem.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, cost_sweep
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1)
+    >>> frontier = cost_sweep(problem, [0.1, 1.0, 10.0])
+    >>> frontier.price.round(3), frontier.error.round(3)
+    (array([0.155, 0.1  , 0.   ]), array([0.115, 0.15 , 0.5  ]))
+    """
+    started = time.perf_counter()
+    factors = np.atleast_1d(check_costs(multipliers, "multipliers"))
+    if factors.ndim != 1 or not factors.size:
+        raise ValueError(f"multipliers must be a vector of at least one number, got shape {factors.shape}.")
+    check_choice(method, "method", ("auto", "exact", "simulation"))
+    check_integer(n_paths, "n_paths", 2)
+    check_integer(max_histories, "max_histories", 1)
+    needed_order(problem, "cost_sweep", "several solves at scale_prices(problem, multiplier)")
+    team = solve_sweep(default_solver(problem) if solver is None else solver, problem, factors)
+
+    def measured() -> CostFrontier:
+        tally = _run(problem, team, method, n_paths, max_histories, random_state)
+        return tally.frontier(team, time.perf_counter() - started)
+
+    found = measured()
+    for _ in range(_MOST_REFINEMENTS):
+        better = team.refined(found.price, found.decision_cost, found.std_error)
+        if better is None:
+            break
+        team = better
+        found = measured()
+    return found
+
+
+def _run(
+    problem: AcquisitionProblem, team: SweepPolicies, method: str, n_paths: int, max_histories: int, random_state: Any
+) -> _Tally:
+    paths = max(n_paths, team.certificate_paths)
+    # with the same seed, the paths of a bound must not be those that the solver learned from
+    seed = another_stream(random_state) if team.certificate_paths else random_state
+
+    def run(answers: Answers, most: float) -> _Tally:
+        tally = _Tally(problem, team.multipliers, 1.0 if answers is ALL else float(paths), answers is ALL)
+        along = _Along(team, tally)
+        for _ in walk(problem.begin(), np.array([tally.total]), along.ask, answers, most):
+            pass
+        return tally
+
+    tally = enumerated_or_sampled(run, method, max_histories, seed)
+    if team.certificate_paths:
+        try:
+            horizon = int(team.horizon.max())
+            costs = optimal_costs(problem, team.multipliers, n_stages=horizon, max_histories=max_histories)
+            tally.bounds = costs, 1.0
+        except TooLarge:
+            sampled = run(SampledAnswers(as_generator(seed)), np.inf) if tally.exact else tally
+            tally.bounds = sampled.dual_bounds(), CONFIDENCE
+    return tally
+
+
+class _Along:
+    """Which policies are still on each history, and what their bounds need.
+
+    Where paths serve for bounds they go on until stopping is optimal for certain: the martingale dual of
+    `seqclass.pomdp.bounds.dual`, for all multipliers at once. It holds all the same where a path goes on beyond.
+    """
+
+    def __init__(self, team: SweepPolicies, tally: _Tally) -> None:
+        self.team, self.tally = team, tally
+        shape = (1, len(team.multipliers))
+        self.active, self.open, self.low = (
+            np.ones(shape, dtype=bool),
+            np.ones(shape, dtype=bool),
+            np.full(shape, np.inf),
+        )
+        self.bounding = not tally.exact and team.certificate_paths > 0
+        # sums of (value of the successor - its expectation): of mean zero, they cancel most of what chance does
+        self.martingale = np.zeros(shape)
+        self.looks: list[Look] = []
+        self.chance = np.empty((0, 0))
+
+    def ask(self, level: Level) -> Fork:
+        team, info = self.team, level.info
+        if level.stage:
+            self._come_to(level)
+        go_on, self.looks = np.zeros_like(self.active), []
+        if self.bounding:
+            ends = team.multipliers * info.spent[:, None] + team.at_best(info) - self.martingale
+            self.low = np.where(self.open, np.minimum(self.low, ends), self.low)
+            self.open = self.open & team.undecided(info)
+        if info.stage < team.problem.n_stages:
+            go_on, self.looks = team.goes_on(info, self.open if self.bounding else self.active)
+        self.tally.add(info, self.active & ~go_on, level.weight, self.martingale)
+        self.active = self.active & go_on
+        going = (self.open if self.bounding else self.active).any(axis=1)
+        if self.bounding:
+            self.tally.add_low(level.weight[~going], self.low[~going])
+        row = np.flatnonzero(going)
+        question = np.full(row.size, info.stage)
+        if row.size and self.looks:
+            ((_, part),) = level.split(row, question)
+            self.chance = part.predictive
+        return Fork(row, question, level.weight[row])
+
+    def _come_to(self, level: Level) -> None:
+        """Follow each history to the next level."""
+        source = level.parent
+        self.active, self.martingale = self.active[source], self.martingale[source]
+        if self.bounding:
+            self.open, self.low = self.open[source], self.low[source]
+        for look in self.looks if not self.tally.exact else []:
+            look.add_surprise(self.martingale, source, level.outcome, self.chance[level.entry, level.outcome])
+
+
+class _Tally:
+    """Sums over stopped histories, a column a policy."""
+
+    def __init__(self, problem: AcquisitionProblem, multipliers: FloatArray, total: float, exact: bool) -> None:
+        self.problem, self.multipliers, self.total, self.exact = problem, multipliers, total, exact
+        self.sums = np.zeros((6, len(multipliers)))
+        self.low_sums = np.zeros((2, len(multipliers)))
+        #: Lower bounds and their confidence, where the policies do not bring their own.
+        self.bounds: tuple[FloatArray, float] | None = None
+
+    def add(self, info: InformationState, stopped: BoolArray, weight: FloatArray, martingale: FloatArray) -> None:
+        rows = np.flatnonzero(stopped.any(axis=1))
+        info, paid = info[rows], info.spent[rows]
+        decision, stop = self.problem.decide(info.belief), info.stopping_cost
+        n_classes = self.problem.n_classes
+        right = info.belief[np.arange(len(rows)), np.minimum(decision, n_classes - 1)]
+        error = np.where(decision < n_classes, 1 - right, 0.0)
+        features = np.full(len(rows), float(info.stage))
+        share = stopped[rows] * weight[rows, None]
+        self.sums[:4] += np.array([paid, stop, error, features]) @ share
+        cost = self.multipliers * paid[:, None] + stop[:, None] - martingale[rows]
+        self.sums[4:] += [(share * cost).sum(axis=0), (share * cost**2).sum(axis=0)]
+
+    def add_low(self, weight: FloatArray, low: FloatArray) -> None:
+        """Add what paths cost at best in hindsight, less the martingale."""
+        self.low_sums += [weight @ low, weight @ low**2]
+
+    def dual_bounds(self) -> FloatArray:
+        """Lower end of the martingale dual, (n_multipliers,)."""
+        mean, square = self.low_sums / self.total
+        deviation = np.sqrt(np.maximum(square - mean**2, 0.0) / (self.total - 1))
+        return np.asarray(mean - quantile(CONFIDENCE) * deviation)
+
+    def frontier(self, team: SweepPolicies, seconds: float) -> CostFrontier:
+        price, stop, error, features, cost, square = self.sums / self.total
+        m = self.multipliers
+        if not self.exact:  # the price is estimated as it is, so chance is cancelled in the decision cost
+            stop = np.maximum(cost - m * price, 0.0)
+        cost = m * price + stop
+        variance = np.maximum(square - cost**2, 0.0)
+        deviation = np.zeros_like(cost) if self.exact else np.sqrt(variance / self.total)
+        given = [policy.info for policy in team.policies]
+        low, trust = np.array([info.lower for info in given]), np.array([info.confidence for info in given])
+        if self.bounds is not None:
+            low, trust = self.bounds[0], np.full(len(m), self.bounds[1])
+        # exact costs come first, then a solver's own certificate; where there is neither the walk gives the upper end
+        certified = np.array([np.isfinite(info.upper) for info in given]) & (not self.exact)
+        upper = np.where(certified, [info.upper for info in given], cost + quantile(CONFIDENCE) * deviation)
+        # a grid's bound is certain, and its confidence is NaN
+        sampled = (trust < 1) | ~(certified | self.exact)
+        confidence = np.where(sampled, CONFIDENCE, 1.0)
+        lower = np.minimum(np.maximum(low, 0.0), upper)
+        policies = []
+        for j, policy in enumerate(team.policies):
+            gap = (upper[j] - lower[j]) / upper[j] if upper[j] > 0 else 0.0
+            bounds = {"upper": upper[j], "lower": lower[j], "gap": gap, "confidence": confidence[j]}
+            policies.append(policy.with_info(**{name: float(value) for name, value in bounds.items()}))
+        return CostFrontier(
+            multipliers=m,
+            price=price,
+            decision_cost=stop,
+            error=error,
+            n_features=features,
+            cost=cost,
+            upper=upper,
+            lower=lower,
+            confidence=confidence,
+            std_error=deviation,
+            policies=tuple(policies),
+            method="exact" if self.exact else "simulation",
+            seconds=seconds,
+        )

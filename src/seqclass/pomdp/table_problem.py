@@ -1,0 +1,255 @@
+"""Acquisition problems given by tables of likelihoods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._arrays import FloatArray, IntArray, chunks, row_sums
+from seqclass._validation import check_finite
+from seqclass.pomdp.bundles import Bundle
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.tables import ContextTables, OneContext, Tables
+
+#: Products of beliefs and likelihoods are computed in pieces of this size, so that they stay in the cache.
+_SCORE_BYTES = 2**21
+
+
+class TableProblem(AcquisitionProblem):
+    """An acquisition problem whose likelihoods are arrays.
+
+    Parameters
+    ----------
+    prior : array-like of shape (n_classes,)
+        P(class) before anything is acquired.
+    likelihoods : ndarray of shape (n_questions, n_outcomes, n_classes) or sequence of arrays
+        P(outcome | class) of each question. In a sequence each is (n_outcomes, n_classes), or
+        (n_contexts, n_outcomes, n_classes) where it depends on the context. A single array may be padded with
+        zeros beyond ``n_outcomes``.
+    prices : float or array-like of shape (n_questions,)
+        Price of each question, in units of misclassification cost.
+    decision_costs : array-like of shape (n_classes, n_decisions), optional
+        Cost of each decision when each class is true; by default 0 for the right class and 1 else.
+    transitions : sequence of ndarray of shape (n_contexts, n_outcomes + 1), optional
+        Context of the next stage for each outcome, the last column for a missing outcome. Left out: one context.
+        The problem starts in context 0. In a fixed order only.
+    n_outcomes : array-like of int of shape (n_questions,), optional
+        Number of outcomes of each question; by default the tables' own.
+    features, groups, full_prices : array-like of shape (n_questions,), optional
+        See `AcquisitionProblem`.
+    free : bool
+        Whether the questions may be asked in any order.
+    max_questions, max_cost, bundles : optional
+        See `AcquisitionProblem`. The likelihoods of a bundle are of its joint outcomes.
+
+    Raises
+    ------
+    ValueError
+        If a table is not a distribution over outcomes for each class, or shapes do not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> likelihood = np.array([[[0.9, 0.2], [0.1, 0.8]]])  # one feature, two outcomes, two classes
+    >>> problem = TableProblem([0.5, 0.5], likelihood, prices=0.1)
+    >>> problem.begin().update(np.array([0])).belief.round(3)
+    array([[0.818, 0.182]])
+    """
+
+    def __init__(
+        self,
+        prior: npt.ArrayLike,
+        likelihoods: FloatArray | Sequence[npt.ArrayLike],
+        prices: npt.ArrayLike,
+        decision_costs: npt.ArrayLike | None = None,
+        *,
+        transitions: Sequence[npt.ArrayLike] | None = None,
+        n_outcomes: npt.ArrayLike | None = None,
+        features: npt.ArrayLike | None = None,
+        groups: npt.ArrayLike | None = None,
+        full_prices: npt.ArrayLike | None = None,
+        free: bool = False,
+        max_questions: int | None = None,
+        max_cost: float | None = None,
+        bundles: Sequence[Bundle | None] | None = None,
+    ) -> None:
+        if free and transitions is not None:
+            raise ValueError("transitions belong to a fixed order: in a free one no stage follows from another.")
+        n_classes = np.asarray(prior).size
+        if isinstance(likelihoods, np.ndarray) and likelihoods.ndim != 3:
+            raise ValueError(
+                f"likelihoods must have shape (n_questions, n_outcomes, {n_classes}), got {likelihoods.shape}."
+            )
+        tables = likelihoods if isinstance(likelihoods, np.ndarray) else _tables(likelihoods)
+        n_questions = len(tables)
+        if n_outcomes is None:
+            n_outcomes = [table.shape[-2] for table in tables]
+        super().__init__(
+            prior,
+            np.broadcast_to(prices, n_questions) if np.ndim(prices) == 0 else prices,
+            n_outcomes,
+            1 - np.eye(n_classes) if decision_costs is None else decision_costs,
+            features,
+            groups,
+            full_prices,
+            free=free,
+            max_questions=max_questions,
+            max_cost=max_cost,
+            bundles=bundles,
+        )
+        if len(tables) != self.n_questions:
+            raise ValueError(f"{len(tables)} likelihood tables but {self.n_questions} prices.")
+        self.likelihoods = tables
+        self.transitions = None if transitions is None else [np.array(t, dtype=np.intp) for t in transitions]
+        self._check_tables()
+
+    @property
+    def tables(self) -> Tables | None:
+        """The tables' own contexts; None in a free problem, where it is not the stage that is asked."""
+        if self.free:
+            return None
+        if self.transitions is None:
+            return OneContext(self.likelihoods, self.n_outcomes)
+        assert isinstance(self.likelihoods, list)  # as wherever there are transitions
+        return ContextTables(self.likelihoods, self.transitions)
+
+    def start(self, n: int) -> IntArray:
+        """Context 0 for each of ``n`` instances."""
+        return np.zeros(n, dtype=np.intp)
+
+    def likelihood(self, question: int, state: Any) -> FloatArray:
+        """P(outcome | context, class), (n, n_outcomes, n_classes)."""
+        table = self.likelihoods[question]
+        if self.transitions is not None:
+            return np.asarray(table[state])
+        table = table[: self.n_outcomes[question]]
+        return np.broadcast_to(table, (len(state), *table.shape))
+
+    def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
+        """P(outcome | class) of many questions at once; see `AcquisitionProblem.likelihoods_of`."""
+        if self.transitions is not None:
+            return super().likelihoods_of(questions, state)
+        table = self._padded[questions]
+        return np.broadcast_to(table, (len(state), *table.shape))
+
+    def costs_after(self, questions: IntArray, info: InformationState, vectors: FloatArray | None = None) -> FloatArray:
+        """Expected stopping cost after each of some questions, by matrix products; see `AcquisitionProblem`."""
+        if self.transitions is not None:
+            return super().costs_after(questions, info, vectors)
+        table = self._padded[questions]
+        shape = table.shape[:2]
+        flat = table.reshape(-1, self.n_classes)
+        cost = np.empty((len(info), len(questions)))
+        for part in chunks(len(info), 8.0 * 3 * len(flat), _SCORE_BYTES):
+            # the successors' costs of one decision are one product of beliefs and weighted likelihoods
+            best: FloatArray | None = None
+            for vector in self.decision_costs.T if vectors is None else vectors:
+                spent = info.belief[part] @ (flat * vector).T
+                best = spent if best is None else np.minimum(best, spent, out=best)
+            assert best is not None  # there is a decision
+            cost[part] = row_sums(best.reshape(-1, *shape))
+        return cost
+
+    def advance(self, question: int, state: Any, outcome: IntArray) -> IntArray:
+        """Context of the next stage."""
+        if self.transitions is None:
+            return np.asarray(state)
+        # numpy's negative index reaches the last column, which is the missing outcome's
+        return np.asarray(self.transitions[question][state, outcome])
+
+    @cached_property
+    def _padded(self) -> FloatArray:
+        """Likelihoods as one array (n_questions, V, n_classes), zero beyond a question's own outcomes."""
+        if isinstance(self.likelihoods, np.ndarray):
+            return self.likelihoods
+        padded = np.zeros((self.n_questions, int(self.n_outcomes.max(initial=1)), self.n_classes))
+        for row, table in zip(padded, self.likelihoods):
+            row[: len(table)] = table
+        return padded
+
+    def _by_question(self) -> list[str]:
+        names = [*super()._by_question(), "likelihoods"]
+        return names if self.transitions is None else [*names, "transitions"]
+
+    def replace(self, **changes: Any) -> AcquisitionProblem:
+        """Return the same problem with some arrays replaced; see `AcquisitionProblem.replace`."""
+        other = super().replace(**changes)
+        if "likelihoods" in changes:
+            other.__dict__.pop("_padded", None)
+        return other
+
+    def _check_tables(self) -> None:
+        tables = self.likelihoods
+        for question, bundle in enumerate(self.bundles or ()):
+            if bundle is not None and bundle.n_complete != self.n_outcomes[question]:
+                raise ValueError(
+                    f"likelihoods[{question}] must have a row for each of the bundle's {bundle.n_complete} joint "
+                    f"outcomes, got {self.n_outcomes[question]}."
+                )
+        if isinstance(tables, np.ndarray):
+            if tables.shape[2] != self.n_classes:
+                raise ValueError(
+                    f"likelihoods must have shape (n_questions, n_outcomes, {self.n_classes}), got {tables.shape}."
+                )
+            if self.transitions is not None:
+                raise ValueError("transitions need likelihoods as a sequence, one table a stage.")
+            if self.n_questions:
+                _check_table(tables, "likelihoods")
+                _check_padding(tables, self.n_outcomes)
+            return
+        for stage, table in enumerate(tables):
+            contexts = 2 if self.transitions is None else 3
+            if table.ndim != contexts or table.shape[-2:] != (self.n_outcomes[stage], self.n_classes):
+                raise ValueError(
+                    f"likelihoods[{stage}] must end in shape {(self.n_outcomes[stage], self.n_classes)} and have "
+                    f"{contexts} dimensions, got {table.shape}."
+                )
+            _check_table(table, f"likelihoods[{stage}]")
+        self._check_transitions()
+
+    def _check_transitions(self) -> None:
+        if self.transitions is None:
+            return
+        if len(self.transitions) != self.n_questions:
+            raise ValueError(f"{len(self.transitions)} transition tables for {self.n_stages} stages.")
+        for stage, table in enumerate(self.transitions):
+            if table.shape != (len(self.likelihoods[stage]), self.n_outcomes[stage] + 1):
+                raise ValueError(
+                    f"transitions[{stage}] must have a row a context and a column an outcome plus one for missing, "
+                    f"got {table.shape}."
+                )
+            following = len(self.likelihoods[stage + 1]) if stage + 1 < self.n_questions else None
+            if following is not None and not (table.min() >= 0 and table.max() < following):
+                raise ValueError(f"transitions[{stage}] names a context that stage {stage + 1} does not have.")
+
+
+def _tables(values: Sequence[npt.ArrayLike]) -> list[FloatArray]:
+    tables = [check_finite(value, f"likelihoods[{stage}]") for stage, value in enumerate(values)]
+    for stage, table in enumerate(tables):
+        if table.ndim < 2:
+            raise ValueError(
+                f"likelihoods[{stage}] must have one row an outcome and one column a class, got shape {table.shape}."
+            )
+    return tables
+
+
+def _check_padding(tables: FloatArray, n_outcomes: IntArray) -> None:
+    width = tables.shape[1]
+    if n_outcomes.max() > width:
+        raise ValueError(f"n_outcomes must be at most {width}, the rows of likelihoods, got {n_outcomes.max()}.")
+    beyond = tables.any(axis=2) & (np.arange(width) >= n_outcomes[:, None])
+    if beyond.any():
+        stage = int(beyond.any(axis=1).argmax())
+        raise ValueError(f"likelihoods[{stage}] must be zero beyond its n_outcomes={n_outcomes[stage]}.")
+
+
+def _check_table(table: FloatArray, name: str) -> None:
+    if not np.isfinite(table).all() or table.min() < 0:
+        raise ValueError(f"{name} must hold probabilities; it has negative or non-finite entries.")
+    if np.abs(table.sum(axis=-2) - 1).max() > 1e-6:
+        raise ValueError(f"{name} must sum to 1 over outcomes for each class.")
