@@ -379,5 +379,7 @@ def test_the_page_shows_pictures_below_the_titles(quick: dict[str, Reproduced]) 
     title = found[1].table.title
     assert shown == [f"![{title}: a picture of the figures below](my%20images/fires-fig6.png)"]
     at = lines.index(f"### {title}")
-    assert lines[at + 1 : at + 5] == ["", "`fires-fig6`", "", shown[0]]
+    assert lines[at + 1] == lines[at + 3] == ""
+    assert lines[at + 2].startswith("`seqclass reproduce fires-fig6 --data DIR`, ")
+    assert lines[at + 4] == shown[0]
     assert lines[at + 6].startswith("| data | method |")

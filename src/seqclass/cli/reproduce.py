@@ -22,6 +22,7 @@ from seqclass.cli._format import echo_json, plain
 from seqclass.reproduction import Progress, Reproduced, get_tables, iter_reproduced, markdown, status, text
 from seqclass.reproduction._context import error_text
 from seqclass.reproduction.catalog import PAPERS, paper_of
+from seqclass.reproduction.digest import with_digest
 from seqclass.reproduction.pages import merged
 from seqclass.reproduction.papers import paper_items
 from seqclass.reproduction.picture_files import FORMATS, check_matplotlib, save_picture
@@ -76,7 +77,8 @@ def reproduce(
     With --pictures each table that is a figure is drawn as soon as it is done, and the Markdown page shows it.
 
     In a Markdown page that has the lines "<!-- seqclass reproduce: begin -->" and "<!-- seqclass reproduce: end -->",
-    tables between them that are computed anew are replaced, and the others stay; a quick run replaces all.
+    tables between them that are computed anew are replaced, and the others stay; a quick run replaces all. Between
+    "<!-- seqclass reproduce: digest -->" and "<!-- seqclass reproduce: end of digest -->" the tables are summed up.
 
     \b
     Examples:
@@ -177,7 +179,8 @@ class _Page:
         """Write it anew with the tables so far, and with their pictures."""
         links = {} if album is None else album.links(self.path)
         text = markdown(found, self.command, quick=self.quick, pictures=links)
-        _write(self.path, (text if self.quick else merged(text, self.before)).join(self.around))
+        whole = (text if self.quick else merged(text, self.before)).join(self.around)
+        _write(self.path, whole if self.quick else with_digest(whole))
 
 
 class _Watch:

@@ -109,5 +109,6 @@ def status(table: Table, data_dir: str | Path | None = None) -> str:
         return f"data absent: {', '.join(gone)}"
     parts = [f"data absent: {', '.join(gone)}"] if gone else []
     parts += [f"no data of {', '.join(table.absent)}"] if table.absent else []
+    parts += [f"not computed here: {', '.join(table.not_computed)}"] if table.not_computed else []
     parts += [f"differs: {', '.join(table.differs())}"] if table.differs() else []
     return f"part: {'; '.join(parts)}" if parts else "available"

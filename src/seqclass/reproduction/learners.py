@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from seqclass._arrays import FloatArray
 from seqclass.reproduction._context import QUICK_ROWS, Context
-from seqclass.reproduction._pieces import Piece, compute
+from seqclass.reproduction._pieces import Piece, Result, compute
 from seqclass.reproduction._sets import STREAMS
 from seqclass.reproduction.row import Row
 from seqclass.reproduction.streams import stream_data
@@ -31,9 +31,9 @@ class LearnerEntry:
         Stream, by the name of the paper.
     method : str
         Classifier.
-    make : callable
+    make : callable or None
         Importable; makes the classifier, which has ``partial_fit`` and ``predict``. What it needs beyond the package is
-        imported by it.
+        imported by it. None: it is not run.
     paper : mapping
         Figures of the paper by quantity.
 
@@ -46,7 +46,7 @@ class LearnerEntry:
 
     data: str
     method: str
-    make: Callable[[], Any]
+    make: Callable[[], Any] | None
     paper: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -76,7 +76,7 @@ class LearnerTable(Table):
 
     def files(self) -> Mapping[str, str]:
         """Files of data that it takes, by the names of their sets."""
-        return {entry.data: STREAMS[entry.data].file for entry in self.entries}
+        return {entry.data: STREAMS[entry.data].file for entry in self.entries if entry.make is not None}
 
     def differs(self) -> dict[str, str]:
         """Streams that are not quite the paper's, and how they differ."""
@@ -85,25 +85,29 @@ class LearnerTable(Table):
     def rows(self, context: Context) -> Iterator[Row]:
         """Run each entry on each batch size, and give a row a quantity."""
         entries = context.thinned([e for e in self.entries if context.readable(STREAMS[e.data].file)])
-        for entry, result in zip(entries, compute([self._piece(e, context) for e in entries], context)):
+        run = [(e, e.make) for e in entries if e.make is not None]
+        results = compute([self._piece(e, make, context) for e, make in run], context)
+        found = {id(entry): result for (entry, _), result in zip(run, results)}
+        for entry in entries:
+            result = found.get(id(entry), Result())
             failed = failure(f"{entry.method}, published,", result.error)
             note = "; ".join(filter(None, [STREAMS[entry.data].differs, failed]))
             for quantity in self.quantities:
                 paper = entry.paper.get(quantity, np.nan)
                 yield Row(entry.data, entry.method, quantity, paper, published=result[quantity], note=note)
 
-    def _piece(self, entry: LearnerEntry, context: Context) -> Piece:
+    def _piece(self, entry: LearnerEntry, make: Callable[[], Any], context: Context) -> Piece:
         stream = STREAMS[entry.data]
         batches = self.batches[-1:] if context.quick else self.batches
         depends_on = {
             **{"data": context.fingerprint(stream.file), "positive": stream.positive},
             **{"rows": QUICK_ROWS if context.quick else stream.n_rows},
-            **{"make": f"{entry.make.__module__}.{entry.make.__qualname__}", "batches": batches},
+            **{"make": f"{make.__module__}.{make.__qualname__}", "batches": batches},
         }
         return Piece(
             f"{entry.method} on {entry.data}",
             learner_figures,
-            lambda: (entry.make, *stream_data(entry.data, context), batches),
+            lambda: (make, *stream_data(entry.data, context), batches),
             depends_on,
         )
 

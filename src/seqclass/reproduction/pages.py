@@ -9,7 +9,7 @@ from seqclass.reproduction.catalog import PAPERS, get_tables, paper_of
 
 __all__ = ["Page", "merged"]
 
-_SECTION = re.compile(r"^### .*\n\n`([\w-]+)`\n(?:.*\n)*?(?=^#{2,3} |\Z)", re.MULTILINE)
+_SECTION = re.compile(r"^### .*\n\n`seqclass reproduce ([\w-]+) --data DIR`.*\n(?:.*\n)*?(?=^#{2,3} |\Z)", re.MULTILINE)
 _ROW = re.compile(r"^\| `([\w-]+)` \|.*\n", re.MULTILINE)
 _COMMANDS = re.compile(r"(?<=^```text\n)(?:.*\n)*?(?=^```$)", re.MULTILINE)
 _MADE = re.compile(r"(?<=^Made with ).*?(?=\. A table's time)", re.MULTILINE)

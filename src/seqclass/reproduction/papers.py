@@ -21,7 +21,7 @@ _NOTHING = {
 }
 #: What cannot be made, beside the tables that say so themselves.
 _WITHOUT = {
-    "ifc2f Table IX": "the words of IMDB's reviews could not be had",
+    "ifc2f Table IX": "The words of IMDB's reviews could not be had",
     "semi_rfs Table 3": "the rows are those of a competition on Kaggle, which asks for an account",
 }
 #: Tables here that show more than the item that they are named after.

@@ -188,7 +188,8 @@ def markdown(
         if paper_of(part.table) != paper:
             paper = paper_of(part.table)
             lines += [f"## {PAPERS[paper]}", ""]
-        lines += [f"### {part.table.title}", "", f"`{part.table.name}`", ""]
+        taken = f", {duration(part.work)}" if part.rows else ""
+        lines += [f"### {part.table.title}", "", f"`seqclass reproduce {part.table.name} --data DIR`{taken}", ""]
         if pictures and part.table.name in pictures:
             alt = _safe(f"{part.table.title}: a picture of the figures below").replace("]", "\\]")
             lines += [f"![{alt}]({quote(pictures[part.table.name])})", ""]

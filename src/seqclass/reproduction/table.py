@@ -32,6 +32,8 @@ class Table(ABC):
         Sets of the paper that there is no data for; why, is in `left_out`.
     picture : Picture or None
         How it is drawn; None for what is no figure.
+    not_computed : mapping of str to str
+        Sets that there is data for but that are left out all the same, and why.
 
     Examples
     --------
@@ -51,6 +53,7 @@ class Table(ABC):
     note: str = ""
     absent: tuple[str, ...] = ()
     picture: Picture | None = field(default=None, kw_only=True)
+    not_computed: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     @abstractmethod
     def files(self) -> Mapping[str, str]:
@@ -86,7 +89,8 @@ class Table(ABC):
         -------
         dict of str to str
         """
-        return {name: ABSENT[name] for name in self.absent}
+        later = {name: f"not computed here: {reason}" for name, reason in self.not_computed.items()}
+        return {name: ABSENT[name] for name in self.absent} | later
 
 
 @dataclass(frozen=True)
