@@ -104,6 +104,10 @@ for _name in ("saola-4", "saola-5"):
     WHERE[_name, "select, s", "paper"] = ("SAOLA, Table V: seconds",), first
 for _tables, _blocks in SHARED.items():
     WHERE |= {(name, quantity, "paper"): ((title,), same) for name in _tables for quantity, title in _blocks.items()}
+for _name, _quantity in {
+    (n, q) for n in ("fires-3", "fires-4", "fires-mnist") for q in ("accuracy", "ms a batch", "stability")
+}:
+    WHERE[_name, _quantity, "paper"] = WHERE["fires-3", _quantity, "paper"][0], first
 for _table in ("etana-2", "etana-3", "etana-4a", "etana-fig5", "etana-code", "ifc2f-6", "ifc2f-7", "ifc2f-8a"):
     for _quantity, _block in {"accuracy": "accuracy", "features": "features", "train, s": "T"}.items():
         WHERE[_table, _quantity, "ETANA code"] = ((f"ETANA's code: {_block}",), same)

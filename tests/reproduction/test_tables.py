@@ -36,7 +36,8 @@ def test_a_table_is_consistent(name: str, tmp_path: Path) -> None:
     assert table.title
     assert set(table.absent) <= set(ABSENT)
     assert not set(table.absent) & set(table.files())
-    assert set(table.left_out()) == set(table.absent)
+    assert set(table.left_out()) == {*table.absent, *table.not_computed}
+    assert not set(table.not_computed) & {*table.absent, *table.files()}
     if isinstance(table, ComparisonTable):
         assert set(table.quantities) <= set(QUANTITIES)
         for entry in table.entries:

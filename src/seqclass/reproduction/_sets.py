@@ -126,4 +126,5 @@ STREAMS = {
     "Madelon": Stream("madelon"),
     "KDD": Stream("kdd_pystreamfs10k", differs="the authors' earlier sample of 10,000 rows, not of 100,000"),
     "MNIST": Stream("mnist", positive=3),
+    "MNIST, 5000 rows": Stream("mnist", positive=3, n_rows=5000, differs="the first 5000 of 70,000 rows"),
 }

@@ -60,7 +60,7 @@ def get_tables(names: Iterable[str] = ()) -> list[Table]:
     Examples
     --------
     >>> [table.name for table in get_tables(["fires"])]
-    ['fires-3', 'fires-4', 'fires-fig4', 'fires-fig5', 'fires-fig6', 'fires-3b', 'fires-fig3']
+    ['fires-3', 'fires-4', 'fires-mnist', 'fires-fig4', 'fires-fig5', 'fires-fig6', 'fires-3b', 'fires-fig3']
     """
     chosen: dict[str, Table] = {}
     for name in list(names) or PAPERS:
