@@ -70,6 +70,21 @@ def another_stream(random_state: Any) -> Any:
     return np.random.SeedSequence(random_state.entropy, spawn_key=(*random_state.spawn_key, 0x5EED))
 
 
+def unmasked(X: Any, fill: float = np.nan) -> Any:
+    """Give a masked array as an ordinary one, ``fill`` where it is masked; anything else as it is.
+
+    Examples
+    --------
+    >>> unmasked(np.ma.array([1, 2], mask=[False, True]))
+    array([ 1., nan])
+    """
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    if X.dtype.kind in "biu" and isinstance(fill, float):
+        X = X.astype(np.float64)
+    return X.astype(object).filled(None) if X.dtype.kind not in "biuf" else X.filled(fill)
+
+
 def chunks(n: int, bytes_per_row: float, budget: int = CHUNK_BYTES) -> Iterator[slice]:
     """Cut ``n`` rows into slices whose work fits in ``budget`` bytes.
 

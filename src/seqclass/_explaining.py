@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from seqclass._arrays import FloatArray, IntArray, chunks
-from seqclass._frames import is_frame
+from seqclass._frames import is_frame, plain
 from seqclass.explanation import Explanation, ExplanationStep, named
 from seqclass.pomdp import Policy, acquire
 from seqclass.session import Question, expected_saving
@@ -201,6 +201,7 @@ def _key(classifier: SequentialClassifier, column: int) -> Any:
 
 def _as_rows(classifier: SequentialClassifier, X: Any) -> Any:
     """Return one instance or several as a matrix, a data frame where the classifier was fitted on one."""
+    X = plain(X)
     if hasattr(X, "to_frame") and not hasattr(X, "columns"):
         return X.to_frame().T.infer_objects()
     if sp.issparse(X):

@@ -17,7 +17,7 @@ from seqclass._fitting import filter_features, fit_model, timed
 from seqclass._inputs import category_counts, check_input, check_training
 from seqclass._record import AcquisitionRecord
 from seqclass._staging import acquisition_problem, stage_order
-from seqclass._validation import check_distribution
+from seqclass._validation import check_choice, check_distribution
 from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.costs import resolve_decisions, resolve_prices
 from seqclass.explanation import Explanation
@@ -42,8 +42,9 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Method that finds the stopping rule; None: `GridValueIteration` for two or three classes, `Perseus` beyond,
         two steps of look-ahead for a model without tables.
     discretizer : transformer, "precomputed" or None
-        Transformer to non-negative integers; None: `seqclass.discretize.Discretizer`; ``"precomputed"``: ``X`` holds
-        outcomes already. Categorical columns of a data frame need none.
+        Transformer to non-negative integers. None cuts every numeric column into bins, as
+        ``seqclass.discretize.Discretizer()`` does; ``"precomputed"``: ``X`` holds outcomes already. Categorical columns
+        of a data frame need none.
     selector : feature selector or None
         Selector (``fit``, ``get_support``) that sees the discretised features; only those it keeps are modelled.
     order : str or array-like
@@ -68,6 +69,8 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Most features asked for, of any instance, missing ones included.
     max_cost : float or None
         Most paid for any instance: the order ends before the feature that could exceed it.
+    handle_unknown : {"error", "missing"}
+        What to do about a category that training did not show: refuse the data, or take the cell as missing.
     random_state : int, generator or None
         Seed of the default model and solver, and of the lots that ``target_cost`` may need.
 
@@ -129,6 +132,7 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         target_cost: float | None = None,
         max_features: int | None = None,
         max_cost: float | None = None,
+        handle_unknown: str = "error",
         random_state: Any = 0,
     ) -> None:
         self.observation_model = observation_model
@@ -145,6 +149,7 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.target_cost = target_cost
         self.max_features = max_features
         self.max_cost = max_cost
+        self.handle_unknown = handle_unknown
         self.random_state = random_state
 
     def fit(self, X: Any, y: npt.ArrayLike) -> SequentialClassifier:
@@ -167,6 +172,7 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             If data, prices, costs or settings are wrong; the message names the parameter or column.
         """
         self.timings_: dict[str, float] = {}
+        check_choice(self.handle_unknown, "handle_unknown", ("error", "missing"))
         X, y, self.encoder_ = check_training(self, X, y)
         self.classes_ = np.unique(y)
         self.coder_ = OutcomeCoder(self.discretizer, category_counts(self.encoder_))
@@ -381,7 +387,7 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _prepare(self, X: Any) -> tuple[Any, IntArray, Any]:
         """Give what `seqclass.pomdp.acquire` needs: outcomes, the column of each feature among them, and keys."""
         check_is_fitted(self, "policy_")
-        X = check_input(self, X, self.encoder_)
+        X = check_input(self, X, self.encoder_, self.handle_unknown)
         # lots are drawn from what may be asked for, whatever else the instance comes with
         keys = X[:, self.order_] if len(self.policy_.begin()[0]) > 1 else None
         column = np.zeros(self._support.size, dtype=np.intp)

@@ -10,6 +10,7 @@ import dataclasses
 import enum
 import functools
 import importlib
+import inspect
 import json
 import math
 import os
@@ -186,6 +187,14 @@ def _fields(cls: Any) -> list[str]:
     return [field.name for field in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else []
 
 
+def _defaults(cls: Any) -> dict[str, Any]:
+    """Settings of an estimator that have a default."""
+    if not hasattr(cls, "get_params"):
+        return {}
+    parameters = inspect.signature(cls.__init__).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
+
+
 def _state(instance: Any) -> Any:
     """What is stored of an instance of a registered class."""
     cls = type(instance)
@@ -211,6 +220,8 @@ def _restore(cls: Any, state: dict[str, Any]) -> Any:
             object.__setattr__(instance, name, value)
         else:  # not setattr, with which a property of that name would run
             instance.__dict__[name] = value
+    for name, default in _defaults(cls).items():  # settings that came with a later version than the file's
+        instance.__dict__.setdefault(name, default)
     absent = [name for name in fields if not hasattr(instance, name)]
     if absent:
         raise ValueError(f"a {cls.__name__} lacks {', '.join(absent)}")

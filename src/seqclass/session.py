@@ -4,82 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from seqclass._arrays import FloatArray
+from seqclass._fingerprint import fingerprint
+from seqclass._messages import shown
+from seqclass._questions import Answer as Answer
+from seqclass._questions import Question as Question
 from seqclass.pomdp import DECIDE, InformationState, Policy
 
 if TYPE_CHECKING:
     from seqclass.classifier import SequentialClassifier
 
 _FORMAT = "seqclass-session"
-
-
-@dataclass(frozen=True)
-class Question:
-    """The feature that a session asks for next.
-
-    Attributes
-    ----------
-    name : str
-        Its name; ``"x3"`` for column 3 where features have no names.
-    column : int
-        Its column in the training data.
-    price : float
-        What it costs, in units of misclassification cost.
-    expected_saving : float
-        By how much going on is expected to be cheaper than deciding now; NaN where the policy cannot tell.
-    categories : tuple of str
-        What it may be, for a categorical feature; empty for a number.
-
-    Examples
-    --------
-    >>> Question("age", 0, 0.01, 0.2).categories
-    ()
-    """
-
-    name: str
-    column: int
-    price: float
-    expected_saving: float
-    categories: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One step of a session.
-
-    Attributes
-    ----------
-    name : str
-        The feature that was asked for.
-    value : float, str or None
-        What it showed; None where it was unavailable.
-    outcome : int
-        Outcome of the model that the value belongs to; -1 where unavailable.
-    price : float
-        What was paid.
-    expected_saving : float
-        What was expected of asking.
-    posterior : tuple of float
-        P(class | everything so far) after the answer.
-
-    Examples
-    --------
-    >>> Answer("age", 47.0, 2, 0.01, 0.2, (0.3, 0.7)).price
-    0.01
-    """
-
-    name: str
-    value: float | str | None
-    outcome: int
-    price: float
-    expected_saving: float
-    posterior: tuple[float, ...]
 
 
 class Session:
@@ -158,7 +97,7 @@ class Session:
         """The answers so far."""
         return tuple(self._answers)
 
-    def observe(self, name: str, value: Any) -> None:
+    def observe(self, name: str, value: Any, *, strict: bool = False) -> None:
         """Answer the question that was asked.
 
         Parameters
@@ -166,15 +105,65 @@ class Session:
         name : str
             The feature; it must be the one that `next_feature` asks for.
         value : float or str
-            Its raw value, or its category.
+            Its raw value, or its category. One that training never showed is refused, or taken as missing where the
+            classifier has ``handle_unknown="missing"``.
+        strict : bool
+            Whether to refuse a number outside of `training_range`, which may be a slip of the pen.
 
         Raises
         ------
         ValueError
-            If another feature was asked for, or the value is no number (or no known category).
+            If another feature was asked for, or the value is no number (or no known category), or outside of the
+            training range and ``strict``.
         """
         question = self._asked(name)
+        if strict and (note := self.unusual(name, value)):
+            raise ValueError(note)
         self._advance(question, value, self._outcome(question, value))
+
+    def training_range(self, name: str) -> tuple[float, float] | None:
+        """Smallest and largest value that a feature had in training.
+
+        Parameters
+        ----------
+        name : str
+            A feature that may be asked for.
+
+        Returns
+        -------
+        tuple of float, or None
+            None for a category, and where the model does not know: it was saved by seqclass 0.1, or saw no value.
+
+        Raises
+        ------
+        ValueError
+            If it is never asked for.
+        """
+        clf = self._classifier
+        column = next((j for j in clf.order_.tolist() if clf.feature_name(j) == name), None)
+        if column is None:
+            raise ValueError(f"feature {shown(name)} is never asked for.")
+        return None if self._categories(column) else clf.coder_.training_range(column)
+
+    def unusual(self, name: str, value: Any) -> str:
+        """Say that a number is outside of `training_range`; nothing where it is not.
+
+        Parameters
+        ----------
+        name : str
+            A feature that may be asked for.
+        value : float or str
+            Its raw value.
+
+        Returns
+        -------
+        str
+            A sentence, or "".
+        """
+        known = self.training_range(name)
+        if known is None or known[0] <= (number := _number(name, value)) <= known[1]:
+            return ""
+        return f"{number:.6g} is outside of what training showed of {shown(name)}, {known[0]:.6g} to {known[1]:.6g}."
 
     def unavailable(self, name: str) -> None:
         """Say that the feature that was asked for cannot be had; the belief stays as it is.
@@ -212,7 +201,7 @@ class Session:
         str
         """
         answers = [[answer.name, answer.value] for answer in self._answers]
-        content = {"format": _FORMAT, "version": 1, "model": self._fingerprint(), "answers": answers}
+        content = {"format": _FORMAT, "version": 1, "model": fingerprint(self._classifier), "answers": answers}
         if self._lot:
             content["lot"] = self._lot
         return json.dumps(content)
@@ -232,14 +221,14 @@ class Session:
         """
         try:
             content = json.loads(saved)
-            lot = int(content.get("lot", 0))
-            known = content["format"] == _FORMAT and content["version"] == 1 and lot >= 0
+            lot = content.get("lot", 0)
+            known = content["format"] == _FORMAT and content["version"] == 1 and type(lot) is int
             answers = [(str(name), value) for name, value in content["answers"]]
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             known = False
-        if not known:
+        if not known or not 0 <= lot < len(self._classifier.policy_.begin()[1]):
             raise ValueError("this is not a saved session, or one of a newer seqclass.")
-        if content.get("model") != self._fingerprint():
+        if content.get("model") != fingerprint(self._classifier):
             raise ValueError("this session was saved with another model.")
         fresh = Session(self._classifier)
         fresh._start(lot)
@@ -253,11 +242,11 @@ class Session:
     def _asked(self, name: str) -> Question:
         question = self.next_feature
         if question is None:
-            raise ValueError(f"nothing more is asked for: decide, the decision is {self.decision!r}.")
+            raise ValueError(f"nothing more is asked for: decide, the decision is {shown(self.decision)}.")
         if name != question.name:
             raise ValueError(
-                f"feature {name!r} was not asked for; the next one is {question.name!r}: observe it or call it "
-                "unavailable."
+                f"feature {shown(name)} was not asked for; the next one is {shown(question.name)}: observe it or "
+                "call it unavailable."
             )
         return question
 
@@ -265,16 +254,9 @@ class Session:
         encoder = self._classifier.encoder_
         if question.categories and encoder is not None:
             name = encoder.columns_[question.column]
-            number = encoder.code(name, value)
+            number = encoder.code(name, value, self._classifier.handle_unknown)
         else:
-            try:
-                number = float(value)
-            except (TypeError, ValueError):
-                raise ValueError(f"feature {question.name!r} must be a number, got {value!r}.") from None
-            if not np.isfinite(number):
-                raise ValueError(
-                    f"feature {question.name!r} must be finite, got {value!r}; call it unavailable if it is."
-                )
+            number = _number(question.name, value)
         return self._classifier.coder_.code_value(question.column, number)
 
     def _advance(self, question: Question, value: Any, outcome: int) -> None:
@@ -302,23 +284,20 @@ class Session:
             return ()
         return tuple(encoder.categories_.get(encoder.columns_[column], np.array([], dtype=str)).tolist())
 
-    def _fingerprint(self) -> str:
-        problem = self._classifier.problem_
-        digest = hashlib.sha256()
-        for part in (problem.prior, problem.prices, problem.decision_costs, self._classifier.order_):
-            digest.update(np.ascontiguousarray(part).tobytes())
-        probability = self._classifier.policy_.begin()[1]
-        if len(probability) > 1:
-            digest.update(probability.tobytes())
-        horizon = min(self._classifier.policy_.n_stages, 16)
-        likelihood = getattr(problem, "likelihoods", ())
-        for stage in range(min(horizon, len(likelihood))):
-            digest.update(np.ascontiguousarray(likelihood[stage]).tobytes())
-        model = getattr(problem, "model", None)
-        if model is not None:
-            # its likelihoods are worked out when they are asked for: what it has learnt stands for them
-            _digest(digest, model)
-        return digest.hexdigest()[:16]
+
+def _number(name: str, value: Any) -> float:
+    """A raw value as a finite number; bytes are none, though Python would read them as such."""
+    try:
+        number = (
+            np.nan if value is np.ma.masked else float(str(value) if isinstance(value, (bytes, bytearray)) else value)
+        )
+    except (TypeError, ValueError):
+        raise ValueError(f"feature {shown(name)} must be a number, got {shown(value)}.") from None
+    except OverflowError:
+        number = np.inf
+    if not np.isfinite(number):
+        raise ValueError(f"feature {shown(name)} must be finite, got {shown(value)}; call it unavailable if it is.")
+    return number
 
 
 def expected_saving(policy: Policy, info: InformationState) -> FloatArray:
@@ -346,29 +325,6 @@ def expected_saving(policy: Policy, info: InformationState) -> FloatArray:
     if not hasattr(policy, "continuation_cost"):
         return np.full(len(info), np.nan)
     return np.asarray(info.stopping_cost - policy.continuation_cost(info))
-
-
-def _digest(digest: Any, value: Any) -> None:
-    """Take in what a model has learnt, by its attributes, however they are nested."""
-    if isinstance(value, np.ndarray) and value.dtype != object:
-        digest.update(f"{value.dtype.str}{value.shape}".encode())
-        digest.update(np.ascontiguousarray(value).tobytes())
-    elif isinstance(value, (list, tuple, np.ndarray)):
-        digest.update(f"[{len(value)}".encode())
-        for item in value:
-            _digest(digest, item)
-    elif isinstance(value, dict):
-        for name in sorted(value, key=str):
-            digest.update(f"{name}:".encode())
-            _digest(digest, value[name])
-    elif isinstance(value, BaseEstimator):
-        # not what merely speeds it up, nor timings, which differ from run to run
-        kept = {k: v for k, v in value.__getstate__().items() if not k.startswith("_")}
-        for name in ("timings_", "structure"):
-            kept.pop(name, None)
-        _digest(digest, kept)
-    elif value is None or isinstance(value, (bool, int, float, complex, str, np.generic)):
-        digest.update(repr(value.item() if isinstance(value, np.generic) else value).encode())
 
 
 def _draw_lot(policy: Policy, key: str | int | None) -> int:

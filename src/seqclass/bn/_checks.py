@@ -9,8 +9,8 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass._validation import check_choice, check_costs, check_distribution, plain_labels
+from seqclass._arrays import FloatArray, IntArray, unmasked
+from seqclass._validation import check_choice, check_distribution, check_not_negative, plain_labels
 
 #: A discretised matrix: integer ndarray or scipy CSR of outcome codes, -1 where nothing is known.
 Codes = Any
@@ -56,7 +56,9 @@ def check_codes(X: Any, *, n_outcomes: Any = None, n_features: int | None = None
             X = X.copy()
             X.sum_duplicates()
     else:
-        X = np.asarray(X)
+        if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "iub":
+            X = unmasked(X.astype(np.int64), -1)
+        X = np.asarray(unmasked(X))
     if X.ndim != 2:
         raise ValueError(f"{name} must have two dimensions (rows, features), got shape {X.shape}")
     if X.dtype.kind not in "iub":
@@ -171,7 +173,7 @@ def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     """
     if sample_weight is None:
         return None
-    weight = check_costs(sample_weight, "sample_weight", (n_rows,))
+    weight = check_not_negative(sample_weight, "sample_weight", (n_rows,))
     if not weight.any():
         raise ValueError("sample_weight must not be zero for all rows.")
     return weight

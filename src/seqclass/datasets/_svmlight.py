@@ -12,7 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
-from seqclass._messages import sentence
+from seqclass._messages import sentence, shown
 from seqclass.datasets._tables import check_input
 
 #: Endings of such files; each may be followed by .gz or .bz2.
@@ -57,7 +57,9 @@ def _bad_line(path: Path) -> str | None:
             for i, line in enumerate(file, 1):
                 wrong = _wrong_part(line.split("#")[0].split())
                 if wrong is not None:
-                    return f"line {i} has {wrong!r}; a line is a label, then number:value for each feature in order."
+                    return (
+                        f"line {i} has {shown(wrong)}; a line is a label, then number:value for each feature in order."
+                    )
     except (OSError, EOFError, UnicodeDecodeError) as error:
         return f"it is no text: {sentence(error)}"
     return None

@@ -71,8 +71,8 @@ class GridBlock:
         if info.stage >= self.n_stages:
             return None
         problem, factor = self.problem, self.multipliers[positions]
-        known = (info.belief @ problem.perfect_cost)[:, None] + problem.tie
-        open_ = info.stopping_cost[:, None] > factor * problem.prices[info.stage] + known
+        known = (info.belief @ problem.perfect_cost)[:, None]
+        open_ = info.to_beat[:, None] > factor * problem.prices[info.stage] + known
         rows = np.flatnonzero(open_.any(axis=1))
         if not rows.size:
             return None
@@ -90,7 +90,7 @@ class GridBlock:
             values = self._value(table, flat, where)
             ahead[part] = values.reshape(-1, joint.shape[1], values.shape[1])
         total = ahead.sum(axis=1)
-        stop = (info.stopping_cost[rows] - problem.tie)[:, None]
+        stop = info.to_beat[rows, None]
         go_on = open_[rows] & (info.price[rows, None] * factor + total < stop)
         return Look(rows, self.columns[positions], go_on, ahead, total)
 

@@ -112,9 +112,9 @@ class Team:
         problem, stage = self.problem, info.stage
         if stage >= problem.n_stages:
             return np.zeros((len(info), len(self.multipliers)), dtype=bool)
-        known = (info.belief @ problem.perfect_cost)[:, None] + problem.tie
+        known = (info.belief @ problem.perfect_cost)[:, None]
         asked = self.multipliers * problem.prices[stage]
-        return np.asarray((info.stopping_cost[:, None] > asked + known) & (stage < self.horizon))
+        return np.asarray((info.to_beat[:, None] > asked + known) & (stage < self.horizon))
 
     def at_best(self, info: InformationState) -> FloatArray:
         """Cost of stopping; at a cut horizon, if less, of one more price and perfect knowledge, (n, n_multipliers)."""

@@ -203,7 +203,7 @@ class LookaheadPolicy(Policy):
         self.values = values
 
     def _act(self, info: InformationState) -> IntArray:
-        stop = info.stopping_cost - self.problem.tie
+        stop = info.to_beat
         go_on = np.zeros(len(info), dtype=bool)
         # look-ahead is spared where stopping is optimal for certain, or a known plan already pays
         rows = np.flatnonzero(~info.settled)

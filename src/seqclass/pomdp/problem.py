@@ -13,7 +13,8 @@ import numpy.typing as npt
 from seqclass._arrays import BoolArray, FloatArray, IntArray, lower_envelope, row_sums
 from seqclass._validation import check_costs, check_distribution
 
-#: Two costs closer than this share of the dearest decision are a tie, so that batch size and BLAS change no answer.
+#: Costs that differ by less than this share of themselves are a tie, so that batch size and BLAS change no answer. They
+#: are sums of what is not negative, so each is rounded by a share of itself; one of the dearest decision hides others.
 TIE = 1e-12
 
 
@@ -115,11 +116,6 @@ class AcquisitionProblem(ABC):
         """Number of decisions; the first ones are the classes."""
         return int(self.decision_costs.shape[1])
 
-    @cached_property
-    def tie(self) -> float:
-        """Costs closer than this are equal, in units of cost."""
-        return TIE * float(self.decision_costs.max() or 1.0)
-
     @property
     def has_tables(self) -> bool:
         """Whether the states are finitely many and numbered by `contexts`."""
@@ -201,7 +197,6 @@ class AcquisitionProblem(ABC):
             Shares everything else.
         """
         other = copy.copy(self)
-        other.__dict__.pop("tie", None)
         other.__dict__.update(changes)
         other.perfect_cost = other.decision_costs.min(axis=1)
         return other
@@ -213,7 +208,7 @@ class AcquisitionProblem(ABC):
     def decide(self, belief: FloatArray) -> IntArray:
         """Index of the cheapest decision for each belief; ties go to the lowest index."""
         costs = belief @ self.decision_costs
-        return np.asarray((costs <= costs.min(axis=-1, keepdims=True) + self.tie).argmax(axis=-1))
+        return np.asarray((costs <= costs.min(axis=-1, keepdims=True) * (1 + TIE)).argmax(axis=-1))
 
     def begin(self, n: int = 1) -> InformationState:
         """Information state of ``n`` instances of which nothing is known."""
@@ -317,12 +312,17 @@ class InformationState:
         return self.problem.stopping_cost(self.belief)
 
     @property
+    def to_beat(self) -> FloatArray:
+        """What going on must stay below, (n,): the cost of stopping, less a tie."""
+        return self.stopping_cost * (1 - TIE)
+
+    @property
     def settled(self) -> BoolArray:
         """Rows where stopping is optimal for certain: one more price costs more than knowing the class saves."""
         if self.stage >= self.problem.n_stages:
             return np.ones(len(self), dtype=bool)
         bound = self.problem.prices[self.stage] + self.belief @ self.problem.perfect_cost
-        return np.asarray(self.stopping_cost <= bound + self.problem.tie)
+        return np.asarray(self.to_beat <= bound)
 
     def update(
         self, outcome: IntArray, rows: IntArray | None = None, *, charge_missing: bool = False
