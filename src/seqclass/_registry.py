@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from seqclass._coding import OutcomeCoder
 from seqclass._frames import FrameEncoder
+from seqclass._loading import check_classifier, check_coder, check_discretizer, check_encoder, check_prices, rehearse
+from seqclass._loading_parts import check_grid, check_model, check_policy, check_problem, check_set, check_values
 from seqclass._staging import ModelProblem, ProjectedProblem
-from seqclass.bn import InformationFilter, NaiveBayes, StageContexts, TreeNetwork
+from seqclass._support import SupportMixin, check_support
+from seqclass.bn import InformationFilter, NaiveBayes, ObservationModel, StageContexts, TreeNetwork
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices
 from seqclass.discretize import Discretizer
-from seqclass.persistence import register
+from seqclass.persistence import check_when_read, register
 from seqclass.pomdp import (
     AcquireAll,
+    AcquisitionProblem,
     AlphaSet,
     AlphaVectors,
     BlendedValues,
@@ -26,6 +30,7 @@ from seqclass.pomdp import (
     Lookahead,
     LookaheadPolicy,
     Perseus,
+    Policy,
     PomdpPyPlanner,
     PomdpPyPolicy,
     PosteriorThreshold,
@@ -43,6 +48,7 @@ from seqclass.pomdp import (
 from seqclass.pomdp._lines import LineSet
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.baselines import DeepLookaheadPolicy, FixedLengthPolicy, PosteriorThresholdPolicy
+from seqclass.pomdp.values import ValueFunction
 
 for _cls in (
     AcquireAll,
@@ -91,3 +97,20 @@ for _cls in (
     TreeNetwork,
 ):
     register(_cls)
+
+for _kind, _check in (
+    (AcquisitionProblem, check_problem),
+    (ObservationModel, check_model),
+    (Discretizer, check_discretizer),
+    (FrameEncoder, check_encoder),
+    (OutcomeCoder, check_coder),
+    (Prices, check_prices),
+    (SimplexGrid, check_grid),
+    (SupportMixin, check_support),
+    (AlphaSet, check_set),
+    (ValueFunction, check_values),
+    (Policy, check_policy),
+    (Policy, rehearse),
+    (SequentialClassifier, check_classifier),
+):
+    check_when_read(_kind, _check)
