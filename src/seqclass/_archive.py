@@ -19,6 +19,8 @@ DIGEST = "sha256"
 _MOST_NODES = 1_000_000
 _MOST_ITEMS = 5_000_000
 _PIECE = 2**20
+#: Deflating makes nothing smaller than by this.
+_DEFLATED = 1040
 
 
 def check_size(manifest: bytes) -> None:
@@ -116,15 +118,51 @@ class Archive:
 
     def array(self, name: str) -> npt.NDArray[Any]:
         """Read an array."""
-        with self._zip.open(name) as entry:
-            np.lib.format.read_magic(entry)
-            shape, _, dtype = np.lib.format.read_array_header_1_0(entry)
-            # numpy reserves the memory before it reads: a false shape must not get that far
-            if dtype.itemsize == 0 and 0 not in shape:
-                raise ValueError(f"{name} holds nothing, very often")
-            if math.prod(int(n) for n in shape) * dtype.itemsize != self._zip.getinfo(name).file_size - entry.tell():
-                raise ValueError(f"{name} is not of the size that its header states")
-        with self._zip.open(name) as entry:
-            array: npt.NDArray[Any] = np.lib.format.read_array(entry, allow_pickle=False)
-            entry.read(1)  # the checksum is compared at the end
-        return array
+        return read_npy(self._zip, self._zip.getinfo(name))
+
+
+def read_npy(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> npt.NDArray[Any]:
+    """Read an array of a zip archive, once its header is found to claim no more than what is there.
+
+    Raises
+    ------
+    ValueError
+        If it claims more, holds Python objects, or is damaged.
+    """
+    with archive.open(info) as entry:
+        shape, dtype = _header(entry)
+        claimed = math.prod(shape) * dtype.itemsize
+        # numpy reserves the memory before it reads: a false shape must not get that far
+        if not dtype.hasobject and claimed != info.file_size - entry.tell():
+            raise ValueError(f"{info.filename} is not of the size that its header states")
+        if dtype.itemsize == 0 and 0 not in shape:
+            raise ValueError(f"{info.filename} holds nothing, very often")
+        if info.file_size > _DEFLATED * (info.compress_size + 1):
+            raise ValueError(f"{info.filename} is said to be larger than it can be")
+        check_memory(claimed)
+    with archive.open(info) as entry:
+        array: npt.NDArray[Any] = np.lib.format.read_array(entry, allow_pickle=False)
+        entry.read(1)  # the checksum is compared at the end
+    return array
+
+
+def _header(entry: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    version = np.lib.format.read_magic(entry)
+    if version not in ((1, 0), (2, 0)):
+        raise ValueError("it is an array of an unknown kind")
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(entry)
+    return tuple(int(n) for n in shape), dtype
+
+
+def check_memory(n_bytes: int) -> None:
+    """Refuse what this machine cannot hold.
+
+    Raises
+    ------
+    ValueError
+        If it cannot.
+    """
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 2**63
+    if n_bytes > there:
+        raise ValueError(f"it takes {n_bytes / 2**30:,.1f} GiB, more than the memory of this machine")

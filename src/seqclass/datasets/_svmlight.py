@@ -12,6 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
+from seqclass._arrays import check_width
 from seqclass._messages import sentence, shown
 from seqclass.datasets._tables import check_input
 
@@ -46,6 +47,10 @@ def read_svmlight(path: Path) -> tuple[Any, npt.NDArray[np.float64]]:
         raise ValueError(f"{path}: {_bad_line(path) or sentence(error)}") from error
     if not X.shape[0] or not X.shape[1]:
         raise ValueError(f"{path} holds no row with a feature.")
+    try:
+        check_width(X.shape[1], path.stat().st_size)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
     return sp.csr_array(X), np.asarray(y, dtype=np.float64)
 
 

@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from seqclass._archive import read_npy
+from seqclass._arrays import check_width
 from seqclass._messages import listed, sentence, shown
 from seqclass.datasets._labels import number
 
@@ -214,23 +216,27 @@ def read_arrays(path: Path) -> Arrays:
         raise ValueError(f"{path} is no .npz file, or a damaged one.")
     name, parts = "", dict[str, npt.NDArray[Any]]()
     try:
-        with np.load(path, allow_pickle=False) as file:
-            for name in file.files:
-                parts[name] = file[name]
-    except (ValueError, OSError, EOFError, KeyError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
+        with zipfile.ZipFile(path) as archive:
+            for info in archive.infolist():
+                name = info.filename.removesuffix(".npy")
+                parts[name] = read_npy(archive, info)
+    except MemoryError:
+        raise
+    except Exception as error:  # the ways in which zipfile, zlib and numpy fail have no end
         if "allow_pickle" in str(error):
             raise ValueError(
                 f"{path}: {name} holds Python objects, which are never read; save texts as str."
             ) from error
-        raise ValueError(f"{path} is no .npz file, or a damaged one.") from error
+        raise ValueError(f"{path} is no .npz file, or a damaged one: {sentence(error)}") from error
     if "X" in parts:
         X: Any = parts.pop("X")
     elif all(name in parts for name in _CSR):
         data, indices, indptr, shape = (parts.pop(name) for name in _CSR)
         try:
-            X = sp.csr_array((data, indices, indptr), shape=tuple(int(n) for n in shape))
+            X = sp.csr_array((data, indices, indptr), shape=tuple(int(n) for n in shape.ravel()))
             X.check_format()
-        except (ValueError, TypeError) as error:
+            check_width(X.shape[-1], path.stat().st_size)
+        except (ValueError, TypeError, OverflowError) as error:
             raise ValueError(
                 f"{path}: data, indices, indptr and shape make no CSR matrix: {sentence(error)}"
             ) from error
@@ -240,6 +246,8 @@ def read_arrays(path: Path) -> Arrays:
         raise ValueError(f"{path}: X must have rows and columns, it has shape {tuple(X.shape)}.")
     if X.dtype.kind not in "biuf":
         raise ValueError(f"{path}: X must hold numbers, it holds {X.dtype}.")
+    if "class_names" in parts and parts["class_names"].ndim != 1:
+        raise ValueError(f"{path}: class_names must be a list, it has shape {parts['class_names'].shape}.")
     return Arrays(X, _feature_names(path, parts, X.shape[1]), parts)
 
 
