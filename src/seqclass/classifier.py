@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -115,6 +115,9 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     (True, True)
     """
 
+    #: Settings that came after version 0.1, and what leaves all as it was.
+    _later_settings: ClassVar[dict[str, Any]] = {"handle_unknown": "error"}
+
     def __init__(
         self,
         observation_model: ObservationModel | None = None,
@@ -176,7 +179,11 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         X, y, self.encoder_ = check_training(self, X, y)
         self.classes_ = np.unique(y)
         self.coder_ = OutcomeCoder(self.discretizer, category_counts(self.encoder_))
-        self._resolve_costs()
+        names = getattr(self, "feature_names_in_", None)
+        self._prices = resolve_prices(
+            self.feature_costs, self.n_features_in_, names, self.groups, self.discounted_costs
+        )
+        self.decision_costs_, self.decisions_ = resolve_decisions(self.decision_costs, self.classes_, self.decisions)
         with timed(self.timings_, "discretize"):
             codes = self.coder_.fit_transform(X, y)
         with timed(self.timings_, "filter"):
@@ -185,11 +192,9 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         n_outcomes = self.coder_.n_outcomes_[self._support]
         self.model_ = fit_model(self._model(), codes, y, n_outcomes, self.timings_)
         with timed(self.timings_, "order"):
-            names = getattr(self, "feature_names_in_", None)
             order = stage_order(self.order, self.model_, self._support, self._prices, codes, y, names)
         with timed(self.timings_, "solve", without="certify"):
-            prices = self._prices.take(self._support)
-            problem = acquisition_problem(self.model_, order, prices, self.decision_costs_)
+            problem = acquisition_problem(self.model_, order, self._prices.take(self._support), self.decision_costs_)
             self.problem_ = within_budget(problem, max_features=self.max_features, max_cost=self.max_cost)
             self._solve()
         return self
@@ -350,13 +355,6 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
-
-    def _resolve_costs(self) -> None:
-        names = getattr(self, "feature_names_in_", None)
-        self._prices = resolve_prices(
-            self.feature_costs, self.n_features_in_, names, self.groups, self.discounted_costs
-        )
-        self.decision_costs_, self.decisions_ = resolve_decisions(self.decision_costs, self.classes_, self.decisions)
 
     def _model(self) -> ObservationModel:
         if self.observation_model is None:
