@@ -209,3 +209,28 @@ def resolve_prior(prior: Any, class_count: FloatArray) -> FloatArray:
         check_choice(prior, "prior", ("uniform",))
         return np.full(n_classes, 1.0 / n_classes)
     return check_distribution(prior, n_classes, "prior")
+
+
+def check_likelihood(found: FloatArray, wanted: tuple[int, int, int], method: str) -> FloatArray:
+    """Check the shape of what a model gives as P(outcome | evidence, class).
+
+    Raises
+    ------
+    ValueError
+        If it is not of shape (n_rows, n_outcomes, n_classes); the message names the method.
+    """
+    if np.shape(found) != wanted:
+        got = np.shape(found)
+        raise ValueError(f"{method} must give an array of shape {wanted}: rows, outcomes, classes; it gave {got}.")
+    return found
+
+
+def blank_sparse(evidence: Any, feature: int) -> Any:
+    """Set a column of a CSR matrix to -1."""
+    n = evidence.shape[0]
+    blank = evidence.tocoo()
+    keep = blank.col != feature
+    data = np.concatenate([blank.data[keep], np.full(n, -1, evidence.dtype)])
+    row = np.concatenate([blank.row[keep], np.arange(n)])
+    column = np.concatenate([blank.col[keep], np.full(n, feature)])
+    return type(evidence)((data, (row, column)), shape=evidence.shape)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray, chunks, row_sums
+from seqclass._messages import shown
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.values import ValueFunction
 
@@ -115,8 +116,12 @@ class Policy(ABC):
     """
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None, info: SolveInfo | None = None) -> None:
+        if not isinstance(problem, AcquisitionProblem):
+            raise TypeError(f"problem must be an AcquisitionProblem, got {shown(problem)}.")
+        if not (n_stages is None or isinstance(n_stages, (int, np.integer))) or isinstance(n_stages, bool):
+            raise TypeError(f"n_stages must be an integer, got {shown(n_stages)}; what a solver reports goes by info=.")
         self.problem = problem
-        self.n_stages = problem.n_stages if n_stages is None else n_stages
+        self.n_stages = problem.n_stages if n_stages is None else int(n_stages)
         self.info = SolveInfo("converged", n_stages=self.n_stages) if info is None else info
 
     @abstractmethod

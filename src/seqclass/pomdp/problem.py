@@ -280,7 +280,14 @@ class InformationState:
     @cached_property
     def likelihood(self) -> FloatArray:
         """P(next outcome | what was seen, class), (n, n_outcomes, n_classes)."""
-        return self.problem.likelihood(self.stage, self.state)
+        found = np.asarray(self.problem.likelihood(self.stage, self.state))
+        wanted = (len(self), int(self.problem.n_outcomes[self.stage]), self.problem.n_classes)
+        if found.shape != wanted:
+            raise ValueError(
+                f"{type(self.problem).__name__}.likelihood must give an array of shape {wanted}: instances, outcomes, "
+                f"classes; at stage {self.stage} it gave {found.shape}."
+            )
+        return found
 
     @cached_property
     def joint(self) -> FloatArray:
