@@ -130,6 +130,7 @@ class FrameEncoder:
             return X
         encoded = {}
         for name in X.columns:
+            refuse_bytes(X[name], f"column {shown(name)}")
             if name in self.categories_:
                 encoded[name] = self._encode_column(X[name], name, unknown)
             else:

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from seqclass._archive import read_npy
 from seqclass._arrays import check_width
+from seqclass._frames import refuse_bytes
 from seqclass._messages import listed, sentence, shown
 from seqclass.datasets._labels import number
 
@@ -189,6 +190,7 @@ def read_frame(
         frame.columns = unique
         frame = frame[wanted].copy()
         for name in wanted:
+            refuse_bytes(frame[name], f"{path}: column {shown(name)}")
             if name in text or _is_logical(frame[name]):
                 frame[name] = frame[name].map(str, na_action="ignore").astype(object)
     else:
