@@ -6,6 +6,7 @@ import io
 import json
 import random
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from seqclass import SequentialClassifier, load
 from seqclass.cli._describe import describe, feature_lines
@@ -22,6 +25,7 @@ from seqclass.persistence import ModelFileError
 OLD = Path(__file__).parent / "models-0.1"
 NAMES = sorted(path.stem for path in OLD.glob("*.seq"))
 NUMBERS = [-1, 0, 1, 2, 7, 10**6, 10**12, 10**30, -(10**12), 0.5, -0.5, 1e308, 1e-320, True, None, "x", "", [], [1]]
+OUTCOMES = {"refused", "works", "another", "unchanged"}
 ODD = [{"type": "float", "value": v} for v in ("nan", "inf", "-inf")]
 
 
@@ -37,13 +41,18 @@ class Parts:
 
     def write(self, path: Path) -> None:
         with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("manifest.json", json.dumps(self.manifest))
+            archive.writestr("manifest.json", json.dumps(self.manifest, separators=(",", ":")))
             for name, array in self.arrays.items():
                 content = io.BytesIO()
                 np.save(content, array, allow_pickle=False)
                 archive.writestr(name, content.getvalue())
             for name, content in self.rest.items():
                 archive.writestr(name, content)
+
+    def content(self) -> str:
+        """All of it, to compare."""
+        arrays = {name: (a.dtype.str, a.shape, a.tobytes()) for name, a in self.arrays.items()}
+        return repr((json.dumps(self.manifest), arrays))
 
     def slots(self) -> list[tuple[Any, Any]]:
         """Every place of the tree that holds something: what it is in, and its key."""
@@ -203,3 +212,58 @@ def try_mutant(name: str, rng: random.Random, folder: Path, start: Path | None =
 @pytest.mark.parametrize("name", NAMES)
 def test_files_of_the_first_version_load(name: str, tmp_path: Path) -> None:
     use(load(OLD / f"{name}.seq"), tmp_path / "again.seq")
+
+
+@pytest.fixture(scope="module")
+def digested(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of today, which has a digest."""
+    path = tmp_path_factory.mktemp("model") / "new.seq"
+    load(OLD / "categories.seq").save(path)
+    return path
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(NAMES), st.randoms(use_true_random=False))
+def test_changed_files_are_refused_or_work(tmp_path_factory: pytest.TempPathFactory, name: str, rng: Any) -> None:
+    assert try_mutant(name, rng, tmp_path_factory.getbasetemp()) in OUTCOMES
+
+
+@settings(max_examples=30)
+@given(st.randoms(use_true_random=False))
+def test_a_digest_tells_any_change(tmp_path_factory: pytest.TempPathFactory, digested: Path, rng: Any) -> None:
+    parts, path = Parts(digested), tmp_path_factory.getbasetemp() / "changed.seq"
+    before = parts.content()
+    rng.choice(CHANGES)(parts, rng)
+    parts.write(path)
+    if parts.content() == before:  # a swap with itself, say
+        load(path)
+    else:
+        with pytest.raises(ModelFileError):
+            load(path)
+
+
+@pytest.mark.parametrize("entry", ["sha256", "arrays/0.npy", "manifest.json"])
+def test_an_entry_that_is_missing_or_new(tmp_path: Path, digested: Path, entry: str) -> None:
+    with zipfile.ZipFile(digested) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    for changed in (
+        {name: data for name, data in content.items() if name != entry},
+        content | {"more": b"x"},
+        content | {entry: content[entry] + b" "},
+    ):
+        with zipfile.ZipFile(tmp_path / "changed.seq", "w") as archive:
+            for name, data in changed.items():
+                archive.writestr(name, data)
+        with pytest.raises(ModelFileError):
+            load(tmp_path / "changed.seq")
+
+
+@pytest.mark.slow
+def test_ten_thousand_changed_files(tmp_path: Path, bounded: Callable[..., Any]) -> None:
+    counts: Counter[str] = Counter()
+    for seed in range(10_000):
+        name = NAMES[seed % len(NAMES)]
+        counts[bounded(lambda name=name, seed=seed: try_mutant(name, random.Random(f"{name} {seed}"), tmp_path))] += 1
+    assert set(counts) <= OUTCOMES
+    assert counts["refused"] > 5000
+    assert counts["works"] > 500

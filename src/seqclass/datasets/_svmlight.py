@@ -43,7 +43,7 @@ def read_svmlight(path: Path) -> tuple[Any, npt.NDArray[np.float64]]:
     check_input(path)
     try:
         X, y = load_svmlight_file(str(path), zero_based="auto")
-    except (ValueError, IndexError, OSError, EOFError) as error:
+    except (ValueError, IndexError, OverflowError, OSError, EOFError) as error:
         raise ValueError(f"{path}: {_bad_line(path) or sentence(error)}") from error
     if not X.shape[0] or not X.shape[1]:
         raise ValueError(f"{path} holds no row with a feature.")

@@ -119,6 +119,8 @@ def _header(path: Path, opener: Opener) -> tuple[list[str], bool]:
             raise ValueError(
                 f"{path}: the columns are parted by {sign!r}; save the file with commas as .csv, or with tabs as .tsv."
             )
+    if not names:
+        raise ValueError(f"{path} has no columns.")
     # names of our own for columns without one, which pandas would otherwise make up
     unique = [name or f"column {i + 1}" for i, name in enumerate(names)]
     if len(set(unique)) < len(unique):
