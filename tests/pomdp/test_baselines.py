@@ -15,6 +15,7 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
+from seqclass.pomdp.information import TIE
 
 RULES = [DecideNow(), AcquireAll(), FirstK(2), PosteriorThreshold(0.8), Lookahead(1), Lookahead(2), Lookahead(3)]
 KINDS = ["plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions"]
@@ -66,7 +67,7 @@ def test_lookahead_is_what_recursion_finds(depth, make_case):
             wanted = [look(case, depth, s, j, c) / sum(j) for s, j, c in frontier]
             np.testing.assert_allclose(policy.continuation_cost(info), wanted, atol=1e-12)
             stop = [case.stop(j) / sum(j) for _, j, _ in frontier]
-            np.testing.assert_array_equal(policy.act(info) >= 0, np.array(wanted) < np.array(stop) - case.problem.tie)
+            np.testing.assert_array_equal(policy.act(info) >= 0, np.array(wanted) < np.array(stop) * (1 - TIE))
             branches = [(row, *b) for row, (s, j, c) in enumerate(frontier) for b in case.successors(s, j, c)]
             info = info.update(np.array([b[1] for b in branches]), np.array([b[0] for b in branches]))
             frontier = [(info.stage, b[2], b[3]) for b in branches]

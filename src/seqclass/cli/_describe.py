@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import click
+
 from seqclass import __version__
 from seqclass._explaining import outcome_labels
 from seqclass.classifier import SequentialClassifier
@@ -12,9 +14,16 @@ from seqclass.cli._errors import InputError, check_input, refused
 from seqclass.cli._format import table
 from seqclass.persistence import load
 
+#: What to do about categories that training did not show, for the commands that meet new data.
+unknown_option = click.option(
+    "--unknown",
+    type=click.Choice(["error", "missing"]),
+    help="Refuse a category that training did not show, or take it as missing.  [default: as the model, mostly error]",
+)
 
-def load_model(path: Path) -> SequentialClassifier:
-    """Read a model file.
+
+def load_model(path: Path, unknown: str | None = None) -> SequentialClassifier:
+    """Read a model file, and have it treat unknown categories as the user wants.
 
     Raises
     ------
@@ -26,6 +35,8 @@ def load_model(path: Path) -> SequentialClassifier:
         model = load(path)
     if not isinstance(model, SequentialClassifier):
         raise InputError(f"{path} holds a {type(model).__name__}, not a classifier.")
+    if unknown is not None:
+        model.handle_unknown = unknown
     return model
 
 
@@ -70,6 +81,8 @@ def settings(clf: SequentialClassifier) -> dict[str, str]:
     default = SequentialClassifier().get_params(deep=False)
     chosen = {name: repr(value) for name, value in clf.get_params(deep=False).items() if name not in _PRICED}
     chosen = {name: text for name, text in chosen.items() if text != repr(default[name])}
+    if clf.discretizer is None and clf.coder_.numeric_.size:  # which bins numbers all the same
+        chosen["discretizer"] = f"None, which is {clf.coder_.discretizer_!r}"
     return {name: " ".join(text.split()) for name, text in chosen.items()}
 
 
