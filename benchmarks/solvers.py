@@ -17,7 +17,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 import seqclass
 from seqclass.pomdp import AcquisitionProblem, GridValueIteration, Perseus, Solver, TableProblem
 from seqclass.pomdp.alpha.points import Points, point_based, sample_beliefs
-from seqclass.pomdp.problem import TIE
+from seqclass.pomdp.information import TIE
 
 #: Classes, bins and features of the random problems.
 SIZES = ((2, 2, 40), (3, 4, 10), (3, 10, 20), (5, 4, 20), (11, 4, 20), (11, 10, 20))

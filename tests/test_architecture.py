@@ -22,14 +22,28 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 #: A part imports parts of its own rank or below. Anything new must be given its place here.
 RANKS = {
-    **dict.fromkeys(["_arrays", "_files", "_validation", "_messages", "_text", "_highlight", "persistence"], 0),
+    **dict.fromkeys(
+        ["_arrays", "_archive", "_files", "_validation", "_messages", "_text", "_highlight", "persistence"], 0
+    ),
     **dict.fromkeys(["_information", "_pairs", "discretize", "_edges", "_outcomes", "_support", "costs", "base"], 1),
     **dict.fromkeys(["_frames", "_coding", "_inputs", "_few_values"], 1),
     **dict.fromkeys(["bn", "pomdp", "selection", "datasets"], 2),
     **dict.fromkeys(
-        ["classifier", "_staging", "_model_problem", "_fitting", "_record", "session", "explanation", "_explaining"], 3
+        [
+            "classifier",
+            "_staging",
+            "_model_problem",
+            "_fitting",
+            "_record",
+            "session",
+            "_questions",
+            "_fingerprint",
+            "explanation",
+            "_explaining",
+        ],
+        3,
     ),
-    **dict.fromkeys(["recipes", "_registry"], 3),
+    **dict.fromkeys(["recipes", "_registry", "_loading", "_loading_parts"], 3),
     **dict.fromkeys(["metrics", "analysis", "statistics", "testing"], 4),
     **dict.fromkeys(["experiment"], 5),
     **dict.fromkeys(["plots", "reproduction"], 6),

@@ -26,7 +26,8 @@ def test_groups_in_every_form():
     np.testing.assert_array_equal(as_list.groups, [0, -1, 0, -1])
     np.testing.assert_array_equal(as_dict.groups, as_list.groups)
     np.testing.assert_array_equal(as_dict.discounted, [0.5, 1, 0.5, 1])
-    np.testing.assert_array_equal(resolve_prices(1.0, 4, None, [7, -1, 7, ""]).groups, [0, -1, 0, -1])
+    with pytest.warns(UserWarning, match="groups change nothing without discounted_costs"):
+        np.testing.assert_array_equal(resolve_prices(1.0, 4, None, [7, -1, 7, ""]).groups, [0, -1, 0, -1])
 
 
 def test_prices_along_an_order():
@@ -86,3 +87,33 @@ def test_realised_cost():
         realised_cost([1], [1, 2], 0)
     with pytest.raises(ValueError, match="entry an instance"):
         realised_cost([1, 2], [1, 2], [0])
+
+
+def test_a_discount_is_for_what_is_in_a_group():
+    prices = resolve_prices([1.0, 0.2, 3.0], 3, groups=["g", None, "g"], discounted_costs=0.5)
+    np.testing.assert_array_equal(prices.discounted, [0.5, 0.2, 0.5])
+    listed = resolve_prices([1.0, 0.2, 3.0], 3, groups=["g", None, "g"], discounted_costs=[0.5, 9.0, 0.5])
+    np.testing.assert_array_equal(listed.discounted, [0.5, 0.2, 0.5])
+    with pytest.raises(ValueError, match="discounted_costs of feature 2 is 4, above its full price 3"):
+        resolve_prices([5.0, 0.2, 3.0], 3, groups=["g", None, "g"], discounted_costs=4.0)
+
+
+def test_groups_that_do_nothing_are_told():
+    with pytest.warns(UserWarning, match="groups change nothing without discounted_costs"):
+        resolve_prices(1.0, 2, groups=["g", "g"])
+    resolve_prices(1.0, 2, groups=[None, ""])  # there is no group: nothing to tell
+
+
+@pytest.mark.parametrize("cost", [1e-320, 1e-101, 2e100])
+def test_costs_beyond_reckoning(cost):
+    with pytest.raises(ValueError, match="feature_costs must be 0 or between"):
+        resolve_prices([1.0, cost], 2)
+    with pytest.raises(ValueError, match="decision_costs must be 0 or between"):
+        resolve_decisions([[0, cost], [1, 0]], np.array(["a", "b"]))
+    assert resolve_prices([0.0, 1e-100, 1e100], 3).full.tolist() == [0.0, 1e-100, 1e100]
+
+
+def test_long_names_are_cut():
+    with pytest.raises(ValueError) as caught:
+        resolve_prices({"x" * 70_000: 1.0}, 1, ["y" * 70_000])
+    assert len(str(caught.value)) < 300

@@ -458,3 +458,19 @@ def test_sparsity_decides_on_the_number_of_bins(share, n_bins):
     assert max(Discretizer("sparsity").fit(np.vstack([X, holes])).n_outcomes_) == n_bins
     assert max(Discretizer("sparsity").fit(sp.csr_array(np.vstack([X, holes]))).n_outcomes_) == n_bins
     assert max(Discretizer(5).fit(X).n_outcomes_) == 5
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
+def test_many_bins_are_bounded_by_distinct_values(strategy, form):
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.normal(size=120), rng.integers(0, 2, 120), rng.integers(0, 60, 120), np.full(120, np.nan)]
+    fitted = Discretizer(10**12, strategy=strategy).fit(form(X))
+    distinct = [len(np.unique(column[~np.isnan(column)])) for column in X.T]
+    assert (fitted.n_outcomes_ <= np.maximum(distinct, 32)).all()
+    assert fitted.n_outcomes_[0] > 60
+    assert fitted.bin_edges_.nbytes < 10_000
+    each = Discretizer([10**12, 5, 40, 7], strategy=strategy).fit(form(X))
+    assert (each.n_outcomes_ <= [120, 5, 40, 1]).all()
+    # up to 32 bins nothing is bounded, whatever the values
+    assert Discretizer(32, zero_bin=False).fit(X).n_outcomes_.tolist() == [32, 32, 32, 1]

@@ -312,12 +312,12 @@ def test_register_refuses_a_second_class_of_one_name() -> None:
     assert register(Estimator) is Estimator
 
 
-@pytest.mark.parametrize("failing", ["_write_archive", "os.replace", "os.fsync"])
+@pytest.mark.parametrize("failing", ["write_archive", "os.replace", "os.fsync"])
 def test_a_failed_write_leaves_the_old_file(failing: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save("old", path)
 
     def fail(*args: Any, **kwargs: Any) -> None:
-        if failing == "_write_archive":
+        if failing == "write_archive":
             args[0].write(b"half a file")
         raise OSError("disk full")
 
@@ -332,7 +332,7 @@ def test_a_killed_write_leaves_no_temporary_file(path: Path, monkeypatch: pytest
     def interrupt(*args: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(persistence, "_write_archive", interrupt)
+    monkeypatch.setattr(persistence, "write_archive", interrupt)
     with pytest.raises(KeyboardInterrupt):
         save("new", path)
     assert os.listdir(path.parent) == []

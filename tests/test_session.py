@@ -10,7 +10,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from seqclass import SequentialClassifier, etana, ifc2f, load
-from seqclass.pomdp import FirstK, GridValueIteration
+from seqclass.pomdp import FirstK, GridValueIteration, Lookahead
+from seqclass.selection import SAOLA
 
 QUICK = GridValueIteration(200, certificate_paths=0)
 
@@ -98,7 +99,7 @@ def test_saved_and_restored(clf, rows):
     other = etana(solver=QUICK).fit(*load_breast_cancer(return_X_y=True))
     with pytest.raises(ValueError, match="another model"):
         etana(solver=QUICK, feature_costs=0.02).fit(rows, load_breast_cancer().target).session(text)
-    for wrong in ("", "{}", "[1]", json.dumps({"format": "seqclass-session", "version": 2, "answers": []})):
+    for wrong in ("", "{}", "[1]", json.dumps({"format": "seqclass-session", "version": 3, "answers": []})):
         with pytest.raises(ValueError, match="not a saved session"):
             other.session(wrong)
 
@@ -115,7 +116,7 @@ def test_restoring_fails_whole(clf):
 def test_wrong_answers_are_refused(clf):
     session = clf.session()
     name = session.next_feature.name
-    with pytest.raises(ValueError, match=f"'age' was not asked for; the next one is '{name}'"):
+    with pytest.raises(ValueError, match="'age' is no feature of this model"):
         session.observe("age", 1)
     for value in ("big", None, [1]):
         with pytest.raises(ValueError, match=f"'{name}' must be a number"):
@@ -136,8 +137,10 @@ def test_categories_are_named_and_checked():
     session.observe("colour", "red")
     assert session.decision
     assert session.next_feature is None
-    with pytest.raises(ValueError, match="decide"):
-        session.observe("size", 1.0)
+    session.observe("size", 1.0)  # a feature may be answered though nothing asks for it
+    assert session.n_features == 2
+    with pytest.raises(ValueError, match="'size' was answered before"):
+        session.unavailable("size")
 
 
 def test_numbered_columns_and_charged_missing():
@@ -183,3 +186,150 @@ def test_networks_that_differ_in_their_tables_are_other_models(structure, tmp_pa
     assert one.session(saved).to_json() == saved
     # timings differ, the model does not
     assert ifc2f(structure=structure, selector=None, **settings).fit(X, y).session(saved).to_json() == saved
+
+
+BUNDLED = {"mean radius": "cells", "mean texture": "cells", "worst area": "cells"}
+
+
+@pytest.fixture(scope="module")
+def tree():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    return ifc2f(solver=Lookahead(1), random_state=0).fit(X, y)
+
+
+def posterior_of(clf, row):
+    """Posterior by the model's own account, all other features missing."""
+    X = np.full((1, clf.n_features_in_), np.nan)
+    for column, value in row.items():
+        X[0, column] = value
+    codes = clf.coder_.transform(X)[:, clf.support_]
+    return clf.model_.predict_proba(codes)[0]
+
+
+@pytest.mark.parametrize("model", ["clf", "tree"])
+def test_anything_may_be_answered_at_any_time(model, rows, request):
+    clf = request.getfixturevalue(model)
+    session, row = clf.session(), rows.iloc[7]
+    order = [clf.feature_name(j) for j in clf.order_]
+    later = order[2]
+    told = {}
+    for name in (later, order[-1], session.next_feature.name):
+        session.observe(name, row[name])
+        told[rows.columns.get_loc(name)] = row[name]
+        np.testing.assert_allclose(session.posterior, posterior_of(clf, told), atol=1e-9)
+    assert session.cost == pytest.approx(0.03)
+    while (question := session.next_feature) is not None:
+        assert question.column not in told
+        told[question.column] = row[question.name]
+        session.observe(question.name, row[question.name])
+        np.testing.assert_allclose(session.posterior, posterior_of(clf, told), atol=1e-9)
+    assert later not in [a.name for a in session.history[1:]]
+    again = clf.session(session.to_json())
+    assert again.history == session.history
+    while session.history:
+        session.undo()
+    assert session.next_feature == clf.session().next_feature
+
+
+@pytest.mark.parametrize("model", ["clf", "tree"])
+def test_what_is_known_costs_nothing_and_is_used(model, rows, request):
+    clf = request.getfixturevalue(model)
+    row = rows.iloc[3]
+    first = clf.session().next_feature.name
+    known = {first: row[first], "mean radius": np.nan, "mean texture": None}
+    session = clf.session(known=known)
+    assert [(a.name, a.price, a.known) for a in session.history] == [(first, 0.0, True)]
+    assert (session.cost, session.n_features) == (0, 0)
+    np.testing.assert_allclose(session.posterior, posterior_of(clf, {rows.columns.get_loc(first): row[first]}))
+    assert session.next_feature is None or session.next_feature.name != first
+    assert clf.session(session.to_json()).history == session.history
+    with pytest.raises(ValueError, match="'mean radus' is no feature of this model; did you mean 'mean radius'"):
+        clf.session(known={"mean radus": 1.0})
+    with pytest.raises(ValueError, match="give either these or saved"):
+        clf.session(session.to_json(), known=known)
+
+
+def test_what_a_selector_left_out_changes_nothing(rows):
+    y = load_breast_cancer().target
+    clf = SequentialClassifier(selector=SAOLA(), solver=QUICK).fit(rows, y)
+    out = clf.feature_name(int(np.setdiff1d(np.arange(30), clf.support_)[0]))
+    assert clf.session(known={out: 1.0}).history == ()
+    with pytest.raises(ValueError, match="no feature of this model"):
+        clf.session().observe(out, 1.0)
+
+
+def test_some_questions_come_first(clf, rows):
+    session, wanted = clf.session(first=["mean texture", "mean radius"]), ["mean texture", "mean radius"]
+    for name in wanted:
+        assert session.next_feature.name == name
+        session.observe(name, rows.iloc[0][name])
+    assert session.next_feature is None or session.next_feature.name not in wanted
+    again = clf.session(clf.session(first=wanted).to_json())
+    assert again.next_feature.name == "mean texture"
+    assert clf.session(first=wanted, known={"mean texture": 15.0}).next_feature.name == "mean radius"
+    with pytest.raises(ValueError, match="list of names"):
+        clf.session(first="mean texture")
+
+
+def test_suggestions_are_ranked_by_what_they_save(clf, rows):
+    session = clf.session()
+    best = session.suggestions(30)
+    assert best[0] == session.next_feature
+    savings = [question.expected_saving for question in best[1:]]
+    assert savings == sorted(savings, reverse=True)
+    assert len({question.name for question in best}) == 30
+    # of one question, by the model's own account
+    question = best[1]
+    tables, prior = clf.model_.tables(np.arange(30)), clf.problem_.prior
+    joint = tables[list(clf.support_).index(question.column)] * prior
+    saving = prior.min() - question.price - joint.min(axis=1).sum()
+    assert question.expected_saving == pytest.approx(saving)
+    assert len(session.suggestions()) == 3
+    for name in clf.feature_names_in_:
+        session.observe(name, rows.iloc[0][name])
+    assert session.suggestions() == []
+    assert session.next_feature is None
+
+
+def test_prices_in_a_group_out_of_order():
+    X = np.tile([[0, 0, 0], [1, 1, 1], [0, 1, 0], [1, 0, 1]], (20, 1))
+    clf = SequentialClassifier(
+        discretizer="precomputed",
+        order=[0, 1, 2],
+        solver=QUICK,
+        feature_costs=[0.04, 0.03, 0.01],
+        groups=[0, 0, -1],
+        discounted_costs={0: 0.01, 1: 0.02},
+    ).fit(X, X[:, 2])
+    session = clf.session()
+    session.observe("x1", 1)
+    assert session.cost == pytest.approx(0.03)
+    assert {q.name: q.price for q in session.suggestions()} == {"x0": 0.01, "x2": 0.01}
+    known = clf.session(known={"x1": 1})  # nothing was bought
+    assert {q.name: q.price for q in known.suggestions()} == {"x0": 0.04, "x2": 0.01}
+
+
+@pytest.mark.parametrize("recipe", [etana, ifc2f])
+def test_a_bundle_is_answered_by_names(recipe, rows):
+    y = load_breast_cancer().target
+    clf = recipe(solver=Lookahead(1), bundles=BUNDLED, order=[0, 1, 23, 4, 5]).fit(rows, y)
+    session, row = clf.session(), rows.iloc[0]
+    question = session.next_feature
+    assert question.name == "cells"
+    assert [feature.name for feature in question.features] == list(BUNDLED)
+    session.observe("cells", {name: row[name] for name in BUNDLED if name != "mean texture"})
+    told = {rows.columns.get_loc(name): row[name] for name in BUNDLED if name != "mean texture"}
+    np.testing.assert_allclose(session.posterior, posterior_of(clf, told))
+    assert (session.cost, session.n_features) == (0.01, 2)
+    assert clf.session(session.to_json()).history == session.history
+    [told] = clf.explain(rows.iloc[[0]].assign(**{"mean texture": np.nan}))
+    assert told.steps[0].name == "cells"
+    assert told.steps[0].value == f"mean radius {row['mean radius']:.6g}, worst area {row['worst area']:.6g}"
+    np.testing.assert_allclose(told.steps[0].after, session.posterior)
+    with pytest.raises(ValueError, match="'cells' is a bundle: give the values of 'mean radius'"):
+        clf.session().observe("cells", 3.0)
+    with pytest.raises(ValueError, match="'age' is not in the bundle 'cells'"):
+        clf.session().observe("cells", {"age": 3.0})
+    alone = clf.session(known={"worst area": 900.0})
+    assert alone.next_feature is None or alone.next_feature.name != "cells"
+    assert alone.cost == 0

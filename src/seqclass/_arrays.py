@@ -14,6 +14,8 @@ BoolArray = npt.NDArray[np.bool_]
 
 #: Working memory that a batched computation may take at a time, in bytes.
 CHUNK_BYTES = 64 * 2**20
+#: So many columns a sparse matrix may have whatever is in them, as many as scikit-learn's hashing makes.
+_WIDE = 2**20
 
 
 def as_generator(random_state: Any = None) -> np.random.Generator:
@@ -68,6 +70,45 @@ def another_stream(random_state: Any) -> Any:
     if not isinstance(random_state, np.random.SeedSequence):
         random_state = np.random.SeedSequence(random_state)
     return np.random.SeedSequence(random_state.entropy, spawn_key=(*random_state.spawn_key, 0x5EED))
+
+
+def check_width(n_columns: int, n_bytes: int) -> None:
+    """Refuse a sparse matrix of very many columns that comes from a small file: each column takes memory.
+
+    Parameters
+    ----------
+    n_columns : int
+        Number of columns that the file states.
+    n_bytes : int
+        Size of the file.
+
+    Raises
+    ------
+    ValueError
+        If the file can hold nothing of most of them.
+
+    Examples
+    --------
+    >>> check_width(2**20, 100), check_width(10**7, 10**8)
+    (None, None)
+    """
+    if n_columns > max(_WIDE, n_bytes):
+        raise ValueError(f"it states {n_columns:,} columns, of which it can hold hardly any; leave out the empty ones.")
+
+
+def unmasked(X: Any, fill: float = np.nan) -> Any:
+    """Give a masked array as an ordinary one, ``fill`` where it is masked; anything else as it is.
+
+    Examples
+    --------
+    >>> unmasked(np.ma.array([1, 2], mask=[False, True]))
+    array([ 1., nan])
+    """
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    if X.dtype.kind in "biu" and isinstance(fill, float):
+        X = X.astype(np.float64)
+    return X.astype(object).filled(None) if X.dtype.kind not in "biuf" else X.filled(fill)
 
 
 def chunks(n: int, bytes_per_row: float, budget: int = CHUNK_BYTES) -> Iterator[slice]:

@@ -9,6 +9,8 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from seqclass._arrays import FloatArray, IntArray, smallest_int
+from seqclass._information import canonical
+from seqclass._messages import shown
 from seqclass.discretize import Discretizer, check_outcomes
 
 
@@ -29,6 +31,9 @@ class OutcomeCoder:
         The fitted transformer of the numeric columns.
     n_outcomes_ : ndarray of int of shape (n_features,)
         Number of outcomes of each feature.
+    range_ : ndarray of shape (2, n_features) or None
+        Smallest and largest value of each feature in training, NaN where all are missing. None in a coder of some
+        columns only, and in files of seqclass 0.1.
 
     Examples
     --------
@@ -43,6 +48,7 @@ class OutcomeCoder:
     discretizer_: Any
     n_outcomes_: IntArray
     example_: Any
+    range_: FloatArray | None = None
 
     def __init__(self, discretizer: Any = None, categories: dict[int, int] | None = None) -> None:
         self.discretizer = discretizer
@@ -70,13 +76,15 @@ class OutcomeCoder:
         self.discretizer_ = None
         if isinstance(self.discretizer, str):
             if self.discretizer != "precomputed":
-                raise ValueError(f'discretizer must be a transformer, None or "precomputed", got {self.discretizer!r}.')
+                got = shown(self.discretizer)
+                raise ValueError(f'discretizer must be a transformer, None or "precomputed", got {got}.')
         elif self.numeric_.size:
             self.discretizer_ = clone(Discretizer() if self.discretizer is None else self.discretizer)
             self.discretizer_.fit(self._numeric_part(X), y)
             self._read_n_outcomes()
         # one row that any discretiser takes, for the values of live cases
         self.example_ = X[:1] if hasattr(X, "dtype") and not sp.issparse(X) else X[[0]].toarray()
+        self.range_ = value_range(X)
         codes = self._code(X)
         if not hasattr(self.discretizer_, "n_outcomes_"):
             self._count_outcomes(codes)
@@ -132,6 +140,12 @@ class OutcomeCoder:
         row[0, at] = value
         return int(coder.transform(row)[0, at])
 
+    def training_range(self, column: int) -> tuple[float, float] | None:
+        """Smallest and largest value of a column in training; None where that is not known."""
+        if self.range_ is None or np.isnan(self.range_[0, column]):
+            return None
+        return float(self.range_[0, column]), float(self.range_[1, column])
+
     def labels(self, feature: int, *, intervals: bool = False) -> list[str]:
         """Describe the outcomes of a numeric feature for people, such as ``"[1.2, 3.4)"``; see `Discretizer`."""
         position = int(np.searchsorted(self.numeric_, feature))
@@ -182,3 +196,18 @@ class OutcomeCoder:
         else:
             seen = codes.max(axis=0, initial=0)
         self.n_outcomes_ = np.maximum(self.n_outcomes_, seen.astype(np.intp) + 1)
+
+
+def value_range(X: Any) -> FloatArray:
+    """Smallest and largest value of each column, (2, n_features); NaN where all are missing.
+
+    Examples
+    --------
+    >>> value_range(np.array([[1.0, np.nan], [3.0, np.nan]])).tolist()
+    [[1.0, nan], [3.0, nan]]
+    """
+    if sp.issparse(X):
+        X = canonical(X)
+        ends = [X.nanmin(axis=0), X.nanmax(axis=0)]
+        return np.array([np.ravel(end.toarray() if sp.issparse(end) else end) for end in ends], dtype=np.float64)
+    return np.array([np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)], dtype=np.float64)

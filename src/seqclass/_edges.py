@@ -12,31 +12,61 @@ import scipy.sparse as sp
 from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._few_values import few_dense, few_sparse
 from seqclass._information import canonical
+from seqclass._messages import shown
 from seqclass._validation import check_choice, check_integer
 
 #: From here on a binary search in each column beats one comparison per edge.
 _MANY_EDGES = 24
+#: Up to so many bins a feature gets whatever its values; no feature gets more than the other number.
+_FREE = 32
+_MOST = 2**31 - 1
 
 
 def check_n_bins(n_bins: Any, X: Any, y: Any) -> IntArray:
     n_rows, n_features = X.shape
-    if isinstance(n_bins, str):
-        check_choice(n_bins, "n_bins", ("auto", "n_classes", "sparsity"))
-        if n_bins == "sparsity":
-            return np.full(n_features, 10 if _mostly_zero(X) else 4, dtype=np.int64)
-        if n_bins == "n_classes" and y is None:
-            raise ValueError("n_bins='n_classes' needs the labels y in fit.")
-        n_classes = 1 if y is None else len(np.unique(np.asarray(y)))
-        n_bins = n_classes if n_bins == "n_classes" else _bins_for(n_rows / n_classes)
-        return np.full(n_features, n_bins, dtype=np.int64)
+    if not isinstance(n_bins, str):
+        return _bounded(_given(n_bins, n_features), X)
+    check_choice(n_bins, "n_bins", ("auto", "n_classes", "sparsity"))
+    if n_bins == "sparsity":
+        return np.full(n_features, 10 if _mostly_zero(X) else 4, dtype=np.int64)
+    if n_bins == "n_classes" and y is None:
+        raise ValueError("n_bins='n_classes' needs the labels y in fit.")
+    n_classes = 1 if y is None else len(np.unique(np.asarray(y)))
+    n_bins = n_classes if n_bins == "n_classes" else _bins_for(n_rows / n_classes)
+    return np.full(n_features, n_bins, dtype=np.int64)
+
+
+def _given(n_bins: Any, n_features: int) -> IntArray:
     if np.ndim(n_bins) == 0:
-        return np.full(n_features, check_integer(n_bins, "n_bins", 1), dtype=np.int64)
+        return np.full(n_features, min(check_integer(n_bins, "n_bins", 1), _MOST), dtype=np.int64)
     array = np.asarray(n_bins)
     if array.dtype.kind not in "iu" or array.shape != (n_features,) or array.min(initial=1) < 1:
         raise ValueError(
-            f"n_bins must be a positive integer or one for each of the {n_features} features, got {n_bins!r}."
+            f"n_bins must be a positive integer or one for each of the {n_features} features, got {shown(n_bins)}."
         )
-    return array.astype(np.int64)
+    return np.asarray(np.minimum(array, _MOST), dtype=np.int64)
+
+
+def _bounded(n_bins: IntArray, X: Any) -> IntArray:
+    """As many bins as wanted, but many only where there are as many distinct values."""
+    many = np.flatnonzero(n_bins > _FREE)
+    if many.size:
+        n_bins[many] = np.minimum(n_bins[many], np.maximum(_n_distinct(X, many), _FREE))
+    return n_bins
+
+
+def _n_distinct(X: Any, features: IntArray) -> IntArray:
+    """Number of distinct finite values of some features, a zero that is not stored included."""
+    found = np.zeros(len(features), dtype=np.int64)
+    X = canonical(X).tocsc() if sp.issparse(X) else X
+    for i, j in enumerate(features.tolist()):
+        if sp.issparse(X):
+            values = np.unique(X.data[X.indptr[j] : X.indptr[j + 1]])
+            implicit = X.shape[0] > X.indptr[j + 1] - X.indptr[j] and 0 not in values
+        else:
+            values, implicit = np.unique(X[:, j]), False
+        found[i] = np.isfinite(values).sum() + implicit
+    return found
 
 
 def _bins_for(rows_per_class: float) -> int:

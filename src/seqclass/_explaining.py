@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from seqclass._frames import is_frame
-from seqclass.explanation import Explanation, ExplanationStep, named
+from seqclass._case import Questions
+from seqclass._frames import is_frame, plain
+from seqclass._questions import Feature, Question
+from seqclass._text import value_text
+from seqclass.explanation import Explanation, ExplanationStep
 from seqclass.pomdp import DECIDE, Acquisition, acquire
-from seqclass.session import Question
 
 if TYPE_CHECKING:
     from seqclass.classifier import SequentialClassifier
@@ -71,7 +73,8 @@ class _Teller:
     """Puts the explanation of each instance together."""
 
     def __init__(self, classifier: SequentialClassifier, rows: Any, acquired: Acquisition, names: Any) -> None:
-        self.classifier, self.rows, self.acquired, self.names = classifier, rows, acquired, names
+        self.classifier, self.rows, self.acquired = classifier, rows, acquired
+        self.questions = Questions(classifier, classifier.problem_, names)
         self.path = acquired.leaf_path
         self.classes = tuple(classifier.classes_.tolist())
         self.labels: dict[tuple[int, bool], list[str]] = {}
@@ -101,15 +104,15 @@ class _Teller:
     ) -> ExplanationStep:
         clf, expected = self.classifier, self.acquired.leaf_expected
         assert expected is not None  # it was recorded
-        column = int(clf.support_[self.path[leaf, k]])
+        features = self.questions.features(int(self.acquired.leaf_question[leaf, k]))
         outcome, price = int(self.acquired.leaf_outcome[leaf, k]), float(expected.price[leaf, k])
         seen = outcome >= 0
         return ExplanationStep(
-            name=self._name(column),
-            column=column,
-            value=_value(clf, self.rows, row, column) if seen else None,
+            name=self.questions.name(int(self.acquired.leaf_question[leaf, k])),
+            column=features[0].column,
+            value=self._value(row, features) if seen else None,
             outcome=outcome,
-            label=self._labels(row, column)[outcome] if seen else None,
+            label=self._labels(row, features[0].column)[outcome] if seen and len(features) == 1 else None,
             price=price,
             paid=price if seen or clf.charge_missing else 0.0,
             expected_saving=float(expected.saving[leaf, k]),
@@ -118,19 +121,20 @@ class _Teller:
         )
 
     def _not_asked(self, leaf: int, n_asked: int) -> Question | None:
-        clf, expected = self.classifier, self.acquired.leaf_expected
+        expected = self.acquired.leaf_expected
         assert expected is not None  # it was recorded
         saving, question = float(expected.saving[leaf, n_asked]), int(expected.following[leaf])
         # at a horizon of its own a policy answers that going on costs infinitely much
         if question == DECIDE or saving == -math.inf:
             return None
-        column = int(clf.support_[clf.problem_.features[question]])
-        categories = () if clf.encoder_ is None else tuple(clf.encoder_.categories_.get(_key(clf, column), ()))
-        price = float(expected.price[leaf, n_asked])
-        return Question(self._name(column), column, price, saving, tuple(map(str, categories)))
+        return self.questions.describe(question, float(expected.price[leaf, n_asked]), saving)
 
-    def _name(self, column: int) -> str:
-        return self.classifier.feature_name(column) if self.names is None else named(self.names, column)
+    def _value(self, row: int, features: Sequence[Feature]) -> float | str:
+        """What a question showed; of a bundle, what each of its features did that is not missing."""
+        values = {feature.name: _value(self.classifier, self.rows, row, feature.column) for feature in features}
+        if len(features) == 1:
+            return values[features[0].name]
+        return ", ".join(f"{name} {value_text(value)}" for name, value in values.items() if value == value)
 
     def _labels(self, row: int, column: int) -> list[str]:
         """Labels of a feature's outcomes: the few numbers that training showed, unless this row has another one."""
@@ -181,6 +185,7 @@ def _key(classifier: SequentialClassifier, column: int) -> Any:
 
 def _as_rows(classifier: SequentialClassifier, X: Any) -> Any:
     """Return one instance or several as a matrix, a data frame where the classifier was fitted on one."""
+    X = plain(X)
     if hasattr(X, "to_frame") and not hasattr(X, "columns"):
         return X.to_frame().T.infer_objects()
     if sp.issparse(X):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import FloatArray
+from seqclass._arrays import FloatArray, unmasked
+from seqclass._messages import listed, shown
 
 #: A text column with more different values than this, and than half of its rows, is no category.
 _MANY_CATEGORIES = 50
@@ -22,6 +24,44 @@ def is_frame(X: Any) -> bool:
     False
     """
     return hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "iloc")
+
+
+def plain(X: Any) -> Any:
+    """Give data in a form that is read as it is meant: frames of polars as of pandas, masked cells as missing.
+
+    Raises
+    ------
+    ValueError
+        If an array holds bytes.
+    """
+    if hasattr(X, "columns") and hasattr(X, "get_column"):
+        import pandas as pd
+
+        return pd.DataFrame({name: X.get_column(name).to_numpy() for name in X.columns})
+    X = unmasked(X)
+    if isinstance(X, (np.ndarray, list, tuple)):
+        refuse_bytes(X if isinstance(X, np.ndarray) else _as_objects(X), "X")
+    return X
+
+
+def _as_objects(rows: Any) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(rows, dtype=object)
+    except ValueError:  # of several lengths, which others will say
+        return np.empty(0)
+
+
+def refuse_bytes(values: Any, what: str) -> None:
+    """Refuse bytes, which Python and numpy would read as numbers.
+
+    Raises
+    ------
+    ValueError
+        If there are some; the message begins with ``what``.
+    """
+    kind = values.dtype.kind if isinstance(values.dtype, np.dtype) else ""
+    if kind == "S" or (kind == "O" and any(isinstance(value, bytes) for value in np.ravel(values))):
+        raise ValueError(f"{what} holds bytes: decode them into texts, or turn them into numbers.")
 
 
 class FrameEncoder:
@@ -57,19 +97,27 @@ class FrameEncoder:
         self.columns_ = list(X.columns)
         if len(set(self.columns_)) < len(self.columns_):
             twice = next(name for i, name in enumerate(self.columns_) if name in self.columns_[:i])
-            raise ValueError(f"X has more than one column named {twice!r}; rename or drop one.")
+            raise ValueError(f"X has more than one column named {shown(twice)}; rename or drop one.")
         self.categories_ = {}
         for name in X.columns:
+            refuse_bytes(X[name], f"column {shown(name)}")
             column = _as_numbers(X[name])
             if _is_numeric(column):
                 continue
             if column.dtype.kind in "mM":
-                raise ValueError(f"column {name!r} holds dates or durations; turn it into numbers first.")
+                raise ValueError(f"column {shown(name)} holds dates or durations; turn it into numbers first.")
             self.categories_[name] = _categories(column, name)
         return self
 
-    def encode(self, X: Any) -> Any:
+    def encode(self, X: Any, unknown: str = "error") -> Any:
         """Return a data frame of floats; NaN where missing.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Rows.
+        unknown : {"error", "missing"}
+            Whether to refuse a category that `fit` did not see, or to take it as missing.
 
         Raises
         ------
@@ -82,14 +130,15 @@ class FrameEncoder:
             return X
         encoded = {}
         for name in X.columns:
+            refuse_bytes(X[name], f"column {shown(name)}")
             if name in self.categories_:
-                encoded[name] = self._encode_column(X[name], name)
+                encoded[name] = self._encode_column(X[name], name, unknown)
             else:
                 encoded[name] = _numbers(X[name], name)
         return pd.DataFrame(encoded, columns=X.columns, index=X.index)
 
-    def code(self, name: Any, value: Any) -> float:
-        """Number of one value of a categorical column.
+    def code(self, name: Any, value: Any, unknown: str = "error") -> float:
+        """Number of one value of a categorical column; NaN where it is unknown and that counts as missing.
 
         Raises
         ------
@@ -98,25 +147,27 @@ class FrameEncoder:
         """
         categories = self.categories_[name].tolist()
         key = value if value in categories else str(value)
+        if key not in categories and unknown == "missing":
+            return float("nan")
         if key not in categories:
             raise ValueError(_unknown(name, value, self.categories_[name]))
         return float(categories.index(key))
 
-    def _encode_column(self, column: Any, name: Any) -> FloatArray:
+    def _encode_column(self, column: Any, name: Any, unknown: str) -> FloatArray:
         categories = {value: i for i, value in enumerate(self.categories_[name].tolist())}
         missing = column.isna().to_numpy()
         codes = np.full(len(column), np.nan)
         values = _keys(column[~missing])
-        found = [categories.get(v, -1) for v in values]
-        if -1 in found:
-            raise ValueError(_unknown(name, values[found.index(-1)], self.categories_[name]))
+        found = np.array([categories.get(v, np.nan) for v in values], dtype=np.float64)
+        new = np.isnan(found)
+        if new.any() and unknown != "missing":
+            raise ValueError(_unknown(name, values[int(new.argmax())], self.categories_[name]))
         codes[~missing] = found
         return codes
 
 
 def _unknown(name: Any, value: Any, categories: npt.NDArray[Any]) -> str:
-    shown = ", ".join(repr(c) for c in categories[:8].tolist()) + (", ..." if len(categories) > 8 else "")
-    return f"column {name!r} holds the unknown category {value!r}; known are {shown}."
+    return f"column {shown(name)} holds the unknown category {shown(value)}; known are {listed(categories.tolist())}."
 
 
 def _is_numeric(column: Any) -> bool:
@@ -132,29 +183,39 @@ def _as_numbers(column: Any) -> Any:
     if _is_numeric(column) or column.dtype.kind in "mM" or isinstance(column.dtype, pd.CategoricalDtype):
         return column
     present = column.dropna()
-    numbers = pd.to_numeric(present, errors="coerce")
+    numbers = _to_numeric(present)
     share = numbers.notna().mean() if len(present) else 1.0
     if share == 1.0:
-        return pd.to_numeric(column)
+        return _to_numeric(column)
     if share > 0.5:
         row = int(numbers.isna().to_numpy().argmax())
         raise ValueError(
-            f"column {column.name!r} holds numbers, but {present.iloc[row]!r} in row {present.index[row]} is not one; "
-            "correct it or leave the cell empty."
+            f"column {shown(column.name)} holds numbers, but {shown(present.iloc[row])} in row {present.index[row]} is "
+            "not one; correct it or leave the cell empty."
         )
     return column
 
 
-def _numbers(column: Any, name: Any) -> FloatArray:
+def _to_numeric(column: Any) -> Any:
+    """Numbers of a column, NaN for texts that are none."""
     import pandas as pd
 
+    try:
+        return pd.to_numeric(column, errors="coerce")
+    except OverflowError:  # a whole number that no float can hold
+        return pd.to_numeric(
+            column.map(lambda v: math.inf if isinstance(v, int) and abs(v) > 2**1000 else v), errors="coerce"
+        )
+
+
+def _numbers(column: Any, name: Any) -> FloatArray:
     if not _is_numeric(column):
-        numbers = pd.to_numeric(column, errors="coerce")
+        numbers = _to_numeric(column)
         wrong = (numbers.isna() & column.notna()).to_numpy()
         if wrong.any():
             row = int(wrong.argmax())
             raise ValueError(
-                f"column {name!r} must hold numbers, but row {column.index[row]} has {column.iloc[row]!r}."
+                f"column {shown(name)} must hold numbers, but row {column.index[row]} has {shown(column.iloc[row])}."
             )
         column = numbers
     return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
@@ -170,7 +231,7 @@ def _categories(column: Any, name: Any) -> npt.NDArray[Any]:
     categories = np.array(sorted(set(_keys(present))), dtype=str)
     if len(categories) > max(_MANY_CATEGORIES, len(present) // 2):
         raise ValueError(
-            f"column {name!r} has {len(categories)} different texts in {len(present)} rows, too many for a category; "
-            "drop it or group its values."
+            f"column {shown(name)} has {len(categories)} different texts in {len(present)} rows, too many for a "
+            "category; drop it or group its values."
         )
     return categories

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from seqclass._frames import FrameEncoder, is_frame
+from seqclass._frames import FrameEncoder, is_frame, plain
+from seqclass._messages import shown
 from seqclass._validation import plain_labels
 
 #: Number types that are taken as they are.
@@ -46,19 +48,20 @@ def check_training(estimator: Any, X: Any, y: npt.ArrayLike) -> tuple[Any, npt.N
     >>> check_training(BaseEstimator(), [[0.0], [1.0]], ["a", "b"])[1].tolist()
     ['a', 'b']
     """
+    X = plain(X)
     encoder = FrameEncoder().fit(X) if is_frame(X) else None
     if encoder is not None:
         X = encoder.encode(X)
     y = plain_labels(y)
-    X, y = validate_data(estimator, X, y, accept_sparse=("csr", "csc"), dtype=_DTYPES, ensure_all_finite="allow-nan")
+    X, y = _validated(estimator, X, y=y)
     check_classification_targets(y)
     classes = np.unique(y)
     if len(classes) < 2:
-        raise ValueError(f"y holds only one class, {classes.tolist()[0]!r}; a classifier needs at least two.")
+        raise ValueError(f"y holds only one class, {shown(classes.tolist()[0])}; a classifier needs at least two.")
     return X, np.asarray(y), encoder
 
 
-def check_input(estimator: Any, X: Any, encoder: FrameEncoder | None) -> Any:
+def check_input(estimator: Any, X: Any, encoder: FrameEncoder | None, unknown: str = "error") -> Any:
     """Check new data against the training data.
 
     Parameters
@@ -69,6 +72,8 @@ def check_input(estimator: Any, X: Any, encoder: FrameEncoder | None) -> Any:
         The features; NaN where missing.
     encoder : FrameEncoder or None
         What `check_training` gave.
+    unknown : {"error", "missing"}
+        Whether to refuse a category that training did not show, or to take it as missing.
 
     Returns
     -------
@@ -87,12 +92,43 @@ def check_input(estimator: Any, X: Any, encoder: FrameEncoder | None) -> Any:
     >>> check_input(estimator, [[2.0]], None)
     array([[2.]])
     """
+    X = plain(X)
     if encoder is not None and is_frame(X):
-        X = encoder.encode(X)
+        X = encoder.encode(X, unknown)
     elif encoder is not None and encoder.categories_:
         raise ValueError("X must be a data frame: the classifier was fitted on one with categorical columns.")
-    return validate_data(
-        estimator, X, reset=False, accept_sparse=("csr", "csc"), dtype=_DTYPES, ensure_all_finite="allow-nan"
+    return _validated(estimator, X, reset=False)
+
+
+def _validated(estimator: Any, X: Any, **how: Any) -> Any:
+    try:
+        # sums of hostile columns overflow, which tells scikit-learn what it wants to know
+        with np.errstate(all="ignore"):
+            return validate_data(
+                estimator, X, accept_sparse=("csr", "csc"), dtype=_DTYPES, ensure_all_finite="allow-nan", **how
+            )
+    except ValueError as error:
+        if "infinity" not in str(error):
+            raise
+        raise ValueError(_infinite(X) or str(error)) from error
+
+
+def _infinite(X: Any) -> str:
+    """Say where the first infinite number is."""
+    if sp.issparse(X):
+        X = X.tocoo()
+        at = np.flatnonzero(np.isinf(X.data.astype(np.float64)))[:1]
+        where = [(int(X.row[i]), int(X.col[i])) for i in at]
+    else:
+        with np.errstate(over="ignore"):
+            where = [
+                (int(row), int(column)) for row, column in np.argwhere(np.isinf(np.asarray(X, dtype=np.float64)))[:1]
+            ]
+    names = getattr(X, "columns", None)
+    return "".join(
+        f"column {shown(column if names is None else names[column])} holds infinity in row "
+        f"{row if names is None else X.index[row]}: correct it, or leave it missing."
+        for row, column in where
     )
 
 

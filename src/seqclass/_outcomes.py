@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from seqclass._arrays import BoolArray, IntArray, chunks, smallest_int
+from seqclass._arrays import BoolArray, IntArray, chunks, smallest_int, unmasked
 from seqclass._information import canonical
+from seqclass._messages import shown
 
 
 def check_outcomes(X: Any, n_outcomes: int | npt.ArrayLike | None = None, *, n_features: int | None = None) -> Any:
@@ -45,7 +46,7 @@ def check_outcomes(X: Any, n_outcomes: int | npt.ArrayLike | None = None, *, n_f
     if sp.issparse(X):
         X = canonical(X.tocsr())
     else:
-        frame, X = X, np.asarray(X)
+        frame, X = X, np.asarray(unmasked(X))
         if X.dtype == object and hasattr(frame, "to_numpy"):
             X = frame.to_numpy(dtype=np.float64, na_value=np.nan)
         if X.ndim != 2:
@@ -72,7 +73,7 @@ def _to_codes(values: Any, limit: Any, columns: Any, names: Any) -> IntArray:
             where = np.unravel_index(int(np.argmax(bad)), bad.shape)
             j = int(where[-1] if columns is None else columns[start + where[0]])
             column = j if names is None else names[j]
-            raise ValueError(f"column {column!r} holds {values[start:][where]!s}, {problem}.")
+            raise ValueError(f"column {shown(column)} holds {values[start:][where]!s}, {problem}.")
 
     if values.dtype.kind not in "biuf":
         try:

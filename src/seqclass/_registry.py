@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from seqclass._coding import OutcomeCoder
 from seqclass._frames import FrameEncoder
+from seqclass._loading import check_classifier, check_coder, check_discretizer, check_encoder, check_prices, rehearse
+from seqclass._loading_parts import (
+    check_bundle,
+    check_grid,
+    check_model,
+    check_policy,
+    check_problem,
+    check_set,
+    check_values,
+)
 from seqclass._model_problem import ModelProblem, ProjectedProblem
-from seqclass.bn import InformationFilter, NaiveBayes, StageContexts, TreeNetwork
+from seqclass._support import SupportMixin, check_support
+from seqclass.bn import InformationFilter, NaiveBayes, ObservationModel, StageContexts, TreeNetwork
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices
 from seqclass.discretize import Discretizer
-from seqclass.persistence import register
+from seqclass.persistence import check_when_read, register
 from seqclass.pomdp import (
     AcquireAll,
+    AcquisitionProblem,
     AlphaSet,
     AlphaVectors,
     BoundedLookaheadPolicy,
@@ -28,6 +40,7 @@ from seqclass.pomdp import (
     Lookahead,
     LookaheadPolicy,
     Perseus,
+    Policy,
     PomdpPyPlanner,
     PomdpPyPolicy,
     PosteriorThreshold,
@@ -45,13 +58,14 @@ from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.solvers.exact._lines import LineSet
 from seqclass.pomdp.solvers.rules.fixed import FixedLengthPolicy, PosteriorThresholdPolicy
 from seqclass.pomdp.solvers.rules.lookahead import DeepLookaheadPolicy
+from seqclass.pomdp.values import ValueFunction
 
 for _cls in (
     AcquireAll,
     AlphaSet,
     AlphaVectors,
+    BoundedLookaheadPolicy,
     Bundle,
-    InterpolatedValues,
     CorrectedValues,
     DecideNow,
     DeepLookaheadPolicy,
@@ -63,6 +77,7 @@ for _cls in (
     GridValueIteration,
     GridValues,
     InformationFilter,
+    InterpolatedValues,
     LineSet,
     LinearThresholdPolicy,
     LinearThresholdSPSA,
@@ -78,7 +93,8 @@ for _cls in (
     PosteriorThresholdPolicy,
     Prices,
     ProjectedProblem,
-    BoundedLookaheadPolicy,
+    ProjectedValueIteration,
+    ProjectedValues,
     RandomisedPolicy,
     RepricedPolicy,
     SequentialClassifier,
@@ -87,10 +103,35 @@ for _cls in (
     SolveInfo,
     SolveStep,
     StageContexts,
-    ProjectedValueIteration,
-    ProjectedValues,
     StoppingValue,
     TableProblem,
     TreeNetwork,
 ):
     register(_cls)
+
+#: What they were called in files of 0.1.
+for _former, _cls in (
+    ("BlendedValues", InterpolatedValues),
+    ("PrunedLookaheadPolicy", BoundedLookaheadPolicy),
+    ("Steered", ProjectedValueIteration),
+    ("SteeringValues", ProjectedValues),
+):
+    register(_cls, former=_former)
+
+for _kind, _check in (
+    (AcquisitionProblem, check_problem),
+    (Bundle, check_bundle),
+    (ObservationModel, check_model),
+    (Discretizer, check_discretizer),
+    (FrameEncoder, check_encoder),
+    (OutcomeCoder, check_coder),
+    (Prices, check_prices),
+    (SimplexGrid, check_grid),
+    (SupportMixin, check_support),
+    (AlphaSet, check_set),
+    (ValueFunction, check_values),
+    (Policy, check_policy),
+    (Policy, rehearse),
+    (SequentialClassifier, check_classifier),
+):
+    check_when_read(_kind, _check)

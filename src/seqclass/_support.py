@@ -68,3 +68,18 @@ class SupportMixin(TransformerMixin, ABC):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return np.asarray(_check_feature_names_in(self, input_features)[self.get_support(indices=True)])
+
+
+def check_support(selector: Any) -> None:
+    """Check that a selector that was read from a file knows which features it keeps, if it was fitted.
+
+    Raises
+    ------
+    ValueError
+        If its mask is not that of its features.
+    """
+    if not any(name.endswith("_") for name in vars(selector)):
+        return
+    mask = np.asarray(selector.get_support())
+    if mask.dtype != bool or mask.shape != (selector.n_features_in_,):
+        raise ValueError(f"a {type(selector).__name__} keeps other features than it has")

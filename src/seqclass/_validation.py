@@ -9,6 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._arrays import FloatArray
+from seqclass._messages import shown
+
+#: Costs that are not 0: products and quotients of such are neither 0 nor infinite, and not rounded more than others.
+_COSTS = (1e-100, 1e100)
 
 
 def check_distribution(value: npt.ArrayLike, n: int | None, name: str) -> FloatArray:
@@ -72,7 +76,7 @@ def check_finite(value: npt.ArrayLike, name: str, shape: tuple[int, ...] | None 
 
 
 def check_costs(value: npt.ArrayLike, name: str, shape: tuple[int, ...] | None = None) -> FloatArray:
-    """Return costs as a float64 array: finite, non-negative, of the wanted shape.
+    """Return costs as a float64 array: 0, or of a size with which one can reckon, and of the wanted shape.
 
     Raises
     ------
@@ -83,6 +87,29 @@ def check_costs(value: npt.ArrayLike, name: str, shape: tuple[int, ...] | None =
     --------
     >>> check_costs([0.1, 0.2], "prices")
     array([0.1, 0.2])
+    """
+    array = check_not_negative(value, name, shape)
+    low, high = _COSTS
+    wrong = (array > high) | ((array > 0) & (array < low))
+    if wrong.any():
+        raise ValueError(
+            f"{name} must be 0 or between {low:g} and {high:g}, got {array[wrong][0]:g}: count costs in another unit."
+        )
+    return array
+
+
+def check_not_negative(value: npt.ArrayLike, name: str, shape: tuple[int, ...] | None = None) -> FloatArray:
+    """Return ``value`` as a float64 array: finite, not negative, of the wanted shape.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+
+    Examples
+    --------
+    >>> check_not_negative([3, 0], "counts")
+    array([3., 0.])
     """
     array = check_finite(value, name, shape)
     if array.size and array.min() < 0:
@@ -106,11 +133,11 @@ def check_integer(value: Any, name: str, low: int, high: int | None = None) -> i
     3
     """
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be an integer, got {value!r}.")
+        raise TypeError(f"{name} must be an integer, got {shown(value)}.")
     number = int(value)
     if number < low or (high is not None and number > high):
         limits = f"at least {low}" if high is None else f"between {low} and {high}"
-        raise ValueError(f"{name} must be {limits}, got {number}.")
+        raise ValueError(f"{name} must be {limits}, got {shown(number)}.")
     return number
 
 
@@ -130,10 +157,14 @@ def check_real(value: Any, name: str, low: float = -np.inf, high: float = np.inf
     0.5
     """
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, got {value!r}.")
-    if not low <= float(value) <= high:
-        raise ValueError(f"{name} must be between {low:g} and {high:g}, got {value!r}.")
-    return float(value)
+        raise TypeError(f"{name} must be a number, got {shown(value)}.")
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number that no float can hold
+        number = np.nan
+    if not low <= number <= high:
+        raise ValueError(f"{name} must be between {low:g} and {high:g}, got {shown(value)}.")
+    return number
 
 
 def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
@@ -150,7 +181,7 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
     'nearest'
     """
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {shown(value)}.")
     return value
 
 
@@ -185,6 +216,8 @@ def plain_labels(labels: Any, name: str = "y") -> Any:
         ...
     ValueError: y mixes numbers with texts, as 2 and 'a': give all labels as numbers or all as texts.
     """
+    if isinstance(labels, np.ma.MaskedArray) and (masked := np.ma.getmaskarray(labels)).any():
+        raise ValueError(f"{name} is masked in row {int(masked.ravel().argmax())}: leave out the rows without a label.")
     array = np.asarray(labels)
     if array.ndim != 1 and array.shape[1:] != (1,):
         return labels
@@ -200,13 +233,13 @@ def plain_labels(labels: Any, name: str = "y") -> Any:
     if {"numbers", "others"} & set(kinds):
         row = next((i for i, value in enumerate(values) if _is_missing(value)), None)
         if row is not None:
-            raise ValueError(f"{name} holds {values[row]!r} in row {row}: leave out the rows without a label.")
+            raise ValueError(f"{name} holds {shown(values[row])} in row {row}: leave out the rows without a label.")
     if "others" in kinds:
         raise ValueError(f"{name} holds {kinds['others'].__name__}: labels must be numbers, texts or booleans.")
     if len(kinds) > 1:
         (a, one), (b, other) = list(kinds.items())[:2]
-        shown = " and ".join(repr(next(value for value in values if type(value) is kind)) for kind in (one, other))
-        raise ValueError(f"{name} mixes {a} with {b}, as {shown}: give all labels as {a} or all as {b}.")
+        pair = " and ".join(shown(next(value for value in values if type(value) is kind)) for kind in (one, other))
+        raise ValueError(f"{name} mixes {a} with {b}, as {pair}: give all labels as {a} or all as {b}.")
     if "texts" in kinds or not values:
         return array
     plain = np.array(values)

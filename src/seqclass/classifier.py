@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from seqclass._fitting import filter_features, fit_model, timed
 from seqclass._inputs import category_counts, check_input, check_training
 from seqclass._record import AcquisitionRecord, EncodedRows
 from seqclass._staging import acquisition_problem, stage_order
-from seqclass._validation import check_distribution
+from seqclass._validation import check_choice, check_distribution
 from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.costs import resolve_decisions, resolve_prices
 from seqclass.explanation import Explanation
@@ -42,8 +42,9 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Method that finds the stopping rule; None: `GridValueIteration` for two or three classes, `Perseus` beyond,
         two steps of look-ahead for a model without tables.
     discretizer : transformer, "precomputed" or None
-        Transformer to non-negative integers; None: `seqclass.discretize.Discretizer`; ``"precomputed"``: ``X`` holds
-        outcomes already. Categorical columns of a data frame need none.
+        Transformer to non-negative integers. None cuts every numeric column into bins, as
+        ``seqclass.discretize.Discretizer()`` does; ``"precomputed"``: ``X`` holds outcomes already. Categorical columns
+        of a data frame need none.
     selector : feature selector or None
         Selector (``fit``, ``get_support``) that sees the discretised features; only those it keeps are modelled.
     order : str or array-like
@@ -71,6 +72,8 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Most features asked for, of any instance, missing ones included.
     max_cost : float or None
         Most paid for any instance: the order ends before the feature that could exceed it.
+    handle_unknown : {"error", "missing"}
+        What to do about a category that training did not show: refuse the data, or take the cell as missing.
     random_state : int, generator or None
         Seed of the default model and solver, and of the lots that ``target_cost`` may need.
 
@@ -117,6 +120,9 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     (True, True)
     """
 
+    #: Settings that came after version 0.1, and what leaves all as it was.
+    _later_settings: ClassVar[dict[str, Any]] = {"handle_unknown": "error"}
+
     def __init__(
         self,
         observation_model: ObservationModel | None = None,
@@ -135,6 +141,7 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         target_cost: float | None = None,
         max_features: int | None = None,
         max_cost: float | None = None,
+        handle_unknown: str = "error",
         random_state: Any = 0,
     ) -> None:
         self.observation_model = observation_model
@@ -152,6 +159,7 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.target_cost = target_cost
         self.max_features = max_features
         self.max_cost = max_cost
+        self.handle_unknown = handle_unknown
         self.random_state = random_state
 
     def fit(self, X: Any, y: npt.ArrayLike) -> SequentialClassifier:
@@ -174,10 +182,15 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             If data, prices, costs or settings are wrong; the message names the parameter or column.
         """
         self.timings_: dict[str, float] = {}
+        check_choice(self.handle_unknown, "handle_unknown", ("error", "missing"))
         X, y, self.encoder_ = check_training(self, X, y)
         self.classes_ = np.unique(y)
         self.coder_ = OutcomeCoder(self.discretizer, category_counts(self.encoder_))
-        self._resolve_costs()
+        names = getattr(self, "feature_names_in_", None)
+        self._prices = resolve_prices(
+            self.feature_costs, self.n_features_in_, names, self.groups, self.discounted_costs, self.bundles
+        )
+        self.decision_costs_, self.decisions_ = resolve_decisions(self.decision_costs, self.classes_, self.decisions)
         with timed(self.timings_, "discretize"):
             codes = self.coder_.fit_transform(X, y)
         with timed(self.timings_, "filter"):
@@ -186,7 +199,6 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         n_outcomes = self.coder_.n_outcomes_[self.support_]
         self.model_ = fit_model(self._model(), codes, y, n_outcomes, self.timings_)
         with timed(self.timings_, "order"):
-            names = getattr(self, "feature_names_in_", None)
             order = stage_order(self.order, self.model_, self.support_, self._prices, codes, y, names)
         with timed(self.timings_, "solve", without="certify"):
             prices = self._prices.take(self.support_)
@@ -263,8 +275,15 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """
         return explain(self, X, feature_names)
 
-    def session(self, saved: str | None = None, *, key: str | int | None = None) -> Session:
-        """Start a live case: it asks for one feature at a time.
+    def session(
+        self,
+        saved: str | None = None,
+        *,
+        key: str | int | None = None,
+        known: Mapping[str, Any] | None = None,
+        first: Sequence[str] = (),
+    ) -> Session:
+        """Start a live case: it asks one question at a time, and takes any answer at any time.
 
         Parameters
         ----------
@@ -272,13 +291,24 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             What ``to_json`` of an earlier session of this classifier gave: the case goes on from there.
         key : str or int, optional
             Name of the case, from which a randomised policy (``target_cost``) draws its lot; None: at random.
+        known : mapping of str to value, optional
+            What is known at the start, by feature; it costs nothing. Not beside ``saved``, which has its own.
+        first : sequence of str
+            Features or bundles to ask in any case, before the policy is asked; not beside ``saved``.
 
         Returns
         -------
         Session
+
+        Raises
+        ------
+        ValueError
+            If the text is no session of this classifier, a name is no feature, or a value is wrong.
         """
         check_is_fitted(self, "policy_")
-        session = Session(self, key)
+        if saved is not None and (known or first):
+            raise ValueError("a saved session has its own known= and first=: give either these or saved.")
+        session = Session(self, key, known=known, first=first)
         if saved is not None:
             session.restore(saved)
         return session
@@ -352,13 +382,6 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         tags.input_tags.allow_nan = True
         return tags
 
-    def _resolve_costs(self) -> None:
-        names = getattr(self, "feature_names_in_", None)
-        self._prices = resolve_prices(
-            self.feature_costs, self.n_features_in_, names, self.groups, self.discounted_costs, self.bundles
-        )
-        self.decision_costs_, self.decisions_ = resolve_decisions(self.decision_costs, self.classes_, self.decisions)
-
     def _model(self) -> ObservationModel:
         if self.observation_model is None:
             return NaiveBayes(random_state=self.random_state)
@@ -413,7 +436,7 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         (1, 2)
         """
         check_is_fitted(self, "policy_")
-        X = check_input(self, X, self.encoder_)
+        X = check_input(self, X, self.encoder_, self.handle_unknown)
         # lots are drawn from what may be asked for, whatever else the instance comes with
         keys = X[:, self.order_] if len(self.policy_.begin()[0]) > 1 else None
         column = np.zeros(self.support_.size, dtype=np.intp)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._arrays import FloatArray, IntArray
+from seqclass._messages import listed, shown
 from seqclass._validation import check_costs
 
 
@@ -201,6 +202,8 @@ def _prices(
         return Prices(full, full, None)
     labels, _ = _labels(groups, "groups", n_features, names)
     discounted = full if discounted_costs is None else _discounts(discounted_costs, full, names)
+    # what no other feature can make cheaper has no discount
+    discounted = np.where(labels >= 0, discounted, full)
     if (discounted > full).any():
         j = int((discounted > full).argmax())
         raise ValueError(
@@ -219,11 +222,11 @@ def _by_feature(value: Any, name: str, n_features: int, names: Sequence[Hashable
         position = _positions(value, name, n_features, names)
         missing = sorted(set(range(n_features)) - set(position.values()))
         if missing:
-            shown = ", ".join(_name(j, names) for j in missing[:5]) + (", ..." if len(missing) > 5 else "")
-            raise ValueError(f"{name} has no price for {shown}; name every feature.")
+            absent = missing if names is None else [names[j] for j in missing]
+            raise ValueError(f"{name} has no price for {listed(absent)}; name every feature.")
         array = np.empty(n_features)
         for key, j in position.items():
-            array[j] = _number(value[key], f"{name}[{key!r}]")
+            array[j] = _number(value[key], f"{name}[{shown(key)}]")
         value = array
     array = check_costs(value, name)
     if array.ndim == 0:
@@ -241,7 +244,7 @@ def _discounts(value: Any, full: FloatArray, names: Sequence[Hashable] | None) -
         return _by_feature(value, "discounted_costs", full.size, names)
     discounted = full.copy()
     for key, j in _positions(value, "discounted_costs", full.size, names).items():
-        discounted[j] = _number(value[key], f"discounted_costs[{key!r}]")
+        discounted[j] = _number(value[key], f"discounted_costs[{shown(key)}]")
     return check_costs(discounted, "discounted_costs")
 
 
@@ -275,8 +278,8 @@ def _positions(
         position = {key: j for j, key in enumerate(names)}
     unknown = [key for key in value if key not in position]
     if unknown:
-        kind = "columns are numbered from 0" if names is None else "the features are " + _some(names)
-        raise ValueError(f"{name} names {unknown[0]!r}, which is not a feature; {kind}.")
+        kind = "columns are numbered from 0" if names is None else f"the features are {listed(names)}"
+        raise ValueError(f"{name} names {shown(unknown[0])}, which is not a feature; {kind}.")
     return {key: position[key] for key in value}
 
 
@@ -284,16 +287,11 @@ def _number(value: Any, name: str) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a number, got {value!r}.") from None
+        raise ValueError(f"{name} must be a number, got {shown(value)}.") from None
 
 
 def _name(j: int, names: Sequence[Hashable] | None) -> str:
-    return str(j) if names is None else repr(names[j])
-
-
-def _some(names: Sequence[Hashable]) -> str:
-    shown = ", ".join(repr(n) for n in list(names)[:5])
-    return shown + (", ..." if len(names) > 5 else "")
+    return str(j) if names is None else shown(names[j])
 
 
 def resolve_decisions(
@@ -345,7 +343,7 @@ def resolve_decisions(
         return costs, classes
     labels = np.array([*classes.tolist(), *extra], dtype=object)
     if len(set(labels.tolist())) != labels.size:
-        raise ValueError(f"decisions must differ from each other and from the classes, got {extra!r}.")
+        raise ValueError(f"decisions must differ from each other and from the classes, got {shown(extra)}.")
     if all(isinstance(label, str) for label in labels):
         labels = labels.astype(str)
     return costs, labels

@@ -27,7 +27,9 @@ from seqclass._edges import (
     search_edges,
 )
 from seqclass._few_values import listed, numbers
+from seqclass._frames import plain
 from seqclass._information import canonical
+from seqclass._messages import shown
 from seqclass._outcomes import check_outcomes
 from seqclass._validation import check_choice
 
@@ -46,7 +48,8 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
     n_bins : int, array-like of shape (n_features,), "auto", "n_classes" or "sparsity", default="auto"
         Number of outcomes of a feature, the bin for zeros included. ``"auto"``: the cube root of the rows a class,
         between 3 and 6; ``"n_classes"``: as many as classes, the ETANA paper's choice; ``"sparsity"``: 10 where more
-        than half of all values are zero, else 4, the IFC2F paper's choice.
+        than half of all values are zero, else 4, the IFC2F paper's choice. Beyond 32 a feature gets no more bins than
+        it has distinct values.
     strategy : {"uniform", "quantile"}, default="uniform"
         ``"uniform"`` cuts the range between the smallest and the largest value into equal widths, as in the
         papers; ``"quantile"`` gives the bins equally many training values as far as ties allow, every edge
@@ -129,7 +132,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         """
         check_choice(self.strategy, "strategy", ("uniform", "quantile"))
         if not isinstance(self.zero_bin, (bool, np.bool_)) and self.zero_bin != "auto":
-            raise ValueError(f"zero_bin must be True, False or 'auto', got {self.zero_bin!r}.")
+            raise ValueError(f"zero_bin must be True, False or 'auto', got {shown(self.zero_bin)}.")
         X = _numeric(self, X, reset=True)
         n_bins = check_n_bins(self.n_bins, X, y)
         fit = fit_sparse if sp.issparse(X) else fit_dense
@@ -284,7 +287,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         if isinstance(feature, str):
             names = list(getattr(self, "feature_names_in_", ()))
             if feature not in names:
-                raise ValueError(f"feature {feature!r} is not one of the columns seen in fit.")
+                raise ValueError(f"feature {shown(feature)} is not one of the columns seen in fit.")
             return names.index(feature)
         if not 0 <= feature < self.n_features_in_:
             raise ValueError(f"feature must be between 0 and {self.n_features_in_ - 1}, got {feature}.")
@@ -308,7 +311,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         if rank.any() and not self.zero_first_:
             j = int(np.argmax(rank > 0))
             raise ValueError(
-                f"column {_name(self, j)!r} was fitted on dense data, in which 0 is outcome {rank[j]}; "
+                f"column {shown(_name(self, j))} was fitted on dense data, in which 0 is outcome {rank[j]}; "
                 "sparse data needs it to be outcome 0. Fit on sparse data, or set zero_bin=True."
             )
         X = canonical(X)
@@ -358,6 +361,7 @@ def _name(estimator: Any, j: int) -> Any:
 
 def _numeric(estimator: Discretizer, X: Any, *, reset: bool) -> Any:
     """Validate `X`; a column that does not hold numbers is named."""
+    X = plain(X)
     try:
         checked = validate_data(
             estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
@@ -373,7 +377,7 @@ def _numeric(estimator: Discretizer, X: Any, *, reset: bool) -> Any:
             except (TypeError, ValueError) as reason:
                 name = j if frame is None else frame.columns[j]
                 raise type(reason)(
-                    f"column {name!r} does not hold numbers: {reason}. Encode it first, for example with "
+                    f"column {shown(name)} does not hold numbers: {reason}. Encode it first, for example with "
                     "OrdinalEncoder."
                 ) from error
         raise

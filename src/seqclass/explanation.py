@@ -12,8 +12,8 @@ import numpy as np
 
 from seqclass._arrays import FloatArray
 from seqclass._highlight import Word, mark_words
+from seqclass._questions import Feature, Question, named
 from seqclass._text import belief_text, going_on_text, saving_text, value_text
-from seqclass.session import Question
 
 #: A probability that moves by less has not moved.
 _MOVED = 1e-12
@@ -258,20 +258,6 @@ class Explanation:
         return Word(name, step.value not in (0.0, "0", "0.0"), towards, number, step.before[number], step.after[number])
 
 
-def named(names: Sequence[str] | Mapping[int, str], column: int) -> str:
-    """Name of a column among those that the user gives.
-
-    Examples
-    --------
-    >>> named(["great", "plot"], 1), named({7: "plot"}, 7)
-    ('plot', 'plot')
-    """
-    try:
-        return str(names[column])
-    except (KeyError, IndexError):
-        raise ValueError(f"feature_names has no name for column {column}, which was asked for.") from None
-
-
 def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any]) -> list[str]:
     if step.missing:
         told = f"{step.name} is missing, so the belief stays as it is"
@@ -307,7 +293,9 @@ def _from_dict(content: Mapping[str, Any]) -> Explanation:
     question = content["not_asked"]
     if question is not None:
         saving, categories = _number(question["expected_saving"]), tuple(question["categories"])
-        question = Question(**{**question, "expected_saving": saving, "categories": categories})
+        features = tuple(Feature(**{**f, "categories": tuple(f["categories"])}) for f in question.get("features", ()))
+        fields = {"expected_saving": saving, "categories": categories, "features": features}
+        question = Question(**{**question, **fields})
     # the keys of JSON are texts
     labels = {str(label): label for label in (*content["classes"], content["decision"])}
     costs = content["decision_costs"].items()

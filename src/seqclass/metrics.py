@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._validation import check_costs
+from seqclass._validation import check_costs, check_not_negative
 
 
 def realised_cost(
@@ -66,7 +66,7 @@ def realised_cost(
         columns = rows if decisions is None else np.asarray(decisions)
         matrix = check_costs(decision_costs, "decision_costs", (len(rows), len(columns)))
         wrong = matrix[_index(truth, rows, "y_true"), _index(decided, columns, "decision")]
-    weight = None if sample_weight is None else check_costs(sample_weight, "sample_weight", truth.shape)
+    weight = None if sample_weight is None else check_not_negative(sample_weight, "sample_weight", truth.shape)
     return float(np.average(paid + wrong, weights=weight))
 
 

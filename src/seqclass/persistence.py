@@ -1,7 +1,7 @@
 """Models in one file: a zip of JSON and arrays, which never runs code when it is read.
 
-A model file is an uncompressed zip archive of ``manifest.json`` (the tree of the model) and one ``.npy``
-entry per array. It holds plain data and instances of classes passed to :func:`register`, nothing else.
+A model file is an uncompressed zip archive of ``manifest.json`` (the tree of the model), one ``.npy`` entry per array,
+and a digest of them all. It holds plain data and instances of classes passed to :func:`register`, nothing else.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import dataclasses
 import enum
 import functools
 import importlib
+import inspect
 import json
 import math
 import os
 import zipfile
+from collections.abc import Callable
 from typing import IO, Any, TypeVar
 
 import numpy as np
@@ -21,7 +23,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from . import __version__
+from ._archive import DIGEST, Archive, check_size, write_archive
 from ._files import replacing
+from ._messages import brief
 
 __all__ = ["ModelFileError", "load", "register", "save"]
 
@@ -33,6 +37,7 @@ MAX_DEPTH = 60
 
 _T = TypeVar("_T", bound=type)
 _CLASSES: dict[str, Any] = {}
+_CHECKS: list[tuple[type, Callable[[Any], None]]] = []
 _SPARSE = {cls.__name__: cls for cls in (sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)}
 _KINDS = "biufcmMUS"
 _ADVICE = (
@@ -51,7 +56,7 @@ class ModelFileError(ValueError):
     """
 
 
-def register(cls: _T) -> _T:
+def register(cls: _T, *, former: str | None = None) -> _T:
     """Let instances of a class be written to and read from model files; usable as a decorator.
 
     A dataclass is stored by its fields and attributes; another object by what ``__getstate__`` gives where
@@ -62,6 +67,8 @@ def register(cls: _T) -> _T:
     ----------
     cls : type
         The class, without its subclasses: each registers itself.
+    former : str, optional
+        A name that older files know the class by.
 
     Returns
     -------
@@ -79,11 +86,17 @@ def register(cls: _T) -> _T:
     ... class Thermometer:
     ...     pass
     """
-    other = _CLASSES.get(cls.__name__, cls)
+    name = former or cls.__name__
+    other = _CLASSES.get(name, cls)
     if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
         raise ValueError(f"{_name(cls)} cannot be registered: rename it, as {_name(other)} has the same name")
-    _CLASSES[cls.__name__] = cls
+    _CLASSES[name] = cls
     return cls
+
+
+def check_when_read(kind: type, check: Callable[[Any], None]) -> None:
+    """Have instances of a class checked when they come from a file; ``check`` raises where they are wrong."""
+    _CHECKS.append((kind, check))
 
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
@@ -121,10 +134,11 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     writer = _Writer()
     root = writer.encode(estimator, "", 0)
     manifest = {"format": FORMAT, "format_version": FORMAT_VERSION, "seqclass_version": __version__}
-    manifest |= {"root": root, "objects": writer.objects}
+    manifest |= {"digest": DIGEST, "root": root, "objects": writer.objects}
     text = json.dumps(manifest, allow_nan=False, separators=(",", ":"))
+    check_size(text.encode())
     with replacing(path) as temporary, open(temporary, "xb") as file:
-        _write_archive(file, text, writer.arrays)
+        write_archive(file, text, writer.arrays)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -161,12 +175,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     with open(path, "rb") as file:
         try:
-            with zipfile.ZipFile(file) as archive:
-                return _read_archive(archive, os.fstat(file.fileno()).st_size)
+            return _read(file)
         except ModelFileError as error:
             raise ModelFileError(f"{os.fspath(path)} {error}") from error
         except Exception as error:  # the ways in which zipfile, json and a damaged tree fail have no end
-            raise ModelFileError(f"{os.fspath(path)} is damaged, or no seqclass model ({error})") from error
+            kind = "" if isinstance(error, (ValueError, zipfile.BadZipFile)) else f"{type(error).__name__}: "
+            why = brief(" ".join(f"{kind}{error}".split()), 300)
+            raise ModelFileError(f"{os.fspath(path)} is damaged, or no seqclass model ({why})") from error
 
 
 def _name(cls: type) -> str:
@@ -182,28 +197,50 @@ def _hook(cls: type, name: str) -> Any:
     return vars(base)[name] if ours and not dataclasses.is_dataclass(cls) else None
 
 
+@functools.cache
 def _fields(cls: Any) -> list[str]:
     return [field.name for field in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else []
 
 
+@functools.cache
+def _defaults(cls: Any) -> dict[str, Any]:
+    """Settings of an estimator that have a default."""
+    if not hasattr(cls, "get_params"):
+        return {}
+    parameters = inspect.signature(cls.__init__).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
+
+
 def _state(instance: Any) -> Any:
     """What is stored of an instance of a registered class."""
-    cls = type(instance)
+    cls: Any = type(instance)
     get = _hook(cls, "__getstate__")
     if get is not None:
         return get(instance)
-    state = {name: getattr(instance, name) for name in _fields(cls)} | getattr(instance, "__dict__", {})
+    fields: list[str] = _fields(cls)
+    state = {name: getattr(instance, name) for name in fields} | getattr(instance, "__dict__", {})
     cached = [name for name in state if isinstance(getattr(cls, name, None), functools.cached_property)]
     return {name: value for name, value in state.items() if name not in ("_sklearn_version", *cached)}
 
 
 def _restore(cls: Any, state: dict[str, Any]) -> Any:
-    """An instance of a registered class that holds ``state``."""
+    """An instance of a registered class that holds ``state``, with what must hold of it."""
     instance = cls.__new__(cls)
-    put, fields = _hook(cls, "__setstate__"), _fields(cls)
+    put = _hook(cls, "__setstate__")
     if put is not None:
         put(instance, state)
-        return instance
+    else:
+        _fill(instance, cls, state)
+    for name, default in _defaults(cls).items():  # settings that came with a later version than the file's
+        instance.__dict__.setdefault(name, default)
+    for kind, check in _CHECKS:
+        if isinstance(instance, kind):
+            check(instance)
+    return instance
+
+
+def _fill(instance: Any, cls: Any, state: dict[str, Any]) -> None:
+    fields = _fields(cls)
     for name, value in state.items():
         if not name.isidentifier() or name.startswith("__"):
             raise ValueError(f"{name!r} is no attribute of a model")
@@ -214,7 +251,6 @@ def _restore(cls: Any, state: dict[str, Any]) -> Any:
     absent = [name for name in fields if not hasattr(instance, name)]
     if absent:
         raise ValueError(f"a {cls.__name__} lacks {', '.join(absent)}")
-    return instance
 
 
 class _Writer:
@@ -302,34 +338,22 @@ class _Writer:
         return entry | {"shape": list(array.shape), "items": self._items(items, where, 0)}
 
 
-def _write_archive(file: IO[bytes], text: str, arrays: list[npt.NDArray[Any]]) -> None:
-    # stored, not deflated: a reader can then hold all stated sizes against the size of the file
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(zipfile.ZipInfo("manifest.json"), text)
-        for i, array in enumerate(arrays):
-            info = zipfile.ZipInfo(f"arrays/{i}.npy")
-            with archive.open(info, "w", force_zip64=array.nbytes > 2**30) as entry:
-                np.lib.format.write_array(entry, array, version=(1, 0), allow_pickle=False)
-
-
-def _read_archive(archive: zipfile.ZipFile, size: int) -> Any:
-    if "manifest.json" not in archive.namelist():
-        raise ModelFileError("is no seqclass model file: it is a zip without manifest.json")
-    entries = archive.infolist()
-    if any(e.compress_type for e in entries) or sum(e.file_size for e in entries) > size:
-        raise ModelFileError("is damaged: its entries claim more than the file holds")
-    manifest = json.loads(archive.read("manifest.json"))
-    ours = isinstance(manifest, dict) and manifest.get("format") == FORMAT
-    version = manifest.get("format_version") if ours else None
-    if type(version) is not int:
-        raise ModelFileError("is no seqclass model file: its manifest is of another format")
-    if version > FORMAT_VERSION:
-        writer = f"seqclass {manifest.get('seqclass_version')}, format {version}"
-        raise ModelFileError(f"was written by a newer version ({writer}): upgrade seqclass to read it")
-    table: list[Any] = []
-    for node in manifest["objects"]:
-        table.append(_decode_entry(node, table, archive))
-    return _decode(manifest["root"], table)
+def _read(file: IO[bytes]) -> Any:
+    with Archive(file) as archive:
+        manifest = archive.manifest
+        ours = isinstance(manifest, dict) and manifest.get("format") == FORMAT
+        version = manifest.get("format_version") if ours else None
+        if type(version) is not int:
+            raise ModelFileError("is no seqclass model file: its manifest is of another format")
+        if version > FORMAT_VERSION:
+            writer = f"seqclass {manifest.get('seqclass_version')}, format {version}"
+            raise ModelFileError(f"was written by a newer version ({writer}): upgrade seqclass to read it")
+        if "digest" in manifest:  # which files of seqclass 0.1 do not have
+            archive.check_digest()
+        table: list[Any] = []
+        for node in manifest["objects"]:
+            table.append(_decode_entry(node, table, archive))
+        return _decode(manifest["root"], table)
 
 
 def _decode(node: Any, table: list[Any]) -> Any:
@@ -351,7 +375,7 @@ def _decode(node: Any, table: list[Any]) -> Any:
     return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[node["value"]]
 
 
-def _decode_entry(node: dict[str, Any], table: list[Any], archive: zipfile.ZipFile) -> Any:
+def _decode_entry(node: dict[str, Any], table: list[Any], archive: Archive) -> Any:
     """An entry of the table, which may refer to the earlier ones."""
     if node["type"] == "instance":
         return _restore(_class(node["class"]), {name: _decode(part, table) for name, part in node["state"]})
@@ -361,7 +385,7 @@ def _decode_entry(node: dict[str, Any], table: list[Any], archive: zipfile.ZipFi
         matrix.check_format(full_check=True)  # scipy trusts the indices, and would read past the arrays
         return matrix
     if "entry" in node:
-        array = _read_array(archive, node["entry"])
+        array = archive.array(node["entry"])
     else:
         array = np.empty(len(node["items"]), dtype=object)
         array[:] = _decode(node["items"], table)
@@ -376,16 +400,3 @@ def _class(name: str) -> Any:
     if name not in _CLASSES:
         raise ModelFileError(f"holds a {name}, which seqclass {__version__} lacks: it needs a newer seqclass")
     return _CLASSES[name]
-
-
-def _read_array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
-    with archive.open(name) as entry:
-        np.lib.format.read_magic(entry)
-        shape, _, dtype = np.lib.format.read_array_header_1_0(entry)
-        # numpy reserves the memory before it reads: a false shape must not get that far
-        if math.prod(shape) * dtype.itemsize != archive.getinfo(name).file_size - entry.tell():
-            raise ValueError(f"{name} is not of the size that its header states")
-    with archive.open(name) as entry:
-        array: npt.NDArray[Any] = np.lib.format.read_array(entry, allow_pickle=False)
-        entry.read(1)  # the checksum is compared at the end
-    return array

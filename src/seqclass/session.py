@@ -3,87 +3,33 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
+from seqclass._answering import finite, n_shown, savings, without_missing
 from seqclass._arrays import FloatArray
+from seqclass._case import Case, Questions, all_questions
+from seqclass._fingerprint import fingerprint
+from seqclass._messages import listed, near, shown
+from seqclass._questions import Answer as Answer
+from seqclass._questions import Feature
+from seqclass._questions import Question as Question
+from seqclass._saved_session import read_session, write_session
+from seqclass._validation import check_integer
 from seqclass.pomdp import DECIDE, InformationState, Policy
 
 if TYPE_CHECKING:
     from seqclass.classifier import SequentialClassifier
 
-_FORMAT = "seqclass-session"
-
-
-@dataclass(frozen=True)
-class Question:
-    """The feature that a session asks for next.
-
-    Attributes
-    ----------
-    name : str
-        Its name; ``"x3"`` for column 3 where features have no names.
-    column : int
-        Its column in the training data.
-    price : float
-        What it costs, in units of misclassification cost.
-    expected_saving : float
-        By how much going on is expected to be cheaper than deciding now; NaN where the policy cannot tell.
-    categories : tuple of str
-        What it may be, for a categorical feature; empty for a number.
-
-    Examples
-    --------
-    >>> Question("age", 0, 0.01, 0.2).categories
-    ()
-    """
-
-    name: str
-    column: int
-    price: float
-    expected_saving: float
-    categories: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One step of a session.
-
-    Attributes
-    ----------
-    name : str
-        The feature that was asked for.
-    value : float, str or None
-        What it showed; None where it was unavailable.
-    outcome : int
-        Outcome of the model that the value belongs to; -1 where unavailable.
-    price : float
-        What was paid.
-    expected_saving : float
-        What was expected of asking.
-    posterior : tuple of float
-        P(class | everything so far) after the answer.
-
-    Examples
-    --------
-    >>> Answer("age", 47.0, 2, 0.01, 0.2, (0.3, 0.7)).price
-    0.01
-    """
-
-    name: str
-    value: float | str | None
-    outcome: int
-    price: float
-    expected_saving: float
-    posterior: tuple[float, ...]
-
 
 class Session:
     """A live case of a fitted `SequentialClassifier`; start one with its ``session()``.
+
+    It asks one question after the other. Any feature of the model may be answered at any time, asked for or not, and
+    what is known is not asked for. A policy of a fixed order skips what is known: beliefs and decisions use all of it,
+    while the policy goes on as if it might still have to be asked.
 
     Parameters
     ----------
@@ -91,57 +37,116 @@ class Session:
         A fitted classifier.
     key : str or int, optional
         Name of the case, from which a randomised policy draws its lot; None: at random.
+    known : mapping of str to value, optional
+        What is known at the start, by feature, as for `observe`; None and NaN are left out. It costs nothing. Features
+        that a selector left out change nothing.
+    first : sequence of str
+        Features or bundles that are asked in any case, in this order, before the policy is asked.
+
+    Raises
+    ------
+    ValueError
+        If a name is no feature, or a value is wrong.
 
     Examples
     --------
     >>> import numpy as np
     >>> from seqclass import SequentialClassifier
     >>> X = np.array([[0.0, 5.0], [0.1, 4.0], [0.9, 5.0], [1.0, 4.0]] * 10)
-    >>> case = SequentialClassifier().fit(X, [0, 0, 1, 1] * 10).session()
+    >>> clf = SequentialClassifier().fit(X, [0, 0, 1, 1] * 10)
+    >>> case = clf.session()
     >>> case.next_feature.name
     'x0'
     >>> case.observe("x0", 0.95)
     >>> int(case.decision), case.next_feature
     (1, None)
+    >>> case = clf.session(known={"x0": 0.1})
+    >>> int(case.decision), case.next_feature, case.cost
+    (0, None, 0.0)
     """
 
-    def __init__(self, classifier: SequentialClassifier, key: str | int | None = None) -> None:
+    def __init__(
+        self,
+        classifier: SequentialClassifier,
+        key: str | int | None = None,
+        *,
+        known: Mapping[str, Any] | None = None,
+        first: Sequence[str] = (),
+    ) -> None:
         self._classifier = classifier
+        self._questions = Questions(classifier, all_questions(classifier))
+        if isinstance(first, str):
+            raise ValueError(f"first must be a list of names, got {shown(first)}.")
+        self._first = [self._number(name) for name in first]
         self._start(_draw_lot(classifier.policy_, key))
+        for name, value in without_missing(known or {}).items():
+            if self._is_used(name):
+                self.observe(name, value, known=True)
 
     def _start(self, lot: int) -> None:
-        begun, _ = self._classifier.policy_.begin()
-        self._lot = lot
-        self._states: list[InformationState] = [begun[np.array([lot])]]
+        self._lot, begun = lot, self._classifier.policy_.begin()[0]
+        self._cases = [Case(self._questions.problem.begin(), begun[np.array([lot])])]
         self._answers: list[Answer] = []
 
     @property
     def next_feature(self) -> Question | None:
-        """The feature to acquire next; None where it is time to decide."""
-        info, policy = self._states[-1], self._classifier.policy_
-        question = int(policy.act(info)[0])
+        """The question to ask next; None where it is time to decide."""
+        case, policy = self._cases[-1], self._classifier.policy_
+        pending = [question for question in self._first if case.facts.open[0, question]]
+        if pending:
+            return self._describe(pending[0], float(savings(case.facts)[pending[0]]))
+        question = int(policy.act(case.info)[0])
         if question == DECIDE:
             return None
-        saving = float(expected_saving(policy, info)[0])
-        column = int(self._classifier.support_[policy.problem.features[question]])
-        name = self._classifier.feature_name(column)
-        return Question(name, column, float(info.price[0]), saving, self._categories(column))
+        return self._describe(question, float(expected_saving(policy, case.info)[0]))
+
+    def suggestions(self, n: int = 3) -> list[Question]:
+        """The most promising questions, the best first.
+
+        The first one is the policy's, as long as it goes on. Of the others the expected saving is that of asking one
+        more question and deciding then, which may be negative where only several questions together pay.
+
+        Parameters
+        ----------
+        n : int
+            How many at most.
+
+        Returns
+        -------
+        list of Question
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from seqclass import SequentialClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> case = SequentialClassifier().fit(X, y).session(known={"mean radius": 12.0})
+        >>> [question.name for question in case.suggestions(2)]
+        ['worst concave points', 'worst perimeter']
+        """
+        check_integer(n, "n", 1)
+        facts, asked = self._cases[-1].facts, self.next_feature
+        saving = savings(facts)
+        best = [self._describe(int(q), float(saving[q])) for q in np.argsort(-saving, kind="stable")[: n + 1]]
+        if asked is not None:
+            best = [asked, *(question for question in best if question.name != asked.name)]
+        return [question for question in best if not np.isneginf(question.expected_saving)][:n]
 
     @property
     def posterior(self) -> FloatArray:
         """P(class | everything observed), shape (n_classes,)."""
-        return np.array(self._states[-1].belief[0])
+        return np.array(self._cases[-1].facts.belief[0])
 
     @property
     def decision(self) -> Any:
         """The cheapest decision as things stand, a label of ``decisions_``."""
-        index = self._classifier.policy_.decide(self._states[-1].belief)[0]
+        index = self._classifier.policy_.decide(self._cases[-1].facts.belief)[0]
         return self._classifier.decisions_[index]
 
     @property
     def expected_cost(self) -> float:
         """Expected cost of deciding now, prices left out."""
-        return float(self._states[-1].stopping_cost[0])
+        return float(self._cases[-1].facts.stopping_cost[0])
 
     @property
     def cost(self) -> float:
@@ -150,46 +155,106 @@ class Session:
 
     @property
     def n_features(self) -> int:
-        """Features acquired so far."""
-        return sum(answer.outcome >= 0 for answer in self._answers)
+        """Features acquired so far, those of bundles counted one by one; what was known is not among them."""
+        return sum(n_shown(answer) for answer in self._answers if not answer.known)
 
     @property
     def history(self) -> tuple[Answer, ...]:
         """The answers so far."""
         return tuple(self._answers)
 
-    def observe(self, name: str, value: Any) -> None:
-        """Answer the question that was asked.
+    def observe(self, name: str, value: Any, *, strict: bool = False, known: bool = False) -> None:
+        """Answer a question, which need not have been asked.
 
         Parameters
         ----------
         name : str
-            The feature; it must be the one that `next_feature` asks for.
-        value : float or str
-            Its raw value, or its category.
+            The feature or bundle.
+        value : float or str, or mapping of str to float or str
+            Its raw value, or its category. One that training never showed is refused, or taken as missing where the
+            classifier has ``handle_unknown="missing"``. Of a bundle, the values by feature; those left out are missing.
+            A feature of a bundle by itself stands for the bundle with all others missing.
+        strict : bool
+            Whether to refuse a number outside of `training_range`, which may be a slip of the pen.
+        known : bool
+            Whether it was known beforehand, and so costs nothing.
 
         Raises
         ------
         ValueError
-            If another feature was asked for, or the value is no number (or no known category).
+            If it is no feature of the model, or was answered before, or the value is no number (or no known category),
+            or outside of the training range and ``strict``.
         """
-        question = self._asked(name)
-        self._advance(question, value, self._outcome(question, value))
+        question = self._number(name)
+        values = self._questions.values(question, name, value)
+        if strict and (note := " ".join(filter(None, (self.unusual(*one) for one in values.items())))):
+            raise ValueError(note)
+        shown_by = {feature.name: feature for feature in self._questions.features(question)}
+        outcomes = [-1 if f.name not in values else self._outcome(f, values[f.name]) for f in shown_by.values()]
+        bundle = self._questions.problem.bundle(question)
+        outcome = outcomes[0] if bundle is None else int(bundle.encode([outcomes])[0])
+        told = {key: str(v) if shown_by[key].categories else float(v) for key, v in values.items()}
+        self._advance(question, next(iter(told.values())) if bundle is None else told, outcome, known=known)
+
+    def training_range(self, name: str) -> tuple[float, float] | None:
+        """Smallest and largest value that a feature had in training.
+
+        Parameters
+        ----------
+        name : str
+            A feature of the model.
+
+        Returns
+        -------
+        tuple of float, or None
+            None for a category, and where the model does not know: it was saved by seqclass 0.1, or saw no value.
+
+        Raises
+        ------
+        ValueError
+            If it is none.
+        """
+        feature = self._feature(name)
+        return None if feature.categories else self._classifier.coder_.training_range(feature.column)
+
+    def categories(self, name: str) -> tuple[str, ...]:
+        """What a categorical feature of the model may be; empty for a number."""
+        return self._feature(name).categories
+
+    def unusual(self, name: str, value: Any) -> str:
+        """Say that a number is outside of `training_range`; nothing where it is not.
+
+        Parameters
+        ----------
+        name : str
+            A feature of the model.
+        value : float or str
+            Its raw value.
+
+        Returns
+        -------
+        str
+            A sentence, or "".
+        """
+        known = self.training_range(name)
+        if known is None or known[0] <= (number := finite(name, value)) <= known[1]:
+            return ""
+        return f"{number:.6g} is outside of what training showed of {shown(name)}, {known[0]:.6g} to {known[1]:.6g}."
 
     def unavailable(self, name: str) -> None:
-        """Say that the feature that was asked for cannot be had; the belief stays as it is.
+        """Say that a feature or bundle cannot be had; the belief stays as it is.
 
         Parameters
         ----------
         name : str
-            The feature; it must be the one that `next_feature` asks for.
+            The feature or bundle.
 
         Raises
         ------
         ValueError
-            If another feature was asked for.
+            If it is none of the model, or was answered before.
         """
-        self._advance(self._asked(name), None, -1)
+        self._advance(self._number(name), None, -1)
 
     def undo(self) -> None:
         """Take the last answer back.
@@ -202,7 +267,7 @@ class Session:
         if not self._answers:
             raise ValueError("there is no answer to take back.")
         self._answers.pop()
-        self._states.pop()
+        self._cases.pop()
 
     def to_json(self) -> str:
         """Return the session as JSON text, for ``SequentialClassifier.session(saved)``.
@@ -211,11 +276,8 @@ class Session:
         -------
         str
         """
-        answers = [[answer.name, answer.value] for answer in self._answers]
-        content = {"format": _FORMAT, "version": 1, "model": self._fingerprint(), "answers": answers}
-        if self._lot:
-            content["lot"] = self._lot
-        return json.dumps(content)
+        first = [self._questions.name(question) for question in self._first]
+        return write_session(fingerprint(self._classifier), self._lot, first, self._answers)
 
     def restore(self, saved: str) -> None:
         """Take up a saved session where it was left; nothing changes if that fails.
@@ -230,95 +292,76 @@ class Session:
         ValueError
             If the text is no session, or one of another model.
         """
-        try:
-            content = json.loads(saved)
-            lot = int(content.get("lot", 0))
-            known = content["format"] == _FORMAT and content["version"] == 1 and lot >= 0
-            answers = [(str(name), value) for name, value in content["answers"]]
-        except (ValueError, KeyError, TypeError, AttributeError):
-            known = False
-        if not known:
-            raise ValueError("this is not a saved session, or one of a newer seqclass.")
-        if content.get("model") != self._fingerprint():
+        told = read_session(saved, len(self._classifier.policy_.begin()[1]))
+        if told.model != fingerprint(self._classifier):
             raise ValueError("this session was saved with another model.")
-        fresh = Session(self._classifier)
-        fresh._start(lot)
-        for name, value in answers:
+        fresh = Session(self._classifier, first=told.first)
+        fresh._start(told.lot)
+        for name, value, known in told.answers:
             if value is None:
                 fresh.unavailable(name)
             else:
-                fresh.observe(name, value)
-        self._lot, self._states, self._answers = fresh._lot, fresh._states, fresh._answers
+                fresh.observe(name, value, known=known)
+        self._first, self._lot, self._cases, self._answers = fresh._first, fresh._lot, fresh._cases, fresh._answers
 
-    def _asked(self, name: str) -> Question:
-        question = self.next_feature
-        if question is None:
-            raise ValueError(f"nothing more is asked for: decide, the decision is {self.decision!r}.")
-        if name != question.name:
-            raise ValueError(
-                f"feature {name!r} was not asked for; the next one is {question.name!r}: observe it or call it "
-                "unavailable."
-            )
-        return question
+    def _describe(self, question: int, saving: float) -> Question:
+        facts = self._cases[-1].facts
+        prices = facts.prices
+        return self._questions.describe(question, float(prices[0, question]), saving)
 
-    def _outcome(self, question: Question, value: Any) -> int:
+    def _is_used(self, name: str) -> bool:
+        """Whether the model knows a feature; where a selector left it out, it does not."""
+        if name in self._questions.numbers:
+            return True
+        clf = self._classifier
+        if name in map(clf.feature_name, range(clf.n_features_in_)):
+            return False
+        raise ValueError(self._unknown(name))
+
+    def _feature(self, name: str) -> Feature:
+        features = self._questions.features(self._number(name))
+        for feature in features:
+            if feature.name == name:
+                return feature
+        raise ValueError(f"{shown(name)} is a bundle; its features are {listed(f.name for f in features)}.")
+
+    def _number(self, name: str) -> int:
+        found = self._questions.numbers.get(name)
+        if found is None:
+            raise ValueError(self._unknown(name))
+        return found
+
+    def _unknown(self, name: Any) -> str:
+        return f"{shown(name)} is no feature of this model; {near(str(name), list(self._questions.numbers))}"
+
+    def _outcome(self, feature: Feature, value: Any) -> int:
         encoder = self._classifier.encoder_
-        if question.categories and encoder is not None:
-            name = encoder.columns_[question.column]
-            number = encoder.code(name, value)
+        if feature.categories and encoder is not None:
+            number = encoder.code(encoder.columns_[feature.column], value, self._classifier.handle_unknown)
         else:
-            try:
-                number = float(value)
-            except (TypeError, ValueError):
-                raise ValueError(f"feature {question.name!r} must be a number, got {value!r}.") from None
-            if not np.isfinite(number):
-                raise ValueError(
-                    f"feature {question.name!r} must be finite, got {value!r}; call it unavailable if it is."
-                )
-        return self._classifier.coder_.code_value(question.column, number)
+            number = finite(feature.name, value)
+        return self._classifier.coder_.code_value(feature.column, number)
 
-    def _advance(self, question: Question, value: Any, outcome: int) -> None:
-        info = self._states[-1]
-        charged = self._classifier.charge_missing
-        following = info.update(np.array([outcome]), charge_missing=charged)
-        paid = outcome >= 0 or charged
-        if value is not None:
-            value = str(value) if question.categories else float(value)
-        self._states.append(following)
+    def _advance(self, question: int, value: Any, outcome: int, *, known: bool = False) -> None:
+        case, name = self._cases[-1], self._questions.name(question)
+        if not case.facts.open[0, question]:
+            raise ValueError(f"{shown(name)} was answered before; take that back by undo().")
+        asked = self.next_feature
+        saving = asked.expected_saving if asked is not None and asked.name == name else savings(case.facts)[question]
+        paid = not known and (outcome >= 0 or self._classifier.charge_missing)
+        following = case.learn(question, outcome, known=known, charge_missing=self._classifier.charge_missing)
+        self._cases.append(following)
         self._answers.append(
             Answer(
-                question.name,
+                name,
                 value,
                 outcome,
-                question.price if paid else 0.0,
-                question.expected_saving,
-                tuple(float(p) for p in following.belief[0]),
+                float(case.facts.prices[0, question]) if paid else 0.0,
+                float(saving),
+                tuple(float(p) for p in following.facts.belief[0]),
+                known,
             )
         )
-
-    def _categories(self, column: int) -> tuple[str, ...]:
-        encoder = self._classifier.encoder_
-        if encoder is None:
-            return ()
-        return tuple(encoder.categories_.get(encoder.columns_[column], np.array([], dtype=str)).tolist())
-
-    def _fingerprint(self) -> str:
-        problem = self._classifier.problem_
-        digest = hashlib.sha256()
-        for part in (problem.prior, problem.prices, problem.decision_costs, self._classifier.order_):
-            digest.update(np.ascontiguousarray(part).tobytes())
-        probability = self._classifier.policy_.begin()[1]
-        if len(probability) > 1:
-            digest.update(probability.tobytes())
-        horizon = min(self._classifier.policy_.n_stages, 16)
-        likelihood = getattr(problem, "likelihoods", ())
-        for stage in range(min(horizon, len(likelihood))):
-            digest.update(np.ascontiguousarray(likelihood[stage]).tobytes())
-        model = getattr(problem, "model", None)
-        if model is not None:
-            # its likelihoods are worked out when they are asked for: what it has learnt stands for them
-            _digest(digest, model)
-        return digest.hexdigest()[:16]
 
 
 def expected_saving(policy: Policy, info: InformationState) -> FloatArray:
@@ -344,29 +387,6 @@ def expected_saving(policy: Policy, info: InformationState) -> FloatArray:
     array([0.25])
     """
     return np.asarray(info.stopping_cost - policy.continuation_cost(info))
-
-
-def _digest(digest: Any, value: Any) -> None:
-    """Take in what a model has learnt, by its attributes, however they are nested."""
-    if isinstance(value, np.ndarray) and value.dtype != object:
-        digest.update(f"{value.dtype.str}{value.shape}".encode())
-        digest.update(np.ascontiguousarray(value).tobytes())
-    elif isinstance(value, (list, tuple, np.ndarray)):
-        digest.update(f"[{len(value)}".encode())
-        for item in value:
-            _digest(digest, item)
-    elif isinstance(value, dict):
-        for name in sorted(value, key=str):
-            digest.update(f"{name}:".encode())
-            _digest(digest, value[name])
-    elif isinstance(value, BaseEstimator):
-        # not what merely speeds it up, nor timings, which differ from run to run
-        kept = {k: v for k, v in value.__getstate__().items() if not k.startswith("_")}
-        for name in ("timings_", "structure"):
-            kept.pop(name, None)
-        _digest(digest, kept)
-    elif value is None or isinstance(value, (bool, int, float, complex, str, np.generic)):
-        digest.update(repr(value.item() if isinstance(value, np.generic) else value).encode())
 
 
 def _draw_lot(policy: Policy, key: str | int | None) -> int:

@@ -81,3 +81,32 @@ def test_save_and_resume(numbers: str, model: str, run: Any, refuses: Any) -> No
     assert "not a saved session" in refuses("ask", model, "--resume", numbers)
     assert "there is no file" in refuses("ask", model, "--resume", "missing.json")
     assert "no folder" in refuses("ask", model, "--save", "nowhere/case.json")
+
+
+def test_known_first_and_others(numbers: str, run: Any, refuses: Any) -> None:
+    result = run("ask", numbers, "--known", "x1=10.5")
+    assert "Decision: 1" in result.stdout
+    assert "Acquired 0 features at a price of 0; " in result.stdout
+    result = run("ask", numbers, "--first", "x0", answers="best\nx1 = 10.5\n1.2\n")
+    assert result.stdout.count("1. x0") == 1
+    assert "  x1: price 0.01, expected to save" in result.stdout
+    assert "(x1 = 10.5, x0 = 1.2)" in result.stdout
+    for wrong, words in (("x7=1", "no feature of this model"), ("x1", "NAME=VALUE"), ("x1=a", "must be a number")):
+        assert words in refuses("ask", numbers, "--known", wrong)
+    assert "no feature of this model" in refuses("ask", numbers, "--first", "x7")
+    run("ask", numbers, "--known", "x0=0.5", "--save", "case.json", answers="quit\n")
+    assert "Decision: 1" in run("ask", numbers, "--resume", "case.json", answers="10.5\n").stdout
+    assert "new case" in refuses("ask", numbers, "--resume", "case.json", "--known", "x1=1")
+
+
+def test_bundles(folder: Path, run: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    X = np.column_stack([y + 0.6 * rng.random(300), 10.0 * y + rng.random(300)])
+    seqclass.SequentialClassifier(bundles={0: "blood", 1: "blood"}).fit(X, y).save("bundle.seq")
+    result = run("ask", "bundle.seq", answers="1\n0.9, ?\n")
+    assert "1. blood" in result.stdout
+    assert "shows x0, x1" in result.stdout or "shows x1, x0" in result.stdout
+    assert "give 2 values, commas between, of" in result.stdout
+    assert "Decision: " in result.stdout
+    assert "(blood = (x" in result.stdout

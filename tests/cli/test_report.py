@@ -100,7 +100,7 @@ def test_a_method_with_a_name_on_a_file(folder: Path, run: Any) -> None:
     [
         (["nothing.db"], "there is no file nothing.db."),
         (["data.csv"], "data.csv cannot be read as a run"),
-        (["run.db", "-o", "run.db"], "is the run itself"),
+        (["run.db", "-o", "run.db"], "run.db is read; name another file to write."),
         (["run.db", "-o", "no/page.html"], "there is no folder no"),
         (
             ["run.db", "--explore", "iris", "tree"],

@@ -237,7 +237,7 @@ def test_bundles_in_every_form(table: Path) -> None:
         ("c.json", '{"feature_costs": [1]}', "1 entries for 2 features"),
         ("c.json", '{"feature_costs": [1, "a"]}', "'colour' has 'a'"),
         ("c.json", '{"feature_costs": [1, -1]}', "'colour' has -1"),
-        ("c.json", '{"feature_costs": 1, "decision_costs": [[0, 1]]}', r"decision_costs \(rows: a, b"),
+        ("c.json", '{"feature_costs": 1, "decision_costs": [[0, 1]]}', r"decision_costs \(rows: 'a', 'b'"),
         ("c.json", '{"groups": ["a", "a"], "discounted_costs": 1}', "discounts but no prices"),
     ],
 )

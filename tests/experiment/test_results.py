@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from seqclass.experiment import Results
+from seqclass.experiment._keys import key_of
 from seqclass.experiment._store import opened
 from seqclass.statistics import friedman_test, mean_interval, win_tie_loss
 
@@ -232,11 +233,12 @@ def test_one_method_is_nothing_to_compare(tmp_path: Path) -> None:
 def test_a_file_can_be_read_while_it_is_written(results: Results) -> None:
     with opened(results.path, create=True) as store:
         labels = {"data": "new", "method": "a", "price": 0.1, "seed": 0, "fold": 0}
-        store.plan([("new", labels, {"x": 1})])
+        new = key_of({"x": 1})
+        store.plan([(new, labels, {"x": 1})])
         assert results.n_missing == 1
-        store.put("new", {"accuracy": 1.0, "error": ""})
-        assert results.table().loc["new", "accuracy"] == 1.0
-        assert results.settings("new") == {"x": 1}
+        store.put(new, {"accuracy": 1.0, "error": ""})
+        assert results.table().loc[new, "accuracy"] == 1.0
+        assert results.settings(new) == {"x": 1}
     assert sorted(file.name for file in results.path.parent.iterdir()) == ["a.run"]
     assert results.path.read_bytes()[18] == 1  # no log is wanted by whoever reads the file now
     with opened(results.path) as reader, opened(results.path, create=True):

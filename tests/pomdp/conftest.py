@@ -128,7 +128,7 @@ def _distribution(rng: np.random.Generator, n_outcomes: int, n_classes: int, zer
     return [[float(p) for p in row] for row in table]
 
 
-KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions")
+KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions", "sharp")
 
 
 def random_case(
@@ -151,6 +151,11 @@ def random_case(
     if kind == "useless":
         for stage in rng.choice(n_stages, size=(n_stages + 1) // 2, replace=False):
             tables[stage] = [[[row[0]] * n_classes for row in table] for table in tables[stage]]
+    if kind == "sharp":  # each outcome points to one class, all but for certain
+        for stage, v in enumerate(n_outcomes):
+            near = np.full((v, n_classes), 0.002 / v)
+            near[np.arange(n_classes) % v, np.arange(n_classes)] += 0.998
+            tables[stage] = [near.tolist() for _ in range(sizes[stage])]
     prices = rng.random(n_stages) * 0.08
     if kind == "free":
         prices[rng.random(n_stages) < 0.6] = 0.0

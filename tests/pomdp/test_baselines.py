@@ -7,14 +7,17 @@ import pytest
 from sklearn.base import clone
 
 from seqclass.pomdp import (
+    DECIDE,
     AcquireAll,
     DecideNow,
     FirstK,
     Lookahead,
     PosteriorThreshold,
+    TableProblem,
     evaluate,
     optimal_cost,
 )
+from seqclass.pomdp.information import TIE
 
 RULES = [DecideNow(), AcquireAll(), FirstK(2), PosteriorThreshold(0.8), Lookahead(1), Lookahead(2), Lookahead(3)]
 KINDS = ["plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions"]
@@ -66,7 +69,7 @@ def test_lookahead_is_what_recursion_finds(depth, make_case):
             wanted = [look(case, depth, s, j, c) / sum(j) for s, j, c in frontier]
             np.testing.assert_allclose(policy.continuation_cost(info), wanted, atol=1e-12)
             stop = [case.stop(j) / sum(j) for _, j, _ in frontier]
-            np.testing.assert_array_equal(policy.act(info) >= 0, np.array(wanted) < np.array(stop) - case.problem.tie)
+            np.testing.assert_array_equal(policy.act(info) >= 0, np.array(wanted) < np.array(stop) * (1 - TIE))
             branches = [(row, *b) for row, (s, j, c) in enumerate(frontier) for b in case.successors(s, j, c)]
             info = info.update(np.array([b[1] for b in branches]), np.array([b[0] for b in branches]))
             frontier = [(info.stage, b[2], b[3]) for b in branches]
@@ -135,3 +138,15 @@ def test_simulated_certificate_of_a_long_problem(repeated):
 def test_wrong_settings_are_refused(rule, repeated):
     with pytest.raises(ValueError, match=r"k must|threshold must|depth must|certificate_paths must"):
         rule.solve(repeated(2))
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("depth", [1, 2])
+def test_look_ahead_stops_at_a_tie(depth: int, free: bool) -> None:
+    """What saves its price to the digit is not asked for; what saves a little more is."""
+    table = np.array([[[0.9, 0.2], [0.1, 0.8]]])
+    for price, question in ((0.35, DECIDE), (0.35 - 1e-9, 0), (0.35 + 1e-9, DECIDE)):
+        problem = TableProblem([0.5, 0.5], table, price, free=free)
+        assert Lookahead(depth, certificate_paths=0).solve(problem).act(problem.begin()).tolist() == [question]
+    twice = TableProblem([0.5, 0.5], np.repeat(table, 2, axis=0), 0.1, free=True)
+    assert Lookahead(depth, certificate_paths=0).solve(twice).act(twice.begin()).tolist() == [0]

@@ -21,7 +21,7 @@ from seqclass.pomdp import (
     sawtooth_lower_bound,
 )
 
-KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions")
+KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions", "sharp")
 SLACK = 1e-9
 
 

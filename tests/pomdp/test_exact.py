@@ -20,7 +20,7 @@ from seqclass.pomdp.solvers.exact._pruning import pruned_sum
 from seqclass.pomdp.solvers.exact._vertices import Budget, linear_support, values_of, vertices
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "golden" / "pomdp" / "problem.json"
-KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions")
+KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions", "sharp")
 
 
 def random_problem(n_classes, n_outcomes, n_stages, price=0.01, seed=0):

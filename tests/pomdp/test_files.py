@@ -581,3 +581,14 @@ def _compare(ours: SimpleNamespace, theirs: SimpleNamespace) -> None:
     np.testing.assert_allclose(ours.R, theirs.R, atol=1e-8)
     np.testing.assert_array_equal(ours.T, theirs.T)
     np.testing.assert_allclose(ours.O, theirs.O, atol=1e-8)
+
+
+@pytest.mark.parametrize("text", ["<SparseVector action='0'></SparseVector>" * n for n in (1, 3000)])
+def test_a_vector_claims_no_more_than_the_problem_has(tmp_path: Path, text: str) -> None:
+    problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    path = tmp_path / "a.policy"
+    path.write_text(f"<Policy><AlphaVector vectorLength='1000000000000'>{text}</AlphaVector></Policy>")
+    with pytest.raises(
+        ValueError, match="vectorLength=1000000000000 is more than the problem or the file accounts for"
+    ):
+        read_policy(path, problem)

@@ -137,6 +137,33 @@ def test_nearest_reads_the_nearest_point(make_case, oracle):
     assert max(coarse) > max(fine)
 
 
+def test_nearest_is_the_recursion_on_grid_points(make_case):
+    """As published: values are read at the nearest point, and nowhere between points."""
+
+    def value(case, points, stage, joint):
+        if stage == len(case.prices):
+            return case.stop(joint)
+        belief = np.array(joint) / sum(joint)
+        nearest = points[((points - belief) ** 2).sum(axis=1).argmin()].tolist()
+        go_on = case.prices[stage]
+        for _, following, _ in case.successors(stage, nearest, 0):
+            go_on += value(case, points, stage + 1, following)
+        return sum(joint) * min(case.stop(nearest), go_on)
+
+    differs = 0
+    for seed in range(8):
+        case = make_case(seed, n_classes=2, n_stages=3)
+        nearest, between = (
+            GridValueIteration(7, interpolation=kind, certificate_paths=0).solve(case.problem).values
+            for kind in ("nearest", "freudenthal")
+        )
+        for start in ([0.0, 1.0], [3 / 7, 4 / 7], [6 / 7, 1 / 7]):
+            read = nearest.value(0, np.array([start]))[0]
+            assert read == pytest.approx(value(case, nearest.grid.points, 0, start), abs=1e-9)
+            differs += abs(read - between.value(0, np.array([start]))[0]) > 1e-6
+    assert differs > 8
+
+
 def test_contexts_are_problems_of_their_own(make_case):
     """Two problems side by side, told apart by the first, free outcome, have their values side by side."""
     rng = np.random.default_rng(0)

@@ -16,7 +16,7 @@ from seqclass.pomdp.alpha.points import Points, merged, sample_beliefs
 from seqclass.pomdp.solvers import _perseus_rounds
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "golden" / "pomdp" / "problem.json"
-KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions")
+KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions", "sharp")
 
 
 def at_prior(policy):

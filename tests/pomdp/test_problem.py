@@ -84,6 +84,15 @@ def test_impossible_and_unknown_outcomes_are_named():
             info.update(np.array([0, bad]))
 
 
+def test_settled_up_to_one_price_and_no_further():
+    """A feature that tells the class, worth its price by little, or not by little."""
+    sure = np.eye(2)[None]
+    for price, settled in ((0.1199, False), (0.1201, True)):
+        info = TableProblem([0.88, 0.12], sure, price).begin()
+        assert info.settled.tolist() == [settled]
+    assert not TableProblem([0.88, 0.12], sure, 0.0).begin().settled[0]
+
+
 def test_settled_only_where_stopping_is_optimal(make_case, oracle):
     settled = 0
     for seed in range(40):

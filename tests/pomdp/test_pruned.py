@@ -42,7 +42,7 @@ def acts_alike(policy, rng, n=120):
     plain = LookaheadPolicy(policy.values)
     bought = stopped = 0
     for info in walk(policy.problem, n, rng):
-        expected = plain.continuation_cost(info) < info.stopping_cost - policy.problem.tie
+        expected = plain.continuation_cost(info) < info.to_beat
         acted = policy.act(info)
         np.testing.assert_array_equal(acted != DECIDE, expected & ~info.settled)
         assert (acted[acted != DECIDE] == info.stage).all()

@@ -16,8 +16,10 @@ from seqclass._arrays import FloatArray, IntArray, chunks, smallest_int
 from seqclass._validation import check_integer
 from seqclass.bn._checks import (
     Codes,
+    blank_sparse,
     check_codes,
     check_labels,
+    check_likelihood,
     check_n_outcomes,
     check_weights,
     resolve_prior,
@@ -150,7 +152,7 @@ class ObservationModel(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
                 [0.333, 0.75 ]]])
         """
         feature, evidence = self._check_query(feature, evidence)
-        return self._likelihood(feature, evidence)
+        return self._shaped(feature, evidence)
 
     def predictive(self, feature: int, evidence: Any) -> FloatArray:
         """P(outcome of the feature | evidence).
@@ -175,7 +177,7 @@ class ObservationModel(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         """
         feature, evidence = self._check_query(feature, evidence)
         belief = self._posterior(evidence)
-        return np.asarray((self._likelihood(feature, evidence) @ belief[:, :, None])[:, :, 0])
+        return np.asarray((self._shaped(feature, evidence) @ belief[:, :, None])[:, :, 0])
 
     def posterior(self, evidence: Any) -> FloatArray:
         """P(class | evidence).
@@ -242,7 +244,7 @@ class ObservationModel(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
 
     def stage_likelihood(self, feature: int, state: Any) -> FloatArray:
         """P(outcome of the feature | what the state has seen, class); like :meth:`likelihood`, unchecked."""
-        return self._likelihood(feature, state)
+        return self._shaped(feature, state)
 
     def advance(self, feature: int, state: Any, outcome: npt.ArrayLike) -> Any:
         """State after the feature's outcome was seen; the state passed in stays valid.
@@ -364,7 +366,7 @@ class ObservationModel(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
             for feature in np.flatnonzero((known >= 0).any(axis=0)):
                 at = np.flatnonzero(known[:, feature] >= 0)
                 outcome = known[at, feature].astype(np.intp)
-                likelihood = self._likelihood(int(feature), seen[at])
+                likelihood = self._shaped(int(feature), seen[at])
                 joint = belief[rows][at] * likelihood[np.arange(len(at)), outcome]
                 total = joint.sum(axis=1, keepdims=True)
                 if not total.all():
@@ -372,6 +374,11 @@ class ObservationModel(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
                 belief[rows.start + at] = joint / total
                 seen[:, feature] = known[:, feature]
         return belief
+
+    def _shaped(self, feature: int, evidence: Any) -> FloatArray:
+        """What `_likelihood` gives, if it is of the shape that it must have."""
+        wanted = (evidence.shape[0], int(self.n_outcomes_[feature]), len(self.classes_))
+        return check_likelihood(self._likelihood(feature, evidence), wanted, f"{type(self).__name__}._likelihood")
 
     def _raise_impossible(self, feature: int, outcome: int) -> NoReturn:
         raise ValueError(
@@ -390,7 +397,7 @@ class ObservationModel(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         feature = check_integer(feature, "feature", 0, self.n_features_in_ - 1)
         evidence = self._check_evidence(evidence)
         if sparse.issparse(evidence):
-            evidence = _blank_sparse(evidence, feature)
+            evidence = blank_sparse(evidence, feature)
         elif (evidence[:, feature] >= 0).any():
             evidence = evidence.copy()
             evidence[:, feature] = -1
@@ -408,14 +415,3 @@ class ObservationModel(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
                 f"its outcomes are 0..{n_outcomes - 1} (-1 where it is missing)"
             )
         return seen
-
-
-def _blank_sparse(evidence: Any, feature: int) -> Any:
-    """Set a column of a CSR matrix to -1."""
-    n = evidence.shape[0]
-    blank = evidence.tocoo()
-    keep = blank.col != feature
-    data = np.concatenate([blank.data[keep], np.full(n, -1, evidence.dtype)])
-    row = np.concatenate([blank.row[keep], np.arange(n)])
-    column = np.concatenate([blank.col[keep], np.full(n, feature)])
-    return type(evidence)((data, (row, column)), shape=evidence.shape)

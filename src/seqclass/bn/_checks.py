@@ -9,8 +9,8 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass._validation import check_choice, check_costs, check_distribution, plain_labels
+from seqclass._arrays import FloatArray, IntArray, unmasked
+from seqclass._validation import check_choice, check_distribution, check_not_negative, plain_labels
 
 #: A discretised matrix: integer ndarray or scipy CSR of outcome codes, -1 where nothing is known.
 Codes = Any
@@ -56,7 +56,9 @@ def check_codes(X: Any, *, n_outcomes: Any = None, n_features: int | None = None
             X = X.copy()
             X.sum_duplicates()
     else:
-        X = np.asarray(X)
+        if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "iub":
+            X = unmasked(X.astype(np.int64), -1)
+        X = np.asarray(unmasked(X))
     if X.ndim != 2:
         raise ValueError(f"{name} must have two dimensions (rows, features), got shape {X.shape}")
     if X.dtype.kind not in "iub":
@@ -171,7 +173,7 @@ def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     """
     if sample_weight is None:
         return None
-    weight = check_costs(sample_weight, "sample_weight", (n_rows,))
+    weight = check_not_negative(sample_weight, "sample_weight", (n_rows,))
     if not weight.any():
         raise ValueError("sample_weight must not be zero for all rows.")
     return weight
@@ -207,3 +209,28 @@ def resolve_prior(prior: Any, class_count: FloatArray) -> FloatArray:
         check_choice(prior, "prior", ("uniform",))
         return np.full(n_classes, 1.0 / n_classes)
     return check_distribution(prior, n_classes, "prior")
+
+
+def check_likelihood(found: FloatArray, wanted: tuple[int, int, int], method: str) -> FloatArray:
+    """Check the shape of what a model gives as P(outcome | evidence, class).
+
+    Raises
+    ------
+    ValueError
+        If it is not of shape (n_rows, n_outcomes, n_classes); the message names the method.
+    """
+    if np.shape(found) != wanted:
+        got = np.shape(found)
+        raise ValueError(f"{method} must give an array of shape {wanted}: rows, outcomes, classes; it gave {got}.")
+    return found
+
+
+def blank_sparse(evidence: Any, feature: int) -> Any:
+    """Set a column of a CSR matrix to -1."""
+    n = evidence.shape[0]
+    blank = evidence.tocoo()
+    keep = blank.col != feature
+    data = np.concatenate([blank.data[keep], np.full(n, -1, evidence.dtype)])
+    row = np.concatenate([blank.row[keep], np.arange(n)])
+    column = np.concatenate([blank.col[keep], np.full(n, feature)])
+    return type(evidence)((data, (row, column)), shape=evidence.shape)

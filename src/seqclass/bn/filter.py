@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from seqclass._arrays import BoolArray, FloatArray
+from seqclass._arrays import BoolArray, FloatArray, unmasked
 from seqclass._information import adjusted_mutual_information, chance_p_values
 from seqclass._outcomes import check_outcomes
 from seqclass._support import SupportMixin
@@ -129,7 +129,7 @@ class InformationFilter(SupportMixin, BaseEstimator):  # type: ignore[misc]
         self._check_settings()
         if y is None:
             raise ValueError("InformationFilter requires y to be passed, but the target y is None.")
-        X, y = validate_data(self, X, y, accept_sparse=("csr", "csc"), ensure_all_finite=False)
+        X, y = validate_data(self, unmasked(X), y, accept_sparse=("csr", "csc"), ensure_all_finite=False)
         labels = check_labels(y, X.shape[0])
         codes = check_outcomes(X)
         self.scores_: FloatArray = adjusted_mutual_information(codes, labels)

@@ -6,11 +6,13 @@ import errno
 import os
 import pkgutil
 import sys
+import warnings
 from typing import Any
 
 import click
 
 from seqclass import __version__
+from seqclass._messages import brief, shown
 from seqclass.cli._errors import end_sentence, sentence
 
 #: Where each command lives, and its line in the help: a command is loaded only when it is run.
@@ -73,8 +75,10 @@ class _Commands(click.Group):
             return super().main(*args, **settings)
         settings["standalone_mode"] = False
         try:
-            code = super().main(*args, **settings)
-            sys.stdout.flush()
+            with warnings.catch_warnings():
+                warnings.showwarning = _show_warning  # type: ignore[assignment]
+                code = super().main(*args, **settings)
+                sys.stdout.flush()
         except click.UsageError as error:
             code = _wrong_usage(error)
         except click.ClickException as error:
@@ -83,6 +87,9 @@ class _Commands(click.Group):
         except (click.Abort, KeyboardInterrupt):
             click.echo("Interrupted.", err=True)
             code = 130
+        except UnicodeEncodeError as error:
+            click.echo(f"Error: {_not_in_terminal(error)}", err=True)
+            code = 2
         except OSError as error:
             code = _broken_pipe() if error.errno == errno.EPIPE else _fault(error)
         except Exception as error:
@@ -90,10 +97,24 @@ class _Commands(click.Group):
         sys.exit(code if isinstance(code, int) else 0)
 
 
+def _show_warning(message: Warning | str, *_: Any) -> None:
+    """One line for a warning, without the place in the code."""
+    click.echo(f"Warning: {end_sentence(brief(' '.join(str(message).split())))}", err=True)
+
+
+def _not_in_terminal(error: UnicodeEncodeError) -> str:
+    return (
+        f"the output holds {shown(error.object[error.start : error.end])}, which {error.encoding} cannot write: set "
+        "PYTHONIOENCODING=utf-8, or write to a file with -o where there is that option."
+    )
+
+
 def _wrong_usage(error: click.UsageError) -> int:
     """One sentence, and where to read more."""
     command = "seqclass" if error.ctx is None else error.ctx.command_path
-    click.echo(f"Error: {end_sentence(error.format_message())} See '{command} --help'.", err=True)
+    click.echo(
+        f"Error: {end_sentence(brief(' '.join(error.format_message().split())))} See '{command} --help'.", err=True
+    )
     return error.exit_code
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._frames import FrameEncoder
+from seqclass._messages import shown
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._errors import InputError, near
 from seqclass.cli._format import count
@@ -68,9 +69,10 @@ def read_cases(clf: SequentialClassifier, path: Path, keep: tuple[str, ...] = ()
     if asked and not wanted:
         raise InputError(lacks(clf, path, names, int(clf.order_[0])))
     # a model that asks for nothing still has rows to decide
-    frame = read_frame(path, [*(wanted or names[:1]), *keep], text=categorical | (set(keep) - set(asked)))
-    X = frame[wanted]
-    return Cases(X, {name: i for i, name in enumerate(wanted)}, frame[list(keep)] if keep else None)
+    frame = read_frame(path, wanted or names[:1], text=categorical)
+    # what is copied is read once more, as it stands
+    kept = read_frame(path, keep, text=keep, verbatim=True)[list(keep)] if keep else None
+    return Cases(frame[wanted], {name: i for i, name in enumerate(wanted)}, kept)
 
 
 def _from_arrays(clf: SequentialClassifier, path: Path) -> Cases:
@@ -87,13 +89,22 @@ def _from_arrays(clf: SequentialClassifier, path: Path) -> Cases:
     return Cases(arrays.X, None)
 
 
+def unknown_cells(clf: SequentialClassifier, cases: Cases) -> int:
+    """How many cells hold a category that training did not show."""
+    if clf.encoder_ is None or not hasattr(cases.X, "columns"):
+        return 0
+    known = {str(name): categories for name, categories in clf.encoder_.categories_.items()}
+    columns = [cases.X[name].dropna().astype(str) for name in cases.X.columns if name in known]
+    return sum(int((~column.isin(known[column.name])).sum()) for column in columns)
+
+
 def lacks(clf: SequentialClassifier, path: Path, names: list[str], column: int, row: int = 1) -> str:
     """Say that a column is needed and not there."""
     name = clf.feature_name(column)
     advice = near(name, names)
     if not hasattr(clf, "feature_names_in_"):
         advice = "the model knows no names, so its columns are x0, x1 and so on."
-    return f"{path} lacks the column {name!r}, which row {row} needs; {advice}"
+    return f"{path} lacks the column {shown(name)}, which row {row} needs; {advice}"
 
 
 def full_rows(clf: SequentialClassifier, cases: Cases, part: slice) -> Any:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import click
+
 from seqclass import __version__
+from seqclass._case import Questions
 from seqclass._explaining import outcome_labels
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._errors import InputError, check_input, refused
 from seqclass.cli._format import table
 from seqclass.persistence import load
 
+#: What to do about categories that training did not show, for the commands that meet new data.
+unknown_option = click.option(
+    "--unknown",
+    type=click.Choice(["error", "missing"]),
+    help="Refuse a category that training did not show, or take it as missing.  [default: as the model, mostly error]",
+)
 
-def load_model(path: Path) -> SequentialClassifier:
-    """Read a model file.
+
+def load_model(path: Path, unknown: str | None = None) -> SequentialClassifier:
+    """Read a model file, and have it treat unknown categories as the user wants.
 
     Raises
     ------
@@ -26,6 +38,8 @@ def load_model(path: Path) -> SequentialClassifier:
         model = load(path)
     if not isinstance(model, SequentialClassifier):
         raise InputError(f"{path} holds a {type(model).__name__}, not a classifier.")
+    if unknown is not None:
+        model.handle_unknown = unknown
     return model
 
 
@@ -44,9 +58,7 @@ def describe(clf: SequentialClassifier, most: int | None = None) -> dict[str, An
     dict
     """
     info = clf.policy_.info
-    features = [
-        _feature(clf, stage) for stage in range(len(clf.order_) if most is None else min(most, len(clf.order_)))
-    ]
+    features = list(islice(_features(clf), len(clf.order_) if most is None else most))
     return {
         "seqclass_version": __version__,
         "classes": [str(c) for c in clf.classes_.tolist()],
@@ -70,31 +82,51 @@ def settings(clf: SequentialClassifier) -> dict[str, str]:
     default = SequentialClassifier().get_params(deep=False)
     chosen = {name: repr(value) for name, value in clf.get_params(deep=False).items() if name not in _PRICED}
     chosen = {name: text for name, text in chosen.items() if text != repr(default[name])}
+    if clf.discretizer is None and clf.coder_.numeric_.size:  # which bins numbers all the same
+        chosen["discretizer"] = f"None, which is {clf.coder_.discretizer_!r}"
     return {name: " ".join(text.split()) for name, text in chosen.items()}
 
 
 #: Shown feature by feature.
-_PRICED = ("feature_costs", "groups", "discounted_costs", "decision_costs", "decisions")
+_PRICED = ("feature_costs", "groups", "discounted_costs", "bundles", "decision_costs", "decisions")
 
 
 def feature_lines(features: list[dict[str, Any]]) -> str:
     """Lay out the features of `describe`."""
     rows = [
-        [str(i), feature["name"], f"{feature['price']:.4g}", str(len(feature["outcomes"])), _outcomes(feature)]
+        [str(i), feature["name"], _price(feature), str(len(feature["outcomes"])), _outcomes(feature)]
         for i, feature in enumerate(map(_seen_alone, features), 1)
     ]
     name_width = max(len(name) for name in ["feature", *(row[1] for row in rows)])
-    body = [[row[0].rjust(3), row[1].ljust(name_width), row[2].rjust(7), row[3].rjust(4), row[4]] for row in rows]
-    head = ["  #", "feature".ljust(name_width), "  price", "bins", "outcomes"]
+    price_width = max(7, *(len(row[2]) for row in rows)) if rows else 7
+    body = [
+        [row[0].rjust(3), row[1].ljust(name_width), row[2].rjust(price_width), row[3].rjust(4), row[4]] for row in rows
+    ]
+    head = ["  #", "feature".ljust(name_width), "price".rjust(price_width), "bins", "outcomes"]
     return table(head, body, left=5)
 
 
-def _feature(clf: SequentialClassifier, stage: int) -> dict[str, Any]:
-    column = int(clf.order_[stage])
+def _features(clf: SequentialClassifier) -> Iterator[dict[str, Any]]:
+    """Features that may be asked for, in order; those of a bundle one after the other."""
+    questions, problem = Questions(clf, clf.problem_), clf.problem_
+    prices = problem.full_prices if problem.free else problem.prices
+    for question in range(problem.n_questions if problem.free else clf.policy_.n_stages):
+        members = questions.features(question)
+        for place, feature in enumerate(members):
+            bundle = {"bundle": questions.name(question), "first": place == 0} if len(members) > 1 else {}
+            yield _feature(clf, feature.column, float(prices[question])) | bundle
+
+
+def _price(feature: dict[str, Any]) -> str:
+    """Price as a cell; of a bundle beside its first feature only."""
+    return f"{feature['price']:.4g}" if feature.get("first", True) else f"with {feature['bundle']}"
+
+
+def _feature(clf: SequentialClassifier, column: int, price: float) -> dict[str, Any]:
     return {
         "name": clf.feature_name(column),
         "column": column,
-        "price": float(clf.problem_.prices[stage]),
+        "price": price,
         "outcomes": outcome_labels(clf, column),
         "values": [
             {"value": v, "outcome": clf.coder_.code_value(column, v)} for v in clf.coder_.few_values(column).tolist()

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+from seqclass._messages import shown
 from seqclass.cli._errors import InputError, near, refused
 from seqclass.cli._progress import reading
 from seqclass.datasets import _tables
@@ -24,12 +25,10 @@ def header(path: Path) -> list[str]:
         return _tables.header(path, reading)
 
 
-def read_frame(
-    path: Path, columns: Sequence[str] | None = None, text: Collection[str] = (), *, row_names: bool = False
-) -> Any:
+def read_frame(path: Path, columns: Sequence[str] | None = None, text: Collection[str] = (), **how: bool) -> Any:
     """Read a CSV, TSV or Parquet file; its rows are numbered from 1."""
     with refused():
-        return _tables.read_frame(path, columns, text, reading, row_names=row_names)
+        return _tables.read_frame(path, columns, text, reading, **how)
 
 
 def read_arrays(path: Path) -> Arrays:
@@ -46,6 +45,8 @@ def pick(name: str, names: list[str], path: Path, option: str) -> str:
     InputError
         If not; the message lists the nearest.
     """
+    if not name:
+        raise InputError(f"{option}: the name is empty; {near(name, names)}")
     if name not in names:
-        raise InputError(f"{option}: {path} has no column {name!r}; {near(name, names)}")
+        raise InputError(f"{option}: {path} has no column {shown(name)}; {near(name, names)}")
     return name

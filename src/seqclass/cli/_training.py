@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqclass._messages import listed, shown
 from seqclass.cli._errors import InputError, near, refused
 from seqclass.cli._format import count
 from seqclass.cli._tables import Arrays, header, kind, pick, read_arrays, read_frame
@@ -44,14 +45,14 @@ def read_training(path: Path, target: str | None, drop: Sequence[str], drop_unla
     if missing.any():
         if not drop_unlabelled:
             raise InputError(
-                f"{path}: column {target!r} has a missing label in {count(int(missing.sum()), 'row')}, first in row "
-                f"{int(missing.argmax()) + 1}; fill it in, or leave such rows out with --drop-unlabelled."
+                f"{path}: column {shown(target)} has a missing label in {count(int(missing.sum()), 'row')}, first "
+                f"in row {int(missing.argmax()) + 1}; fill it in, or leave such rows out with --drop-unlabelled."
             )
         X, labels = X[~missing], labels[~missing]
         if not len(labels):
-            raise InputError(f"{path}: column {target!r} holds no label at all.")
+            raise InputError(f"{path}: column {shown(target)} holds no label at all.")
     with refused():
-        y = read_labels(labels, f"{path}: column {target!r}")
+        y = read_labels(labels, f"{path}: column {shown(target)}")
     if hasattr(X, "columns"):
         _check_texts(X, path)
     return X, y
@@ -83,7 +84,7 @@ def read_prices(path: Path | None, price: float | None, names: list[str], left_o
     absent = [name for name in names if name not in costs]
     if absent and price is None:
         raise InputError(
-            f"{path} has a price for {len(costs)} of {count(len(names), 'feature')}, none for {absent[0]!r}; "
+            f"{path} has a price for {len(costs)} of {count(len(names), 'feature')}, none for {shown(absent[0])}; "
             "add a row for each, or a price for the rest with --feature-cost."
         )
     settings: dict[str, Any] = {"feature_costs": np.array([costs.get(name, price) for name in names])}
@@ -124,11 +125,11 @@ def read_decision_costs(path: Path | None, classes: npt.NDArray[Any]) -> dict[st
         absent = [label for label in labels if label not in found]
         if absent:
             raise InputError(
-                f"{path} has no {what} for class {absent[0]!r}; it needs a row and a column for each class."
+                f"{path} has no {what} for class {shown(absent[0])}; it needs a row and a column for each class."
             )
     if len(rows) != len(labels):
         unknown = next((r for r in rows if r not in labels), None)
-        why = f"row {unknown!r} is no class" if unknown else "a class has two rows"
+        why = f"row {shown(unknown)} is no class" if unknown else "a class has two rows"
         raise InputError(f"{path}: {why}; it needs one row for each of the {len(labels)} classes.")
     decisions = labels + [name for name in columns if name not in labels]
     costs = np.empty((len(labels), len(decisions)))
@@ -149,12 +150,11 @@ def _columns(path: Path, target: str | None, drop: Sequence[str]) -> tuple[Any, 
     for name in drop:
         pick(name, names, path, "--drop")
     if target in drop:
-        raise InputError(f"--drop: {target!r} is the target.")
-    left = [name or f"column {i + 1}" for i, name in enumerate(names) if name not in drop]
-    frame = read_frame(path, left, text=[target])
+        raise InputError(f"--drop: {shown(target)} is the target.")
+    frame = read_frame(path, [name for name in names if name not in drop], text=[target])
     labels = frame.pop(target)
     if not frame.shape[1]:
-        raise InputError(f"{path} has no feature: {target!r} is its only column.")
+        raise InputError(f"{path} has no feature: {shown(target)} is its only column.")
     return frame, labels, target
 
 
@@ -162,7 +162,9 @@ def _from_arrays(path: Path, arrays: Arrays, target: str, drop: Sequence[str]) -
     import pandas as pd
 
     if target not in arrays.others:
-        raise InputError(f"--target: {path} has no array {target!r}; it holds {', '.join(arrays.others) or 'X only'}.")
+        raise InputError(
+            f"--target: {path} has no array {shown(target)}; it holds {listed(arrays.others) or 'X only'}."
+        )
     y = arrays.others[target]
     if y.shape != (arrays.X.shape[0],):
         raise InputError(
@@ -201,7 +203,7 @@ def _check_texts(frame: Any, path: Path) -> None:
         id_like = different > max(_MANY, rows // 2) or (different == rows and rows >= _FEW_ROWS)
         if id_like and numbers <= len(present.iloc[:200]) / 2:
             raise InputError(
-                f"{path}: column {name!r} has {different} different texts in {count(rows, 'row')}, so it names "
+                f"{path}: column {shown(name)} has {different} different texts in {count(rows, 'row')}, so it names "
                 f"rows rather than describing them; leave it out with --drop {quoted(str(name))}."
             )
 
@@ -218,7 +220,7 @@ def _price_table(path: Path, names: list[str], left_out: Sequence[str]) -> Any:
         if name not in columns:
             raise InputError(
                 f"{path} must have the columns feature and cost (and may have group and discounted); "
-                f"it has {', '.join(columns)}."
+                f"it has {listed(columns)}."
             )
     frame = read_frame(
         path, ["feature", "cost", "group", "discounted"], text=["feature", "cost", "group", "discounted"]
@@ -226,10 +228,10 @@ def _price_table(path: Path, names: list[str], left_out: Sequence[str]) -> Any:
     frame = frame[~frame["feature"].isin(list(left_out))]
     unknown = [str(f) for f in frame["feature"] if f not in set(names)]
     if unknown:
-        raise InputError(f"{path} names {unknown[0]!r}, which is not a feature; {near(unknown[0], names)}")
+        raise InputError(f"{path} names {shown(unknown[0])}, which is not a feature; {near(unknown[0], names)}")
     twice = frame["feature"][frame["feature"].duplicated()]
     if len(twice):
-        raise InputError(f"{path} gives {twice.iloc[0]!r} a price twice.")
+        raise InputError(f"{path} gives {shown(twice.iloc[0])} a price twice.")
     return frame
 
 
@@ -239,9 +241,9 @@ def _numbers(frame: Any, column: str, path: Path, key: str = "feature") -> dict[
     for row, name, text in zip(frame.index, frame[key], frame[column]):
         value = number(str(text))
         if not np.isfinite(value):
-            shown = "nothing" if isinstance(text, float) else repr(text)
-            raise InputError(f"{path}: column {column!r} must hold numbers, but row {row} ({name}) has {shown}.")
+            there = "nothing" if isinstance(text, float) else shown(text)
+            raise InputError(f"{path}: column {shown(column)} must hold numbers, but row {row} ({name}) has {there}.")
         if value < 0:
-            raise InputError(f"{path}: column {column!r} must not be negative, but row {row} ({name}) has {text}.")
+            raise InputError(f"{path}: column {shown(column)} must not be negative, but row {row} ({name}) has {text}.")
         costs[str(name)] = value
     return costs

@@ -4,38 +4,67 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from seqclass._files import replacing
+from seqclass._messages import shown
 from seqclass._text import saving_text
 from seqclass.classifier import SequentialClassifier
-from seqclass.cli._describe import load_model
-from seqclass.cli._errors import check_input, check_output, refused, sentence
+from seqclass.cli._describe import load_model, unknown_option
+from seqclass.cli._errors import InputError, check_input, check_output, refused, sentence
 from seqclass.cli._format import belief_text, count, value_text, wrapped
 from seqclass.session import Question, Session
 
 _PATH = click.Path(path_type=Path)
-_HELP = "Answer with what the feature shows; ? if it cannot be had, undo to take the last answer back, quit to stop."
+_HELP = (
+    "Answer with what the feature shows; ? if it cannot be had, NAME = VALUE to answer another one, best for the most "
+    "promising questions, undo to take the last answer back, quit to stop."
+)
+#: How many questions ``best`` shows.
+_MOST = 3
 
 
 @click.command()
 @click.argument("model", type=_PATH)
 @click.option("--resume", type=_PATH, metavar="FILE", help="Go on with a case that --save wrote.")
 @click.option("--save", type=_PATH, metavar="FILE", help="Keep the case in a file, up to date after every answer.")
-def ask(model: Path, resume: Path | None, save: Path | None) -> None:
+@click.option("--known", multiple=True, metavar="NAME=VALUE", help="What is known and costs nothing; once or more.")
+@click.option("--first", multiple=True, metavar="NAME", help="What is asked in any case and first; once or more.")
+@unknown_option
+@click.option("--strict", is_flag=True, help="Refuse a number outside of the range of training, rather than warn.")
+def ask(
+    model: Path,
+    resume: Path | None,
+    save: Path | None,
+    known: tuple[str, ...],
+    first: tuple[str, ...],
+    unknown: str | None,
+    strict: bool,
+) -> None:
     """Work through one live case: the MODEL asks only for what it needs.
 
     Each question comes with its price and with what it is expected to save beyond that price, both in units of
     misclassification cost. Answer with a number or a category; "?" if the feature cannot be had,
-    "undo" to take the last answer back, "quit" to stop. The case ends with the decision and what it cost.
+    "undo" to take the last answer back, "quit" to stop; NAME = VALUE answers another feature than the one that is
+    asked for, and "best" shows the questions that promise most. The case ends with the decision and what it cost.
+
+    What is known at the start costs nothing: --known age=63 --known sex=f. What has to be asked anyway comes first:
+    --first pulse.
+
+    A number outside of the range of training is taken with a warning, as it may be a slip of the pen, and refused with
+    --strict. To go on with a case and keep it in the same file, give --resume and --save that file.
 
     Answers may be piped in, one a line. Where they end before the case does, its state is printed, and the exit
     code is 0, as it is for "quit".
     """
-    check_output(save)
-    clf = load_model(model)
-    session = clf.session()
+    check_output(save, read=[model])  # not the case itself, which goes on
+    clf = load_model(model, unknown)
+    if resume is not None and (known or first):
+        raise InputError("--known and --first belong to a new case: leave out --resume, or answer NAME = VALUE in it.")
+    with refused():
+        session = clf.session(known=dict(map(_parted, known)), first=first)
     if resume is not None:
         check_input(resume)
         with refused(str(resume)):
@@ -43,11 +72,11 @@ def ask(model: Path, resume: Path | None, save: Path | None) -> None:
             session.restore(resume.read_text(encoding="utf-8", errors="replace"))
         click.echo(f"Resumed after {count(len(session.history), 'answer')}.")
     click.echo(wrapped(_HELP))
-    finished = _run(clf, session, save)
+    finished = _run(clf, session, save, strict)
     _conclude(clf, session, finished, save)
 
 
-def _run(clf: SequentialClassifier, session: Session, save: Path | None) -> bool:
+def _run(clf: SequentialClassifier, session: Session, save: Path | None, strict: bool) -> bool:
     """Ask until the decision; False where the user stopped before."""
     shown = None
     while (question := session.next_feature) is not None:
@@ -59,13 +88,15 @@ def _run(clf: SequentialClassifier, session: Session, save: Path | None) -> bool
             return False
         if not line:
             continue
+        before = session.history
         try:
-            _answer(session, question, line)
+            _answer(session, question, line, strict)
         except ValueError as error:
             click.echo(f"  {sentence(error)}")
             continue
-        shown = None
-        _keep(session, save)
+        if session.history != before:
+            shown = None
+            _keep(session, save)
     return True
 
 
@@ -76,30 +107,81 @@ def _show_question(clf: SequentialClassifier, session: Session, question: Questi
     click.echo(f"{len(session.history) + 1}. {question.name}  ({told})")
     if question.categories:
         click.echo(f"   one of: {', '.join(question.categories)}")
+    if question.features:
+        names = [feature.name for feature in question.features]
+        click.echo(f"   shows {', '.join(names)}: answer with as many values, commas between, ? for what is missing")
 
 
-def _answer(session: Session, question: Question, line: str) -> None:
+def _answer(session: Session, question: Question, line: str, strict: bool) -> None:
     """Carry out one line: a command, or what the feature shows."""
-    known = {category.casefold(): category for category in question.categories}
     if line in question.categories:
         session.observe(question.name, line)
     elif line == "?":
         session.unavailable(question.name)
     elif line.lower() in ("undo", "u"):
         session.undo()
+    elif line.lower() == "best":
+        _show_best(session)
     elif line.lower() == "help":
         raise ValueError(_HELP)
+    elif "=" in line:
+        _observe(session, *_parted(line), strict)
+    elif question.features:
+        _observe_bundle(session, question, line, strict)
     else:
-        session.observe(question.name, known.get(line.casefold(), line))
+        _observe(session, question.name, line, strict)
+
+
+def _observe(session: Session, name: str, value: str, strict: bool) -> None:
+    """Take what a feature shows, and say what is odd about it."""
+    categories = session.categories(name)
+    if value == "?":
+        session.unavailable(name)
+        return
+    known = {category.casefold(): category for category in categories}
+    session.observe(name, known.get(value.casefold(), value), strict=strict)
+    if note := session.unusual(name, value):
+        click.echo(f"  Taken, though {note}")
+    if categories and session.history[-1].outcome < 0:
+        click.echo(f"  Training did not show {shown(value)}, so it counts as missing.")
+
+
+def _observe_bundle(session: Session, question: Question, line: str, strict: bool) -> None:
+    values = [value.strip() for value in line.split(",")]
+    names = [feature.name for feature in question.features]
+    if len(values) != len(names):
+        raise ValueError(f"give {len(names)} values, commas between, of {', '.join(names)}; ? for what is missing.")
+    told = {name: value for name, value in zip(names, values) if value != "?"}
+    session.observe(question.name, told, strict=strict)
+    for name, value in told.items():
+        if note := session.unusual(name, value):
+            click.echo(f"  Taken, though {note}")
+
+
+def _show_best(session: Session) -> None:
+    for question in session.suggestions(_MOST):
+        saving = saving_text(question.expected_saving, question.price)
+        click.echo(f"  {question.name}: price {question.price:.4g}{', ' if saving else ''}{saving}")
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """Name and value of ``NAME=VALUE``."""
+    name, sign, value = text.partition("=")
+    if not sign or not name.strip() or not value.strip():
+        raise ValueError(f"give what is known as NAME=VALUE, not {shown(text)}.")
+    return name.strip(), value.strip()
 
 
 def _read_line() -> str | None:
     """One line of input without blanks around it; None at the end of the input."""
     try:
         line = input("> ").strip()
+        line.encode()  # of other encodings Python makes halves of characters, where it does not stop at them
     except EOFError:
         click.echo()
         return None
+    except UnicodeError as error:
+        raise InputError("the answers are not text in UTF-8; what was answered before is kept with --save.") from error
     if not sys.stdin.isatty():
         # so that a transcript shows what was answered
         click.echo(line)
@@ -113,6 +195,13 @@ def _keep(session: Session, save: Path | None) -> None:
         path.write_text(session.to_json() + "\n", encoding="utf-8")
 
 
+def _told(value: Any) -> str:
+    """What an answer showed."""
+    if isinstance(value, dict):
+        return f"({', '.join(f'{name} {value_text(v)}' for name, v in value.items())})"
+    return "unavailable" if value is None else value_text(value)
+
+
 def _conclude(clf: SequentialClassifier, session: Session, finished: bool, save: Path | None) -> None:
     belief = belief_text(clf.classes_.tolist(), session.posterior.tolist())
     click.echo(f"\nBelief: {belief}")
@@ -120,9 +209,7 @@ def _conclude(clf: SequentialClassifier, session: Session, finished: bool, save:
         click.echo(f"Decision: {session.decision}")
     else:
         click.echo(f"Stopped before the end; the decision as things stand: {session.decision}")
-    asked = ", ".join(
-        f"{a.name} = {'unavailable' if a.value is None else value_text(a.value)}" for a in session.history
-    )
+    asked = ", ".join(f"{a.name} = {_told(a.value)}" for a in session.history)
     click.echo(
         f"Acquired {count(session.n_features, 'feature')} at a price of {session.cost:.4g}; expected cost of this "
         f"decision {session.expected_cost:.4f}." + (f" ({asked})" if asked else "")

@@ -10,9 +10,11 @@ from typing import Any
 
 import click
 
+from seqclass._messages import shown
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import count, echo_json, table
 from seqclass.datasets import Dataset, list_datasets, load
+from seqclass.datasets._catalog import data_files
 from seqclass.experiment import Experiment, HoldOut, Results, SourceSplit, StratifiedFolds
 
 _PATH = click.Path(path_type=Path)
@@ -156,8 +158,8 @@ def compare(
     _exclusive({"--folds": folds, "--split": split})
     if jobs == 0:
         raise InputError("--jobs must not be 0.")
-    check_output(output)
     with _in_options(), refused():
+        check_output(output, read=data_files(data, data_dir))
         experiment = Experiment(
             _loaded(data, data_dir, {"target": target, "drop": drop}),
             _named(methods or ("etana", "ifc2f")),
@@ -206,7 +208,7 @@ def _named(methods: tuple[str, ...]) -> Mapping[str, str]:
         match = _NAMED.fullmatch(text.strip())
         name, method = match.groups() if match else (text.strip(), text)
         if name in found:
-            raise InputError(f"--method: two are called {name!r}; name one as in NAME={method}.")
+            raise InputError(f"--method: two are called {shown(name)}; name one as in NAME={method}.")
         found[name] = method
     return found
 

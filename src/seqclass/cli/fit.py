@@ -10,6 +10,7 @@ from typing import Any
 import click
 import numpy as np
 
+from seqclass._messages import shown
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import describe, feature_lines
 from seqclass.cli._errors import check_output, refused
@@ -34,7 +35,7 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
         return value
     if not value.isdecimal() or int(value) < 2:
         rules = " nor ".join(map(repr, _RULES))
-        raise click.BadParameter(f"{value!r} is neither a whole number of at least 2 nor {rules}.")
+        raise click.BadParameter(f"{shown(value)} is neither a whole number of at least 2 nor {rules}.")
     return int(value)
 
 
@@ -97,7 +98,7 @@ def fit(
     Example:
       seqclass fit patients.csv --target diagnosis --drop patient_id -o model.seq
     """  # noqa: D301 (click wants the character, not the two signs)
-    check_output(output)
+    check_output(output, read=[data, costs, decision_costs])
     X, y = read_training(data, target, drop, drop_unlabelled)
     names = [str(name) for name in getattr(X, "columns", [])] or [f"x{j}" for j in range(X.shape[1])]
     left_out = [*drop, target] if target else list(drop)

@@ -16,10 +16,11 @@ import numpy as np
 
 from seqclass._arrays import IntArray
 from seqclass._files import replacing
+from seqclass._messages import shown
 from seqclass._record import AcquisitionRecord
 from seqclass.classifier import SequentialClassifier
-from seqclass.cli._cases import Cases, full_rows, lacks, read_cases
-from seqclass.cli._describe import load_model
+from seqclass.cli._cases import Cases, full_rows, lacks, read_cases, unknown_cells
+from seqclass.cli._describe import load_model, unknown_option
 from seqclass.cli._errors import InputError, check_output, refused, sentence
 from seqclass.cli._format import count, echo_json, plain
 from seqclass.cli._progress import progress
@@ -38,6 +39,7 @@ class _Summary:
     features: int = 0
     cost: float = 0.0
     decisions: Counter[str] = field(default_factory=Counter)
+    unknown: int = 0
 
     def add(self, record: AcquisitionRecord) -> None:
         self.rows += len(record)
@@ -56,8 +58,11 @@ class _Summary:
 @click.option(
     "--keep", multiple=True, metavar="COLUMN", help="Copy a column of NEW, such as a case number, to the output."
 )
+@unknown_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: totals, and the rows unless -o is given.")
-def predict(model: Path, new: Path, output: Path | None, keep: tuple[str, ...], as_json: bool) -> None:
+def predict(
+    model: Path, new: Path, output: Path | None, keep: tuple[str, ...], unknown: str | None, as_json: bool
+) -> None:
     """Decide for every row of the table NEW with a MODEL that 'seqclass fit' wrote.
 
     NEW is read as 'seqclass fit' reads its data. Columns may come in any order; further ones are ignored, and ones
@@ -69,13 +74,15 @@ def predict(model: Path, new: Path, output: Path | None, keep: tuple[str, ...], 
       posterior_CLASS  probability of each class, given what was acquired
       n_features       features acquired
       cost             prices paid, in units of misclassification cost
-      asked            names of the features asked for, in order, joined by ";"
+      asked            names of the features asked for, in order, joined by ";"; one that holds ; or " is in quotation
+                       marks, those in it doubled, as in CSV
     """  # noqa: D301 (click wants the character, not the two signs)
-    check_output(output)
-    clf = load_model(model)
+    check_output(output, read=[model, new])
+    clf = load_model(model, unknown)
+    _check_kept(keep, clf)
     started = time.perf_counter()
     cases = read_cases(clf, new, keep)
-    summary = _Summary()
+    summary = _Summary(unknown=unknown_cells(clf, cases))
     rows: list[dict[str, Any]] = []
     with _target(output, as_json) as target:
         for part, record in _acquire(clf, cases, new):
@@ -121,6 +128,18 @@ def _acquire(clf: SequentialClassifier, cases: Cases, path: Path) -> Iterator[tu
         yield part, record
 
 
+def _check_kept(keep: tuple[str, ...], clf: SequentialClassifier) -> None:
+    """Refuse columns to copy that would share their name with another column of the output."""
+    ours = ["decision", *(f"posterior_{label}" for label in clf.classes_.tolist()), "n_features", "cost", "asked"]
+    for i, name in enumerate(keep):
+        if name in ours:
+            raise InputError(
+                f"--keep: the output has a column {shown(name)} of its own; give the one to keep another name."
+            )
+        if name in keep[:i]:
+            raise InputError(f"--keep: {shown(name)} is given twice.")
+
+
 def _frame(clf: SequentialClassifier, record: AcquisitionRecord, kept: Any) -> Any:
     """The output of some rows."""
     import pandas as pd
@@ -140,8 +159,14 @@ def _asked(clf: SequentialClassifier, order: IntArray) -> list[str]:
     rows = np.ascontiguousarray(order)
     keys = rows.view(f"V{rows.itemsize * rows.shape[1]}").ravel().tolist()
     first = {key: i for i, key in enumerate(keys)}
-    text = {key: ";".join(clf.feature_name(j) for j in rows[i].tolist() if j >= 0) for key, i in first.items()}
+    # a name with the sign that parts names is quoted, so that the names can be told apart again
+    names = {j: _quoted(clf.feature_name(j)) for j in np.unique(order[order >= 0]).tolist()}
+    text = {key: ";".join(names[j] for j in rows[i].tolist() if j >= 0) for key, i in first.items()}
     return [text[key] for key in keys]
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"' if ";" in name or '"' in name else name
 
 
 def _report(summary: _Summary, seconds: float, output: Path | None, rows: list[dict[str, Any]], as_json: bool) -> None:
@@ -152,6 +177,7 @@ def _report(summary: _Summary, seconds: float, output: Path | None, rows: list[d
             "mean_features": summary.features / n,
             "mean_cost": summary.cost / n,
             "decisions": dict(sorted(summary.decisions.items())),
+            "n_unknown": summary.unknown,
             "seconds": seconds,
             "output": None if output is None else str(output),
         }
@@ -164,4 +190,7 @@ def _report(summary: _Summary, seconds: float, output: Path | None, rows: list[d
             f"Decided {count(n, 'row')} in {seconds:.1f} s, with {summary.features / n:.2f} features at a price of "
             f"{summary.cost / n:.4f} on average: {decisions}."
         )
+        if summary.unknown:
+            cells = count(summary.unknown, "cell holds", "cells hold")
+            click.echo(f"{cells} a category that training did not show, and counted as missing.")
         click.echo(f"Wrote {output}.")

@@ -58,11 +58,11 @@ def report(
     Example:
       seqclass report run.db -o page.html --explore breast_cancer etana --price 0.05
     """  # noqa: D301 (click wants the character, not the two signs)
-    page = run.with_suffix(".html") if output is None else output
     if no_explorer and (explored or instances):
         raise InputError("--no-explorer leaves out what --explore and --instances are for.")
     check_input(run)
-    check_output(page)
+    page = run.with_suffix(".html") if output is None else output
+    check_output(page, read=[run])
     with refused():
         results = Results.load(run)
         found = ExploredRun({}) if no_explorer else _explored(results, explored, price, instances)

@@ -19,6 +19,7 @@ from seqclass import __version__
 from seqclass._files import replacing
 from seqclass.cli._errors import InputError, check_output, refused, sentence
 from seqclass.cli._format import echo_json, plain
+from seqclass.datasets._catalog import data_files
 from seqclass.reproduction import Progress, Reproduced, get_tables, iter_reproduced, markdown, status, text
 from seqclass.reproduction._context import error_text
 from seqclass.reproduction.catalog import PAPERS, paper_of
@@ -91,8 +92,11 @@ def reproduce(
     if picture_format is not None and pictures is None:
         raise InputError("--picture-format says how to draw what --pictures asks for; give a folder by --pictures.")
     to_stdout = json_file is not None and str(json_file) == "-"
-    for path in (output, markdown_file, None if to_stdout else json_file):
-        check_output(path)
+    with refused():
+        read = data_files(None, data_dir)
+    outputs = [output, markdown_file, None if to_stdout else json_file]
+    for i, path in enumerate(outputs):
+        check_output(path, read, written=outputs[:i])
     if listing:
         _list(tables, data_dir)
         return

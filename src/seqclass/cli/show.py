@@ -43,7 +43,8 @@ def show(model: Path, all_features: bool, as_json: bool) -> None:
         [label, *(f"{c:.4g}" for c in costs)] for label, costs in zip(content["classes"], content["decision_costs"])
     ]
     click.echo(table(["", *content["decisions"]], rows))
-    click.echo("\nFeatures, in the order they are asked for:")
+    free = clf.problem_.free
+    click.echo(f"\nFeatures, {'any of which may come next' if free else 'in the order they are asked for'}:")
     click.echo(feature_lines(content["features"]))
     rest = len(clf.order_) - len(content["features"])
     if rest > 0:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from seqclass._messages import near
+from seqclass.datasets._costs import cost_files
 from seqclass.datasets._cube import make_cube, make_cube_nuc
 from seqclass.datasets._cube_nm import make_cube_nm, make_cube_nm_ar
 from seqclass.datasets._dataset import Dataset
@@ -75,7 +76,7 @@ def load(name: str | Path, data_dir: str | Path | None = None, **settings: Any) 
     text = os.fspath(name)
     if isinstance(name, str) and name.startswith(_OPENML):
         return load_openml(name.removeprefix(_OPENML), **settings)
-    if isinstance(name, Path) or _is_table(Path(text)) or Path(text).name != text:
+    if isinstance(name, Path) or _is_path(text):
         return load_file(name, **settings)
     if text in EMBEDDED:
         if settings:
@@ -125,6 +126,15 @@ def list_datasets(data_dir: str | Path | None = None) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
+def data_files(names: Sequence[str] | None, data_dir: str | Path | None = None) -> list[Path]:
+    """Files that sets are read from, those of their costs included; of all sets in the folder if no name is given."""
+    there = _files(data_dir)
+    found: list[Path] = []
+    for name in there if names is None else names:
+        found += [Path(name)] if _is_path(name) else there.get(name, [])
+    return found + [costs for file in found for costs in cost_files(file, file_stem(file))]
+
+
 def _folder(data_dir: str | Path | None) -> Path | None:
     named = os.environ.get(VARIABLE) if data_dir is None else data_dir
     if not named:
@@ -144,6 +154,10 @@ def _files(data_dir: str | Path | None) -> dict[str, list[Path]]:
         if file.is_file() and _is_table(file) and not file_stem(file).endswith(".costs"):
             found.setdefault(file_stem(file), []).append(file)
     return found
+
+
+def _is_path(text: str) -> bool:
+    return _is_table(Path(text)) or Path(text).name != text
 
 
 def _is_table(path: Path) -> bool:

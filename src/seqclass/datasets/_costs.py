@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._arrays import FloatArray
-from seqclass._messages import near, sentence
+from seqclass._messages import listed, near, sentence, shown
 from seqclass._validation import check_costs
 from seqclass.datasets._labels import number
 from seqclass.datasets._tables import check_input, header, read_frame
@@ -26,10 +26,15 @@ def beside(path: Path, stem: str) -> Path | None:
     ValueError
         If there are both.
     """
-    found = [file for ending in ("csv", "json") if (file := path.with_name(f"{stem}.costs.{ending}")).is_file()]
+    found = cost_files(path, stem)
     if len(found) > 1:
         raise ValueError(f"both {found[0]} and {found[1]} hold the costs of {path.name}; keep one.")
     return found[0] if found else None
+
+
+def cost_files(path: Path, stem: str) -> list[Path]:
+    """The files beside a data file that may hold its costs."""
+    return [file for ending in ("csv", "json") if (file := path.with_name(f"{stem}.costs.{ending}")).is_file()]
 
 
 def read_costs(path: Path, names: list[str], class_names: tuple[str, ...]) -> dict[str, Any]:
@@ -75,10 +80,10 @@ def _from_table(path: Path, names: list[str]) -> dict[str, Any]:
     for row, feature in zip(frame.index, features):
         if feature not in position:
             raise ValueError(
-                f"{path}: row {row} names {feature!r}, which is not a feature; {near(feature, names, 'they are')}"
+                f"{path}: row {row} names {shown(feature)}, which is not a feature; {near(feature, names, 'they are')}"
             )
         if feature in seen:
-            raise ValueError(f"{path}: row {row} gives {feature!r} a price for the second time.")
+            raise ValueError(f"{path}: row {row} gives {shown(feature)} a price for the second time.")
         seen.add(feature)
     _check_complete(seen, names, path)
     places = [position[feature] for feature in features]
@@ -101,8 +106,8 @@ def _column(frame: Any, column: str, places: list[int], n: int, path: Path) -> F
             values[j] = number(text)
             if not 0 <= values[j] < np.inf:
                 raise ValueError(
-                    f"{path}: column {column!r} must hold numbers of at least 0, but row {row} ({feature}) has "
-                    f"{text!r}."
+                    f"{path}: column {shown(column)} must hold numbers of at least 0, but row {row} ({feature}) has "
+                    f"{shown(text)}."
                 )
     return values
 
@@ -115,8 +120,8 @@ def _from_json(path: Path, names: list[str], class_names: tuple[str, ...]) -> di
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} cannot be read: {sentence(error)}") from error
     if not isinstance(content, dict) or not content or not set(content) <= set(_KEYS):
-        shown = ", ".join(map(repr, content)) if isinstance(content, dict) else type(content).__name__
-        raise ValueError(f"{path} must hold an object with some of {', '.join(_KEYS)}; it holds {shown or 'nothing'}.")
+        there = listed(content) if isinstance(content, dict) else type(content).__name__
+        raise ValueError(f"{path} must hold an object with some of {', '.join(_KEYS)}; it holds {there or 'nothing'}.")
     found: dict[str, Any] = {}
     for key in ("feature_costs", "discounted_costs"):
         if content.get(key) is not None:
@@ -128,7 +133,7 @@ def _from_json(path: Path, names: list[str], class_names: tuple[str, ...]) -> di
     if content.get("decision_costs") is not None:
         further = tuple(str(label) for label in content.get("decisions") or ())
         shape = (len(class_names), len(class_names) + len(further))
-        what = f"{path}: decision_costs (rows: {', '.join(class_names)}; further columns: decisions)"
+        what = f"{path}: decision_costs (rows: {listed(class_names)}; further columns: decisions)"
         found |= {"decision_costs": check_costs(content["decision_costs"], what, shape), "decisions": further}
     return check_prices(found, names, str(path))
 
@@ -140,7 +145,8 @@ def _by_feature(value: Any, key: str, names: list[str], path: Path, complete: bo
         unknown = [feature for feature in value if feature not in known]
         if unknown:
             raise ValueError(
-                f"{path}: {key} names {unknown[0]!r}, which is not a feature; {near(unknown[0], names, 'they are')}"
+                f"{path}: {key} names {shown(unknown[0])}, which is not a feature; "
+                f"{near(unknown[0], names, 'they are')}"
             )
         if complete:
             _check_complete(set(value), names, path)
@@ -156,7 +162,7 @@ def _price(value: Any, key: str, name: str, path: Path) -> float:
     if value is None:
         return np.nan
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < np.inf:
-        raise ValueError(f"{path}: {key} must be numbers of at least 0, but {name!r} has {value!r}.")
+        raise ValueError(f"{path}: {key} must be numbers of at least 0, but {shown(name)} has {shown(value)}.")
     return float(value)
 
 
@@ -164,8 +170,8 @@ def _check_complete(found: set[str], names: list[str], path: Path) -> None:
     absent = [name for name in names if name not in found]
     if absent:
         raise ValueError(
-            f"{path} names {len(names) - len(absent)} of {len(names)} features, and not {absent[0]!r}; name every one, "
-            "and leave the price empty where it is not known."
+            f"{path} names {len(names) - len(absent)} of {len(names)} features, and not {shown(absent[0])}; name every "
+            "one, and leave the price empty where it is not known."
         )
 
 
@@ -194,6 +200,7 @@ def check_prices(found: dict[str, Any], names: list[str], origin: str) -> dict[s
     if discounted is not None and full is not None and (discounted > full).any():
         j = int((discounted > full).argmax())
         raise ValueError(
-            f"{origin}: the discounted price of {names[j]!r} is {discounted[j]:g}, above its full price {full[j]:g}."
+            f"{origin}: the discounted price of {shown(names[j])} is {discounted[j]:g}, above its full "
+            f"price {full[j]:g}."
         )
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +11,7 @@ import scipy.sparse as sp
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass._frames import is_frame
+from seqclass._messages import listed
 from seqclass._validation import check_costs, check_real
 from seqclass.datasets._hidden import HiddenStates
 from seqclass.datasets._info import DatasetInfo, describe
@@ -260,8 +260,8 @@ class Dataset:
     def _filled(self, costs: FloatArray, missing_cost: float | None) -> FloatArray:
         unknown = np.isnan(costs)
         if unknown.any() and missing_cost is None:
-            shown = _some([self.names()[j] for j in np.flatnonzero(unknown)[:4]])
-            raise ValueError(f"the source of {self.name!r} gives no price for {shown}; pass missing_cost.")
+            there = listed([self.names()[j] for j in np.flatnonzero(unknown)], 3)
+            raise ValueError(f"the source of {self.name!r} gives no price for {there}; pass missing_cost.")
         return np.where(unknown, np.nan if missing_cost is None else check_real(missing_cost, "missing_cost", 0), costs)
 
 
@@ -271,8 +271,3 @@ def _narrow(X: Any) -> Any:
     if not wide or max(*X.shape, X.nnz) > np.iinfo(np.int32).max:
         return X
     return type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:3]))
-    return shown + (", ..." if len(names) > 3 else "")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._frames import is_frame
-from seqclass._messages import near, sentence
+from seqclass._messages import listed, near, sentence, shown
 from seqclass.datasets._costs import beside, check_prices, read_costs
 from seqclass.datasets._dataset import Dataset
 from seqclass.datasets._labels import encode_labels
@@ -124,20 +124,18 @@ def _from_table(path: Path, target: str | None, drop: Sequence[str]) -> dict[str
     if target is None:
         usual = [column for column in columns if column.strip().lower() in _TARGETS]
         if len(usual) != 1:
-            why = f"both {usual[0]!r} and {usual[1]!r} could hold" if usual else "no column is known to hold"
+            why = f"both {shown(usual[0])} and {shown(usual[1])} could hold" if usual else "no column is known to hold"
             raise ValueError(f"{path}: {why} the labels; name it as target.{without_header(columns)}")
         target = usual[0]
     for wanted in (target, *drop):
         if wanted not in columns:
-            raise ValueError(f"{path} has no column {wanted!r}; {near(wanted, columns)}{without_header(columns)}")
+            raise ValueError(f"{path} has no column {shown(wanted)}; {near(wanted, columns)}{without_header(columns)}")
     if target in drop:
-        raise ValueError(f"drop: {target!r} is the target.")
-    # columns without a name are called by their place, as the reader does
-    left = [column or f"column {i + 1}" for i, column in enumerate(columns) if column not in drop]
-    frame = read_frame(path, left, text=[target])
-    y, class_names = encode_labels(frame.pop(target), f"{path}: column {target!r}")
+        raise ValueError(f"drop: {shown(target)} is the target.")
+    frame = read_frame(path, [column for column in columns if column not in drop], text=[target])
+    y, class_names = encode_labels(frame.pop(target), f"{path}: column {shown(target)}")
     if not frame.shape[1]:
-        raise ValueError(f"{path} has no feature: {target!r} is its only column.")
+        raise ValueError(f"{path} has no feature: {shown(target)} is its only column.")
     _check_finite(frame, path)
     names = tuple(str(column) for column in frame.columns)
     return {"X": frame, "y": y, "class_names": class_names, "feature_names": names}
@@ -148,14 +146,16 @@ def _check_finite(frame: Any, path: Path) -> None:
         values = frame[column].to_numpy()
         if values.dtype.kind == "f" and np.isinf(values).any():
             row = frame.index[int(np.isinf(values).argmax())]
-            raise ValueError(f"{path}: column {column!r} holds infinity in row {row}; correct it or leave it empty.")
+            raise ValueError(
+                f"{path}: column {shown(column)} holds infinity in row {row}; correct it or leave it empty."
+            )
 
 
 def _from_arrays(path: Path, target: str) -> dict[str, Any]:
     arrays = read_arrays(path)
     others, (n, m) = arrays.others, arrays.X.shape
     if target not in others:
-        raise ValueError(f"{path} has no array {target!r} for the labels; it holds {', '.join(others) or 'X only'}.")
+        raise ValueError(f"{path} has no array {shown(target)} for the labels; it holds {listed(others) or 'X only'}.")
     labels = others[target]
     if labels.shape != (n,):
         raise ValueError(f"{path}: {target} must have one label for each of the {n} rows, it has shape {labels.shape}.")

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._arrays import IntArray
+from seqclass._messages import shown
 
 #: A column of this many different labels, or fewer, may be a class whatever the number of rows.
 _MANY = 50
@@ -36,7 +37,7 @@ def read_labels(labels: Any, column: str) -> npt.NDArray[Any]:
     numbers = np.array([number(text) for text in texts])
     known = set(texts)
     if len(known) == 1:
-        raise ValueError(f"{column} holds a single class, {texts[0]!r}; at least two are needed.")
+        raise ValueError(f"{column} holds a single class, {shown(texts[0])}; at least two are needed.")
     if np.isfinite(numbers).all():
         whole = (numbers == np.floor(numbers)).all() and np.abs(numbers).max() < 2**53
         if whole and all(str(int(float(t))) == t or "." in t for t in known):

@@ -12,7 +12,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
-from seqclass._messages import sentence
+from seqclass._arrays import check_width
+from seqclass._messages import sentence, shown
 from seqclass.datasets._tables import check_input
 
 #: Endings of such files; each may be followed by .gz or .bz2.
@@ -42,10 +43,14 @@ def read_svmlight(path: Path) -> tuple[Any, npt.NDArray[np.float64]]:
     check_input(path)
     try:
         X, y = load_svmlight_file(str(path), zero_based="auto")
-    except (ValueError, IndexError, OSError, EOFError) as error:
+    except (ValueError, IndexError, OverflowError, OSError, EOFError) as error:
         raise ValueError(f"{path}: {_bad_line(path) or sentence(error)}") from error
     if not X.shape[0] or not X.shape[1]:
         raise ValueError(f"{path} holds no row with a feature.")
+    try:
+        check_width(X.shape[1], path.stat().st_size)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
     return sp.csr_array(X), np.asarray(y, dtype=np.float64)
 
 
@@ -57,7 +62,9 @@ def _bad_line(path: Path) -> str | None:
             for i, line in enumerate(file, 1):
                 wrong = _wrong_part(line.split("#")[0].split())
                 if wrong is not None:
-                    return f"line {i} has {wrong!r}; a line is a label, then number:value for each feature in order."
+                    return (
+                        f"line {i} has {shown(wrong)}; a line is a label, then number:value for each feature in order."
+                    )
     except (OSError, EOFError, UnicodeDecodeError) as error:
         return f"it is no text: {sentence(error)}"
     return None

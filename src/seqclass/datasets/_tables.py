@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -15,7 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from seqclass._messages import sentence
+from seqclass._archive import read_npy
+from seqclass._arrays import check_width
+from seqclass._frames import refuse_bytes
+from seqclass._messages import listed, sentence, shown
 from seqclass.datasets._labels import number
 
 #: Opens a file for reading bytes; the command line passes one that shows how far it is.
@@ -92,13 +96,19 @@ def kind(path: Path) -> str:
 
 
 def header(path: Path, opener: Opener = open_file) -> list[str]:
-    """Column names of a CSV, TSV or Parquet file.
+    """Column names of a CSV, TSV or Parquet file, without that of a row index.
 
     Raises
     ------
     ValueError
         If the file is empty, its columns are parted by another sign, or two of them have the same name.
     """
+    names, has_index = _header(path, opener)
+    return names[has_index:]
+
+
+def _header(path: Path, opener: Opener) -> tuple[list[str], bool]:
+    """Names of all columns, those without one called by their place, and whether the first is a row index."""
     if kind(path) == "parquet":
         names = [str(name) for name in _parquet(path).columns]
     else:
@@ -109,13 +119,16 @@ def header(path: Path, opener: Opener = open_file) -> list[str]:
             raise ValueError(
                 f"{path}: the columns are parted by {sign!r}; save the file with commas as .csv, or with tabs as .tsv."
             )
-    twice = sorted({name for name in names if name and names.count(name) > 1}) if len(set(names)) < len(names) else []
-    if twice:
+    if not names:
+        raise ValueError(f"{path} has no columns.")
+    # names of our own for columns without one, which pandas would otherwise make up
+    unique = [name or f"column {i + 1}" for i, name in enumerate(names)]
+    if len(set(unique)) < len(unique):
+        twice, times = Counter(unique).most_common(1)[0]
         raise ValueError(
-            f"{path}: there are {names.count(twice[0])} columns named {twice[0]!r}; give each its own name."
-            f"{without_header(names)}"
+            f"{path}: there are {times} columns named {shown(twice)}; give each its own name.{without_header(names)}"
         )
-    return names
+    return unique, names[0] == ""
 
 
 def without_header(names: Sequence[str]) -> str:
@@ -139,6 +152,7 @@ def read_frame(
     opener: Opener = open_file,
     *,
     row_names: bool = False,
+    verbatim: bool = False,
 ) -> Any:
     """Read a CSV, TSV or Parquet file; its rows are numbered from 1.
 
@@ -154,6 +168,8 @@ def read_frame(
         Opens the file.
     row_names : bool
         Whether a first column without a name is kept, as "column 1" and as text; else it is a row index, and left out.
+    verbatim : bool
+        Whether cells of text that mean "missing" are kept as they are, to be copied.
 
     Returns
     -------
@@ -166,10 +182,8 @@ def read_frame(
     """
     import pandas as pd
 
-    names = header(path, opener)
-    # names of our own for columns without one, which pandas would otherwise make up
-    unique = [name or f"column {i + 1}" for i, name in enumerate(names)]
-    wanted = unique[1:] if names[0] == "" and not row_names else unique
+    unique, has_index = _header(path, opener)
+    wanted = unique[has_index and not row_names :]
     text = {*text, unique[0]} if row_names else text
     if columns is not None:
         wanted = [name for name in wanted if name in set(columns)]
@@ -178,15 +192,16 @@ def read_frame(
         frame.columns = unique
         frame = frame[wanted].copy()
         for name in wanted:
+            refuse_bytes(frame[name], f"{path}: column {shown(name)}")
             if name in text or _is_logical(frame[name]):
                 frame[name] = frame[name].map(str, na_action="ignore").astype(object)
     else:
         types = {name: str for name in wanted if name in text}
-        frame = _read_rows(path, opener, unique, types)[wanted]
+        frame = _read_rows(path, opener, unique, types, verbatim)[wanted]
         logical = [name for name in frame.columns if name not in types and _is_logical(frame[name])]
         if logical:
             # True and False are categories, in the very words of the file
-            frame = _read_rows(path, opener, unique, types | dict.fromkeys(logical, str))[wanted]
+            frame = _read_rows(path, opener, unique, types | dict.fromkeys(logical, str), verbatim)[wanted]
     if not len(frame):
         raise ValueError(f"{path} has a header but no rows.")
     frame.index = pd.RangeIndex(1, len(frame) + 1)
@@ -205,32 +220,38 @@ def read_arrays(path: Path) -> Arrays:
         raise ValueError(f"{path} is no .npz file, or a damaged one.")
     name, parts = "", dict[str, npt.NDArray[Any]]()
     try:
-        with np.load(path, allow_pickle=False) as file:
-            for name in file.files:
-                parts[name] = file[name]
-    except (ValueError, OSError, EOFError, KeyError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
+        with zipfile.ZipFile(path) as archive:
+            for info in archive.infolist():
+                name = info.filename.removesuffix(".npy")
+                parts[name] = read_npy(archive, info)
+    except MemoryError:
+        raise
+    except Exception as error:  # the ways in which zipfile, zlib and numpy fail have no end
         if "allow_pickle" in str(error):
             raise ValueError(
                 f"{path}: {name} holds Python objects, which are never read; save texts as str."
             ) from error
-        raise ValueError(f"{path} is no .npz file, or a damaged one.") from error
+        raise ValueError(f"{path} is no .npz file, or a damaged one: {sentence(error)}") from error
     if "X" in parts:
         X: Any = parts.pop("X")
     elif all(name in parts for name in _CSR):
         data, indices, indptr, shape = (parts.pop(name) for name in _CSR)
         try:
-            X = sp.csr_array((data, indices, indptr), shape=tuple(int(n) for n in shape))
+            X = sp.csr_array((data, indices, indptr), shape=tuple(int(n) for n in shape.ravel()))
             X.check_format()
-        except (ValueError, TypeError) as error:
+            check_width(X.shape[-1], path.stat().st_size)
+        except (ValueError, TypeError, OverflowError) as error:
             raise ValueError(
                 f"{path}: data, indices, indptr and shape make no CSR matrix: {sentence(error)}"
             ) from error
     else:
-        raise ValueError(f"{path} holds {', '.join(parts) or 'nothing'}; it needs X, or {', '.join(_CSR)}.")
+        raise ValueError(f"{path} holds {listed(parts) or 'nothing'}; it needs X, or {', '.join(_CSR)}.")
     if X.ndim != 2 or not X.shape[0] or not X.shape[1]:
         raise ValueError(f"{path}: X must have rows and columns, it has shape {tuple(X.shape)}.")
     if X.dtype.kind not in "biuf":
         raise ValueError(f"{path}: X must hold numbers, it holds {X.dtype}.")
+    if "class_names" in parts and parts["class_names"].ndim != 1:
+        raise ValueError(f"{path}: class_names must be a list, it has shape {parts['class_names'].shape}.")
     return Arrays(X, _feature_names(path, parts, X.shape[1]), parts)
 
 
@@ -242,7 +263,9 @@ def _feature_names(path: Path, parts: dict[str, npt.NDArray[Any]], n_features: i
         raise ValueError(f"{path}: feature_names has {len(names)} names for {n_features} features.")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{path}: there are {names.count(twice)} features named {twice!r}; give each its own name.")
+        raise ValueError(
+            f"{path}: there are {names.count(twice)} features named {shown(twice)}; give each its own name."
+        )
     return names
 
 
@@ -278,9 +301,10 @@ def _is_logical(column: Any) -> bool:
     return bool(pd.api.types.infer_dtype(column, skipna=True) == "boolean")
 
 
-def _read_rows(path: Path, opener: Opener, names: list[str], types: dict[str, Any]) -> Any:
+def _read_rows(path: Path, opener: Opener, names: list[str], types: dict[str, Any], verbatim: bool) -> Any:
     # all columns: with only some of them, pandas would not notice rows that are too long
-    options: dict[str, Any] = {"names": names, "dtype": types, "na_values": _MISSING}
+    options: dict[str, Any] = {"names": names, "dtype": types}
+    options |= {"keep_default_na": False, "na_filter": False} if verbatim else {"na_values": _MISSING}
     return _read_csv(path, opener, header=0, index_col=False, low_memory=False, **options)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from seqclass._messages import shown
 from seqclass.experiment._scores import QUANTILES
 
 #: What names a cell.
@@ -30,6 +31,35 @@ _TEXTS = ("status", "version_seqclass", "version_numpy", "version_sklearn", "ver
 #: What differs from one computation of a cell to the next.
 VOLATILE = (*(f"seconds_{step}" for step in _SECONDS), "peak_mb")
 COLUMNS = (*LABELS, *FIGURES, *_COUNTS, *_TEXTS)
+
+
+def checked_row(labels: Any, result: Any) -> dict[str, Any]:
+    """Labels and result of a cell together, if they are of the kinds that they should be.
+
+    Raises
+    ------
+    ValueError
+        If not; the message says which.
+
+    Examples
+    --------
+    >>> labels = {"data": "iris", "method": "etana", "price": 0.1, "seed": 0, "fold": 0}
+    >>> checked_row(labels, {"error": "", "accuracy": 0.5})["accuracy"]
+    0.5
+    """
+    if not (isinstance(labels, dict) and isinstance(result, dict)):
+        raise ValueError("holds no table")
+    kinds: dict[str, tuple[type, ...]] = {"data": (str,), "method": (str,), "price": (int, float)}
+    kinds |= dict.fromkeys(("seed", "fold"), (int,)) | dict.fromkeys(_TEXTS, (str, type(None)))
+    kinds |= dict.fromkeys(FIGURES, (int, float, type(None))) | dict.fromkeys(_COUNTS, (int, type(None)))
+    for name in (*LABELS, "error"):
+        if name not in labels | result:
+            raise ValueError(f"lacks {name}")
+    for name, value in (labels | result).items():
+        whole = isinstance(value, int) and (isinstance(value, bool) or abs(value) > 2**62)
+        if name in kinds and (whole or not isinstance(value, kinds[name])):
+            raise ValueError(f"holds {shown(value)} as {name}")
+    return labels | result
 
 
 def table_of(results: Mapping[str, dict[str, Any]]) -> Any:

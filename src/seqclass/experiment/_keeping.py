@@ -17,7 +17,7 @@ from seqclass._record import AcquisitionRecord
 from seqclass._validation import check_integer
 from seqclass.datasets import Dataset
 from seqclass.experiment._evenly import evenly
-from seqclass.experiment._packing import pack, pack_json
+from seqclass.experiment._packing import pack, pack_json, unpacking
 from seqclass.experiment._purchases import Decided
 from seqclass.experiment._reaching import Reached
 from seqclass.experiment.explored import Explored
@@ -173,11 +173,12 @@ def _explanations(data: Dataset, scored: Scored, chosen: IntArray) -> bytes:
 
 def read_explanations(content: Mapping[str, Any]) -> Explored:
     """Read what `keep_parts` packed as explanations; rows are numbered from 0, as in the data set."""
-    for one in content["explanations"]:
-        before = one["prior"]
-        for step in one["steps"]:
-            step["before"], before = before, step["after"]
-    return Explored.from_dict(content)
+    with unpacking():
+        for one in content["explanations"]:
+            before = one["prior"]
+            for step in one["steps"]:
+                step["before"], before = before, step["after"]
+        return Explored.from_dict(content)
 
 
 def _labelled(explanation: Explanation, labels: Mapping[Any, str]) -> Explanation:

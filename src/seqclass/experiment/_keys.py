@@ -105,11 +105,18 @@ def _object(value: Any, depth: int) -> Any:
     if hasattr(value, "__code__"):
         return {"function": _function(value, depth)}
     if hasattr(value, "get_params") and not isinstance(value, type):
-        return {"class": _name(type(value)), "params": canonical(value.get_params(deep=False), depth + 1)}
+        return {"class": _name(type(value)), "params": canonical(_settings(value), depth + 1)}
     if dataclasses.is_dataclass(value):
         state = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
         return {"class": _name(type(value)), "params": canonical(state, depth + 1)}
     return _pickled(value, depth)
+
+
+def _settings(estimator: Any) -> dict[str, Any]:
+    """Settings of an estimator; those that came later, at what changes nothing, left out: keys stay what they were."""
+    later: Mapping[str, Any] = getattr(type(estimator), "_later_settings", {})
+    found: dict[str, Any] = estimator.get_params(deep=False)
+    return {name: value for name, value in found.items() if name not in later or value != later[name]}
 
 
 def _pickled(value: Any, depth: int) -> Any:

@@ -6,15 +6,28 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from seqclass._archive import read_npy
+
 Arrays = dict[str, npt.NDArray[Any]]
 #: Of an archive, the entry that holds plain data beside the arrays.
 _ABOUT = "about"
+
+
+class DamagedPart(ValueError):
+    """What a run kept of a cell, and cannot be read.
+
+    Examples
+    --------
+    >>> issubclass(DamagedPart, ValueError)
+    True
+    """
 
 
 def pack(arrays: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> bytes:
@@ -56,10 +69,27 @@ def pack(arrays: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> by
 
 def unpack(content: bytes) -> tuple[Arrays, dict[str, Any]]:
     """Arrays and plain data that `pack` packed."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
-    about: dict[str, Any] = json.loads(arrays.pop(_ABOUT).tobytes())
-    return arrays, about
+    with unpacking(), zipfile.ZipFile(io.BytesIO(content)) as archive:
+        arrays = {info.filename.removesuffix(".npy"): read_npy(archive, info) for info in archive.infolist()}
+        about: dict[str, Any] = json.loads(arrays.pop(_ABOUT).tobytes())
+        return arrays, about
+
+
+@contextmanager
+def unpacking() -> Iterator[None]:
+    """Say of whatever goes wrong that what was kept is damaged.
+
+    Raises
+    ------
+    DamagedPart
+    """
+    try:
+        yield
+    except DamagedPart:
+        raise
+    except Exception as error:  # the ways in which zipfile, zlib, JSON and arrays that do not fit fail have no end
+        what = f"{type(error).__name__}: {error}"
+        raise DamagedPart(f"what the run kept of its instances is damaged: {what}.") from error
 
 
 def pack_json(content: Any) -> bytes:
@@ -75,4 +105,5 @@ def pack_json(content: Any) -> bytes:
 
 def unpack_json(content: bytes) -> Any:
     """Plain data that `pack_json` packed."""
-    return json.loads(zlib.decompress(content))
+    with unpacking():
+        return json.loads(zlib.decompress(content))

@@ -19,7 +19,9 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from seqclass._messages import sentence
+from seqclass._messages import sentence, shown
+from seqclass.experiment._columns import checked_row
+from seqclass.experiment._keys import key_of
 
 #: Tells our files from other databases: "SEQX".
 APPLICATION_ID = 0x53455158
@@ -59,10 +61,13 @@ class Store:
     ----------
     connection : sqlite3.Connection
         What `opened` gives.
+    path : path
+        The file, for messages.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
+        self._path = path
 
     def plan(self, cells: Iterable[tuple[str, dict[str, Any], dict[str, Any]]]) -> None:
         """Enter cells that are to be computed, by key, labels and settings; those there are stay as they are."""
@@ -96,7 +101,9 @@ class Store:
             return None
         query = "SELECT content FROM parts WHERE key = ? AND name = ?"
         row = self._connection.execute(query, (key, name)).fetchone()
-        return None if row is None else bytes(row[0])
+        if row is not None and not isinstance(row[0], bytes):
+            raise self._damaged(key, f"keeps no {name}, but {shown(row[0])}")
+        return None if row is None else row[0]
 
     def keys_with(self, name: str) -> list[str]:
         """Keys that have a part of this name."""
@@ -115,13 +122,13 @@ class Store:
         columns = "SELECT key, labels, result FROM cells WHERE result IS NOT NULL"
         if keys is None:
             rows = self._connection.execute(f"{columns} ORDER BY position").fetchall()
-            return {key: json.loads(labels) | json.loads(result) for key, labels, result in rows}
+            return {key: self._row(key, labels, result) for key, labels, result in rows}
         wanted, found = list(keys), {}
         for start in range(0, len(wanted), _MANY):
             part = wanted[start : start + _MANY]
             marks = ", ".join("?" * len(part))
             for key, labels, result in self._connection.execute(f"{columns} AND key IN ({marks})", part):
-                found[key] = json.loads(labels) | json.loads(result)
+                found[key] = self._row(key, labels, result)
         return {key: found[key] for key in wanted if key in found}
 
     def settings(self, key: str) -> dict[str, Any]:
@@ -129,8 +136,23 @@ class Store:
         row = self._connection.execute("SELECT settings FROM cells WHERE key = ?", (key,)).fetchone()
         if row is None:
             raise ValueError(f"there is no cell {key!r}.")
-        found: dict[str, Any] = json.loads(row[0])
+        try:
+            found: dict[str, Any] = json.loads(row[0])
+            intact = key_of(found) == key
+        except (ValueError, TypeError, RecursionError, AttributeError):
+            intact = False
+        if not intact:
+            raise self._damaged(key, "has settings that are not its own")
         return found
+
+    def _row(self, key: str, labels: Any, result: Any) -> dict[str, Any]:
+        try:
+            return checked_row(json.loads(labels), json.loads(result))
+        except (ValueError, TypeError, RecursionError) as error:
+            raise self._damaged(key, str(error)) from error
+
+    def _damaged(self, key: Any, why: str) -> ValueError:
+        return ValueError(f"{self._path} is damaged: the cell {shown(key)} {why}.")
 
     def count_missing(self) -> int:
         """Count the cells that were planned and are not done."""
@@ -169,7 +191,7 @@ def opened(path: Path, *, create: bool = False) -> Iterator[Store]:
         with closing(sqlite3.connect(path, timeout=60)) as connection:
             _prepare(connection, path, create)
             try:
-                yield Store(connection)
+                yield Store(connection, path)
             finally:
                 if create:
                     _put_off_log(connection)

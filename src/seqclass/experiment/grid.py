@@ -12,7 +12,7 @@ from typing import Any
 from joblib import delayed
 from sklearn.base import BaseEstimator
 
-from seqclass._validation import check_choice, check_integer, check_real
+from seqclass._validation import check_choice, check_costs, check_integer, check_real
 from seqclass.datasets import Dataset, load
 from seqclass.experiment._cell import Cell, Held, failed, run_cell
 from seqclass.experiment._keeping import Keep
@@ -176,7 +176,7 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         check_choice(self.feature_costs, "feature_costs", ("uniform", "dataset"))
         usual = [1.0 if self.feature_costs == "dataset" else 0.01]
         given = usual if self.prices is None else _listed(self.prices, "prices")
-        prices = [check_real(price, "prices", 0) for price in given]
+        prices = [float(check_costs(check_real(price, "prices", 0), "prices")) for price in given]
         seeds = [check_integer(seed, "seeds", 0, 2**32 - 1) for seed in _listed(self.seeds, "seeds")]
         held: dict[str, Held] = {}
         cells: list[Cell] = []

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from seqclass._arrays import IntArray
 from seqclass._record import AcquisitionRecord
 from seqclass.experiment._keeping import spread
-from seqclass.experiment._packing import Arrays, unpack
+from seqclass.experiment._packing import Arrays, unpack, unpacking
 
 __all__ = ["LabelledRecord"]
 
@@ -82,8 +82,7 @@ def instance_table(kept: Iterable[tuple[Mapping[str, Any], bytes]]) -> Any:
     """
     import pandas as pd
 
-    frames = []
-    for labels, content in kept:
+    def frame(labels: Mapping[str, Any], content: bytes) -> Any:
         arrays, about = unpack(content)
         columns: dict[str, Any] = {name: labels[name] for name in INSTANCE_COLUMNS[:5]}
         columns |= {
@@ -95,8 +94,10 @@ def instance_table(kept: Iterable[tuple[Mapping[str, Any], bytes]]) -> Any:
         }
         if "proba" in arrays:
             columns |= {f"proba_{label}": arrays["proba"][:, i] for i, label in enumerate(about["classes"])}
-        frames.append(pd.DataFrame(columns))
-    return pd.concat(frames, ignore_index=True)
+        return pd.DataFrame(columns)
+
+    with unpacking():
+        return pd.concat([frame(labels, content) for labels, content in kept], ignore_index=True)
 
 
 def pooled(contents: Sequence[bytes]) -> LabelledRecord | None:
@@ -112,9 +113,12 @@ def pooled(contents: Sequence[bytes]) -> LabelledRecord | None:
     LabelledRecord or None
         None if the method is not sequential.
     """
-    cells = [(arrays, about) for arrays, about in map(unpack, contents) if "history" in arrays]
-    if not cells:
-        return None
+    with unpacking():
+        cells = [(arrays, about) for arrays, about in map(unpack, contents) if "history" in arrays]
+        return _pooled(cells) if cells else None
+
+
+def _pooled(cells: Sequence[tuple[Arrays, Any]]) -> LabelledRecord:
     # columns behind other steps differ from fold to fold: they go by their names
     of_data = all(about["of_data"] for _, about in cells)
     names, columns = _columns([about["columns"] for _, about in cells], of_data)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from seqclass._arrays import FloatArray
-from seqclass._validation import check_costs, check_finite
+from seqclass._validation import check_finite, check_not_negative
 from seqclass.classifier import SequentialClassifier
 from seqclass.plots._style import MARKERS, colour, legend_below, new_axes, open_frame, shorten
 
@@ -81,7 +81,7 @@ class AccuracyFeaturesDisplay:
         n = len(self.names)
         if n == 0:
             raise ValueError("names must hold at least one point.")
-        self.mean_features = check_costs(mean_features, "mean_features", (n,))
+        self.mean_features = check_not_negative(mean_features, "mean_features", (n,))
         self.accuracy = _check_share(accuracy, "accuracy", (n,))
         self.intervals = None if intervals is None else _check_share(intervals, "intervals", (n, 2))
         if self.intervals is not None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass._record import AcquisitionRecord
-from seqclass._validation import check_costs, check_integer
+from seqclass._validation import check_integer, check_not_negative
 from seqclass.classifier import SequentialClassifier
 from seqclass.plots._style import new_axes, shorten
 
@@ -78,10 +78,10 @@ class AcquisitionMapDisplay:
         n_classes = len(self.classes)
         self.share = np.asarray(share, dtype=np.float64)
         if self.features or self.share.size:
-            self.share = check_costs(share, "share", (n_classes, len(self.features)))
+            self.share = check_not_negative(share, "share", (n_classes, len(self.features)))
             if self.share.max() > 1:
                 raise ValueError(f"share must be between 0 and 1, got {self.share.max():g}.")
-        self.counts = None if counts is None else check_costs(counts, "counts", (n_classes,)).astype(np.intp)
+        self.counts = None if counts is None else check_not_negative(counts, "counts", (n_classes,)).astype(np.intp)
         self.n_features = min(check_integer(max_features, "max_features", 1), len(self.features))
 
     @classmethod

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._record import AcquisitionRecord
-from seqclass._validation import check_costs
+from seqclass._validation import check_not_negative
 from seqclass.classifier import SequentialClassifier
 from seqclass.plots._style import colour, new_axes, open_frame, shorten
 from seqclass.plots.acquisition_map import labels_of
@@ -68,7 +68,7 @@ class FeatureCountDisplay:
         truth = np.asarray(y)
         if truth.ndim != 1 or not truth.size:
             raise ValueError(f"y must be a vector of at least one label, got shape {truth.shape}.")
-        number = check_costs(n_features, "n_features", truth.shape).astype(np.intp)
+        number = check_not_negative(n_features, "n_features", truth.shape).astype(np.intp)
         classes, row, counts = np.unique(truth, return_inverse=True, return_counts=True)
         self.classes: Sequence[Any] = classes.tolist()
         width = int(number.max()) // _BARS + 1

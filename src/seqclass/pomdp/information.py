@@ -14,6 +14,9 @@ from seqclass._arrays import BoolArray, FloatArray, IntArray, row_sums
 if TYPE_CHECKING:
     from seqclass.pomdp.problem import AcquisitionProblem
 
+#: Costs that differ by less than this share of themselves are a tie, so that batch size and BLAS change no answer. They
+#: are sums of what is not negative, so each is rounded by a share of itself; one of the dearest decision hides others.
+TIE = 1e-12
 #: In `InformationState.seen`: the question was not asked.
 OPEN = -2
 
@@ -171,7 +174,14 @@ class InformationState:
     @cached_property
     def likelihood(self) -> FloatArray:
         """P(outcome of the question | what was seen, class), (n, n_outcomes, n_classes)."""
-        return self.problem.likelihood(self.question, self.state)
+        found = np.asarray(self.problem.likelihood(self.question, self.state))
+        wanted = (len(self), int(self.problem.n_outcomes[self.question]), self.problem.n_classes)
+        if found.shape != wanted:
+            raise ValueError(
+                f"{type(self.problem).__name__}.likelihood must give an array of shape {wanted}: instances, outcomes, "
+                f"classes; of question {self.question} it gave {found.shape}."
+            )
+        return found
 
     @cached_property
     def joint(self) -> FloatArray:
@@ -212,6 +222,11 @@ class InformationState:
         """Cost of the best decision now, (n,)."""
         return self.problem.stopping_cost(self.belief)
 
+    @property
+    def to_beat(self) -> FloatArray:
+        """What going on must stay below, (n,): the cost of stopping, less a tie."""
+        return self.stopping_cost * (1 - TIE)
+
     def least(self, multiplier: FloatArray | float = 1.0) -> FloatArray:
         """No way of going on costs less: one more price, then the class is known; inf where nothing is open.
 
@@ -239,7 +254,7 @@ class InformationState:
     @property
     def settled(self) -> BoolArray:
         """Rows where stopping is optimal for certain: one more price costs more than knowing the class saves."""
-        return np.asarray(self.stopping_cost <= self.least() + self.problem.tie)
+        return np.asarray(self.to_beat <= self.least())
 
     def update(
         self, outcome: IntArray, rows: IntArray | None = None, *, charge_missing: bool = False

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray, chunks, row_sums
+from seqclass._messages import shown
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.values import ValueFunction
@@ -116,8 +117,12 @@ class Policy(ABC):
     """
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None, info: SolveInfo | None = None) -> None:
+        if not isinstance(problem, AcquisitionProblem):
+            raise TypeError(f"problem must be an AcquisitionProblem, got {shown(problem)}.")
+        if not (n_stages is None or isinstance(n_stages, (int, np.integer))) or isinstance(n_stages, bool):
+            raise TypeError(f"n_stages must be an integer, got {shown(n_stages)}; what a solver reports goes by info=.")
         self.problem = problem
-        self.n_stages = problem.n_stages if n_stages is None else n_stages
+        self.n_stages = problem.n_stages if n_stages is None else int(n_stages)
         self.info = SolveInfo("converged", n_stages=self.n_stages) if info is None else info
 
     @abstractmethod
@@ -235,7 +240,7 @@ class LookaheadPolicy(Policy):
         self.values = values
 
     def _act(self, info: InformationState) -> IntArray:
-        stop = info.stopping_cost - self.problem.tie
+        stop = info.to_beat
         go_on = np.zeros(len(info), dtype=bool)
         # look-ahead is spared where stopping is optimal for certain, or a known plan already pays
         rows = np.flatnonzero(~info.settled)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,9 @@ import numpy.typing as npt
 from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks, lower_envelope, row_sums, smallest_int
 from seqclass._validation import check_costs, check_distribution, check_integer, check_real
 from seqclass.pomdp.bundles import Bundle
-from seqclass.pomdp.information import OPEN, InformationState
+from seqclass.pomdp.information import OPEN, TIE, InformationState
 from seqclass.pomdp.tables import Tables
 
-#: Two costs closer than this share of the dearest decision are a tie, so that batch size and BLAS change no answer.
-TIE = 1e-12
 #: What sums up to a budget but for rounding is within it.
 _WITHIN = 1 + 1e-12
 
@@ -156,11 +153,6 @@ class AcquisitionProblem(ABC):
     def n_decisions(self) -> int:
         """Number of decisions; the first ones are the classes."""
         return int(self.decision_costs.shape[1])
-
-    @cached_property
-    def tie(self) -> float:
-        """Costs closer than this are equal, in units of cost."""
-        return TIE * float(self.decision_costs.max() or 1.0)
 
     @abstractmethod
     def start(self, n: int) -> Any:
@@ -307,7 +299,6 @@ class AcquisitionProblem(ABC):
             Shares everything else.
         """
         other = copy.copy(self)
-        other.__dict__.pop("tie", None)
         other.__dict__.update(changes)
         other.perfect_cost = other.decision_costs.min(axis=1)
         return other
@@ -339,7 +330,7 @@ class AcquisitionProblem(ABC):
     def decide(self, belief: FloatArray) -> IntArray:
         """Index of the cheapest decision for each belief; ties go to the lowest index."""
         costs = belief @ self.decision_costs
-        return np.asarray((costs <= costs.min(axis=-1, keepdims=True) + self.tie).argmax(axis=-1))
+        return np.asarray((costs <= costs.min(axis=-1, keepdims=True) * (1 + TIE)).argmax(axis=-1))
 
     def open(self, info: InformationState) -> BoolArray:
         """Which questions may be asked now, (n, n_questions); in a free problem all not asked and affordable."""

@@ -163,7 +163,7 @@ def mark_missing(X: Any) -> Any:
 
 @contextmanager
 def naming_columns(X: Any) -> Iterator[None]:
-    """Have an error about data that are no numbers name the column.
+    """Refuse masked data, and have an error about data that are no numbers name the column.
 
     Examples
     --------
@@ -173,6 +173,8 @@ def naming_columns(X: Any) -> Iterator[None]:
         ...
     ValueError: column 1 of X holds the text 'red', and selectors take numbers: ...
     """
+    if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
+        raise ValueError("X is masked, and selectors do not look at masks: fill it first, X.filled(...).")
     try:
         yield
     except (TypeError, ValueError) as error:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from seqclass.persistence import register
+from seqclass._support import check_support
+from seqclass.persistence import check_when_read, register
+from seqclass.selection._base import Selector
 from seqclass.selection._fires_ann import FiresANN
 from seqclass.selection._fires_glm import FiresGLM
 from seqclass.selection._fires_sdt import FiresSDT
@@ -59,3 +61,5 @@ for _cls in (
     SemiRFSStep,
 ):
     register(_cls)
+
+check_when_read(Selector, check_support)

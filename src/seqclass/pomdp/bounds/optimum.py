@@ -231,7 +231,7 @@ def expand(info: InformationState, depth: int, multiplier: float = 1.0, max_hist
         root = root[level.parent]
         kept, place = distinct(level.info, root) if stages else (root, root)
         here = level.info if len(kept) == len(level.info) else level.info[kept]
-        row, question = open_questions(here, here.stopping_cost > here.least(multiplier) + here.problem.tie)
+        row, question = open_questions(here, here.to_beat > here.least(multiplier))
         if here.stage >= last:
             row, question = row[:0], question[:0]
         price = np.broadcast_to(here.prices, (len(here), here.problem.n_questions))[row, question]

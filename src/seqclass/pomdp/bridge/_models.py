@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from seqclass._arrays import FloatArray
-from seqclass.pomdp.problem import TIE, AcquisitionProblem
+from seqclass.pomdp.information import TIE
+from seqclass.pomdp.problem import AcquisitionProblem
 
 #: An outcome, and the context it leads to.
 Arrival = tuple[int, int]

@@ -11,6 +11,11 @@ import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray
 
+#: Most entries of a vector, where the problem does not tell.
+_LONGEST = 10**6
+#: Most entries of all vectors: so many, and so many more for each byte of the file.
+_FREE, _FILLED = 10**7, 64
+
 
 class VectorFile(NamedTuple):
     """Alpha vectors as a file holds them.
@@ -43,13 +48,15 @@ class _Malformed(ValueError):
     """What is wrong, without the file's name."""
 
 
-def parse(path: str | os.PathLike[str]) -> VectorFile:
+def parse(path: str | os.PathLike[str], longest: int = _LONGEST) -> VectorFile:
     r"""Read the vectors of a policy file of either kind.
 
     Parameters
     ----------
     path : path-like
         The file; XML is recognised by its first character.
+    longest : int
+        Most entries of a vector that is given by a few of them.
 
     Returns
     -------
@@ -73,7 +80,7 @@ def parse(path: str | os.PathLike[str]) -> VectorFile:
     content = Path(path).read_bytes()
     try:
         if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-            return _parse_xml(content)
+            return _parse_xml(content, longest)
         return _parse_alpha(content)
     except _Malformed as error:
         raise ValueError(f"{os.fspath(path)} is no alpha-vector policy: {error}.") from error
@@ -103,8 +110,8 @@ def _parse_alpha(content: bytes) -> VectorFile:
     return VectorFile(np.array(actions), np.array(vectors), np.zeros(len(actions), dtype=np.intp), 1)
 
 
-def _parse_xml(content: bytes) -> VectorFile:
-    reader = _PolicyXML()
+def _parse_xml(content: bytes, longest: int) -> VectorFile:
+    reader = _PolicyXML(longest, _FREE + _FILLED * len(content))
     parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = reader.doctype
     parser.StartElementHandler = reader.start
@@ -127,7 +134,8 @@ def _parse_xml(content: bytes) -> VectorFile:
 class _PolicyXML:
     """What an XML parser reports, as vectors. A document type is refused: with it come entities without end."""
 
-    def __init__(self) -> None:
+    def __init__(self, longest: int, most: int) -> None:
+        self.longest, self.most = longest, most
         self.length = -1
         self.n_nodes = 1
         self.actions: list[int] = []
@@ -174,6 +182,8 @@ class _PolicyXML:
             self._text.append(data)
 
     def _dense(self, pairs: FloatArray, where: str) -> FloatArray:
+        if self.length > self.longest or (len(self.vectors) + 1) * self.length > self.most:
+            raise _Malformed(f"vectorLength={self.length} is more than the problem or the file accounts for")
         index, entries = pairs[::2], pairs[1::2]
         if len(index) != len(entries) or not ((index == index.round()) & (index >= 0) & (index < self.length)).all():
             raise _Malformed(f"{where} is not pairs of an index below {self.length} and a value")

@@ -107,7 +107,8 @@ def read_policy(
     (array([0.25]), 0.0)
     """
     check_choice(layout, "layout", ("auto", "flat", "staged"))
-    foreign = _identify(os.fspath(path), parse(path), problem, layout)
+    full = Layout(problem)
+    foreign = _identify(os.fspath(path), parse(path, full.n_nodes * problem.n_classes + 1), full, layout)
     factors = _check_decisions(foreign, discount)
     sets = [_stage_set(foreign, stage, factors[stage]) for stage in range(foreign.layout.n_stages)]
     values = AlphaVectors(problem, sets)
@@ -118,8 +119,8 @@ def read_policy(
     return policy
 
 
-def _identify(path: str, file: VectorFile, problem: AcquisitionProblem, layout: str) -> _Foreign:
-    full = Layout(problem)
+def _identify(path: str, file: VectorFile, full: Layout, layout: str) -> _Foreign:
+    problem = full.problem
     n_classes, length = problem.n_classes, file.vectors.shape[1]
     flat = file.n_nodes == 1
     if layout != "auto" and flat != (layout == "flat"):

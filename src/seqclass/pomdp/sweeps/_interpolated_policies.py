@@ -148,7 +148,7 @@ class InterpolatedSweep(SweepPolicies):
                 ahead[own, :, number] = values.successor_values(part if own.size == rows.size else part[own])
         total = ahead.sum(axis=1)
         price = info.price[rows, None] * self.multipliers
-        go_on = wanted & (price + total @ self.weights < (part.stopping_cost - self.problem.tie)[:, None])
+        go_on = wanted & (price + total @ self.weights < part.to_beat[:, None])
         return Look(rows, np.arange(len(self.multipliers)), go_on, ahead, total, self.weights)
 
 

@@ -111,8 +111,7 @@ class SweepPolicies:
 
     def undecided(self, info: InformationState) -> BoolArray:
         """Where stopping is not optimal for certain, and the horizon is not reached, (n, n_multipliers)."""
-        least = info.least(self.multipliers) + self.problem.tie
-        return np.asarray((info.stopping_cost[:, None] > least) & (info.stage < self.horizon))
+        return np.asarray((info.to_beat[:, None] > info.least(self.multipliers)) & (info.stage < self.horizon))
 
     def at_best(self, info: InformationState) -> FloatArray:
         """Cost of stopping; at a cut horizon, if less, of one more price and perfect knowledge, (n, n_multipliers)."""

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._arrays import BoolArray, FloatArray, another_stream, as_generator
-from seqclass._validation import check_choice, check_costs, check_integer
+from seqclass._validation import check_choice, check_integer, check_not_negative
 from seqclass.pomdp.along import enumerated_or_sampled
 from seqclass.pomdp.answers import Answers, SampledAnswers, TooLarge
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
@@ -153,7 +153,7 @@ def cost_sweep(
     (array([0.155, 0.1  , 0.   ]), array([0.115, 0.15 , 0.5  ]))
     """
     started = time.perf_counter()
-    factors = np.atleast_1d(check_costs(multipliers, "multipliers"))
+    factors = np.atleast_1d(check_not_negative(multipliers, "multipliers"))
     if factors.ndim != 1 or not factors.size:
         raise ValueError(f"multipliers must be a vector of at least one number, got shape {factors.shape}.")
     check_choice(method, "method", ("auto", "exact", "simulation"))

@@ -52,7 +52,7 @@ class _GridSweep(SweepPolicies):
         if info.stage >= block.n_stages:
             return None
         problem, factor = self.problem, block.multipliers[positions]
-        open_ = info.stopping_cost[:, None] > info.least(factor) + problem.tie
+        open_ = info.to_beat[:, None] > info.least(factor)
         rows = np.flatnonzero(open_.any(axis=1))
         if not rows.size:
             return None
@@ -67,7 +67,7 @@ class _GridSweep(SweepPolicies):
             values = block.values_after(info.stage + 1, flat, where, positions)
             ahead[part] = values.reshape(-1, n_outcomes, values.shape[1])
         total = ahead.sum(axis=1)
-        stop = (info.stopping_cost[rows] - problem.tie)[:, None]
+        stop = info.to_beat[rows, None]
         go_on = open_[rows] & (info.price[rows, None] * factor + total < stop)
         return Look(rows, block.columns[positions], go_on, ahead, total)
 

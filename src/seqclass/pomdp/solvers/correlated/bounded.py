@@ -54,7 +54,7 @@ class BoundedLookaheadPolicy(LookaheadPolicy):
         rows = np.flatnonzero(open_)
         # rather a few rows for nothing than a copy of all others; the update then finds their likelihoods
         some = info if 4 * rows.size >= 3 * len(info) else info[rows]
-        go_on = _Outcomes(self.values, some).pay(some.stopping_cost - self.problem.tie)
+        go_on = _Outcomes(self.values, some).pay(some.to_beat)
         if some is not info:
             open_[rows] = go_on
         else:

@@ -11,9 +11,9 @@ import numpy as np
 from seqclass._arrays import IntArray
 from seqclass._validation import check_integer, check_real
 from seqclass.pomdp.along import first_open
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import TIE, AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
 from seqclass._validation import check_integer
 from seqclass.pomdp.bounds.optimum import asked_once, distinct
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.rules.fixed import Rule
@@ -118,7 +118,7 @@ class DeepLookaheadPolicy(Policy):
             return super().following(info)
         costs = self.question_costs(info)
         best = costs.min(axis=1, keepdims=True)
-        return np.where(np.isfinite(best[:, 0]), (costs <= best + self.problem.tie).argmax(axis=1), DECIDE)
+        return np.where(np.isfinite(best[:, 0]), (costs <= best * (1 + TIE)).argmax(axis=1), DECIDE)
 
     def continuation_cost(self, info: InformationState) -> FloatArray:
         """Cost of the most promising question, (n,); inf where nothing is open."""
@@ -132,9 +132,9 @@ class DeepLookaheadPolicy(Policy):
         if rows.size:
             costs = self.question_costs(info[rows])
             best = costs.min(axis=1)
-            on = np.flatnonzero(best < info.stopping_cost[rows] - self.problem.tie)
+            on = np.flatnonzero(best < info.to_beat[rows])
             # of equals the lowest number
-            question[rows[on]] = (costs[on] <= best[on, None] + self.problem.tie).argmax(axis=1)
+            question[rows[on]] = (costs[on] <= best[on, None] * (1 + TIE)).argmax(axis=1)
         return question
 
 
@@ -231,7 +231,7 @@ def _candidates(
     problem = info.problem
     further = np.vstack([problem.decision_costs.T, problem.prices.min() + problem.perfect_cost])
     least = prices + problem.costs_after(asked, info, further)
-    reached = np.minimum(info.stopping_cost, once.min(axis=1)) + problem.tie
+    reached = np.minimum(info.stopping_cost, once.min(axis=1)) * (1 + TIE)
     kept: BoolArray = (once < np.inf) & (least <= reached[:, None])
     if n_candidates is not None and n_candidates < len(asked):
         order = np.argsort(np.where(kept, once, np.inf), axis=1, kind="stable")[:, :n_candidates]

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from seqclass._arrays import CHUNK_BYTES, FloatArray, IntArray, row_sums
 from seqclass.pomdp.answers import SampledAnswers
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE
-from seqclass.pomdp.problem import TIE, AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import Level, walk
 
 #: Paths are not made fewer than this to save memory.

@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass._validation import check_finite
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
-from seqclass.pomdp.problem import TIE, AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem
 
 
 def close_corners(problem: AcquisitionProblem, thresholds: FloatArray) -> FloatArray:

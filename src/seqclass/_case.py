@@ -1,0 +1,163 @@
+"""What is known of one live case, and where the policy stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seqclass._answering import without_missing
+from seqclass._arrays import IntArray
+from seqclass._messages import listed, shown
+from seqclass._model_problem import Answers, ModelProblem
+from seqclass._questions import Feature, Question, named
+from seqclass._staging import acquisition_problem
+from seqclass.pomdp import AcquisitionProblem, InformationState
+from seqclass.pomdp.information import OPEN
+
+if TYPE_CHECKING:
+    from seqclass.classifier import SequentialClassifier
+
+
+class Questions:
+    """The questions of a problem of a fitted classifier, as users see them.
+
+    Parameters
+    ----------
+    classifier : SequentialClassifier
+        A fitted classifier.
+    problem : AcquisitionProblem
+        The problem, whose features are those of its model.
+    names : sequence of str or mapping of int to str, optional
+        What to call the columns.
+    """
+
+    def __init__(self, classifier: SequentialClassifier, problem: AcquisitionProblem, names: Any = None) -> None:
+        self.classifier, self.problem, self.names = classifier, problem, names
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The question that shows a feature, or a bundle, by name."""
+        found: dict[str, int] = {}
+        for question in range(self.problem.n_questions):
+            found |= dict.fromkeys([*(f.name for f in self.features(question)), self.name(question)], question)
+        return found
+
+    def name(self, question: int) -> str:
+        """Name of the feature, or of the bundle."""
+        features, prices = self.features(question), self.classifier._prices
+        if len(features) == 1:
+            return features[0].name
+        assert prices.bundles is not None  # where one question shows several
+        return str(prices.bundle_names[prices.bundles[features[0].column]])
+
+    def features(self, question: int) -> tuple[Feature, ...]:
+        """What a question shows."""
+        columns = self.classifier.support_[self.problem.members(question)].tolist()
+        return tuple(Feature(self._called(j), j, self._categories(j)) for j in columns)
+
+    def values(self, question: int, name: str, value: Any) -> dict[str, Any]:
+        """What each feature of a question showed, by name."""
+        features = [feature.name for feature in self.features(question)]
+        if len(features) == 1 or (name in features and name != self.name(question)):
+            return {name: value}
+        if not isinstance(value, Mapping):
+            raise ValueError(f"{shown(name)} is a bundle: give the values of {listed(features)} by name.")
+        unknown = [key for key in value if key not in features]
+        if unknown:
+            raise ValueError(f"{shown(unknown[0])} is not in the bundle {shown(name)} of {listed(features)}.")
+        return without_missing(value)
+
+    def describe(self, question: int, price: float, saving: float) -> Question:
+        """The question as users see it."""
+        features = self.features(question)
+        categories = features[0].categories if len(features) == 1 else ()
+        parts = features if len(features) > 1 else ()
+        return Question(self.name(question), features[0].column, price, saving, categories, parts)
+
+    def _called(self, column: int) -> str:
+        return self.classifier.feature_name(column) if self.names is None else named(self.names, column)
+
+    def _categories(self, column: int) -> tuple[str, ...]:
+        encoder = self.classifier.encoder_
+        if encoder is None:
+            return ()
+        return tuple(encoder.categories_.get(encoder.columns_[column], np.array([], dtype=str)).tolist())
+
+
+def all_questions(classifier: SequentialClassifier) -> AcquisitionProblem:
+    """All that the model could ask, in any order; the first questions are those of the classifier's problem."""
+    planned, support = classifier.problem_, classifier.support_
+    asked = [planned.members(question) for question in range(planned.n_questions)]
+    order = np.concatenate([np.empty(0, dtype=np.intp), *asked])
+    order = np.concatenate([order, np.setdiff1d(np.arange(len(support)), order)])
+    prices = classifier._prices.take(support)
+    costs, prior = planned.decision_costs, planned.prior
+    return acquisition_problem(classifier.model_, order, prices, costs, prior, free=True, bundles=prices.bundles)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is known of one case.
+
+    Attributes
+    ----------
+    facts : InformationState
+        All of it, in a problem that is free to ask whatever the model could.
+    info : InformationState
+        The same as the policy sees it, which in a fixed order stands at the first stage that is not known.
+    known : frozenset of int
+        Questions whose answers were known and not asked for.
+    """
+
+    facts: InformationState
+    info: InformationState
+    known: frozenset[int] = frozenset()
+
+    def learn(self, question: int, outcome: int, *, known: bool, charge_missing: bool) -> Case:
+        """What is known after an answer, which costs nothing where it was known before."""
+        before = self.facts
+        facts = before.asking(question).update(np.array([outcome]), charge_missing=charge_missing and not known)
+        if known:
+            facts.paid, facts.spent = before.paid, before.spent
+        all_known = self.known | {question} if known else self.known
+        return Case(facts, _seen_by(self.info, facts, len(all_known)), all_known)
+
+
+def _seen_by(info: InformationState, facts: InformationState, n_known: int) -> InformationState:
+    """What the policy sees of the facts, from what it saw before."""
+    problem = info.problem
+    paid = None if info.paid is None or facts.paid is None else _columns(facts.paid, info.paid.shape[1])
+    assert facts.seen is not None  # the problem of the facts is free
+    seen: IntArray | None = facts.seen[:, : problem.n_questions]
+    assert seen is not None
+    if problem.free:
+        stage = int((seen != OPEN).sum())
+        if problem.max_questions is not None:  # what was known takes no one's place
+            stage = max(stage - n_known, 0)
+        state = facts.state
+    else:
+        stage, state, seen = *_following(problem, info, seen[0].tolist()), None
+        if isinstance(problem, ModelProblem):
+            state = Answers(facts.state.messages, state.values)
+    return InformationState(problem, stage, facts.belief, state, paid, info.lot, seen=seen, spent=facts.spent)
+
+
+def _following(problem: AcquisitionProblem, info: InformationState, seen: list[int]) -> tuple[int, Any]:
+    """First stage that is not known, and the state there."""
+    stage, state = info.stage, info.state
+    while stage < problem.n_stages and seen[stage] != OPEN:
+        state = problem.advance(stage, state, np.array([seen[stage]]))
+        stage += 1
+    return stage, state
+
+
+def _columns(paid: Any, n: int) -> Any:
+    """Groups that were paid, as many as a problem counts."""
+    padded = np.zeros((len(paid), n), dtype=bool)
+    width = min(n, paid.shape[1])
+    padded[:, :width] = paid[:, :width]
+    return padded

@@ -1,0 +1,270 @@
+"""What must hold of the parts of a model that was read from a file: models, problems, values, policies."""
+
+from __future__ import annotations
+
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from seqclass._model_problem import ModelProblem, ProjectedProblem
+from seqclass._validation import check_distribution
+from seqclass.bn import NaiveBayes, ObservationModel, StageContexts, TreeNetwork
+from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names
+from seqclass.pomdp import (
+    AcquisitionProblem,
+    AlphaSet,
+    AlphaVectors,
+    GridValues,
+    InterpolatedValues,
+    LinearThresholdPolicy,
+    LookaheadPolicy,
+    Policy,
+    ProjectedValues,
+    RandomisedPolicy,
+    RepricedPolicy,
+    SolveInfo,
+    TableProblem,
+)
+from seqclass.pomdp._simplex import SimplexGrid
+from seqclass.pomdp.bundles import Bundle
+from seqclass.pomdp.solvers.exact._lines import LineSet
+from seqclass.pomdp.tables import Tables
+from seqclass.pomdp.values import ValueFunction
+
+#: Most contexts of a stage that a problem tells apart.
+_MOST_CONTEXTS = 2**16
+
+
+def need(holds: bool | np.bool_, otherwise: str) -> None:
+    """Raise a ValueError that says what is wrong."""
+    if not holds:
+        raise ValueError(f"{otherwise}, so its parts do not belong together")
+
+
+def fitted(instance: Any) -> bool:
+    """Whether anything was learnt."""
+    return any(name.endswith("_") for name in vars(instance))
+
+
+def array(value: Any, name: str, kinds: str, *shape: int | None) -> Any:
+    """Check an array's kind and shape (None: any length); numbers must be no NaN."""
+    fits = isinstance(value, np.ndarray) and value.dtype.kind in kinds and value.ndim == len(shape)
+    need(fits and all(w in (None, n) for w, n in zip(shape, value.shape)), f"{name} is not the array it should be")
+    return value
+
+
+def numbers(value: Any, name: str, *shape: int | None) -> Any:
+    """Check an array of finite numbers."""
+    need((np.isfinite(array(value, name, "f", *shape)).all()), f"{name} is not finite")
+    return value
+
+
+def whole(value: Any, name: str, low: int, high: int = 2**62) -> int:
+    """Check a whole number."""
+    need(
+        isinstance(value, (int, np.integer)) and not isinstance(value, bool) and low <= value <= high,
+        f"{name} is wrong",
+    )
+    return int(value)
+
+
+def check_problem(problem: AcquisitionProblem) -> None:
+    """Check an acquisition problem."""
+    prior = numbers(problem.prior, "prior", None)
+    check_distribution(prior, None, "prior")
+    prices = numbers(problem.prices, "prices", None)
+    costs = numbers(problem.decision_costs, "decision_costs", len(prior), None)
+    full = numbers(problem.full_prices, "full_prices", len(prices))
+    need(prices.min(initial=0) >= 0 and bool((full >= prices).all()), "prices are wrong")
+    need(costs.shape[1] > 0 and costs.min() >= 0, "decision_costs are wrong")
+    need(np.array_equal(problem.perfect_cost, costs.min(axis=1)), "perfect_cost is not that of decision_costs")
+    n_outcomes: Any = array(problem.n_outcomes, "n_outcomes", "i", len(prices))
+    need(n_outcomes.min(initial=1) >= 1, "n_outcomes holds less than 1")
+    features = array(problem.features, "features", "i", len(prices))
+    need(features.min(initial=0) >= 0 and len(np.unique(features)) == len(features), "features are wrong")
+    if problem.groups is not None:
+        groups = array(problem.groups, "groups", "i", len(prices))
+        need(groups.min(initial=-1) >= -1 and groups.max(initial=-1) <= 10**7, "groups are wrong")
+    need(type(problem.free) is bool, "free is neither true nor false")
+    for name in ("max_questions", "max_cost"):
+        limit = getattr(problem, name)
+        need(limit is None or (problem.free and 0 <= limit < np.inf), f"{name} is wrong")
+    if problem.bundles is not None:
+        known = all(bundle is None or isinstance(bundle, Bundle) for bundle in problem.bundles)
+        need(known and len(problem.bundles) == len(prices), "bundles are of other questions")
+    if isinstance(problem, TableProblem):
+        _check_tables(problem)
+    elif isinstance(problem, ModelProblem):
+        _check_model_problem(problem)
+
+
+def _check_tables(problem: TableProblem) -> None:
+    tables, transitions, stages = problem.likelihoods, problem.transitions, problem.n_questions
+    if isinstance(tables, np.ndarray):
+        numbers(tables, "likelihoods", stages, None, problem.n_classes)
+    else:
+        need(type(tables) is list and len(tables) == stages, "likelihoods are of other stages")
+        known = (isinstance(table, np.ndarray) and table.dtype.kind == "f" for table in tables)
+        need(all(known), "a likelihood is no array of numbers")
+    if transitions is not None:
+        need(type(transitions) is list, "transitions are no list")
+        for following in transitions:
+            array(following, "a transition", "i", None, None)
+    problem._check_tables()
+
+
+def _check_model_problem(problem: ModelProblem) -> None:
+    model = problem.model
+    need(isinstance(model, ObservationModel) and len(model.classes_) == problem.n_classes, "model has other classes")
+    for question in range(problem.n_questions):
+        members, bundle = problem.members(question), problem.bundle(question)
+        need(bool((members < model.n_features_in_).all()), "model has other features")
+        n_outcomes = problem.n_outcomes[[question]] if bundle is None else bundle.sizes
+        need(np.array_equal(n_outcomes, model.n_outcomes_[members]), "model has other outcomes")
+    whole(problem.max_contexts, "max_contexts", 1, _MOST_CONTEXTS)
+    if isinstance(problem, ProjectedProblem):
+        kept = problem.kept
+        need(isinstance(kept, StageContexts) and kept.model is model, "its contexts are of another model")
+        need(
+            np.array_equal(array(kept.order, "order", "i", None), problem.features), "its contexts are of another order"
+        )
+
+
+def check_bundle(bundle: Bundle) -> None:
+    """Check what one question shows of several features."""
+    features = array(bundle.features, "features", "i", None)
+    need(len(features) > 1 and features.min() >= 0 and len(np.unique(features)) == len(features), "features are wrong")
+    sizes = array(bundle.sizes, "sizes", "i", len(features))
+    need(sizes.min() >= 1, "sizes are wrong")
+    again = Bundle(features, sizes)
+    need((bundle.n_complete, bundle.n_codes) == (again.n_complete, again.n_codes), "its outcomes are wrong")
+
+
+def check_model(model: ObservationModel) -> None:
+    """Check a fitted observation model."""
+    if not fitted(model):
+        return
+    n = whole(model.n_features_in_, "n_features_in_", 1)
+    prior = numbers(model.class_prior_, "class_prior_", len(model.classes_))
+    check_distribution(prior, None, "class_prior_")
+    n_outcomes = array(model.n_outcomes_, "n_outcomes_", "iu", n)
+    need(n_outcomes.min() >= 1, "n_outcomes_ holds less than 1")
+    if isinstance(model, NaiveBayes):
+        counts = numbers(model.counts_, "counts_", n, None, len(prior))
+        need(counts.min(initial=0) >= 0 and n_outcomes.max() <= counts.shape[1], "counts_ are wrong")
+        numbers(model.class_count_, "class_count_", len(prior))
+        need(float(model.temperature_) >= 1, "temperature_ is below 1")
+    if isinstance(model, TreeNetwork):
+        _check_network(model)
+
+
+def _check_network(model: TreeNetwork) -> None:
+    parents, cpds = model.parents_, model.cpds_
+    for feature, some in enumerate(parents):
+        array(some, f"parents of feature {feature}", "iu", None)
+    if all(cpd is not None for cpd in cpds):
+        again, tables = check_cpds(parents, cpds, len(model.classes_))
+        need(all(np.array_equal(a, b) for a, b in zip(parents, again)), "parents_ are not sorted")
+        need(all(array(c, "a cpd", "f", *t.shape) is not None for c, t in zip(cpds, tables)), "cpds_ are wrong")
+        need([len(cpd) for cpd in cpds] == model.n_outcomes_.tolist(), "cpds_ have other outcomes")
+    need(model.is_forest_ is all(len(some) < 2 for some in parents), "is_forest_ is wrong")
+    n_edges = sum(len(some) for some in parents)
+    need(np.shape(model.edge_weights_) == (n_edges,), "edge_weights_ are of other edges")
+    need(model.conditioning_ in ("full", "ancestor"), "conditioning_ is wrong")
+    need(float(model.unit_) > 0, "unit_ is wrong")
+    check_state_names(model.state_names_, model.n_outcomes_)
+    check_feature_names(model.feature_names_, model.n_features_in_)
+
+
+def check_grid(grid: SimplexGrid) -> None:
+    """Check the points of a grid."""
+    points = numbers(grid.points, "points", None, None)
+    steps, n_classes = whole(grid.resolution, "resolution", 1, 10**7), points.shape[1]
+    need(
+        n_classes >= 1 and comb(steps + n_classes - 1, n_classes - 1) == len(points),
+        "points are not those of resolution",
+    )
+    again = SimplexGrid(n_classes, steps)
+    need(np.array_equal(points, again.points), "points are not those of resolution")
+    need(grid._rank.dtype.kind == "i" and np.array_equal(grid._rank, again._rank), "_rank is not that of resolution")
+
+
+def check_set(some: AlphaSet) -> None:
+    """Check alpha vectors."""
+    vectors = numbers(some.vectors, "vectors", None, None)
+    numbers(some.everywhere, "everywhere", None, vectors.shape[1])
+    if some.pointer is not None:
+        pointer = array(some.pointer, "pointer", "iu", None)
+        rising = len(pointer) > 1 and pointer[0] == 0 and bool((np.diff(pointer) >= 0).all())
+        need(rising and pointer[-1] == len(vectors), "pointer is not that of vectors")
+    if isinstance(some, LineSet):
+        need(
+            vectors.shape[1] == 2 and not np.isnan(array(some.starts, "starts", "f", len(vectors))).any(),
+            "starts are wrong",
+        )
+
+
+def check_values(values: ValueFunction) -> None:
+    """Check a value function."""
+    problem, n_stages = values.problem, whole(values.n_stages, "n_stages", 0)
+    need(isinstance(problem, AcquisitionProblem) and n_stages <= problem.n_stages, "values are of another problem")
+    n_classes = problem.n_classes
+    if isinstance(values, AlphaVectors):
+        need(type(values.sets) is list and len(values.sets) == n_stages, "sets are of other stages")
+        tables = _tables(values)
+        for stage, some in enumerate(values.sets):
+            need(isinstance(some, AlphaSet) and some.vectors.shape[1] == n_classes, "sets are of other classes")
+            known = some.pointer is None or len(some.pointer) == tables.n_contexts(stage) + 1
+            need(known, "sets are of other contexts")
+    elif isinstance(values, GridValues):
+        need(
+            isinstance(values.grid, SimplexGrid) and values.grid.points.shape[1] == n_classes,
+            "grid is of other classes",
+        )
+        need(values.interpolation in ("freudenthal", "nearest"), "interpolation is wrong")
+        need(type(values.continuation) is list and len(values.continuation) == n_stages, "grid is of other stages")
+        tables = _tables(values)
+        for stage, table in enumerate(values.continuation):
+            numbers(table, "continuation", tables.n_contexts(stage), len(values.grid.points))
+    elif isinstance(values, InterpolatedValues):
+        need(0 <= float(values.share) <= 1, "share is wrong")
+        need(isinstance(values.lower, ValueFunction) and isinstance(values.upper, ValueFunction), "nothing is blended")
+        need(n_stages == max(values.lower.n_stages, values.upper.n_stages), "blended values are of other stages")
+    elif isinstance(values, ProjectedValues):
+        need(isinstance(values.values, ValueFunction) and values.values.n_stages == n_stages, "values do not steer")
+        need(isinstance(values.projection, AcquisitionProblem), "nothing is projected")
+        weights = getattr(values, "weights", [None] * n_stages)
+        need(type(weights) is list and len(weights) == n_stages, "weights are of other stages")
+        need(all(w is None or np.isfinite(w).all() for w in weights), "weights are not finite")
+
+
+def _tables(values: ValueFunction) -> Tables:
+    tables = values.problem.tables
+    if tables is None:
+        raise ValueError("its values are of a problem without contexts")
+    return tables
+
+
+def check_policy(policy: Policy) -> None:
+    """Check a policy."""
+    problem, info = policy.problem, policy.info
+    need(isinstance(problem, AcquisitionProblem), "a policy has no problem")
+    n_stages = whole(policy.n_stages, "n_stages", 0, problem.n_stages)
+    need(isinstance(info, SolveInfo) and type(info.status) is str, "info is none of a solver")
+    for name in ("upper", "lower", "gap", "confidence", "seconds", "certify_seconds", "n_stages", "size"):
+        need(isinstance(getattr(info, name), (float, int)), f"{name} is no number")
+    if isinstance(policy, LookaheadPolicy):
+        values = policy.values
+        need(isinstance(values, ValueFunction) and values.n_stages == n_stages, "values are of other stages")
+        need(values.problem is problem, "values are of another problem")
+    elif isinstance(policy, LinearThresholdPolicy):
+        numbers(policy.thresholds, "thresholds", n_stages, problem.n_decisions, problem.n_classes)
+    elif isinstance(policy, RepricedPolicy):
+        need(isinstance(policy.policy, Policy) and policy.policy.n_stages == n_stages, "nothing is priced anew")
+        need(0 <= float(policy.multiplier) < np.inf, "multiplier is wrong")
+        need(policy.policy.problem.n_stages == problem.n_stages, "another problem is priced anew")
+    elif isinstance(policy, RandomisedPolicy):
+        need(all(isinstance(one, Policy) for one in policy.policies), "lots are drawn among no policies")
+        check_distribution(policy.probabilities, len(policy.policies), "probabilities")
+        need(all(one.problem.n_stages == problem.n_stages for one in policy.policies), "policies are of other problems")

@@ -1,0 +1,269 @@
+"""Model files whose parts were swapped or edited: one clear error, or a model that works."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seqclass import SequentialClassifier, load
+from seqclass.cli._describe import describe, feature_lines
+from seqclass.persistence import ModelFileError
+
+#: Written by seqclass 0.1, whose files have no digest.
+OLD = Path(__file__).parent / "models-0.1"
+NAMES = sorted(path.stem for path in OLD.glob("*.seq"))
+NUMBERS = [-1, 0, 1, 2, 7, 10**6, 10**12, 10**30, -(10**12), 0.5, -0.5, 1e308, 1e-320, True, None, "x", "", [], [1]]
+OUTCOMES = {"refused", "works", "another", "unchanged"}
+ODD = [{"type": "float", "value": v} for v in ("nan", "inf", "-inf")]
+
+
+class Parts:
+    """A model file in pieces."""
+
+    def __init__(self, path: Path) -> None:
+        with zipfile.ZipFile(path) as archive:
+            self.manifest = json.loads(archive.read("manifest.json"))
+            names = [name for name in archive.namelist() if name.endswith(".npy")]
+            self.arrays = {name: np.load(io.BytesIO(archive.read(name))) for name in names}
+            self.rest = {n: archive.read(n) for n in archive.namelist() if n not in (*names, "manifest.json")}
+
+    def write(self, path: Path) -> None:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("manifest.json", json.dumps(self.manifest, separators=(",", ":")))
+            for name, array in self.arrays.items():
+                content = io.BytesIO()
+                np.save(content, array, allow_pickle=False)
+                archive.writestr(name, content.getvalue())
+            for name, content in self.rest.items():
+                archive.writestr(name, content)
+
+    def content(self) -> str:
+        """All of it, to compare."""
+        arrays = {name: (a.dtype.str, a.shape, a.tobytes()) for name, a in self.arrays.items()}
+        return repr((json.dumps(self.manifest), arrays))
+
+    def slots(self) -> list[tuple[Any, Any]]:
+        """Every place of the tree that holds something: what it is in, and its key."""
+        return list(walk(self.manifest["objects"])) + list(walk(self.manifest, ["root"]))
+
+
+def walk(node: Any, keys: Any = None) -> Iterator[tuple[Any, Any]]:
+    keys = keys if keys is not None else (node if isinstance(node, dict) else range(len(node)))
+    for key in keys:
+        yield node, key
+        if isinstance(node[key], (list, dict)):
+            yield from walk(node[key])
+
+
+def edit_number(parts: Parts, rng: random.Random) -> None:
+    slots = [(a, k) for a, k in parts.slots() if type(a[k]) in (int, float, bool, type(None)) and k != "index"]
+    holder, key = rng.choice(slots)
+    holder[key] = rng.choice([*NUMBERS, *ODD, rng.randrange(-3, 12)])
+
+
+def edit_text(parts: Parts, rng: random.Random) -> None:
+    slots = [(a, k) for a, k in parts.slots() if isinstance(a[k], str)]
+    (holder, key), (other, another) = rng.choice(slots), rng.choice(slots)
+    holder[key] = rng.choice([other[another], "x", "", 3, None])
+
+
+def swap_nodes(parts: Parts, rng: random.Random) -> None:
+    slots = [(a, k) for a, k in parts.slots() if isinstance(a[k], dict) and a is not parts.manifest["objects"]]
+    (holder, key), (other, another) = rng.choice(slots), rng.choice(slots)
+    holder[key], other[another] = other[another], holder[key]
+
+
+def refer_elsewhere(parts: Parts, rng: random.Random) -> None:
+    slots = [a for a, k in parts.slots() if k == "index" and isinstance(a, dict)]
+    rng.choice(slots)["index"] = rng.randrange(-1, len(parts.manifest["objects"]) + 1)
+
+
+def drop_item(parts: Parts, rng: random.Random) -> None:
+    holder, key = rng.choice([(a, k) for a, k in parts.slots() if isinstance(a, list) and a])
+    if rng.random() < 0.5:
+        holder.append(holder[key])
+    else:
+        del holder[key]
+
+
+def swap_arrays(parts: Parts, rng: random.Random) -> None:
+    a, b = rng.choice(list(parts.arrays)), rng.choice(list(parts.arrays))
+    parts.arrays[a], parts.arrays[b] = parts.arrays[b], parts.arrays[a]
+
+
+def edit_values(parts: Parts, rng: random.Random) -> None:
+    name = rng.choice([n for n, a in parts.arrays.items() if a.size])
+    array = parts.arrays[name].copy()
+    flat, places = array.reshape(-1), [rng.randrange(array.size) for _ in range(rng.choice([1, 1, 3, array.size]))]
+    for place in places:
+        if array.dtype.kind == "f":
+            flat[place] = rng.choice([np.nan, np.inf, -np.inf, -1.0, 0.0, 1.0, 2.0, 1e300, -1e300, 1e-320, 0.5])
+        elif array.dtype.kind in "iu":
+            info = np.iinfo(array.dtype)
+            flat[place] = rng.choice([0, 1, 2, 3, 100, info.min, info.max, max(info.min, -1)])
+        elif array.dtype.kind == "b":
+            flat[place] = not flat[place]
+        else:
+            flat[place] = rng.choice(["x", "", flat[rng.randrange(array.size)]])
+    parts.arrays[name] = array
+
+
+def edit_shape(parts: Parts, rng: random.Random) -> None:
+    name = rng.choice(list(parts.arrays))
+    array = parts.arrays[name]
+    changes: list[Callable[[], Any]] = [
+        lambda: array.T,
+        lambda: array.reshape(-1),
+        lambda: array[:-1],
+        lambda: np.concatenate([array, array]),
+        lambda: array[..., None],
+        lambda: array[:0],
+        lambda: array.reshape(-1)[0],
+        lambda: array.astype(rng.choice([np.float32, np.float64, np.int8, np.int64, np.bool_, np.complex128, str])),
+        lambda: array[::-1],
+        lambda: array[..., :-1],
+        lambda: np.concatenate([array, array], axis=-1),
+    ]
+    try:
+        with np.errstate(all="ignore"):
+            parts.arrays[name] = np.ascontiguousarray(rng.choice(changes)())
+    except (ValueError, IndexError):
+        parts.arrays[name] = array[:0] if array.ndim else array
+
+
+CHANGES = [
+    *(edit_number, edit_text, swap_nodes, refer_elsewhere, drop_item),
+    *(swap_arrays, edit_values, edit_values, edit_shape),
+]
+
+
+def rows(clf: SequentialClassifier) -> Any:
+    """Rows that the classifier takes: usual ones, far ones, missing ones."""
+    names = getattr(clf, "feature_names_in_", None)
+    values = np.random.default_rng(0).normal(size=(12, clf.n_features_in_)) * 3
+    values[1], values[2] = np.nan, 1e6
+    if names is None:
+        return values
+    frame = pd.DataFrame(values, columns=names)
+    categories = {} if clf.encoder_ is None else clf.encoder_.categories_
+    for name, known in categories.items():
+        frame[name] = np.resize([*known.tolist(), None], len(frame))
+    return frame
+
+
+def use(clf: SequentialClassifier, path: Path) -> None:
+    """Do with a model what people do, and check that what comes out makes sense."""
+    X = rows(clf)
+    record = clf.acquire(X, record_beliefs=True)
+    for belief in (record.posterior, record.beliefs.reshape(-1, len(clf.classes_))):
+        assert (belief >= 0).all()
+        np.testing.assert_allclose(belief.sum(axis=1), 1, atol=1e-6)
+    assert set(record.decision.tolist()) <= set(clf.decisions_.tolist())
+    assert np.isfinite(record.cost).all()
+    assert (record.cost >= 0).all()
+    assert (record.n_features <= clf.n_features_in_).all()
+    assert [str(one) for one in clf.explain(X[:4])]
+    for row in (0, 1, 3):
+        session = clf.session(key="case")
+        while (question := session.next_feature) is not None:
+            value = X.iloc[row, question.column] if hasattr(X, "iloc") else X[row, question.column]
+            session.unusual(question.name, 1.0 if isinstance(value, str) else value) if value == value else None
+            session.observe(question.name, value) if value == value and value else session.unavailable(question.name)
+        assert session.decision in clf.decisions_.tolist()
+        again = clf.session(session.to_json())
+        assert [(a.value, a.posterior) for a in again.history] == [(a.value, a.posterior) for a in session.history]
+    assert feature_lines(describe(clf)["features"])
+    clf.save(path)
+
+
+def try_mutant(name: str, rng: random.Random, folder: Path, start: Path | None = None) -> str:
+    """Change a file, load it and use it; says what happened."""
+    parts = Parts(OLD / f"{name}.seq" if start is None else start)
+    changes = [rng.choice(CHANGES) for _ in range(rng.choice([1, 1, 1, 2, 3]))]
+    try:
+        for change in changes:
+            change(parts, rng)
+    except (IndexError, KeyError, TypeError, ValueError):  # nothing of this kind is left to change
+        return "unchanged"
+    path = folder / "mutant.seq"
+    parts.write(path)
+    try:
+        clf = load(path)
+    except ModelFileError as error:
+        return "refused" if len(str(error)) < 600 + len(str(path)) and "\n" not in str(error) else str(error)
+    if not isinstance(clf, SequentialClassifier):  # which every command refuses
+        return "another"
+    use(clf, folder / "again.seq")
+    return "works"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_of_the_first_version_load(name: str, tmp_path: Path) -> None:
+    use(load(OLD / f"{name}.seq"), tmp_path / "again.seq")
+
+
+@pytest.fixture(scope="module")
+def digested(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of today, which has a digest."""
+    path = tmp_path_factory.mktemp("model") / "new.seq"
+    load(OLD / "categories.seq").save(path)
+    return path
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(NAMES), st.randoms(use_true_random=False))
+def test_changed_files_are_refused_or_work(tmp_path_factory: pytest.TempPathFactory, name: str, rng: Any) -> None:
+    assert try_mutant(name, rng, tmp_path_factory.getbasetemp()) in OUTCOMES
+
+
+@settings(max_examples=30)
+@given(st.randoms(use_true_random=False))
+def test_a_digest_tells_any_change(tmp_path_factory: pytest.TempPathFactory, digested: Path, rng: Any) -> None:
+    parts, path = Parts(digested), tmp_path_factory.getbasetemp() / "changed.seq"
+    before = parts.content()
+    rng.choice(CHANGES)(parts, rng)
+    parts.write(path)
+    if parts.content() == before:  # a swap with itself, say
+        load(path)
+    else:
+        with pytest.raises(ModelFileError):
+            load(path)
+
+
+@pytest.mark.parametrize("entry", ["sha256", "arrays/0.npy", "manifest.json"])
+def test_an_entry_that_is_missing_or_new(tmp_path: Path, digested: Path, entry: str) -> None:
+    with zipfile.ZipFile(digested) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    for changed in (
+        {name: data for name, data in content.items() if name != entry},
+        content | {"more": b"x"},
+        content | {entry: content[entry] + b" "},
+    ):
+        with zipfile.ZipFile(tmp_path / "changed.seq", "w") as archive:
+            for name, data in changed.items():
+                archive.writestr(name, data)
+        with pytest.raises(ModelFileError):
+            load(tmp_path / "changed.seq")
+
+
+@pytest.mark.slow
+def test_ten_thousand_changed_files(tmp_path: Path, bounded: Callable[..., Any]) -> None:
+    counts: Counter[str] = Counter()
+    for seed in range(10_000):
+        name = NAMES[seed % len(NAMES)]
+        counts[bounded(lambda name=name, seed=seed: try_mutant(name, random.Random(f"{name} {seed}"), tmp_path))] += 1
+    assert set(counts) <= OUTCOMES
+    assert counts["refused"] > 5000
+    assert counts["works"] > 500

@@ -1,0 +1,205 @@
+"""Data in forms that numpy, pandas or scikit-learn would read otherwise than they are meant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from seqclass import SequentialClassifier, etana, f_etana, ifc2f
+from seqclass.bn import InformationFilter, NaiveBayes
+from seqclass.discretize import Discretizer, check_outcomes
+from seqclass.selection import FIRES, SAOLA
+
+RNG = np.random.default_rng(0)
+Y = np.repeat(["a", "b"], 40)
+X = np.c_[RNG.normal(size=80) + (Y == "a"), RNG.normal(size=80)].round(2)
+GAPS = RNG.random(X.shape) < 0.2
+
+
+class TestMaskedArrays:
+    def test_masked_cells_are_missing(self) -> None:
+        masked = np.ma.array(X, mask=GAPS, fill_value=7.0)
+        plain = np.where(GAPS, np.nan, X)
+        clf, other = (SequentialClassifier().fit(data, Y) for data in (masked, plain))
+        np.testing.assert_array_equal(clf.predict_proba(masked), other.predict_proba(plain))
+        np.testing.assert_array_equal(clf.acquire(masked).outcome, other.acquire(plain).outcome)
+        assert [str(e) for e in clf.explain(masked[:5])] == [str(e) for e in other.explain(plain[:5])]
+        np.testing.assert_array_equal(Discretizer(3).fit(masked).transform(masked), Discretizer(3).fit_transform(plain))
+
+    @pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.bool_])
+    def test_masked_outcomes_are_missing(self, dtype: Any) -> None:
+        codes = (X > 0).astype(dtype)
+        masked, plain = np.ma.array(codes, mask=GAPS), np.where(GAPS, -1, codes.astype(np.int64))
+        np.testing.assert_array_equal(check_outcomes(masked), plain)
+        one, other = NaiveBayes().fit(masked, Y), NaiveBayes().fit(plain, Y)
+        np.testing.assert_array_equal(one.counts_, other.counts_)
+        scores = [InformationFilter().fit(data, Y).scores_ for data in (masked, plain)]
+        np.testing.assert_array_equal(*scores)
+
+    def test_a_mask_that_hides_nothing(self) -> None:
+        masked = np.ma.array(X)
+        np.testing.assert_array_equal(etana().fit(masked, Y).predict(masked), etana().fit(X, Y).predict(X))
+
+    @pytest.mark.parametrize("selector", [SAOLA(), FIRES(1)], ids=repr)
+    def test_selectors_refuse_them(self, selector: Any) -> None:
+        codes = (X > 0).astype(float)
+        with pytest.raises(ValueError, match="X is masked, and selectors do not look at masks"):
+            selector.fit(np.ma.array(codes, mask=GAPS), Y)
+        selector.fit(np.ma.array(codes), Y)
+
+    def test_masked_labels(self) -> None:
+        with pytest.raises(ValueError, match="y is masked in row 3: leave out the rows without a label"):
+            SequentialClassifier().fit(X, np.ma.array(Y, mask=np.arange(80) == 3))
+
+    def test_live_cases(self) -> None:
+        session = SequentialClassifier().fit(X, Y).session()
+        with pytest.raises(ValueError, match="must be finite, got masked"):
+            session.observe(session.next_feature.name, np.ma.masked)
+
+
+class TestBytes:
+    @pytest.mark.parametrize("data", [X.astype("S8"), X.astype("S8").astype(object), X.astype("S8").tolist()])
+    def test_arrays_of_them_are_refused(self, data: Any) -> None:
+        for model in (SequentialClassifier(), Discretizer(3)):
+            with pytest.raises(ValueError, match="X holds bytes: decode them into texts, or turn them into numbers"):
+                model.fit(data, Y)
+        with pytest.raises(ValueError, match="holds bytes"):
+            SequentialClassifier().fit(X, Y).predict(data)
+
+    def test_columns_of_them_are_refused(self) -> None:
+        frame = pd.DataFrame({"x": X[:, 0], "number": [b"1", b"2"] * 40})
+        with pytest.raises(ValueError, match="column 'number' holds bytes"):
+            SequentialClassifier().fit(frame, Y)
+        clf = SequentialClassifier().fit(frame.assign(number=["u", "v"] * 40), Y)
+        with pytest.raises(ValueError, match="column 'number' holds bytes"):
+            clf.predict(frame)
+
+    @pytest.mark.parametrize("value", [b"1", bytearray(b"1")])
+    def test_live_cases(self, value: Any) -> None:
+        session = SequentialClassifier().fit(X, Y).session()
+        with pytest.raises(ValueError, match="must be a number, got"):
+            session.observe(session.next_feature.name, value)
+
+
+def test_numbers_that_no_float_holds() -> None:
+    session = SequentialClassifier().fit(X, Y).session()
+    for value in (10**400, -(10**5000), float("inf"), "1e999"):
+        with pytest.raises(ValueError, match="must be finite, got"):
+            session.observe(session.next_feature.name, value)
+    with pytest.raises(ValueError, match="max_cost must be between"):
+        SequentialClassifier(max_cost=10**400).fit(X, Y)
+
+
+@pytest.mark.parametrize("make", [lambda f: f, lambda f: f.to_numpy(), lambda f: sp.csr_array(f.to_numpy())])
+def test_infinity_is_found_without_a_warning(make: Any) -> None:
+    frame = pd.DataFrame(X, columns=["p", "q"])
+    frame.loc[[5, 6], "q"] = [np.inf, -np.inf]
+    data = make(frame)
+    name = "'q'" if hasattr(data, "columns") else "1"
+    message = f"column {name} holds infinity in row 5: correct it, or leave it missing"
+    with pytest.raises(ValueError, match=message):
+        SequentialClassifier().fit(data, Y)
+    clf = SequentialClassifier().fit(make(pd.DataFrame(X, columns=["p", "q"])), Y)
+    with pytest.raises(ValueError, match=message):
+        clf.predict(data)
+
+
+class TestUnknownCategories:
+    FRAME = pd.DataFrame({"colour": np.where(Y == "a", "red", "blue"), "x": X[:, 1]})
+
+    @pytest.mark.parametrize("recipe", [SequentialClassifier, etana, f_etana, ifc2f])
+    def test_counted_as_missing(self, recipe: Any) -> None:
+        new = self.FRAME.assign(colour=np.where(np.arange(80) % 3, self.FRAME["colour"], "pink"))
+        with pytest.raises(ValueError, match="unknown category 'pink'"):
+            recipe().fit(self.FRAME, Y).predict(new)
+        clf = recipe(handle_unknown="missing").fit(self.FRAME, Y)
+        gone = new.replace({"colour": {"pink": None}})
+        for method in ("predict", "predict_proba"):
+            np.testing.assert_array_equal(getattr(clf, method)(new), getattr(clf, method)(gone))
+        np.testing.assert_array_equal(clf.acquire(new).outcome, clf.acquire(gone).outcome)
+        assert clf.explain(new.head(1))[0].posterior == clf.explain(gone.head(1))[0].posterior
+
+    def test_live_cases(self) -> None:
+        clf = etana(handle_unknown="missing", order=["colour", "x"]).fit(self.FRAME, Y)
+        session = clf.session()
+        session.observe("colour", "pink")
+        [answer] = session.history
+        assert (answer.value, answer.outcome, answer.price) == ("pink", -1, 0.0)
+        np.testing.assert_array_equal(session.posterior, clf.problem_.prior)
+        assert clf.session(session.to_json()).history == session.history
+
+    def test_the_setting_is_checked(self) -> None:
+        with pytest.raises(ValueError, match="handle_unknown must be one of 'error', 'missing', got 'ignore'"):
+            etana(handle_unknown="ignore").fit(self.FRAME, Y)
+
+
+class TestTrainingRange:
+    def test_of_numbers(self) -> None:
+        clf = SequentialClassifier(order="given", feature_costs=0.0).fit(np.where(GAPS, np.nan, X), Y)
+        session = clf.session()
+        known = X[~GAPS[:, 0], 0]
+        assert session.training_range("x0") == (known.min(), known.max())
+        assert session.unusual("x0", known.max()) == ""
+        note = f"-999 is outside of what training showed of 'x0', {known.min():.6g} to {known.max():.6g}."
+        assert session.unusual("x0", -999) == note
+        with pytest.raises(ValueError, match="-999 is outside"):
+            session.observe("x0", -999, strict=True)
+        assert session.history == ()
+        session.observe("x0", -999)
+        with pytest.raises(ValueError, match="feature 'no' is never asked for"):
+            session.training_range("no")
+
+    def test_of_sparse_columns(self) -> None:
+        data = sp.csr_array(np.where(np.abs(X) < 0.5, 0, np.abs(X)))
+        clf = SequentialClassifier(order="given", feature_costs=0.0).fit(data, Y)
+        assert clf.session().training_range("x0") == (0.0, data.toarray()[:, 0].max())
+
+    def test_of_categories_and_of_nothing(self) -> None:
+        frame = pd.DataFrame({"colour": np.where(Y == "a", "red", "blue"), "none": np.nan})
+        clf = SequentialClassifier(order="given", feature_costs=0.0).fit(frame, Y)
+        session = clf.session()
+        assert session.training_range("colour") is None
+        assert session.training_range("none") is None
+        assert session.unusual("none", 5) == ""
+
+
+class TestPolars:
+    def test_texts_and_gaps(self) -> None:
+        pl = pytest.importorskip("polars", reason="polars is not installed")
+        frame = pd.DataFrame(
+            {
+                "colour": pd.Series(np.where(Y == "a", "red", "blue")).where(~GAPS[:, 0], None),
+                "x": np.where(GAPS[:, 1], np.nan, X[:, 1]),
+                "count": np.arange(80) % 7,
+            }
+        )
+        columns = {name: [None if v != v else v for v in frame[name].tolist()] for name in frame}
+        other = pl.DataFrame(columns).with_columns(pl.col("colour").cast(pl.Categorical))
+        for data in (pl.DataFrame(columns), other):
+            clf, plain = SequentialClassifier().fit(data, Y), SequentialClassifier().fit(frame, Y)
+            assert clf.feature_names_in_.tolist() == ["colour", "x", "count"]
+            np.testing.assert_array_equal(clf.predict_proba(data), plain.predict_proba(frame))
+            assert [str(e) for e in clf.explain(data[:3])] == [str(e) for e in plain.explain(frame[:3])]
+
+    def test_a_frame_that_only_looks_like_it(self) -> None:
+        class Column:
+            def __init__(self, values: list[Any]) -> None:
+                self.values = values
+
+            def to_numpy(self) -> Any:
+                return np.array(self.values, dtype=object)
+
+        class Frame:
+            columns = ["colour", "x"]
+            shape = (80, 2)
+
+            def get_column(self, name: str) -> Column:
+                return Column(np.where(Y == "a", "red", "blue").tolist() if name == "colour" else X[:, 0].tolist())
+
+        clf = SequentialClassifier().fit(Frame(), Y)
+        assert list(clf.encoder_.categories_) == ["colour"]
+        assert clf.predict(Frame()).shape == (80,)
