@@ -34,8 +34,9 @@ _SPREAD = ", s.d. over seeds"
 _NAMED = 2
 _HEAD = """\
 What the papers print, and ours with the same settings. A figure holds if it is within .02 (accuracy, stability), 10% or
-half a feature (numbers of features), or .1 (average ranks); "off by" is the middle difference. Of our defaults: how
-many accuracies are no lower than the paper's less .02. Times are ours as shares of the paper's, on another machine.
+half a feature (numbers of features), or .1 (average ranks, of the paper's figures by our test); "off by" is the middle
+difference. Of our defaults: how many accuracies are no lower than the paper's less .02. Times are ours as shares of the
+paper's, on another machine.
 """
 _COLUMNS = (
     "| table | what | hold | off by | farthest off | our defaults |",
