@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from free_cases import free_case
 
 from seqclass._model_problem import ModelProblem
@@ -31,12 +26,10 @@ from seqclass.pomdp import (
     acquire,
     certify,
     clairvoyant_bound,
-    cost_sweep,
     dual_bound,
     evaluate,
     grid_lower_bound,
     optimal_cost,
-    solve_for_budget,
     to_pomdp_py,
     within_budget,
     write_pomdp,
@@ -290,8 +283,6 @@ def test_what_else_needs_a_fixed_order_says_so(tmp_path):
     problem = free_case(1).problem
     values = None
     calls = [
-        lambda: cost_sweep(problem, [1.0]),
-        lambda: solve_for_budget(problem, 0.1),
         lambda: grid_lower_bound(problem),
         lambda: dual_bound(problem, values),
         lambda: clairvoyant_bound(problem),

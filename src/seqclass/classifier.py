@@ -49,7 +49,7 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Selector (``fit``, ``get_support``) that sees the discretised features; only those it keeps are modelled.
     order : str or array-like
         ``"conditional"``, ``"information"``, ``"error"`` (ETANA's), ``"variance"``, ``"given"``, or the columns to ask
-        for, first one first, as numbers or names.
+        for, first one first, as numbers or names. ``"adaptive"``: what is asked next depends on what was seen.
     feature_costs : float, array-like of shape (n_features,) or dict
         Price of each feature in units of misclassification cost: one for all, one each, or by feature name.
     decision_costs : array-like of shape (n_classes, n_decisions) or None
@@ -121,7 +121,7 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     """
 
     #: Settings that came after version 0.1, and what leaves all as it was.
-    _later_settings: ClassVar[dict[str, Any]] = {"handle_unknown": "error"}
+    _later_settings: ClassVar[dict[str, Any]] = {"bundles": None, "handle_unknown": "error"}
 
     def __init__(
         self,
@@ -199,10 +199,16 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         n_outcomes = self.coder_.n_outcomes_[self.support_]
         self.model_ = fit_model(self._model(), codes, y, n_outcomes, self.timings_)
         with timed(self.timings_, "order"):
-            order = stage_order(self.order, self.model_, self.support_, self._prices, codes, y, names)
+            free = isinstance(self.order, str) and self.order == "adaptive"
+            order = (
+                np.arange(self.support_.size)
+                if free
+                else stage_order(self.order, self.model_, self.support_, self._prices, codes, y, names)
+            )
         with timed(self.timings_, "solve", without="certify"):
             prices = self._prices.take(self.support_)
-            problem = acquisition_problem(self.model_, order, prices, self.decision_costs_, bundles=prices.bundles)
+            costs, bundles = self.decision_costs_, prices.bundles
+            problem = acquisition_problem(self.model_, order, prices, costs, free=free, bundles=bundles)
             self.problem_ = within_budget(problem, max_features=self.max_features, max_cost=self.max_cost)
             self._solve()
         return self
@@ -449,6 +455,6 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return EncodedRows(coder.transform(X[:, self.order_]), column, keys)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # classifiers of 0.1 lack the setting, and call the columns by another name
+        # classifiers of 0.1 lack some settings, and call the columns by another name
         renamed = {"support_" if name == "_support" else name: value for name, value in state.items()}
-        super().__setstate__({"bundles": None} | renamed)
+        super().__setstate__(self._later_settings | renamed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -53,7 +54,11 @@ class HeldPolicy(Policy):
         return self.policy.draw(keys)
 
     def _act(self, info: InformationState) -> IntArray:
-        own = InformationState(self.policy.problem, info.stage, info.belief, info.state, info.paid, info.lot)
+        own = copy.copy(info)
+        own.problem = self.policy.problem
+        for name in ("stopping_cost", "context"):
+            own.__dict__.pop(name, None)
+        own.__dict__["open"] = info.open  # what the other problem's budget leaves
         return self.policy.act(own)
 
 
@@ -122,8 +127,8 @@ def what_if(
         The problem; of a fitted classifier ``problem_``.
     policy : Policy
         Its policy; of a fitted classifier ``policy_``.
-    prices : array-like of shape (n_stages,) or mapping of int to float, optional
-        New price of each stage's feature, or of some features by their number in the problem. A feature's full price
+    prices : array-like of shape (n_questions,) or mapping of int to float, optional
+        New price of each question, or of some features by their number in the problem. A feature's full price
         in a group moves by as much.
     decision_costs : array-like of shape (n_classes, n_decisions), optional
         New cost of each decision when each class is true.
@@ -173,7 +178,7 @@ def what_if(
 
 def _new_prices(problem: AcquisitionProblem, prices: npt.ArrayLike | Mapping[int, float]) -> FloatArray:
     if not isinstance(prices, Mapping):
-        return check_costs(prices, "prices", (problem.n_stages,))
+        return check_costs(prices, "prices", (problem.n_questions,))
     new = problem.prices.copy()
     for feature, price in prices.items():
         stages = np.flatnonzero(problem.features == feature)

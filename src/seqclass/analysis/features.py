@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray, chunks
 from seqclass.analysis._walk import MAX_HISTORIES, Effort, Level, collect, ratio
-from seqclass.pomdp import Policy
+from seqclass.pomdp import DECIDE, InformationState, Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 
 
 @dataclass(frozen=True)
 class FeatureValues:
-    """What the feature of each stage is worth to those that get there; all arrays have shape (n_stages,).
+    """What each question is worth to those that get there; all arrays have one entry a question.
 
-    Costs are expectations per instance, in units of misclassification cost. Stages that nobody reaches are left out.
+    Costs are expectations per instance, in units of misclassification cost. Questions that nobody gets to are left out.
+    They come in the order in which they are asked; where any may come next, the most asked first.
 
     Attributes
     ----------
     feature : ndarray of int
-        The feature that the stage asks for.
+        The feature that is asked for; of a bundle, its first.
     reached, asked : ndarray
-        Probability of getting to the stage, and of being asked for its feature.
+        Probability that the question comes next, asked or not, and that it is asked.
     price : ndarray
         Mean price among those that are asked; NaN where nobody is.
     gain : ndarray
@@ -58,7 +59,7 @@ class FeatureValues:
     @property
     def total_saving(self) -> float:
         """Cost of deciding from the prior minus the policy's cost."""
-        return float(self.asked[0] * self.saving[0]) if self.asked.size and self.asked[0] > 0 else 0.0
+        return float(np.nansum(self.asked * (self.gain - self.price)))
 
 
 def feature_values(
@@ -87,8 +88,8 @@ def feature_values(
 
     Notes
     -----
-    The saving of a stage counts what later features bring as well. All that the policy saves is the sum over stages of
-    ``asked * (gain - price)``, and it is ``asked[0] * saving[0]``.
+    The saving of a question counts what later ones bring as well. All that the policy saves is the sum over questions
+    of ``asked * (gain - price)``; in a fixed order it is ``asked[0] * saving[0]`` too.
 
     Examples
     --------
@@ -101,54 +102,87 @@ def feature_values(
     """
     effort = Effort(method, n_paths, max_histories, random_state)
     tally, served = collect(problem, policy, lambda: _Features(policy), effort)
-    reached, asked, price, before, after, expected = np.array(tally.rows).T
-    # at the last level all stop: it only tells what the feature before it brought
-    gain, used = before[:-1] - after[1:], slice(None, -1)
-    saving = np.cumsum((gain - price[used])[::-1])[::-1]
-    if reached.size <= policy.n_stages:  # unless it is a stage at which the policy had the choice
-        gain, saving, used = np.append(gain, 0.0), np.append(saving, 0.0), slice(None)
+    reached, asked, price, gain, saving, expected = tally.by_question()
+    question = np.flatnonzero(reached > 0)
+    if problem.free:  # the most asked first
+        question = question[np.lexsort((question, -asked[question]))]
+    asked, reached = asked[question], reached[question]
     return FeatureValues(
-        feature=problem.features[: len(gain)],
-        reached=reached[used],
-        asked=asked[used],
-        price=ratio(price[used], asked[used]),
-        gain=ratio(gain, asked[used]),
-        saving=ratio(saving, asked[used]),
-        expected_saving=ratio(expected[used], reached[used]),
+        feature=problem.features[question],
+        reached=reached,
+        asked=asked,
+        price=ratio(price[question], asked),
+        gain=ratio(gain[question], asked),
+        saving=ratio(saving[question], asked),
+        expected_saving=ratio(expected[question], reached),
         method=served,
     )
+
+
+class _Histories(NamedTuple):
+    """All histories of a stage: probability, parent, cost of deciding, what is asked or would be, and its price."""
+
+    weight: FloatArray
+    parent: IntArray
+    stop: FloatArray
+    question: IntArray
+    following: IntArray
+    price: FloatArray
+    expected: FloatArray
 
 
 class _Features:
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
-        self.rows: list[tuple[float, ...]] = []
+        self.levels: list[_Histories] = []
 
     def add(self, level: Level) -> None:
-        on = np.flatnonzero(level.go_on)
-        weight, stop = level.weight, level.info.stopping_cost
-        price = float(weight[on] @ level.info[on].price) if on.size else 0.0
-        self.rows.append(
-            (
-                float(weight.sum()),
-                float(weight[on].sum()),
-                price,
-                float(weight[on] @ stop[on]),
-                float(weight @ stop),
-                self._expected(level),
-            )
+        info, question = level.info, level.question
+        following, stopped = question.copy(), np.flatnonzero(question == DECIDE)
+        following[stopped] = self.policy.following(info[stopped])
+        prices = np.broadcast_to(info.prices, (len(info), info.problem.n_questions))
+        price = np.where(question == DECIDE, 0.0, prices[np.arange(len(info)), question]) if prices.size else 0.0
+        price = np.broadcast_to(price, len(info))
+        expected = self._expected(info)
+        self.levels.append(
+            _Histories(level.weight, level.parent, info.stopping_cost, question, following, price, expected)
         )
 
-    def _expected(self, level: Level) -> float:
-        if level.stage >= self.policy.n_stages:
-            return float("nan")
-        problem, info, total = self.policy.problem, level.info, 0.0
-        row_bytes = 8.0 * 3 * float(problem.n_outcomes[level.stage]) * problem.n_classes
+    def _expected(self, info: InformationState) -> FloatArray:
+        """What the policy expects to save by going on."""
+        saving = np.empty(len(info))
+        row_bytes = 8.0 * 3 * float(info.problem.n_outcomes.max(initial=1)) * info.problem.n_classes
         for part in chunks(len(info), row_bytes):
             rows = np.arange(len(info))[part]
-            saving = info.stopping_cost[rows] - self.policy.continuation_cost(info[rows])
-            total += float(level.weight[rows] @ saving)
-        return total
+            saving[rows] = info.stopping_cost[rows] - self.policy.continuation_cost(info[rows])
+        return saving
+
+    def by_question(self) -> FloatArray:
+        """Sums by question, from the end: reached, asked, prices, gain, saving and expected saving."""
+        sums = np.zeros((6, self.policy.problem.n_questions))
+        # of the level after: cost of deciding at once, and of going on as the policy does, by the history before
+        at_once: FloatArray = np.empty(0)
+        going_on: FloatArray = np.empty(0)
+        for number in range(len(self.levels) - 1, -1, -1):
+            here = self.levels[number]
+            stop, on = here.weight * here.stop, here.question != DECIDE
+            n = len(stop)
+            paid = here.weight * here.price
+            at_once, going_on = (np.append(v, np.zeros(n - len(v))) for v in (at_once, going_on))
+            asked = here.question[on]
+            for row, value in enumerate((here.weight, paid, stop - at_once, stop - paid - going_on), 1):
+                sums[row] += np.bincount(asked, value[on], sums.shape[1])
+            known = here.following != DECIDE
+            for row, value in ((0, here.weight), (5, here.weight * here.expected)):
+                sums[row] += np.bincount(here.following[known], value[known], sums.shape[1])
+            cost = np.where(on, paid + going_on, stop)
+            before = len(self.levels[number - 1].weight) if number else 0
+            at_once, going_on = (_summed(here.parent, v, before) for v in (stop, cost))
+        return sums
+
+
+def _summed(position: IntArray, values: FloatArray, n: int) -> FloatArray:
+    return np.asarray(np.bincount(position, values, n)[:n], dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -341,6 +341,7 @@ def thresholds(
     (array([0.207, 0.222]), array([0.795, 0.727]))
     """
     problem = policy.problem
+    needed_order(problem, "thresholds", "decision_graph")
     if problem.n_classes != 2:
         raise ValueError(f"thresholds exist for two classes, here are {problem.n_classes}; see stopping_regions.")
     n_stages = policy.n_stages

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray
+from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass._validation import check_real
 from seqclass.analysis._walk import MAX_HISTORIES, Effort, Level, collect
 from seqclass.analysis.changes import HeldPolicy
@@ -21,9 +21,9 @@ class Sensitivity:
 
     Attributes
     ----------
-    price : ndarray of shape (n_stages,)
+    price : ndarray of shape (n_questions,)
         With respect to the price of each stage's feature: the probability that it is bought at that price.
-    full_price : ndarray of shape (n_stages,)
+    full_price : ndarray of shape (n_questions,)
         With respect to the full price: the probability that it is bought as the first one of its group. 0 without
         groups.
     decision_cost : ndarray of shape (n_classes, n_decisions)
@@ -100,7 +100,7 @@ def sensitivity(
 class _Shares:
     def __init__(self, problem: AcquisitionProblem) -> None:
         self.problem = problem
-        self.price, self.full = np.zeros(problem.n_stages), np.zeros(problem.n_stages)
+        self.price, self.full = np.zeros(problem.n_questions), np.zeros(problem.n_questions)
         self.joint = np.zeros((problem.n_classes, problem.n_decisions))
 
     def add(self, level: Level) -> None:
@@ -110,16 +110,18 @@ class _Shares:
         chosen = self.problem.decide(belief)[:, None] == np.arange(self.problem.n_decisions)
         self.joint += (belief * level.weight[stop, None]).T @ chosen
         if on.size:
-            asked, first = level.weight[on].sum(), self._first(level, on)
-            self.price[level.stage] = asked - first
-            self.full[level.stage] = first
+            question, weight, n = level.question[on], level.weight[on], self.problem.n_questions
+            first = np.bincount(question, weight * self._first(level, on), n)
+            self.price += np.bincount(question, weight, n) - first
+            self.full += first
 
-    def _first(self, level: Level, on: IntArray) -> float:
-        """Weight of those that have not paid for the group yet."""
+    def _first(self, level: Level, on: IntArray) -> BoolArray:
+        """Which of them have not paid for the group yet."""
         groups, paid = self.problem.groups, level.info.paid
-        if groups is None or paid is None or groups[level.stage] < 0:
-            return 0.0
-        return float(level.weight[on] @ ~paid[on, groups[level.stage]])
+        if groups is None or paid is None or not paid.shape[1]:
+            return np.zeros(len(on), dtype=bool)
+        group = groups[level.question[on]]
+        return np.asarray((group >= 0) & ~paid[on, group])
 
 
 def finite_differences(

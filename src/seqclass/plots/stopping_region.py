@@ -14,6 +14,7 @@ from seqclass.analysis.regions import drawn_lot, information_at, n_contexts
 from seqclass.classifier import SequentialClassifier
 from seqclass.plots._style import NEUTRAL, PALE, legend_below, new_axes, open_frame, pale, shorten
 from seqclass.pomdp import DECIDE, Policy
+from seqclass.pomdp.needs import needed_order
 
 #: Steps along an edge of the simplex, by number of classes.
 _RESOLUTION = {2: 1000, 3: 250}
@@ -105,6 +106,7 @@ class StoppingRegionDisplay:
                 f"stopping regions can be drawn for 2 or 3 classes, and this policy has {n_classes}; "
                 "BeliefPathDisplay shows single instances of any number of classes."
             )
+        needed_order(problem, "StoppingRegionDisplay", "decision_graph")
         self.policy = policy
         if policy.n_stages < 1:
             raise ValueError("the policy never asks for a feature: its horizon is 0 stages.")

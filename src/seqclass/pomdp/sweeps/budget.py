@@ -16,7 +16,6 @@ from seqclass.pomdp.answers import TooLarge
 from seqclass.pomdp.bounds.certificate import Certificate, certify
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.execution.evaluation import evaluate
-from seqclass.pomdp.needs import needed_order
 from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.repricing import RepricedPolicy
@@ -186,7 +185,6 @@ def solve_for_budget(
     (array([0.3, 0.7]), 0.03)
     """
     started = time.perf_counter()
-    needed_order(problem, "solve_for_budget", "within_budget")
     target = check_real(target_cost, "target_cost", 0, np.finfo(float).max)
     check_real(tolerance, "tolerance", 0, 1)
     solver = default_solver(problem) if solver is None else solver
@@ -247,7 +245,7 @@ class _Search:
         scale = float(problem.decision_costs.max() or 1.0)
         asked = np.concatenate([problem.prices, problem.full_prices])
         most = 2 * scale / float(asked[asked > 0].min())
-        worst = float(worst_costs(problem)[-1])
+        worst = float(problem.full_prices.sum() if problem.free else worst_costs(problem)[-1])
         least = _FREE * scale / worst
         if worst <= self.target:
             return None, self.tried([least])[0]

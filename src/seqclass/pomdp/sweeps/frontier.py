@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,84 +15,17 @@ from seqclass.pomdp.answers import Answers, SampledAnswers, TooLarge
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.bounds.optimum import optimal_costs
 from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.needs import needed_order
-from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.sweeps._policies import Look, SweepPolicies
+from seqclass.pomdp.sweeps.points import CostFrontier as CostFrontier
+from seqclass.pomdp.sweeps.separate import separate_sweep
 from seqclass.pomdp.sweeps.solving import solve_sweep
 from seqclass.pomdp.walk import ALL, Fork, Level, walk
 
 #: BeliefRounds of solving for multipliers whose policies are worse than others.
 _MOST_REFINEMENTS = 3
-
-
-@dataclass(frozen=True)
-class CostFrontier:
-    """Expected price paid against expected decision cost, a point for each multiplier of the prices.
-
-    All arrays have shape (n_multipliers,) and are expectations per instance under the model.
-
-    Attributes
-    ----------
-    multipliers : ndarray
-        Factors of all prices.
-    price : ndarray
-        Prices paid, as they are: not multiplied.
-    decision_cost : ndarray
-        Cost of the decisions.
-    error : ndarray
-        Probability of deciding for a wrong class.
-    n_features : ndarray
-        Number of features.
-    cost : ndarray
-        ``multipliers * price + decision_cost``: what the policy of that multiplier minimises.
-    upper, lower : ndarray
-        The policy's `cost` is at most `upper`, no policy's is less than `lower`; NaN where no bound was asked for.
-    confidence : ndarray
-        1.0 where both bounds are exact, else their confidence.
-    std_error : ndarray
-        Standard error of `cost`; 0 where exact.
-    policies : tuple of Policy
-        The policies, to be run on the problem itself.
-    method : str
-        ``"exact"`` or ``"simulation"``: how the expectations were computed.
-    seconds : float
-        Wall-clock time.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem, cost_sweep
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> frontier = cost_sweep(problem, [1.0, 10.0])
-    >>> len(frontier), frontier.policies[0].act(problem.begin())
-    (2, array([0]))
-    """
-
-    multipliers: FloatArray
-    price: FloatArray
-    decision_cost: FloatArray
-    error: FloatArray
-    n_features: FloatArray
-    cost: FloatArray
-    upper: FloatArray
-    lower: FloatArray
-    confidence: FloatArray
-    std_error: FloatArray
-    policies: tuple[Policy, ...]
-    method: str
-    seconds: float
-
-    def __len__(self) -> int:
-        return len(self.multipliers)
-
-    @property
-    def gap(self) -> FloatArray:
-        """``(upper - lower) / upper``; 0 where `upper` is 0."""
-        upper = np.where(self.upper == 0, 1.0, self.upper)
-        return np.where(self.upper == 0, 0.0, (self.upper - self.lower) / upper)
 
 
 def cost_sweep(
@@ -115,7 +47,7 @@ def cost_sweep(
     weighted mean of their values (`InterpolatedValues`), which costs next to nothing in quality; where another point's
     policy turns out to be better they solve for it as well. All bounds come from one set of paths
     (`certificate_paths` of them, or ``n_paths`` if more). Other solvers, and `Perseus` with a gap or time to reach,
-    solve and certify multiplier by multiplier.
+    solve and certify multiplier by multiplier; in a free problem all do, and policies are evaluated one by one.
 
     Parameters
     ----------
@@ -159,8 +91,11 @@ def cost_sweep(
     check_choice(method, "method", ("auto", "exact", "simulation"))
     check_integer(n_paths, "n_paths", 2)
     check_integer(max_histories, "max_histories", 1)
-    needed_order(problem, "cost_sweep", "several solves at scale_prices(problem, multiplier)")
-    team = solve_sweep(default_solver(problem) if solver is None else solver, problem, factors)
+    solver = default_solver(problem) if solver is None else solver
+    if problem.free:
+        effort = {"method": method, "n_paths": n_paths, "max_histories": max_histories}
+        return separate_sweep(problem, factors, solver, random_state, **effort)
+    team = solve_sweep(solver, problem, factors)
 
     def measured() -> CostFrontier:
         tally = _run(problem, team, method, n_paths, max_histories, random_state)
