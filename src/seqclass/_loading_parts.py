@@ -29,7 +29,6 @@ from seqclass.pomdp import (
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.solvers.exact._lines import LineSet
-from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.values import ValueFunction
 
 #: Most contexts of a stage that a problem tells apart.
@@ -212,10 +211,9 @@ def check_values(values: ValueFunction) -> None:
     n_classes = problem.n_classes
     if isinstance(values, AlphaVectors):
         need(type(values.sets) is list and len(values.sets) == n_stages, "sets are of other stages")
-        tables = _tables(values)
         for stage, some in enumerate(values.sets):
             need(isinstance(some, AlphaSet) and some.vectors.shape[1] == n_classes, "sets are of other classes")
-            known = some.pointer is None or len(some.pointer) == tables.n_contexts(stage) + 1
+            known = some.pointer is None or len(some.pointer) == _n_contexts(values, stage) + 1
             need(known, "sets are of other contexts")
     elif isinstance(values, GridValues):
         need(
@@ -224,9 +222,8 @@ def check_values(values: ValueFunction) -> None:
         )
         need(values.interpolation in ("freudenthal", "nearest"), "interpolation is wrong")
         need(type(values.continuation) is list and len(values.continuation) == n_stages, "grid is of other stages")
-        tables = _tables(values)
         for stage, table in enumerate(values.continuation):
-            numbers(table, "continuation", tables.n_contexts(stage), len(values.grid.points))
+            numbers(table, "continuation", _n_contexts(values, stage), len(values.grid.points))
     elif isinstance(values, InterpolatedValues):
         need(0 <= float(values.share) <= 1, "share is wrong")
         need(isinstance(values.lower, ValueFunction) and isinstance(values.upper, ValueFunction), "nothing is blended")
@@ -239,11 +236,10 @@ def check_values(values: ValueFunction) -> None:
         need(all(w is None or np.isfinite(w).all() for w in weights), "weights are not finite")
 
 
-def _tables(values: ValueFunction) -> Tables:
+def _n_contexts(values: ValueFunction, stage: int) -> int:
+    """Contexts that values tell apart; those of `SharedVectors` none, of a problem that may have no tables."""
     tables = values.problem.tables
-    if tables is None:
-        raise ValueError("its values are of a problem without contexts")
-    return tables
+    return 1 if tables is None else tables.n_contexts(stage)
 
 
 def check_policy(policy: Policy) -> None:
