@@ -30,6 +30,7 @@ from seqclass.pomdp import (
     Bundle,
     CorrectedValues,
     DecideNow,
+    ExactFreeOrder,
     ExactValueIteration,
     FirstK,
     GridValueIteration,
@@ -56,6 +57,7 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.solvers.exact._lines import LineSet
+from seqclass.pomdp.solvers.exact.free_order import PlannedPolicy
 from seqclass.pomdp.solvers.rules.fixed import FixedLengthPolicy, PosteriorThresholdPolicy
 from seqclass.pomdp.solvers.rules.lookahead import DeepLookaheadPolicy
 from seqclass.pomdp.values import ValueFunction
@@ -70,6 +72,7 @@ for _cls in (
     DecideNow,
     DeepLookaheadPolicy,
     Discretizer,
+    ExactFreeOrder,
     ExactValueIteration,
     FirstK,
     FixedLengthPolicy,
@@ -87,6 +90,7 @@ for _cls in (
     NaiveBayes,
     OutcomeCoder,
     Perseus,
+    PlannedPolicy,
     PomdpPyPlanner,
     PomdpPyPolicy,
     PosteriorThreshold,
