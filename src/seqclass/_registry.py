@@ -56,8 +56,11 @@ from seqclass.pomdp import (
     TableProblem,
 )
 from seqclass.pomdp._simplex import SimplexGrid
+from seqclass.pomdp.bounds._line import LogOddsLine
+from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.solvers.exact._lines import LineSet
 from seqclass.pomdp.solvers.exact.free_order import PlannedPolicy
+from seqclass.pomdp.solvers.rules.bounded_order import OrderBoundPolicy
 from seqclass.pomdp.solvers.rules.fixed import FixedLengthPolicy, PosteriorThresholdPolicy
 from seqclass.pomdp.solvers.rules.lookahead import DeepLookaheadPolicy
 from seqclass.pomdp.values import ValueFunction
@@ -88,6 +91,8 @@ for _cls in (
     LookaheadPolicy,
     ModelProblem,
     NaiveBayes,
+    LogOddsLine,
+    OrderBoundPolicy,
     OutcomeCoder,
     Perseus,
     PlannedPolicy,
@@ -100,6 +105,7 @@ for _cls in (
     ProjectedValueIteration,
     ProjectedValues,
     RandomisedPolicy,
+    RepeatValues,
     RepricedPolicy,
     SequentialClassifier,
     SharedVectors,

@@ -7,17 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray
+from seqclass._arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator
 from seqclass._validation import check_integer, check_real
 from seqclass.pomdp.answers import TooLarge
+from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.bounds.optimum import expand
+from seqclass.pomdp.bounds.order_paths import cost_above
 from seqclass.pomdp.bounds.over_orders import Plan, evidence
+from seqclass.pomdp.bounds.repeats import RepeatValues, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.execution.evaluation import MAX_HISTORIES, evaluate
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver
+from seqclass.pomdp.solvers.rules.bounded_order import OrderBoundPolicy
 from seqclass.pomdp.solvers.rules.lookahead import DeepLookaheadPolicy
 
 #: Up to so many partial answers all are visited.
@@ -34,7 +38,8 @@ class ExactFreeOrder(Solver):
     Where partial answers are few (the product of the numbers of outcomes, each plus one, at most 50,000) recursion over
     all of them, those that saw the same in another order as one. Beyond, AO* [1]_: a search that follows the questions
     of least lower bound and can stop at any time. The policy is a table of what to ask after each partial answer; where
-    the search did not come, and where answers are missing, it looks two questions ahead.
+    the search did not come, and where answers are missing, it looks two questions ahead, or one question ahead on lower
+    bounds where they are good.
 
     Parameters
     ----------
@@ -45,15 +50,15 @@ class ExactFreeOrder(Solver):
     target_gap : float
         Stop where the bounds differ by at most this share of the upper one.
     certificate_paths : int
-        0 leaves out the policy's own cost, which is computed where its histories are few enough to visit; the bounds of
-        the search are always there, and none is sampled.
+        Where a limit was hit: sampled paths of what the policy costs, if that is too much to enumerate and two or three
+        classes and independent answers give good bounds to compare with; 0 leaves the policy's own cost out.
     random_state : int, generator or None
-        Not used: nothing is random.
+        Seed of the paths.
 
     Notes
     -----
-    ``info.upper`` and ``info.lower`` are certain (confidence 1), whenever the search stopped; ``info.size`` is the
-    number of partial answers that were kept.
+    The bounds of the search are certain (``info.confidence`` 1), whenever it stopped; they are there without any
+    certificate. ``info.size`` is the number of partial answers that were kept.
 
     References
     ----------
@@ -90,21 +95,40 @@ class ExactFreeOrder(Solver):
         """Solve a free problem; see `Solver.solve`."""
         started = _clock()
         self._check(problem)
-        with np.errstate(over="ignore"):
-            n_partial = float(np.prod(problem.n_outcomes + 1.0))
-        if n_partial <= min(_FEW, self.max_nodes):
+        if np.log(problem.n_outcomes + 1.0).sum() <= np.log(min(_FEW, self.max_nodes)):
             tree = expand(problem.begin(), problem.n_stages)
-            upper, plan = tree.plan()
-            lower, reached, size = upper, True, sum(len(stage.info) for stage in tree.stages)
-        else:
-            seconds = np.inf if self.max_seconds is None else self.max_seconds
-            search = OrderSearch(problem)
-            reached = search.run(self.max_nodes, seconds, self.target_gap)
-            lower, upper, plan, size = search.low, search.high, search.plan(), search.n_nodes
-        info = SolveInfo(
-            "converged" if reached else "limit", seconds=_clock() - started, n_stages=problem.n_stages, size=size
-        )
-        return self._bounded(PlannedPolicy(problem, plan, info), lower, upper)
+            cost, plan = tree.plan()
+            info = self._info(problem, True, started, sum(len(stage.info) for stage in tree.stages))
+            return _bounded(PlannedPolicy(problem, plan, None, info), cost, cost)
+        values = RepeatValues(problem) if has_repeats(problem) else None
+        search = OrderSearch(problem, values)
+        seconds = np.inf if self.max_seconds is None else self.max_seconds - (_clock() - started)
+        reached = search.run(self.max_nodes, seconds, self.target_gap)
+        info = self._info(problem, reached, started, search.n_nodes)
+        policy = _bounded(PlannedPolicy(problem, search.plan(), None, info), search.low, search.high)
+        return policy if reached or not self.certificate_paths else self._better(policy, values)
+
+    def _info(self, problem: AcquisitionProblem, reached: bool, started: float, size: int) -> SolveInfo:
+        seconds = _clock() - started
+        return SolveInfo("converged" if reached else "limit", seconds=seconds, n_stages=problem.n_stages, size=size)
+
+    def _better(self, policy: PlannedPolicy, values: RepeatValues | None) -> Policy:
+        """Return the policy with its own cost, or one with another fall-back that costs less for sure."""
+        started, problem, lower = _clock(), policy.problem, policy.info.lower
+        found = policy
+        try:
+            cost = evaluate(problem, policy, method="exact", max_histories=MAX_HISTORIES).cost
+            found = _bounded(policy, lower, min(policy.info.upper, cost))
+        except TooLarge:
+            pass
+        if values is not None:
+            other = PlannedPolicy(problem, policy.plan, OrderBoundPolicy(values), policy.info)
+            rng = as_generator(another_stream(self.random_state))
+            above = cost_above(other, values, max(2, self.certificate_paths), rng)
+            most = values.value + above.mean + quantile(2 * CONFIDENCE - 1) * above.error
+            if most < found.info.upper:
+                found = _bounded(other, lower, most, CONFIDENCE)
+        return found.with_info(certify_seconds=_clock() - started)
 
     def _check(self, problem: AcquisitionProblem) -> None:
         check_integer(self.max_nodes, "max_nodes", 1)
@@ -123,22 +147,18 @@ class ExactFreeOrder(Solver):
                 "Lookahead, or smaller bundles."
             )
 
-    def _bounded(self, policy: Policy, lower: float, upper: float) -> Policy:
-        """Return the policy with the bounds in its `info`: the search's, and what it costs where that is less."""
-        started = _clock()
-        if self.certificate_paths and lower < upper:
-            try:
-                cost = evaluate(policy.problem, policy, method="exact", max_histories=MAX_HISTORIES).cost
-                upper = min(upper, cost)
-            except TooLarge:
-                pass
-        lower = min(lower, upper)
-        gap = (upper - lower) / upper if upper - lower > policy.problem.tie else 0.0
-        return policy.with_info(upper=upper, lower=lower, gap=gap, confidence=1.0, certify_seconds=_clock() - started)
+
+def _bounded(policy: PlannedPolicy, lower: float, upper: float, confidence: float = 1.0) -> PlannedPolicy:
+    """Return the policy with bounds in its `info`."""
+    lower = min(lower, upper)
+    gap = (upper - lower) / upper if upper - lower > policy.problem.tie else 0.0
+    bounded = policy.with_info(upper=upper, lower=lower, gap=gap, confidence=confidence)
+    assert isinstance(bounded, PlannedPolicy)
+    return bounded
 
 
 class PlannedPolicy(Policy):
-    """A table of what to ask after each partial answer, and look-ahead wherever it says nothing.
+    """A table of what to ask after each partial answer, and another policy wherever it says nothing.
 
     Parameters
     ----------
@@ -146,6 +166,8 @@ class PlannedPolicy(Policy):
         The free problem it acts on.
     plan : list of (ndarray, ndarray)
         For each number of questions asked the sorted keys of partial answers, and what each asks (-1: decide).
+    fallback : Policy, optional
+        What acts wherever the table says nothing; by default look-ahead of two questions at the five best ones.
     info : SolveInfo, optional
         What the solver reports.
 
@@ -159,10 +181,16 @@ class PlannedPolicy(Policy):
     (array([1]), [1, 4, 4])
     """
 
-    def __init__(self, problem: AcquisitionProblem, plan: Plan, info: SolveInfo | None = None) -> None:
+    def __init__(
+        self,
+        problem: AcquisitionProblem,
+        plan: Plan,
+        fallback: Policy | None = None,
+        info: SolveInfo | None = None,
+    ) -> None:
         super().__init__(problem, info=info)
         self.plan = plan
-        self.fallback = DeepLookaheadPolicy(problem, _DEPTH, _CANDIDATES)
+        self.fallback = DeepLookaheadPolicy(problem, _DEPTH, _CANDIDATES) if fallback is None else fallback
 
     def _act(self, info: InformationState) -> IntArray:
         question, known = self._planned(info)
