@@ -144,3 +144,18 @@ def test_asking_nothing_and_everything_are_possible():
     free_of_charge = many_sensors(3).replace(prices=np.zeros(3), full_prices=np.zeros(3))
     all_of_them = evaluate(free_of_charge, AcquireAll().solve(free_of_charge)).cost
     assert ExactFreeOrder().solve(free_of_charge).info.upper == pytest.approx(all_of_them, abs=1e-12)
+
+
+def test_converged_is_said_only_where_the_gap_is_small():
+    problem = many_sensors(5, n_classes=2)
+    poor, best = DecideNow().solve(problem).info, ExactFreeOrder().solve(problem).info
+    assert (poor.status, best.status) == ("wide gap", "converged")
+    assert (poor.scope, best.scope) == ("all orders", "all orders")
+    assert poor.gap > 0.02
+    assert "ExactFreeOrder" in poor.advice
+    assert best.advice == ""
+    fixed = DecideNow().solve(problem.replace(free=False)).info
+    assert (fixed.status, fixed.scope) == ("wide gap", "order")
+    assert "Perseus" in fixed.advice
+    assert DecideNow(certificate_paths=0).solve(problem).info.status == "converged"  # nothing was certified
+    assert "max_nodes" in ExactFreeOrder(10).solve(many_sensors()).info.advice

@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parent))
 from free_cases import free_case
 
-from seqclass.pomdp import DecideNow, GridValueIteration, Lookahead, TableProblem, certify, evaluate, optimal_cost
+from seqclass.pomdp import (
+    AcquireAll,
+    DecideNow,
+    GridValueIteration,
+    Lookahead,
+    TableProblem,
+    certify,
+    evaluate,
+    optimal_cost,
+)
 from seqclass.pomdp.bounds.all_orders import lowest
 from seqclass.pomdp.bounds.order_paths import cost_above
 from seqclass.pomdp.bounds.over_orders import OnePriceBounds
@@ -113,11 +122,24 @@ def test_interpolation_is_in_the_probability():
 def test_what_a_policy_costs_above_the_values():
     for seed in range(30, 36):
         problem = naive_problem(seed)
-        values = RepeatValues(problem, 2)
+        values = RepeatValues(problem, 0)
         for policy in (OrderBoundPolicy(values), Lookahead(1, certificate_paths=0).solve(problem)):
             exact = evaluate(problem, policy, method="exact").cost
-            above = cost_above(policy, values, 20_000, np.random.default_rng(seed))
-            assert values.value + above.mean == pytest.approx(exact, abs=5 * above.error + 1e-9)
+            mean, most = cost_above(policy, values, 10**6, np.random.default_rng(seed))
+            assert values.value + mean == pytest.approx(exact, abs=1e-9)  # all histories weigh enough
+            assert mean <= most + 1e-12
+
+
+def test_what_is_sampled_of_a_policy_s_cost_is_right_on_average_and_too_low_seldom():
+    """A dear branch of little weight: the mean of few paths misses it, its upper end must not."""
+    problem = naive_problem(40, n_questions=5)
+    values = RepeatValues(problem, 0)
+    policy = AcquireAll(certificate_paths=0).solve(problem)
+    exact = evaluate(problem, policy, method="exact").cost - values.value
+    found = np.array([cost_above(policy, values, 3, np.random.default_rng(seed)) for seed in range(400)])
+    assert found[:, 0].mean() == pytest.approx(exact, abs=5 * found[:, 0].std() / 20)
+    assert found[:, 0].std() > 1e-5
+    assert (found[:, 1] < exact).mean() <= 0.02
 
 
 def test_certificates_of_all_orders_bracket_the_optimum():

@@ -60,13 +60,13 @@ class OverOrders(NamedTuple):
         if upper is not None:
             return OrderEnds(upper, upper, lower, 1.0, "deterministic", 0)
         if values is not None and problem.free:
-            above = cost_above(policy, values, self.n_paths, rng)
-            mean, error = values.value + above.mean, above.error
+            mean, high = (
+                values.value + above for above in cost_above(policy, values, self.n_paths, rng, self.confidence)
+            )
         else:
             found = evaluate(problem, policy, method="simulation", n_paths=self.n_paths, random_state=rng)
-            mean, error = found.cost, found.cost_std_error
-        # one end alone is sampled
-        high = mean + quantile(2 * self.confidence - 1) * error
+            # one end alone is sampled
+            mean, high = found.cost, found.cost + quantile(2 * self.confidence - 1) * found.cost_std_error
         return OrderEnds(high, mean, lower, self.confidence, "mixed", self.n_paths)
 
 

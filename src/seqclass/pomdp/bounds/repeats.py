@@ -16,9 +16,9 @@ from seqclass.pomdp.problem import AcquisitionProblem
 #: Distance of the points between two classes in log-odds, and steps along an edge for three.
 _STEP, _STEPS = 0.03, 50
 #: Iterations from below end where they change less than this share of the dearest decision; any of them is a bound.
-_CHANGE, _MOST_ITERATIONS = 1e-7, 500
+_CHANGE, _MOST_ITERATIONS = 1e-5, 200
 #: Products of the largest program of which some questions may be asked again: a second or two.
-_MOST_WORK = 5e8
+_MOST_WORK = 1e8
 #: Values that may be kept: 64 MB.
 _MOST_VALUES = 2**23
 #: Questions are counted among those asked once as long as they are expected to be asked so often.
@@ -91,6 +91,8 @@ class RepeatValues(OrderBounds):
 
     def lower(self, info: InformationState) -> FloatArray:
         """No way on costs less, (n,)."""
+        if info.stage >= self.problem.n_stages:
+            return info.stopping_cost
         going_on = self._read(self._asked(info), info.belief)
         return np.minimum(info.stopping_cost, going_on)
 
@@ -114,6 +116,8 @@ class RepeatValues(OrderBounds):
     def after(self, info: InformationState) -> FloatArray:
         """Expected bound after the question that the rows are about to ask, its price left out, (n,)."""
         joint = info.joint
+        if info.stage + 1 >= self.problem.n_stages:
+            return row_sums(self.problem.stopping_cost(joint))
         sets = np.repeat(self._asked(info) | self._bits[info.question], joint.shape[1])
         rows = joint.reshape(-1, joint.shape[2])
         cost = np.minimum(self._read(sets, rows), self.problem.stopping_cost(rows))
@@ -169,7 +173,8 @@ class _Program:
 
     def solve(self, once: list[int], known: FloatArray) -> FloatArray:
         """Values of all sets, (n_sets, n_points), from bounds ``known`` that the program does not lower."""
-        n_sets, values = 2 ** len(once), known.copy()
+        n_sets = 2 ** len(once)
+        values: FloatArray = known.copy()
         size = np.array([int(number).bit_count() for number in range(n_sets)])
         rest = np.setdiff1d(np.arange(self.problem.n_questions), once)
         for n_asked in range(len(once), -1, -1):

@@ -10,7 +10,7 @@ import numpy as np
 from seqclass._arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator
 from seqclass._validation import check_integer, check_real
 from seqclass.pomdp.answers import TooLarge
-from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
+from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.bounds.optimum import expand
 from seqclass.pomdp.bounds.order_paths import cost_above
 from seqclass.pomdp.bounds.over_orders import Plan, evidence
@@ -48,7 +48,7 @@ class ExactFreeOrder(Solver):
     max_seconds : float or None
         Longest time of the search; None for no limit.
     target_gap : float
-        Stop where the bounds differ by at most this share of the upper one.
+        Stop where the bounds differ by at most this share of the upper one; the status is then ``"converged"``.
     certificate_paths : int
         Where a limit was hit: sampled paths of what the policy costs, if that is too much to enumerate and two or three
         classes and independent answers give good bounds to compare with; 0 leaves the policy's own cost out.
@@ -124,8 +124,7 @@ class ExactFreeOrder(Solver):
         if values is not None:
             other = PlannedPolicy(problem, policy.plan, OrderBoundPolicy(values), policy.info)
             rng = as_generator(another_stream(self.random_state))
-            above = cost_above(other, values, max(2, self.certificate_paths), rng)
-            most = values.value + above.mean + quantile(2 * CONFIDENCE - 1) * above.error
+            most = values.value + cost_above(other, values, max(2, self.certificate_paths), rng, CONFIDENCE)[1]
             if most < found.info.upper:
                 found = _bounded(other, lower, most, CONFIDENCE)
         return found.with_info(certify_seconds=_clock() - started)
@@ -152,7 +151,7 @@ def _bounded(policy: PlannedPolicy, lower: float, upper: float, confidence: floa
     """Return the policy with bounds in its `info`."""
     lower = min(lower, upper)
     gap = (upper - lower) / upper if upper - lower > policy.problem.tie else 0.0
-    bounded = policy.with_info(upper=upper, lower=lower, gap=gap, confidence=confidence)
+    bounded = policy.with_info(upper=upper, lower=lower, gap=gap, confidence=confidence, scope="all orders")
     assert isinstance(bounded, PlannedPolicy)
     return bounded
 
