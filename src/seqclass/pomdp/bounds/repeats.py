@@ -26,7 +26,15 @@ _SELDOM = 1e-4
 
 
 def has_repeats(problem: AcquisitionProblem) -> bool:
-    """Whether `RepeatValues` serves a problem: two or three classes, and answers that depend on the class alone."""
+    """Whether `RepeatValues` serves a problem: two or three classes, and answers that depend on the class alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> has_repeats(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True))
+    True
+    """
     return problem.class_tables is not None and 2 <= problem.n_classes <= 3
 
 
