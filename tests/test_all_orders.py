@@ -24,8 +24,10 @@ from seqclass.pomdp import (
     within_budget,
 )
 from seqclass.pomdp.bounds import search as search_module
+from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.solvers.exact import free_order
+from seqclass.pomdp.solvers.rules.bounded_order import OrderBoundPolicy
 
 
 def cases(first, last, most=5):
@@ -127,6 +129,11 @@ def test_policies_of_limits_answer_whatever_is_missing_and_come_back_from_files(
         save(policy, tmp_path / "policy.seqclass")
         again = acquire(load(tmp_path / "policy.seqclass"), X)
         np.testing.assert_array_equal(found.leaf_question, again.leaf_question)
+    assert type(policy.fallback).__name__ == "DeepLookaheadPolicy"
+    by_bounds = free_order.PlannedPolicy(problem, policy.plan[:1], OrderBoundPolicy(RepeatValues(problem, 3)))
+    save(by_bounds, tmp_path / "policy.seqclass")
+    again = acquire(load(tmp_path / "policy.seqclass"), X)
+    np.testing.assert_array_equal(acquire(by_bounds, X).leaf_question, again.leaf_question)
 
 
 def test_what_exact_free_order_refuses():

@@ -12,7 +12,7 @@ from seqclass._validation import check_costs, check_integer
 from seqclass.pomdp.answers import PlannedAnswers
 from seqclass.pomdp.bounds.over_orders import Plan, evidence
 from seqclass.pomdp.execution.evaluation import MAX_HISTORIES
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import Fork, Level, walk
@@ -196,9 +196,8 @@ class Enumeration:
             stage = self.stages[number]
             value = self._best(number, ahead, one, bounded=False)
             question = np.full(len(stage.info), DECIDE)
-            tie = stage.info.problem.tie
-            pays = ahead[:, 0] < stage.info.stopping_cost[stage.row] - tie
-            good = np.flatnonzero(pays & (ahead[:, 0] <= value[stage.row, 0] + tie))[::-1]
+            pays = ahead[:, 0] < stage.info.to_beat[stage.row]
+            good = np.flatnonzero(pays & (ahead[:, 0] <= value[stage.row, 0] * (1 + TIE)))[::-1]
             question[stage.row[good]] = stage.question[good]
             keys = evidence(stage.info)
             order = np.argsort(keys)

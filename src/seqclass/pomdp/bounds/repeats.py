@@ -10,7 +10,7 @@ from seqclass._validation import check_integer
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.bounds._line import LogOddsLine
 from seqclass.pomdp.bounds.over_orders import OrderBounds, asking_once
-from seqclass.pomdp.information import OPEN, InformationState
+from seqclass.pomdp.information import OPEN, TIE, InformationState
 from seqclass.pomdp.problem import AcquisitionProblem
 
 #: Distance of the points between two classes in log-odds, and steps along an edge for three.
@@ -245,7 +245,7 @@ class _Program:
     def _action(self, number: int, place: dict[int, int], values: FloatArray) -> IntArray:
         """Best question at each point where a set was asked, -1 to decide."""
         prices = self.prices(list(place), np.array([number]))[0]
-        best, action = self.stop - self.problem.tie, np.full(len(self.stop), -1)
+        best, action = self.stop * (1 - TIE), np.full(len(self.stop), -1)
         for question, matrix in enumerate(self.expect):
             bit = 1 << place[question] if question in place else 0
             if number & bit:

@@ -10,7 +10,7 @@ import numpy as np
 from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass.pomdp.bounds.optimum import asked_once
 from seqclass.pomdp.bounds.over_orders import OnePriceBounds, OrderBounds, Plan, asking_once, evidence
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import AcquisitionProblem
 
@@ -52,6 +52,12 @@ class _Layer:
         #: Of each branch its choice, probability, and where in the next layer it leads.
         self.choice, self.weight, self.target = none, nothing, none
 
+    @property
+    def left(self) -> FloatArray:
+        """Distance of the bounds of each node, 0 where it is a tie."""
+        left = self.high - self.low
+        return np.where(left > TIE * self.high, left, 0.0)
+
     def add(self, info: InformationState, low: FloatArray, high: FloatArray, keys: list[bytes]) -> None:
         """Append nodes that are new."""
         self.place.update(zip(keys, range(len(self.info), len(self.info) + len(keys))))
@@ -65,7 +71,7 @@ class _Layer:
         info = self.info[rows]
         low, once = bounds.asking(info), asking_once(info)
         high = np.minimum(self.high[rows], once.min(axis=1, initial=np.inf))
-        at, question = np.nonzero((low <= high[:, None] + info.problem.tie) & info.open)
+        at, question = np.nonzero((low <= high[:, None] * (1 + TIE)) & info.open)
         prices = np.broadcast_to(info.prices, low.shape)[at, question]
         none = np.zeros(at.size, dtype=np.intp)
         found = _Choices(rows[at], question, prices, low[at, question], once[at, question], none, none)
@@ -182,7 +188,7 @@ class OrderSearch:
             Whether it was reached.
         """
         started = _clock()
-        while self.high - self.low > max(tolerance * self.high, self.problem.tie):
+        while self.high - self.low > max(tolerance, TIE) * self.high:
             left = max_nodes - self.n_nodes
             if left <= 0 or _clock() - started >= max_seconds:
                 return False
@@ -209,8 +215,8 @@ class OrderSearch:
         found = []
         reach: FloatArray = np.ones(1)
         for number, layer in enumerate(self.layers):
-            left = layer.high - layer.low
-            active = (reach > 0) & (left > self.problem.tie)
+            left = layer.left
+            active = (reach > 0) & (left > 0)
             fresh = np.flatnonzero(active & ~layer.opened)
             choice: IntArray = np.empty(0, dtype=np.intp)
             if layer.rows.size:
@@ -246,7 +252,7 @@ class OrderSearch:
         choice = choice[choice >= 0]
         if fresh.size:
             layer.open(fresh, self.bounds)
-            rest = fresh[(layer.high - layer.low)[fresh] > self.problem.tie]
+            rest = fresh[layer.left[fresh] > 0]
             if rest.size:
                 choice = np.concatenate([choice, layer.best(layer.choices.low)[layer.own[rest]]])
         if choice.size:
@@ -293,7 +299,7 @@ class OrderSearch:
             following: BoolArray = np.zeros(0, dtype=bool)
             if layer.rows.size:
                 choice = layer.best(layer.choices.high)
-                on = layer.choices.high[choice] < layer.info.stopping_cost[layer.rows] - self.problem.tie
+                on = layer.choices.high[choice] < layer.info.to_beat[layer.rows]
                 question[layer.rows[on]] = layer.choices.question[choice[on]]
                 followed = choice[on & reached[layer.rows]]
                 if number + 1 < len(self.layers):

@@ -17,7 +17,7 @@ from seqclass.pomdp.bounds.over_orders import Plan, evidence
 from seqclass.pomdp.bounds.repeats import RepeatValues, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.execution.evaluation import MAX_HISTORIES, evaluate
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver
@@ -150,7 +150,7 @@ class ExactFreeOrder(Solver):
 def _bounded(policy: PlannedPolicy, lower: float, upper: float, confidence: float = 1.0) -> PlannedPolicy:
     """Return the policy with bounds in its `info`."""
     lower = min(lower, upper)
-    gap = (upper - lower) / upper if upper - lower > policy.problem.tie else 0.0
+    gap = (upper - lower) / upper if upper - lower > TIE * upper else 0.0
     bounded = policy.with_info(upper=upper, lower=lower, gap=gap, confidence=confidence, scope="all orders")
     assert isinstance(bounded, PlannedPolicy)
     return bounded

@@ -6,7 +6,7 @@ import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass.pomdp.bounds.over_orders import OrderBounds
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
 
 
@@ -41,8 +41,8 @@ class OrderBoundPolicy(Policy):
             some = info[rows]
             costs = self.bounds.asking(some)
             best = costs.min(axis=1)
-            on = best < some.stopping_cost - self.problem.tie
-            question[rows[on]] = (costs <= best[:, None] + self.problem.tie).argmax(axis=1)[on]
+            on = best < some.to_beat
+            question[rows[on]] = (costs <= best[:, None] * (1 + TIE)).argmax(axis=1)[on]
         return question
 
     def following(self, info: InformationState) -> IntArray:
@@ -51,7 +51,7 @@ class OrderBoundPolicy(Policy):
             return np.full(len(info), DECIDE)
         costs = self.bounds.asking(info)
         best = costs.min(axis=1)
-        return np.where(np.isfinite(best), (costs <= best[:, None] + self.problem.tie).argmax(axis=1), DECIDE)
+        return np.where(np.isfinite(best), (costs <= best[:, None] * (1 + TIE)).argmax(axis=1), DECIDE)
 
     def continuation_cost(self, info: InformationState) -> FloatArray:
         """Bound of the most promising question, (n,); inf where nothing is open."""
