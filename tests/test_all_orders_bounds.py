@@ -81,7 +81,7 @@ def optimum_from(info):
 
 @given(seed=st.integers(0, 10_000), most_once=st.integers(0, 4), n_classes=st.sampled_from([2, 2, 3]))
 def test_values_of_repeats_are_below_the_optimum_everywhere(seed, most_once, n_classes):
-    problem = naive_problem(seed, n_questions=1 + seed % 3, n_classes=n_classes)
+    problem = naive_problem(seed, n_questions=1 + seed // 6 % 3, n_classes=n_classes)
     values, weak = RepeatValues(problem, most_once), OnePriceBounds(problem)
     for info in everywhere(problem, np.random.default_rng(seed)):
         truth = optimum_from(info)
@@ -106,6 +106,23 @@ def test_more_questions_asked_once_never_loosen_the_bound():
         bounds = [RepeatValues(problem, most).value for most in range(5)]
         assert (np.diff(bounds) >= -1e-9).all()
         assert bounds[-1] <= optimal_cost(problem) + 1e-9
+
+
+def test_a_discount_that_the_sets_do_not_tell_is_taken_as_given():
+    """Of a group some of which may be asked again it is not known whether anything was paid for."""
+    for seed in range(4):
+        full = np.array([0.05, 0.06, 0.05, 0.07])
+        problem = naive_problem(seed, n_questions=4).replace(
+            groups=np.zeros(4, dtype=int), full_prices=full, prices=0.1 * full
+        )
+        truth, rng = optimal_cost(problem), np.random.default_rng(seed)
+        for most_once in range(1, 5):
+            values = RepeatValues(problem, most_once)
+            assert values.value <= truth + 1e-9
+            _, *later = everywhere(problem, rng)
+            for info in later:
+                some = info[np.arange(2)]
+                assert (values.lower(some) <= optimum_from(some) + 1e-9).all()
 
 
 def test_interpolation_is_in_the_probability():
