@@ -17,9 +17,17 @@ import pytest
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 SCRIPTS = sorted(file.name for file in BENCHMARKS.glob("*.py") if not file.name.startswith("_"))
 #: Scripts whose rows stand by themselves, or beside figures that are quoted rather than measured.
-PEERLESS = {"growth.py", "real_data.py", "ifc2f.py", "selection_stage.py"}
+PEERLESS = {"all_orders.py", "growth.py", "real_data.py", "ifc2f.py", "selection_stage.py"}
 #: Scripts whose rows are costs as much as seconds, and that leave memory out.
-MEMORYLESS = {"growth.py", "imports.py", "real_data.py", "f_etana.py", "ifc2f.py", "selection_stage.py"}
+MEMORYLESS = {
+    "all_orders.py",
+    "growth.py",
+    "imports.py",
+    "real_data.py",
+    "f_etana.py",
+    "ifc2f.py",
+    "selection_stage.py",
+}
 KEYS = ["name", "ours_s", "peer", "peer_s", "ratio", "peak_mb"]
 #: Those of several seconds even so, which the default suite would be too long with.
 LONG = {"frontier.py", "predict.py", "semi_rfs.py", "tree.py"}

@@ -27,8 +27,12 @@ from seqclass.pomdp import (
     TableProblem,
 )
 from seqclass.pomdp._simplex import SimplexGrid
+from seqclass.pomdp.bounds._line import LogOddsLine
+from seqclass.pomdp.bounds.repeats import RepeatValues, has_repeats
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.solvers.exact._lines import LineSet
+from seqclass.pomdp.solvers.exact.free_order import PlannedPolicy
+from seqclass.pomdp.solvers.rules.bounded_order import OrderBoundPolicy
 from seqclass.pomdp.values import ValueFunction
 
 #: Most contexts of a stage that a problem tells apart.
@@ -264,3 +268,36 @@ def check_policy(policy: Policy) -> None:
         need(all(isinstance(one, Policy) for one in policy.policies), "lots are drawn among no policies")
         check_distribution(policy.probabilities, len(policy.policies), "probabilities")
         need(all(one.problem.n_stages == problem.n_stages for one in policy.policies), "policies are of other problems")
+    elif isinstance(policy, PlannedPolicy):
+        need(problem.free and isinstance(policy.fallback, Policy), "a plan has nothing to fall back on")
+        need(policy.fallback.problem is problem and type(policy.plan) is list, "a plan is of another problem")
+        for keys, questions in policy.plan:
+            array(keys, "keys", "S", None)
+            array(questions, "questions", "i", len(keys))
+    elif isinstance(policy, OrderBoundPolicy):
+        need(
+            isinstance(policy.bounds, RepeatValues) and policy.bounds.problem is problem,
+            "bounds are of another problem",
+        )
+
+
+def check_repeats(values: RepeatValues) -> None:
+    """Check bounds over all orders."""
+    problem, grid = values.problem, values.grid
+    need(isinstance(problem, AcquisitionProblem) and has_repeats(problem), "bounds are of another problem")
+    need(isinstance(grid, (SimplexGrid, LogOddsLine)) and grid.points.shape[1] == problem.n_classes, "grid is wrong")
+    tables = problem.class_tables
+    assert tables is not None  # as has_repeats has seen
+    need(np.array_equal(numbers(values.tables, "tables", *tables.shape), tables), "tables are of another problem")
+    once = values.once
+    need(type(once) is list and len(set(once)) == len(once) <= 30, "once is wrong")
+    for question in once:
+        whole(question, "once", 0, problem.n_questions - 1)
+    numbers(values.values, "values", 2 ** len(once), len(grid.points))
+
+
+def check_line(line: LogOddsLine) -> None:
+    """Check points between two classes."""
+    points = numbers(line.points, "points", None, 2)
+    need(len(points) >= 2 and bool((np.diff(points[:, 1]) > 0).all()), "points do not rise")
+    need(points[0, 1] == 0 and points[-1, 1] == 1 and np.allclose(points.sum(axis=1), 1), "points are no beliefs")

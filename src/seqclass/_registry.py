@@ -8,9 +8,11 @@ from seqclass._loading import check_classifier, check_coder, check_discretizer, 
 from seqclass._loading_parts import (
     check_bundle,
     check_grid,
+    check_line,
     check_model,
     check_policy,
     check_problem,
+    check_repeats,
     check_set,
     check_values,
 )
@@ -30,6 +32,7 @@ from seqclass.pomdp import (
     Bundle,
     CorrectedValues,
     DecideNow,
+    ExactFreeOrder,
     ExactValueIteration,
     FirstK,
     GridValueIteration,
@@ -55,7 +58,11 @@ from seqclass.pomdp import (
     TableProblem,
 )
 from seqclass.pomdp._simplex import SimplexGrid
+from seqclass.pomdp.bounds._line import LogOddsLine
+from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.solvers.exact._lines import LineSet
+from seqclass.pomdp.solvers.exact.free_order import PlannedPolicy
+from seqclass.pomdp.solvers.rules.bounded_order import OrderBoundPolicy
 from seqclass.pomdp.solvers.rules.fixed import FixedLengthPolicy, PosteriorThresholdPolicy
 from seqclass.pomdp.solvers.rules.lookahead import DeepLookaheadPolicy
 from seqclass.pomdp.values import ValueFunction
@@ -70,6 +77,7 @@ for _cls in (
     DecideNow,
     DeepLookaheadPolicy,
     Discretizer,
+    ExactFreeOrder,
     ExactValueIteration,
     FirstK,
     FixedLengthPolicy,
@@ -85,8 +93,11 @@ for _cls in (
     LookaheadPolicy,
     ModelProblem,
     NaiveBayes,
+    LogOddsLine,
+    OrderBoundPolicy,
     OutcomeCoder,
     Perseus,
+    PlannedPolicy,
     PomdpPyPlanner,
     PomdpPyPolicy,
     PosteriorThreshold,
@@ -96,6 +107,7 @@ for _cls in (
     ProjectedValueIteration,
     ProjectedValues,
     RandomisedPolicy,
+    RepeatValues,
     RepricedPolicy,
     SequentialClassifier,
     SharedVectors,
@@ -127,6 +139,8 @@ for _kind, _check in (
     (OutcomeCoder, check_coder),
     (Prices, check_prices),
     (SimplexGrid, check_grid),
+    (LogOddsLine, check_line),
+    (RepeatValues, check_repeats),
     (SupportMixin, check_support),
     (AlphaSet, check_set),
     (ValueFunction, check_values),

@@ -33,7 +33,7 @@ __all__ = ["check_observation_model", "check_policy", "check_solver", "sample_pr
 
 #: Costs closer than this are the same.
 _ROUNDING = 1e-9
-_STATUSES = ("converged", "truncated", "limit")
+_STATUSES = ("converged", "wide gap", "truncated", "limit")
 
 
 def check_observation_model(model: ObservationModel, X: npt.ArrayLike, y: npt.ArrayLike) -> None:

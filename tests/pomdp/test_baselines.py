@@ -30,7 +30,7 @@ def test_bounds_hold_and_the_policy_costs_what_it_says(rule, kind, make_case, or
         case = make_case(seed, kind, contexts=contexts)
         policy = rule.solve(case.problem)
         run = oracle.run_policy(case, policy)
-        assert policy.info.status == "converged"
+        assert policy.info.status == ("converged" if policy.info.gap <= 0.02 else "wide gap")
         assert policy.info.upper == pytest.approx(run.cost, abs=1e-12)
         assert policy.info.lower <= oracle.optimum(case) + 1e-12
         assert run.cost >= oracle.optimum(case) - 1e-12

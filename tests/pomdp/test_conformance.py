@@ -46,10 +46,17 @@ EXPECTED = {
     "PomdpPyPlanner": Expected({"n_simulations": 30}, seeds=1, n_stages=2, module="pomdp_py"),
 }
 
+#: Solvers of problems in which any question may come next, which have tests of their own.
+FREE_ONLY = {"ExactFreeOrder"}
+
 SOLVERS = [
     cls
     for cls in (getattr(seqclass.pomdp, name) for name in seqclass.pomdp.__all__)
-    if inspect.isclass(cls) and issubclass(cls, Solver) and cls is not Solver and not inspect.isabstract(cls)
+    if inspect.isclass(cls)
+    and issubclass(cls, Solver)
+    and cls is not Solver
+    and not inspect.isabstract(cls)
+    and cls.__name__ not in FREE_ONLY
 ]
 
 
@@ -98,7 +105,7 @@ def test_against_recursion(cls, kind, contexts, make_case, oracle):
             continue
         truth, cost = oracle.optimum(case), oracle.run_policy(case, policy).cost
         assert cost >= truth - 1e-9
-        assert policy.info.status in ("converged", "truncated", "limit")
+        assert policy.info.status in ("converged", "wide gap", "truncated", "limit")
         if not np.isnan(policy.info.upper):
             assert policy.info.lower <= truth + 1e-9
             assert policy.info.upper >= cost - 1e-9

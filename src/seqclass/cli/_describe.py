@@ -69,6 +69,8 @@ def describe(clf: SequentialClassifier, most: int | None = None) -> dict[str, An
         "horizon": clf.policy_.n_stages,
         "features": features,
         "status": info.status,
+        "advice": info.advice,
+        "scope": info.scope,
         "upper": info.upper,
         "lower": info.lower,
         "gap": info.gap,

@@ -8,6 +8,7 @@ import click
 
 from seqclass.cli._describe import describe, feature_lines, load_model
 from seqclass.cli._format import belief_text, count, echo_json, gap_text, table, wrapped
+from seqclass.pomdp.bounds.certificate import SCOPES
 
 _MOST = 20
 
@@ -35,8 +36,11 @@ def show(model: Path, all_features: bool, as_json: bool) -> None:
     else:
         sure = f"with {100 * content['confidence']:.0f}% confidence"
     lower, upper = (f"{content[end]:.4f}" for end in ("lower", "upper"))
-    click.echo(f"cost a case   between {lower} (the best possible) and {upper} (this model), {sure}")
+    among = SCOPES[content["scope"]]
+    click.echo(f"cost a case   between {lower} (the best {among}) and {upper} (this model), {sure}")
     click.echo(f"gap           {gap_text(content['gap'])}, solver {content['status']}")
+    if content["advice"]:
+        click.echo(click.wrap_text(content["advice"], width=88, initial_indent=14 * " ", subsequent_indent=14 * " "))
     click.echo(f"horizon       at most {count(content['horizon'], 'feature')} a case")
     click.echo("\nCost of each decision (column) for each true class (row):")
     rows = [

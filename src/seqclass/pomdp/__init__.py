@@ -24,6 +24,7 @@ from seqclass.pomdp.solvers.correlated.bounded import BoundedLookaheadPolicy
 from seqclass.pomdp.solvers.correlated.corrected import CorrectedValues
 from seqclass.pomdp.solvers.correlated.solver import ProjectedValueIteration
 from seqclass.pomdp.solvers.defaults import default_solver
+from seqclass.pomdp.solvers.exact.free_order import ExactFreeOrder
 from seqclass.pomdp.solvers.exact.solver import ExactValueIteration
 from seqclass.pomdp.solvers.grid import GridValueIteration
 from seqclass.pomdp.solvers.grid_program import GridValues
@@ -53,6 +54,7 @@ __all__ = [
     "CostFrontier",
     "DecideNow",
     "Evaluation",
+    "ExactFreeOrder",
     "ExactValueIteration",
     "FirstK",
     "FunctionPolicy",

@@ -19,6 +19,21 @@ from seqclass.pomdp.values import ValueFunction
 #: What `Policy.act` answers where it is time to decide.
 DECIDE = -1
 
+#: A certified gap above this is wide.
+WIDE_GAP = 0.02
+#: What to do about a wide gap, by what it is about.
+_NARROWER = {
+    "order": "the policy or the bound may be poor; try Perseus(target_gap=0.02), ExactValueIteration for few features, "
+    "or more certificate_paths.",
+    "all orders": "the policy or the bound may be poor; try ExactFreeOrder with more max_nodes or max_seconds, "
+    "Lookahead(2), or fewer questions.",
+}
+_ADVICE = {
+    "truncated": "the horizon was cut before more features ceased to matter: raise max_stages.",
+    "limit": "a limit of the solver was hit before it was done: raise it (max_seconds, max_nodes, max_vectors, or "
+    "max_iterations), and see what the gap says meanwhile.",
+}
+
 
 @dataclass(frozen=True)
 class SolveStep:
@@ -53,8 +68,10 @@ class SolveInfo:
     Attributes
     ----------
     status : str
-        ``"converged"``: the horizon holds all that matters and no limit was hit; ``"truncated"``: the horizon was cut
-        before its two bounds agreed; ``"limit"``: a limit of the solver's settings was hit.
+        ``"converged"``: the horizon holds all that matters, no limit was hit, and where a certificate was asked its
+        gap is at most 2% (`WIDE_GAP`, or what the solver was told to reach); ``"wide gap"``: the same with a gap above
+        that; ``"truncated"``: the horizon was cut before its two bounds agreed; ``"limit"``: a limit of the solver's
+        settings was hit.
     upper, lower : float
         Ends of the certified interval: the executed policy costs at most `upper`, no policy costs less than `lower`
         (both at `confidence`, per instance, in units of misclassification cost). NaN where no certificate was asked.
@@ -73,11 +90,15 @@ class SolveInfo:
         Wall-clock time of the certificate.
     trace : tuple of SolveStep
         What was reached on the way, of solvers that improve until a wanted gap or time.
+    scope : str
+        Which policies `lower` is about: ``"order"``, those that ask in this order; ``"all orders"``, whatever they ask
+        next.
 
     Examples
     --------
-    >>> SolveInfo("converged", upper=0.2, lower=0.19, gap=0.05).status
-    'converged'
+    >>> info = SolveInfo("wide gap", upper=0.2, lower=0.19, gap=0.05)
+    >>> info.status, info.advice.partition(":")[0]
+    ('wide gap', 'the certified gap is above 2%')
     """
 
     status: str
@@ -90,6 +111,14 @@ class SolveInfo:
     confidence: float = float("nan")
     certify_seconds: float = 0.0
     trace: tuple[SolveStep, ...] = ()
+    scope: str = "order"
+
+    @property
+    def advice(self) -> str:
+        """What the status means and what may be done about it; empty where it is ``"converged"``."""
+        if self.status == "wide gap":
+            return f"the certified gap is above {WIDE_GAP:.0%}: {_NARROWER[self.scope]}"
+        return _ADVICE.get(self.status, "")
 
 
 class Policy(ABC):

@@ -269,6 +269,14 @@ class AcquisitionProblem(ABC):
         """The finitely many contexts of a fixed order and their likelihoods; None where there are none."""
         return None
 
+    @property
+    def class_tables(self) -> FloatArray | None:
+        """P(outcome | class) of every question, (n_questions, V, n_classes), zero beyond its own outcomes.
+
+        None where what was seen before matters as well, or outcomes are too many.
+        """
+        return None
+
     def projection(self, max_contexts: int) -> AcquisitionProblem | None:
         """Return a problem with tables that stands in for this one, None if there is none.
 
@@ -302,6 +310,29 @@ class AcquisitionProblem(ABC):
         other.__dict__.update(changes)
         other.perfect_cost = other.decision_costs.min(axis=1)
         return other
+
+    def in_any_order(self) -> AcquisitionProblem:
+        """Return the problem of the same questions in any order; itself where it is free.
+
+        Returns
+        -------
+        AcquisitionProblem
+
+        Raises
+        ------
+        ValueError
+            If its likelihoods belong to its order, or discounts do: a fixed order does not tell what the first of a
+            group would cost after another one.
+        """
+        if self.free:
+            return self
+        groups = np.empty(0, dtype=np.intp) if self.groups is None else self.groups[self.groups >= 0]
+        if np.unique(groups).size < groups.size:
+            raise ValueError(
+                "this problem's order does not tell what the first of a group would cost after another one; make the "
+                "problem of all orders by free=True, with the discounted prices of all questions."
+            )
+        return self.replace(free=True)
 
     def first(self, n_stages: int) -> AcquisitionProblem:
         """Return a fixed order's first stages as a problem of their own.

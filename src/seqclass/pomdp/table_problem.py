@@ -118,6 +118,11 @@ class TableProblem(AcquisitionProblem):
         assert isinstance(self.likelihoods, list)  # as wherever there are transitions
         return ContextTables(self.likelihoods, self.transitions)
 
+    @property
+    def class_tables(self) -> FloatArray | None:
+        """P(outcome | class) of every question; None where there are contexts."""
+        return self._padded if self.transitions is None else None
+
     def start(self, n: int) -> IntArray:
         """Context 0 for each of ``n`` instances."""
         return np.zeros(n, dtype=np.intp)
@@ -182,6 +187,12 @@ class TableProblem(AcquisitionProblem):
         if "likelihoods" in changes:
             other.__dict__.pop("_padded", None)
         return other
+
+    def in_any_order(self) -> AcquisitionProblem:
+        """Return the problem of the same questions in any order; see `AcquisitionProblem.in_any_order`."""
+        if self.transitions is not None:
+            raise ValueError("this problem's contexts belong to its order: it has no counterpart in any order.")
+        return super().in_any_order()
 
     def _check_tables(self) -> None:
         tables = self.likelihoods

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from math import ceil, log2
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from seqclass._arrays import as_generator
 from seqclass._validation import check_choice, check_integer, check_real
 from seqclass.pomdp.alpha.points import quick_values
 from seqclass.pomdp.answers import TooLarge
+from seqclass.pomdp.bounds.all_orders import OrderEnds, OverOrders
 from seqclass.pomdp.bounds.deterministic import grid_lower_bound
 from seqclass.pomdp.bounds.dual import CONFIDENCE as CONFIDENCE
 from seqclass.pomdp.bounds.dual import DualPaths, Ends, quantile
 from seqclass.pomdp.bounds.optimum import optimal_cost
 from seqclass.pomdp.execution.evaluation import MAX_HISTORIES, evaluate
 from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.needs import needed_order
 from seqclass.pomdp.policy import FunctionPolicy, LookaheadPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.values import ValueFunction
@@ -28,6 +28,8 @@ from seqclass.pomdp.values import ValueFunction
 _QUICK_BELIEFS = 500
 #: Differences of the two ends are rare and large where values are good: of fewer paths their mean is not yet normal.
 _FEWEST_PAIRED = 1000
+#: What a certificate is about, in words.
+SCOPES = {"order": "in this order", "all orders": "over all orders"}
 _METHODS = ("auto", "exact", "simulation", "deterministic")
 
 
@@ -55,14 +57,19 @@ class Certificate:
         Sampled paths; 0 where exact.
     seconds : float
         Wall-clock time.
+    scope : str
+        What no policy means: ``"order"``, of those that ask in this order; ``"all orders"``, whatever it asks next.
 
     Examples
     --------
     >>> import numpy as np
     >>> from seqclass.pomdp import TableProblem, LookaheadPolicy, StoppingValue, certify
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> certify(problem, LookaheadPolicy(StoppingValue(problem))).method
+    >>> certificate = certify(problem, LookaheadPolicy(StoppingValue(problem)))
+    >>> certificate.method
     'exact'
+    >>> print(certificate)
+    costs at most 0.25, and no policy in this order less than 0.25: at most 0.0% above the best in this order (certain)
     """
 
     upper: float
@@ -74,6 +81,16 @@ class Certificate:
     method: str
     n_paths: int
     seconds: float
+    scope: str = "order"
+
+    def __str__(self) -> str:
+        """Say in words what is certified, and among which policies."""
+        among = SCOPES[self.scope]
+        sure = "certain" if self.confidence == 1 else f"{self.confidence:.3g} confidence"
+        return (
+            f"costs at most {self.upper:.4g}, and no policy {among} less than {self.lower:.4g}: at most {self.gap:.1%} "
+            f"above the best {among} ({sure})"
+        )
 
 
 def certify(
@@ -89,6 +106,7 @@ def certify(
     paired: bool = False,
     max_histories: int = MAX_HISTORIES,
     random_state: Any = 0,
+    scope: str | None = None,
 ) -> Certificate:
     """Bound the optimal cost from below and the policy's cost from above.
 
@@ -97,6 +115,12 @@ def certify(
     the mean of ``min over stages of (prices paid + stopping cost - M)`` is below the optimum. The policy's cost on the
     same paths, with ``M`` at its stop as a control variate, is the upper end. A path ends where one more price would
     cost more than knowing the class can save, for there stopping is optimal.
+
+    That is about stopping in a given order. Over all orders, where any question may come next, foresight would have to
+    choose among orders as well, and the lower end is another one: exact where histories are few; for two or three
+    classes and answers that depend on the class alone `RepeatValues`, all but a few questions asked again with fresh
+    answers, whose martingale is then the control variate of the upper end; elsewhere AO* on a few thousand partial
+    answers; with bundles too large to list, one more price and then the class is known.
 
     Parameters
     ----------
@@ -131,6 +155,10 @@ def certify(
         Most histories to enumerate.
     random_state : int, generator or None
         Seed of the paths; take another one than the solver's.
+    scope : {"order", "all orders"}, optional
+        Which policies the lower end is about. By default those of the problem: all orders of a free one. A policy of a
+        fixed order may be compared with all orders of its questions, if the problem has a free twin
+        (`AcquisitionProblem.in_any_order`).
 
     Returns
     -------
@@ -139,8 +167,8 @@ def certify(
     Raises
     ------
     ValueError
-        If ``method="exact"`` meets more than ``max_histories`` histories, or ``method="deterministic"`` a problem
-        without tables or of more than three classes.
+        If ``method="exact"`` meets more than ``max_histories`` histories, ``method="deterministic"`` a problem
+        without tables or of more than three classes, or ``scope`` is not to be had.
 
     References
     ----------
@@ -170,6 +198,13 @@ def certify(
         policy = FunctionPolicy(problem, policy)
     if values is None and isinstance(policy, LookaheadPolicy):
         values = policy.values
+    rng = as_generator(random_state)
+    if scope is None:
+        scope = "all orders" if problem.free else "order"
+    if check_choice(scope, "scope", tuple(SCOPES)) == "all orders":
+        limits = OverOrders(method, n_paths, confidence, max_histories)
+        return _over_orders(limits.ends(problem, problem.in_any_order(), policy, rng), started, scope)
+    needed_order(problem, 'certify(scope="order")', 'scope="all orders"')
     known = grid_lower_bound(problem) if method == "deterministic" else None
     upper: float | None = None
     if method != "simulation":
@@ -184,35 +219,15 @@ def certify(
     if upper is not None and known is not None:
         kind = "deterministic" if method == "deterministic" else "exact"
         return _certificate(_Interval((upper, upper), (known, known)), 1.0, kind, 0, started)
-    rng = as_generator(random_state)
-    if problem.free or problem.samples:
-        return _free(problem, policy, upper, n_paths, confidence, rng, started)
+    if problem.samples:
+        limits = OverOrders("simulation", n_paths, confidence, max_histories)
+        return _over_orders(limits.ends(problem, problem, policy, rng), started, scope)
     if values is None:
         values = quick_values(problem, _QUICK_BELIEFS, rng)
     paths = DualPaths(problem, policy, values, rng)
     found = _sampled(paths, upper, known, n_paths, width, max_paths, confidence, paired)
     kind = "deterministic" if known is not None else "simulation" if upper is None else "mixed"
     return _certificate(found, confidence, kind, paths.n_paths, started)
-
-
-def _free(
-    problem: AcquisitionProblem,
-    policy: Policy,
-    upper: float | None,
-    n_paths: int,
-    confidence: float,
-    rng: np.random.Generator,
-    started: float,
-) -> Certificate:
-    """Where any question may come next the lower end is weak: one more price, then the class is known."""
-    begun = problem.begin()
-    known = float(np.minimum(begun.stopping_cost, begun.least())[0])
-    if upper is not None:
-        return _certificate(_Interval((upper, upper), (known, known)), 1.0, "deterministic", 0, started)
-    found = evaluate(problem, policy, method="simulation", n_paths=n_paths, random_state=rng)
-    high = found.cost + quantile(2 * confidence - 1) * found.cost_std_error
-    interval = _Interval((high, found.cost), (known, known))
-    return _certificate(interval, confidence, "deterministic", n_paths, started)
 
 
 class _Interval(NamedTuple):
@@ -259,7 +274,14 @@ def _interval(ends: Ends, upper: float | None, lower: float | None, z: float) ->
     return _Interval(high, (low - z * error, low) if lower is None else (lower, lower))
 
 
-def _certificate(found: _Interval, confidence: float, method: str, n_paths: int, started: float) -> Certificate:
+def _over_orders(ends: OrderEnds, started: float, scope: str) -> Certificate:
+    interval = _Interval((ends.upper, ends.upper_mean), (ends.lower, ends.lower))
+    return _certificate(interval, ends.confidence, ends.method, ends.n_paths, started, scope)
+
+
+def _certificate(
+    found: _Interval, confidence: float, method: str, n_paths: int, started: float, scope: str = "order"
+) -> Certificate:
     (upper, upper_mean), (low, lower_mean), most = found
     # costs are not negative, and exact ends may differ by rounding
     lower = min(max(low, 0.0), upper)
@@ -267,4 +289,4 @@ def _certificate(found: _Interval, confidence: float, method: str, n_paths: int,
     if confidence == 1.0 and gap < 1e-12:
         gap = 0.0
     seconds = time.perf_counter() - started
-    return Certificate(upper, lower, gap, upper_mean, lower_mean, confidence, method, n_paths, seconds)
+    return Certificate(upper, lower, gap, upper_mean, lower_mean, confidence, method, n_paths, seconds, scope)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +10,10 @@ import numpy.typing as npt
 from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._validation import check_costs, check_integer
 from seqclass.pomdp.answers import PlannedAnswers
+from seqclass.pomdp.bounds.over_orders import Plan, evidence
 from seqclass.pomdp.execution.evaluation import MAX_HISTORIES
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.information import TIE, InformationState
+from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import Fork, Level, walk
 
@@ -171,13 +172,39 @@ class Enumeration:
         """Cost of each question of the first level."""
         ahead: FloatArray = np.empty((0, len(multipliers)))
         for number in range(len(self.stages) - 1, 0, -1):
-            after, before = self.stages[number], self.stages[number - 1]
             value = self._best(number, ahead, multipliers, bounded and number == len(self.stages) - 1)
-            ahead = before.price[:, None] * multipliers
-            # the branches of a question lie side by side, and each has one at least
-            starts = np.searchsorted(after.entry, np.arange(before.row.size))
-            ahead += np.add.reduceat(after.weight[:, None] * value[after.place], starts, axis=0)
+            ahead = self._before(number, value, multipliers)
         return ahead
+
+    def _before(self, number: int, value: FloatArray, multipliers: FloatArray) -> FloatArray:
+        """Cost of each question of the level before, given the values of the histories of this one."""
+        after, before = self.stages[number], self.stages[number - 1]
+        ahead = before.price[:, None] * multipliers
+        # the branches of a question lie side by side, and each has one at least
+        starts = np.searchsorted(after.entry, np.arange(before.row.size))
+        ahead += np.add.reduceat(after.weight[:, None] * value[after.place], starts, axis=0)
+        return ahead
+
+    def plan(self) -> tuple[float, Plan]:
+        """Cost of the best way on of the only first history of a free problem, and what to ask after each history.
+
+        At the horizon one decides, of equal questions the one of lowest number is asked.
+        """
+        one, plan = np.ones(1), []
+        ahead: FloatArray = np.empty((0, 1))
+        for number in range(len(self.stages) - 1, -1, -1):
+            stage = self.stages[number]
+            value = self._best(number, ahead, one, bounded=False)
+            question = np.full(len(stage.info), DECIDE)
+            pays = ahead[:, 0] < stage.info.to_beat[stage.row]
+            good = np.flatnonzero(pays & (ahead[:, 0] <= value[stage.row, 0] * (1 + TIE)))[::-1]
+            question[stage.row[good]] = stage.question[good]
+            keys = evidence(stage.info)
+            order = np.argsort(keys)
+            plan.append((keys[order], question[order]))
+            if number:
+                ahead = self._before(number, value, one)
+        return float(value[0, 0]), plan[::-1]
 
     def _best(self, number: int, ahead: FloatArray, multipliers: FloatArray, bounded: bool) -> FloatArray:
         stage = self.stages[number]
@@ -299,13 +326,10 @@ def distinct(info: InformationState, root: IntArray) -> tuple[IntArray, IntArray
     """
     if info.seen is None or not len(info):
         return np.arange(len(info)), np.arange(len(info))
-    columns: list[Any] = [info.seen, root[:, None]]
-    if info.problem.max_cost is not None:  # which of a group came first decides what is left to spend
-        columns.append(np.round(info.spent, 12)[:, None])
-    keys = np.concatenate([np.ascontiguousarray(column).view(np.uint8) for column in columns], axis=1)
-    whole = keys.view(np.dtype((np.void, keys.shape[1]))).reshape(-1)
-    _, kept, place = np.unique(whole, return_index=True, return_inverse=True)
-    return kept, place.reshape(-1)
+    _, kept, place = np.unique(evidence(info, root), return_index=True, return_inverse=True)
+    # in their own order, so that where all are distinct nothing moves
+    order = np.argsort(kept)
+    return kept[order], np.argsort(order)[place.reshape(-1)]
 
 
 def open_questions(info: InformationState, where: BoolArray) -> tuple[IntArray, IntArray]:

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from seqclass._arrays import FloatArray, another_stream
 from seqclass._validation import check_integer, check_real
 from seqclass.pomdp.bounds.certificate import certify
-from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveInfo
+from seqclass.pomdp.policy import WIDE_GAP, LookaheadPolicy, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.values import ValueFunction
 
@@ -196,11 +196,18 @@ def horizons(
 
 
 def certified(
-    policy: Policy, n_paths: int, random_state: Any, values: ValueFunction | None = None, *, paired: bool = False
+    policy: Policy,
+    n_paths: int,
+    random_state: Any,
+    values: ValueFunction | None = None,
+    *,
+    paired: bool = False,
+    tolerance: float = WIDE_GAP,
 ) -> Policy:
     """Return the policy with its certificate in `info`; unchanged where ``n_paths`` is 0.
 
-    The lower bound is made of ``values``, by default the policy's own; for them and for ``paired`` see `certify`.
+    The lower bound is made of ``values``, by default the policy's own; for them and for ``paired`` see `certify`. The
+    status ``"converged"`` becomes ``"wide gap"`` where the gap is above ``tolerance``.
 
     Examples
     --------
@@ -217,7 +224,10 @@ def certified(
     certificate = certify(
         policy.problem, policy, values=values, n_paths=max(2, n_paths), paired=paired, random_state=seed
     )
+    status = policy.info.status
     return policy.with_info(
+        status="wide gap" if status == "converged" and certificate.gap > tolerance else status,
+        scope=certificate.scope,
         upper=certificate.upper,
         lower=certificate.lower,
         gap=certificate.gap,

@@ -1,0 +1,91 @@
+"""The optimum over all orders: how close certified bounds come, and in what time.
+
+    python benchmarks/all_orders.py [--json FILE] [--quick] [--repeats N]
+
+Rows are seconds of solving and certifying; the certified interval over all orders is in the name, and in the JSON by
+itself. The first gap is where a search begins: deciding now or after one question, against one price more and then
+knowledge.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from _common import Row, parser, report
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import KBinsDiscretizer
+
+from seqclass._staging import acquisition_problem
+from seqclass.bn import NaiveBayes, TreeNetwork
+from seqclass.costs import resolve_prices
+from seqclass.pomdp import AcquisitionProblem, ExactFreeOrder, Lookahead, Solver, TableProblem
+from seqclass.pomdp.bounds.search import OrderSearch
+
+
+@dataclass(frozen=True)
+class Certified(Row):
+    """A row with what was certified."""
+
+    first_gap: float
+    lower: float
+    upper: float
+    gap: float
+    status: str
+    size: int
+
+
+def breast_cancer(model: Any, n_features: int = 30) -> AcquisitionProblem:
+    """All rows, five quantile bins, price .01, any question next."""
+    X, y = load_breast_cancer(return_X_y=True)
+    bins = KBinsDiscretizer(5, encode="ordinal", strategy="quantile", quantile_method="averaged_inverted_cdf")
+    codes = bins.fit_transform(X[:, -n_features:]).astype(int)
+    prices = resolve_prices(0.01, n_features)
+    return acquisition_problem(model.fit(codes, y), np.arange(n_features), prices, 1 - np.eye(2), free=True)
+
+
+def weak_sensors(n_questions: int, n_classes: int, seed: int = 0) -> AcquisitionProblem:
+    """Sensors of three outcomes that say little, at low prices: many of them are worth asking."""
+    rng = np.random.default_rng(seed)
+    tables = rng.dirichlet(np.full(3, 4.0), size=(n_questions, n_classes)).transpose(0, 2, 1)
+    prices = 0.005 * rng.uniform(0.5, 1.5, n_questions)
+    return TableProblem(np.full(n_classes, 1 / n_classes), tables, prices, free=True)
+
+
+def row(name: str, problem: AcquisitionProblem, solver: Solver) -> Certified:
+    start = OrderSearch(problem)
+    began = time.perf_counter()
+    info = solver.solve(problem).info
+    seconds = time.perf_counter() - began
+    first = (start.high - start.low) / start.high
+    title = f"{name}: gap {info.gap:.3%} (first {first:.1%}), {info.lower:.5f} to {info.upper:.5f}, {info.status}"
+    return Certified(
+        title, seconds, None, None, None, None, first, info.lower, info.upper, info.gap, info.status, info.size
+    )
+
+
+def main() -> None:
+    arguments = parser(__doc__).parse_args()
+    seconds = 0.2 if arguments.quick else 60.0
+    search = ExactFreeOrder(10**7, seconds)
+    if arguments.quick:
+        report([row("weak sensors 8 x 3, 2 classes", weak_sensors(8, 2), search)], arguments.json)
+        return
+    naive = breast_cancer(NaiveBayes())
+    rows = [
+        row("breast_cancer, naive Bayes, 30 questions, Lookahead(1)", naive, Lookahead(1)),
+        row("breast_cancer, naive Bayes, 30 questions, Lookahead(2)", naive, Lookahead(2)),
+        row("breast_cancer, naive Bayes, 30 questions, ExactFreeOrder, 1000 nodes", naive, ExactFreeOrder(1000)),
+        row("weak sensors 8 x 3, 2 classes, ExactFreeOrder", weak_sensors(8, 2), ExactFreeOrder(100_000)),
+        row("weak sensors 12 x 3, 2 classes, ExactFreeOrder", weak_sensors(12, 2), search),
+        row("weak sensors 12 x 3, 3 classes, ExactFreeOrder", weak_sensors(12, 3), search),
+        row("weak sensors 12 x 3, 4 classes, ExactFreeOrder", weak_sensors(12, 4), search),
+        row("breast_cancer, tree, last 10 questions, ExactFreeOrder", breast_cancer(TreeNetwork("tree"), 10), search),
+    ]
+    report(rows, arguments.json)
+
+
+if __name__ == "__main__":
+    main()

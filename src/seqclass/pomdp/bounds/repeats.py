@@ -1,0 +1,270 @@
+"""Costs that no order of questions beats: all but a few questions may be asked again, with a fresh answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
+from seqclass._validation import check_integer
+from seqclass.pomdp._simplex import SimplexGrid
+from seqclass.pomdp.bounds._line import LogOddsLine
+from seqclass.pomdp.bounds.over_orders import OrderBounds, asking_once
+from seqclass.pomdp.information import OPEN, TIE, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
+
+#: Distance of the points between two classes in log-odds, and steps along an edge for three.
+_STEP, _STEPS = 0.03, 50
+#: Iterations from below end where they change less than this share of the dearest decision; any of them is a bound.
+_CHANGE, _MOST_ITERATIONS = 1e-5, 200
+#: Products of the largest program of which some questions may be asked again: a second or two.
+_MOST_WORK = 1e8
+#: Values that may be kept: 64 MB.
+_MOST_VALUES = 2**23
+#: Questions are counted among those asked once as long as they are expected to be asked so often.
+_SELDOM = 1e-4
+
+
+def has_repeats(problem: AcquisitionProblem) -> bool:
+    """Whether `RepeatValues` serves a problem: two or three classes, and answers that depend on the class alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> has_repeats(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True))
+    True
+    """
+    return problem.class_tables is not None and 2 <= problem.n_classes <= 3
+
+
+class RepeatValues(OrderBounds):
+    """Optimal costs of a relaxed problem in which all but a few questions may be asked again, with a fresh answer.
+
+    What matters there is the belief and which of the few questions were asked. Costs are concave in the belief, so
+    that those interpolated between lower bounds at the points of a grid are lower bounds; the program is iterated from
+    below, where every iterate is one. The few questions are those that the relaxed problem would ask most.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        A problem of two or three classes whose answers depend on the class alone (naive Bayes). In a fixed order the
+        bound is that over all orders of its questions.
+    most_once : int
+        Most questions that are asked once at most; time and memory double with each. Fewer where more would take
+        longer than seconds, or bring nothing.
+
+    Attributes
+    ----------
+    once : list of int
+        The few questions.
+    values : ndarray of shape (2 ** len(once), n_points)
+        Cost of going on at each point, for each set of the few questions that were asked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, optimal_cost
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.02, free=True)
+    >>> [round(RepeatValues(problem, most_once).value, 4) for most_once in (0, 1, 3)], round(optimal_cost(problem), 4)
+    ([0.0815, 0.0815, 0.111], 0.111)
+    """
+
+    def __init__(self, problem: AcquisitionProblem, most_once: int = 14) -> None:
+        super().__init__(problem)
+        tables = problem.class_tables
+        if tables is None or not has_repeats(problem):
+            raise ValueError("RepeatValues is for two or three classes and answers that depend on the class alone.")
+        check_integer(most_once, "most_once", 0)
+        self.tables = tables
+        self.grid = LogOddsLine.of(problem, _STEP) if problem.n_classes == 2 else SimplexGrid(3, _STEPS)
+        program = _Program(problem, tables, self.grid)
+        most = min(most_once, int(np.log2(_MOST_VALUES / len(self.grid.points))))
+        every = problem.n_questions <= most
+        self.once: list[int] = list(range(problem.n_questions)) if every else []
+        self.values = program.solve(self.once, np.repeat(program.begin(), 2 ** len(self.once), axis=0))
+        while not every and len(self.once) < most and program.work * 2 ** len(self.once) <= _MOST_WORK:
+            used = program.usage(self.once, self.values, problem.prior)
+            used[self.once] = -np.inf
+            if used.max() < _SELDOM:
+                break
+            self.once.append(int(used.argmax()))
+            # what was known bounds the next program from below
+            self.values = program.solve(self.once, np.concatenate([self.values, self.values]))
+
+    @property
+    def value(self) -> float:
+        """No policy costs less, over all orders."""
+        return float(self.lower(self.problem.begin())[0])
+
+    def lower(self, info: InformationState) -> FloatArray:
+        """No way on costs less, (n,)."""
+        if info.stage >= self.problem.n_stages:
+            return info.stopping_cost
+        going_on = self._read(self._asked(info), info.belief)
+        return np.minimum(info.stopping_cost, going_on)
+
+    def asking(self, info: InformationState) -> FloatArray:
+        """No way of asking each question and going on costs less, (n, n_questions); inf where it is not open."""
+        if info.stage + 1 >= self.problem.n_stages:
+            return asking_once(info)
+        n_questions, widest, n_classes = self.tables.shape
+        after = np.empty((len(info), n_questions))
+        bit = self._bits
+        for part in chunks(len(info), 8.0 * 12 * n_questions * widest * n_classes):
+            joint = self.tables * info.belief[part, None, None]
+            asked = self._asked(info[np.arange(len(info))[part]])[:, None] | bit
+            sets = np.broadcast_to(asked[:, :, None], joint.shape[:3])
+            # where few questions are left to look at, the bound may be above the cost of deciding
+            rows = joint.reshape(-1, n_classes)
+            cost = np.minimum(self._read(sets.ravel(), rows), self.problem.stopping_cost(rows))
+            after[part] = row_sums(cost.reshape(joint.shape[:3]))
+        return np.where(info.open, info.prices + after, np.inf)
+
+    def after(self, info: InformationState) -> FloatArray:
+        """Expected bound after the question that the rows are about to ask, its price left out, (n,)."""
+        joint = info.joint
+        if info.stage + 1 >= self.problem.n_stages:
+            return row_sums(self.problem.stopping_cost(joint))
+        sets = np.repeat(self._asked(info) | self._bits[info.question], joint.shape[1])
+        rows = joint.reshape(-1, joint.shape[2])
+        cost = np.minimum(self._read(sets, rows), self.problem.stopping_cost(rows))
+        return row_sums(cost.reshape(joint.shape[:2]))
+
+    @property
+    def _bits(self) -> IntArray:
+        """Of each question what it adds to the number of a set."""
+        bits = np.zeros(self.problem.n_questions, dtype=np.intp)
+        bits[self.once] = 1 << np.arange(len(self.once))
+        return bits
+
+    def _asked(self, info: InformationState) -> IntArray:
+        """Number of the set of the few questions that each row was asked."""
+        if info.seen is None:
+            return np.full(len(info), int(self._bits[: info.stage].sum()))
+        return np.asarray((info.seen != OPEN) @ self._bits)
+
+    def _read(self, sets: IntArray, belief: FloatArray) -> FloatArray:
+        """Values of unnormalised beliefs, which scale with them."""
+        return self.grid.read(self.values.reshape(-1), belief, "freudenthal", sets)
+
+
+class _Program:
+    """The dynamic program on a grid: one sparse matrix a question takes expectations over its outcomes."""
+
+    def __init__(self, problem: AcquisitionProblem, tables: FloatArray, grid: SimplexGrid | LogOddsLine) -> None:
+        self.problem, self.grid = problem, grid
+        self.expect = [_expectation(grid, table[:n]) for table, n in zip(tables, problem.n_outcomes)]
+        self.work = 20.0 * sum(matrix.nnz for matrix in self.expect)
+        self.stop = problem.stopping_cost(grid.points)
+        self.known: FloatArray = grid.points @ problem.perfect_cost
+
+    def begin(self) -> FloatArray:
+        """Bounds to iterate from: one more price, then the class is known."""
+        least = self.problem.prices.min(initial=np.inf) + self.known
+        return np.asarray(np.minimum(self.stop, least)[None])
+
+    def prices(self, once: list[int], sets: IntArray) -> FloatArray:
+        """Price of each question where the sets have been asked, (n_sets, n_questions); the lowest it may be."""
+        problem = self.problem
+        prices = np.tile(problem.prices, (len(sets), 1))
+        if problem.groups is None:
+            return prices
+        asked = np.zeros((len(sets), problem.n_questions), dtype=bool)
+        asked[:, once] = (sets[:, None] >> np.arange(len(once))) & 1
+        for group in np.unique(problem.groups[problem.groups >= 0]):
+            members = np.flatnonzero(problem.groups == group)
+            if np.isin(members, once).all():  # else one may have been asked that the sets do not tell
+                unpaid = np.flatnonzero(~asked[:, members].any(axis=1))
+                prices[np.ix_(unpaid, members)] = problem.full_prices[members]
+        return prices
+
+    def solve(self, once: list[int], known: FloatArray) -> FloatArray:
+        """Values of all sets, (n_sets, n_points), from bounds ``known`` that the program does not lower."""
+        n_sets = 2 ** len(once)
+        values: FloatArray = known.copy()
+        size = np.array([int(number).bit_count() for number in range(n_sets)])
+        rest = np.setdiff1d(np.arange(self.problem.n_questions), once)
+        for n_asked in range(len(once), -1, -1):
+            for part in chunks(int((size == n_asked).sum()), 8.0 * 3 * len(self.stop) * max(len(rest), 1)):
+                sets = np.flatnonzero(size == n_asked)[part]
+                prices = self.prices(once, sets)
+                best = np.tile(self.stop, (len(sets), 1))
+                for place, question in enumerate(once):
+                    at = np.flatnonzero(~(sets >> place) & 1)
+                    if at.size:
+                        after = (self.expect[question] @ values[sets[at] | 1 << place].T).T
+                        best[at] = np.minimum(best[at], prices[at, question, None] + after)
+                values[sets] = self._again(rest, prices[:, rest], best, values[sets])
+        return values
+
+    def _again(self, rest: IntArray, prices: FloatArray, best: FloatArray, values: FloatArray) -> FloatArray:
+        """Iterate from below where the rest of the questions may be asked time and again."""
+        if not rest.size:
+            return best
+        values = np.minimum(values, best)
+        scale = float(self.problem.decision_costs.max() or 1.0)
+        for _ in range(_MOST_ITERATIONS):
+            after = best.copy()
+            for place, question in enumerate(rest.tolist()):
+                cost = prices[:, place, None] + (self.expect[question] @ values.T).T
+                np.minimum(after, cost, out=after)
+            change = float((after - values).max())
+            values = np.maximum(values, after)
+            if change <= _CHANGE * scale:
+                break
+        return values
+
+    def usage(self, once: list[int], values: FloatArray, prior: FloatArray) -> FloatArray:
+        """How often the relaxed problem's best policy asks each question, (n_questions,)."""
+        n_questions = self.problem.n_questions
+        mass = np.zeros_like(values)
+        vertices, weights = self.grid.weights(prior[None])
+        np.add.at(mass[0], vertices[0], weights[0])
+        used = np.zeros(n_questions)
+        place = {question: number for number, question in enumerate(once)}
+        for number in np.arange(len(values)).tolist():
+            if mass[number].sum() < _SELDOM:
+                continue
+            action = self._action(number, place, values)
+            here = mass[number]
+            for _ in range(_MOST_ITERATIONS):
+                following = np.zeros_like(here)
+                for question in np.unique(action[(action >= 0) & (here > 0)]).tolist():
+                    asking = np.where(action == question, here, 0.0)
+                    used[question] += asking.sum()
+                    if question in place:
+                        mass[number | 1 << place[question]] += self.expect[question].T @ asking
+                    else:
+                        following += self.expect[question].T @ asking
+                here = following
+                if here.sum() < _SELDOM:
+                    break
+        return used
+
+    def _action(self, number: int, place: dict[int, int], values: FloatArray) -> IntArray:
+        """Best question at each point where a set was asked, -1 to decide."""
+        prices = self.prices(list(place), np.array([number]))[0]
+        best, action = self.stop * (1 - TIE), np.full(len(self.stop), -1)
+        for question, matrix in enumerate(self.expect):
+            bit = 1 << place[question] if question in place else 0
+            if number & bit:
+                continue
+            cost = prices[question] + matrix @ values[number | bit]
+            better: BoolArray = cost < best
+            action[better], best = question, np.where(better, cost, best)
+        return action
+
+
+def _expectation(grid: SimplexGrid | LogOddsLine, table: FloatArray) -> sp.csr_array:
+    """Matrix that takes values at points to their expectation after a question with P(outcome | class), (V, C)."""
+    n = len(grid.points)
+    total = sp.csr_array((n, n))
+    for row in table:
+        joint = grid.points * row
+        mass = row_sums(joint)
+        vertices, weights = grid.weights(joint / np.where(mass > 0, mass, 1.0)[:, None])
+        data = (weights * mass[:, None]).ravel()
+        pointer = np.arange(0, data.size + 1, vertices.shape[1])
+        total = total + sp.csr_array((data, vertices.ravel(), pointer), shape=(n, n))
+    return total

@@ -1,0 +1,320 @@
+"""AO*: the search over partial answers for the best question after each, with bounds that close in on the optimum."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from seqclass._arrays import BoolArray, FloatArray, IntArray
+from seqclass.pomdp.bounds.optimum import asked_once
+from seqclass.pomdp.bounds.over_orders import OnePriceBounds, OrderBounds, Plan, asking_once, evidence
+from seqclass.pomdp.information import TIE, InformationState
+from seqclass.pomdp.policy import DECIDE
+from seqclass.pomdp.problem import AcquisitionProblem
+
+#: Of the partial answers that are known, the share that is looked at further between two passes through all of them.
+_SHARE = 0.1
+_FEWEST = 32
+
+_clock = time.perf_counter
+
+
+class _Choices(NamedTuple):
+    """Questions that partial answers may ask, those of a partial answer side by side."""
+
+    row: IntArray
+    question: IntArray
+    price: FloatArray
+    low: FloatArray
+    high: FloatArray
+    #: Branches of those that were followed, none of all others.
+    first: IntArray
+    n_branches: IntArray
+
+    def with_(self, other: _Choices) -> _Choices:
+        return _Choices(*(np.concatenate(pair) for pair in zip(self, other)))
+
+
+class _Layer:
+    """Partial answers of equally many questions: the nodes of the search, and what leads on from them."""
+
+    def __init__(self, info: InformationState, low: FloatArray, high: FloatArray) -> None:
+        self.info = info
+        self.place = {key: number for number, key in enumerate(evidence(info).tolist())}
+        self.low, self.high = low, high
+        self.opened = np.zeros(len(info), dtype=bool)
+        nothing, none = np.empty(0), np.empty(0, dtype=np.intp)
+        self.choices = _Choices(none, none, nothing, nothing, nothing, none, none)
+        #: Rows that were opened, in the order of their choices.
+        self.rows, self.starts, self.own = none, none, np.zeros(len(info), dtype=np.intp)
+        #: Of each branch its choice, probability, and where in the next layer it leads.
+        self.choice, self.weight, self.target = none, nothing, none
+
+    @property
+    def left(self) -> FloatArray:
+        """Distance of the bounds of each node, 0 where it is a tie."""
+        left = self.high - self.low
+        return np.where(left > TIE * self.high, left, 0.0)
+
+    def add(self, info: InformationState, low: FloatArray, high: FloatArray, keys: list[bytes]) -> None:
+        """Append nodes that are new."""
+        self.place.update(zip(keys, range(len(self.info), len(self.info) + len(keys))))
+        self.info = InformationState.concatenate([self.info, info])
+        self.low, self.high = np.concatenate([self.low, low]), np.concatenate([self.high, high])
+        self.opened = np.concatenate([self.opened, np.zeros(len(info), dtype=bool)])
+        self.own = np.concatenate([self.own, np.zeros(len(info), dtype=np.intp)])
+
+    def open(self, rows: IntArray, bounds: OrderBounds) -> None:
+        """Note the questions of some nodes that may be the best."""
+        info = self.info[rows]
+        low, once = bounds.asking(info), asking_once(info)
+        high = np.minimum(self.high[rows], once.min(axis=1, initial=np.inf))
+        at, question = np.nonzero((low <= high[:, None] * (1 + TIE)) & info.open)
+        prices = np.broadcast_to(info.prices, low.shape)[at, question]
+        none = np.zeros(at.size, dtype=np.intp)
+        found = _Choices(rows[at], question, prices, low[at, question], once[at, question], none, none)
+        kept = np.unique(at)
+        starts = self.choices.row.size + np.flatnonzero(np.diff(at, prepend=-1))
+        self.own[rows[kept]] = self.rows.size + np.arange(kept.size)
+        self.rows, self.starts = np.concatenate([self.rows, rows[kept]]), np.concatenate([self.starts, starts])
+        self.choices = self.choices.with_(found)
+        self.opened[rows] = True
+        # of those without a question that may be better than what is known, that is the optimum
+        closed = np.setdiff1d(rows, rows[kept])
+        self.high[rows] = high
+        self.low[closed] = self.high[closed]
+
+    def best(self, values: FloatArray) -> IntArray:
+        """Of each opened row that has choices, in the order of `rows`, the choice of least value."""
+        least = np.minimum.reduceat(values, self.starts)
+        size = np.diff(self.starts, append=values.size)
+        first = np.flatnonzero(values <= np.repeat(least, size))
+        return np.asarray(first[np.searchsorted(first, self.starts)])
+
+    def back_up(self, after: _Layer) -> None:
+        """Carry the bounds of the next layer into this one's."""
+        choices, n = self.choices, self.choices.row.size
+        if not n:
+            return
+        asked = choices.n_branches > 0
+        for mine, own, theirs, tighter in (
+            (choices.low, self.low, after.low, np.maximum),
+            (choices.high, self.high, after.high, np.minimum),
+        ):
+            cost = choices.price + np.bincount(self.choice, self.weight * theirs[self.target], minlength=n)
+            mine[asked] = tighter(mine[asked], cost[asked])
+            best = np.minimum.reduceat(mine, self.starts)
+            best = np.minimum(best, self.info.stopping_cost[self.rows])
+            own[self.rows] = tighter(own[self.rows], best)
+        np.minimum(self.low, self.high, out=self.low)
+
+
+class _Frontier(NamedTuple):
+    """Where a layer may be looked at further: rows, the choice of each or -1 where it was not opened, and what for."""
+
+    row: IntArray
+    choice: IntArray
+    worth: FloatArray
+
+
+class OrderSearch:
+    """AO* over partial answers: lower and upper bounds of the optimum over all orders, at any time.
+
+    Of all that is known it follows the questions of least lower bound, opens the partial answers there that weigh most
+    (probability times distance of the bounds), a share of all at a time, and carries the bounds back. Partial answers
+    that saw the same are one, in whatever order they saw it.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        A free problem without sampled questions.
+    bounds : OrderBounds, optional
+        What is known of partial answers that were not opened; by default `OnePriceBounds`.
+
+    References
+    ----------
+    .. [1] N. J. Nilsson, "Principles of Artificial Intelligence", Tioga 1980, section 3.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.02, free=True)
+    >>> search = OrderSearch(problem)
+    >>> search.run()
+    True
+    >>> round(search.low, 4), round(search.high, 4)
+    (0.111, 0.111)
+    """
+
+    def __init__(self, problem: AcquisitionProblem, bounds: OrderBounds | None = None) -> None:
+        self.problem = problem
+        self.bounds = OnePriceBounds(problem) if bounds is None else bounds
+        info = problem.begin()
+        self.layers = [_Layer(info, *self._tips(info))]
+
+    @property
+    def low(self) -> float:
+        """No policy costs less, over all orders."""
+        return float(self.layers[0].low[0])
+
+    @property
+    def high(self) -> float:
+        """Cost that can be had."""
+        return float(self.layers[0].high[0])
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of partial answers that are known."""
+        return sum(len(layer.info) for layer in self.layers)
+
+    def run(self, max_nodes: float = np.inf, max_seconds: float = np.inf, tolerance: float = 0.0) -> bool:
+        """Search on.
+
+        Parameters
+        ----------
+        max_nodes : float
+            Most partial answers to know; the last lot may go beyond.
+        max_seconds : float
+            Longest time, looked at after each lot.
+        tolerance : float
+            Distance of the bounds to reach, as a share of the upper one.
+
+        Returns
+        -------
+        bool
+            Whether it was reached.
+        """
+        started = _clock()
+        while self.high - self.low > max(tolerance, TIE) * self.high:
+            left = max_nodes - self.n_nodes
+            if left <= 0 or _clock() - started >= max_seconds:
+                return False
+            frontier = self._frontier()
+            if not any(part.row.size for part in frontier):
+                break  # what is left between the bounds is rounding
+            self._expand(frontier, left)
+            for layer, after in reversed(list(zip(self.layers, self.layers[1:]))):
+                layer.back_up(after)
+        return True
+
+    def _tips(self, info: InformationState) -> tuple[FloatArray, FloatArray]:
+        """Bounds of partial answers that were not opened."""
+        low, high = info.stopping_cost.copy(), info.stopping_cost.copy()
+        rows = np.flatnonzero(~info.settled)
+        if rows.size:
+            some = info[rows]
+            high[rows] = np.minimum(high[rows], asking_once(some).min(axis=1, initial=np.inf))
+            low[rows] = self.bounds.lower(some)
+        return np.minimum(low, high), high
+
+    def _frontier(self) -> list[_Frontier]:
+        """Where the questions of least lower bound lead to what was not looked at."""
+        found = []
+        reach: FloatArray = np.ones(1)
+        for number, layer in enumerate(self.layers):
+            left = layer.left
+            active = (reach > 0) & (left > 0)
+            fresh = np.flatnonzero(active & ~layer.opened)
+            choice: IntArray = np.empty(0, dtype=np.intp)
+            if layer.rows.size:
+                on = active & layer.opened
+                choice = layer.best(layer.choices.low)
+                rows = layer.rows
+                keep = on[rows] & (layer.choices.low[choice] < layer.info.stopping_cost[rows])
+                choice = choice[keep]
+            asked = layer.choices.n_branches[choice] > 0
+            unasked, followed = choice[~asked], choice[asked]
+            row = np.concatenate([fresh, layer.choices.row[unasked]])
+            found.append(_Frontier(row, np.concatenate([np.full(fresh.size, -1), unasked]), (reach * left)[row]))
+            if number + 1 < len(self.layers):
+                count = layer.choices.n_branches[followed]
+                branch = _ranges(layer.choices.first[followed], count)
+                weight = layer.weight[branch] * np.repeat(reach[layer.choices.row[followed]], count)
+                n_after = len(self.layers[number + 1].info)
+                reach = np.bincount(layer.target[branch], weight, minlength=n_after).astype(np.float64)
+        return found
+
+    def _expand(self, frontier: list[_Frontier], left: float) -> None:
+        """Open and follow what weighs most."""
+        worth = np.concatenate([part.worth for part in frontier])
+        most = int(min(max(_FEWEST, _SHARE * self.n_nodes), max(left, 1), worth.size))
+        least = np.partition(worth, worth.size - most)[worth.size - most]
+        for number, part in enumerate(frontier):
+            chosen = part.worth >= least
+            self._follow(number, part.row[chosen], part.choice[chosen])
+
+    def _follow(self, number: int, row: IntArray, choice: IntArray) -> None:
+        layer = self.layers[number]
+        fresh = row[choice < 0]
+        choice = choice[choice >= 0]
+        if fresh.size:
+            layer.open(fresh, self.bounds)
+            rest = fresh[layer.left[fresh] > 0]
+            if rest.size:
+                choice = np.concatenate([choice, layer.best(layer.choices.low)[layer.own[rest]]])
+        if choice.size:
+            self._ask(number, np.sort(choice))
+
+    def _ask(self, number: int, choice: IntArray) -> None:
+        """Follow some choices of a layer to the next."""
+        layer = self.layers[number]
+        level = asked_once(layer.info, layer.choices.row[choice], layer.choices.question[choice])
+        order = np.argsort(level.entry, kind="stable")
+        target = self._merged(number + 1, level.info)[order]
+        count = np.bincount(level.entry, minlength=choice.size)
+        layer.choices.n_branches[choice] = count
+        layer.choices.first[choice] = layer.choice.size + np.cumsum(count) - count
+        layer.choice = np.concatenate([layer.choice, choice[level.entry[order]]])
+        layer.weight = np.concatenate([layer.weight, level.weight[order]])
+        layer.target = np.concatenate([layer.target, target])
+
+    def _merged(self, number: int, info: InformationState) -> IntArray:
+        """Node of each row, of which those that are new are added."""
+        keys, kept, place = np.unique(evidence(info), return_index=True, return_inverse=True)
+        if number == len(self.layers):
+            some = info[kept]
+            self.layers.append(_Layer(some, *self._tips(some)))
+            return np.asarray(place.reshape(-1))
+        layer, names = self.layers[number], keys.tolist()
+        known = np.array([layer.place.get(key, -1) for key in names], dtype=np.intp)
+        new = np.flatnonzero(known < 0)
+        known[new] = len(layer.info) + np.arange(new.size)
+        if new.size:
+            some = info[kept[new]]
+            layer.add(some, *self._tips(some), [names[at] for at in new.tolist()])
+        return np.asarray(known[place.reshape(-1)])
+
+    def plan(self) -> Plan:
+        """What to do after each partial answer that is known to matter: keys and questions, a layer an entry.
+
+        Of partial answers that were not opened nothing is said.
+        """
+        plan, reached = [], np.ones(1, dtype=bool)
+        for number, layer in enumerate(self.layers):
+            keys = evidence(layer.info)
+            question = np.full(len(layer.info), DECIDE)
+            following: BoolArray = np.zeros(0, dtype=bool)
+            if layer.rows.size:
+                choice = layer.best(layer.choices.high)
+                on = layer.choices.high[choice] < layer.info.to_beat[layer.rows]
+                question[layer.rows[on]] = layer.choices.question[choice[on]]
+                followed = choice[on & reached[layer.rows]]
+                if number + 1 < len(self.layers):
+                    following = np.zeros(len(self.layers[number + 1].info), dtype=bool)
+                    branch = _ranges(layer.choices.first[followed], layer.choices.n_branches[followed])
+                    following[layer.target[branch]] = True
+            told = np.flatnonzero(reached & layer.opened)
+            told = told[np.argsort(keys[told])]
+            plan.append((keys[told], question[told]))
+            if not following.any():
+                break
+            reached = following
+        return plan
+
+
+def _ranges(first: IntArray, count: IntArray) -> IntArray:
+    """Numbers of several ranges, one after the other."""
+    return np.arange(count.sum()) + np.repeat(first - np.cumsum(count) + count, count)

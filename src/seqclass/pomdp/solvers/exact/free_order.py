@@ -1,0 +1,220 @@
+"""The optimum over all orders: recursion over partial answers where they are few, search with bounds beyond."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from seqclass._arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator
+from seqclass._validation import check_integer, check_real
+from seqclass.pomdp.answers import TooLarge
+from seqclass.pomdp.bounds.dual import CONFIDENCE
+from seqclass.pomdp.bounds.optimum import expand
+from seqclass.pomdp.bounds.order_paths import cost_above
+from seqclass.pomdp.bounds.over_orders import Plan, evidence
+from seqclass.pomdp.bounds.repeats import RepeatValues, has_repeats
+from seqclass.pomdp.bounds.search import OrderSearch
+from seqclass.pomdp.execution.evaluation import MAX_HISTORIES, evaluate
+from seqclass.pomdp.information import TIE, InformationState
+from seqclass.pomdp.policy import Policy, SolveInfo
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solvers.base import Solver
+from seqclass.pomdp.solvers.rules.bounded_order import OrderBoundPolicy
+from seqclass.pomdp.solvers.rules.lookahead import DeepLookaheadPolicy
+
+#: Up to so many partial answers all are visited.
+_FEW = 50_000
+#: Where nothing is planned, two questions ahead at the most promising ones.
+_DEPTH, _CANDIDATES = 2, 5
+
+_clock = time.perf_counter
+
+
+class ExactFreeOrder(Solver):
+    """The best policy over all orders of a free problem, or bounds of it that close in until a limit is reached.
+
+    Where partial answers are few (the product of the numbers of outcomes, each plus one, at most 50,000) recursion over
+    all of them, those that saw the same in another order as one. Beyond, AO* [1]_: a search that follows the questions
+    of least lower bound and can stop at any time. The policy is a table of what to ask after each partial answer; where
+    the search did not come, and where answers are missing, it looks two questions ahead, or one question ahead on lower
+    bounds where they are good.
+
+    Parameters
+    ----------
+    max_nodes : int
+        Most partial answers to keep. A thousand of them take about a megabyte at ten questions.
+    max_seconds : float or None
+        Longest time of the search; None for no limit.
+    target_gap : float
+        Stop where the bounds differ by at most this share of the upper one; the status is then ``"converged"``.
+    certificate_paths : int
+        Where a limit was hit: sampled paths of what the policy costs, if that is too much to enumerate and two or three
+        classes and independent answers give good bounds to compare with; 0 leaves the policy's own cost out.
+    random_state : int, generator or None
+        Seed of the paths.
+
+    Notes
+    -----
+    The bounds of the search are certain (``info.confidence`` 1), whenever it stopped; they are there without any
+    certificate. ``info.size`` is the number of partial answers that were kept.
+
+    References
+    ----------
+    .. [1] N. J. Nilsson, "Principles of Artificial Intelligence", Tioga 1980, section 3.2.
+    .. [2] V. Bayer-Zubek, "Learning diagnostic policies from examples by systematic search", UAI 2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import ExactFreeOrder, TableProblem
+    >>> sensor = [[0.9, 0.2], [0.1, 0.8]]
+    >>> problem = TableProblem([0.5, 0.5], np.array([sensor, sensor]), prices=[0.1, 0.02], free=True)
+    >>> info = ExactFreeOrder().solve(problem).info
+    >>> info.status, round(info.upper, 3), info.gap
+    ('converged', 0.17, 0.0)
+    """
+
+    def __init__(
+        self,
+        max_nodes: int = 200_000,
+        max_seconds: float | None = None,
+        *,
+        target_gap: float = 0.0,
+        certificate_paths: int = 10_000,
+        random_state: Any = 0,
+    ) -> None:
+        self.max_nodes = max_nodes
+        self.max_seconds = max_seconds
+        self.target_gap = target_gap
+        self.certificate_paths = certificate_paths
+        self.random_state = random_state
+
+    def solve(self, problem: AcquisitionProblem) -> Policy:
+        """Solve a free problem; see `Solver.solve`."""
+        started = _clock()
+        self._check(problem)
+        if np.log(problem.n_outcomes + 1.0).sum() <= np.log(min(_FEW, self.max_nodes)):
+            tree = expand(problem.begin(), problem.n_stages)
+            cost, plan = tree.plan()
+            info = self._info(problem, True, started, sum(len(stage.info) for stage in tree.stages))
+            return _bounded(PlannedPolicy(problem, plan, None, info), cost, cost)
+        values = RepeatValues(problem) if has_repeats(problem) else None
+        search = OrderSearch(problem, values)
+        seconds = np.inf if self.max_seconds is None else self.max_seconds - (_clock() - started)
+        reached = search.run(self.max_nodes, seconds, self.target_gap)
+        info = self._info(problem, reached, started, search.n_nodes)
+        policy = _bounded(PlannedPolicy(problem, search.plan(), None, info), search.low, search.high)
+        return policy if reached or not self.certificate_paths else self._better(policy, values)
+
+    def _info(self, problem: AcquisitionProblem, reached: bool, started: float, size: int) -> SolveInfo:
+        seconds = _clock() - started
+        return SolveInfo("converged" if reached else "limit", seconds=seconds, n_stages=problem.n_stages, size=size)
+
+    def _better(self, policy: PlannedPolicy, values: RepeatValues | None) -> Policy:
+        """Return the policy with its own cost, or one with another fall-back that costs less for sure."""
+        started, problem, lower = _clock(), policy.problem, policy.info.lower
+        found = policy
+        try:
+            cost = evaluate(problem, policy, method="exact", max_histories=MAX_HISTORIES).cost
+            found = _bounded(policy, lower, min(policy.info.upper, cost))
+        except TooLarge:
+            pass
+        if values is not None:
+            other = PlannedPolicy(problem, policy.plan, OrderBoundPolicy(values), policy.info)
+            rng = as_generator(another_stream(self.random_state))
+            most = values.value + cost_above(other, values, max(2, self.certificate_paths), rng, CONFIDENCE)[1]
+            if most < found.info.upper:
+                found = _bounded(other, lower, most, CONFIDENCE)
+        return found.with_info(certify_seconds=_clock() - started)
+
+    def _check(self, problem: AcquisitionProblem) -> None:
+        check_integer(self.max_nodes, "max_nodes", 1)
+        check_real(self.target_gap, "target_gap", 0)
+        check_integer(self.certificate_paths, "certificate_paths", 0)
+        if self.max_seconds is not None:
+            check_real(self.max_seconds, "max_seconds", 0)
+        if not problem.free:
+            raise ValueError(
+                "ExactFreeOrder chooses among questions, and this problem asks them in a fixed order; make it with "
+                "free=True, or use GridValueIteration or ExactValueIteration."
+            )
+        if problem.samples:
+            raise ValueError(
+                "ExactFreeOrder visits every outcome, and a bundle of this problem has too many to list them; use "
+                "Lookahead, or smaller bundles."
+            )
+
+
+def _bounded(policy: PlannedPolicy, lower: float, upper: float, confidence: float = 1.0) -> PlannedPolicy:
+    """Return the policy with bounds in its `info`."""
+    lower = min(lower, upper)
+    gap = (upper - lower) / upper if upper - lower > TIE * upper else 0.0
+    bounded = policy.with_info(upper=upper, lower=lower, gap=gap, confidence=confidence, scope="all orders")
+    assert isinstance(bounded, PlannedPolicy)
+    return bounded
+
+
+class PlannedPolicy(Policy):
+    """A table of what to ask after each partial answer, and another policy wherever it says nothing.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The free problem it acts on.
+    plan : list of (ndarray, ndarray)
+        For each number of questions asked the sorted keys of partial answers, and what each asks (-1: decide).
+    fallback : Policy, optional
+        What acts wherever the table says nothing; by default look-ahead of two questions at the five best ones.
+    info : SolveInfo, optional
+        What the solver reports.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import ExactFreeOrder, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=[0.1, 0.02], free=True)
+    >>> policy = ExactFreeOrder().solve(problem)
+    >>> policy.act(problem.begin()), [len(keys) for keys, _ in policy.plan]
+    (array([1]), [1, 4, 4])
+    """
+
+    def __init__(
+        self,
+        problem: AcquisitionProblem,
+        plan: Plan,
+        fallback: Policy | None = None,
+        info: SolveInfo | None = None,
+    ) -> None:
+        super().__init__(problem, info=info)
+        self.plan = plan
+        self.fallback = DeepLookaheadPolicy(problem, _DEPTH, _CANDIDATES) if fallback is None else fallback
+
+    def _act(self, info: InformationState) -> IntArray:
+        question, known = self._planned(info)
+        rows = np.flatnonzero(~known)
+        if rows.size:
+            question[rows] = self.fallback.act(info[rows])
+        return question
+
+    def _planned(self, info: InformationState) -> tuple[IntArray, BoolArray]:
+        """What the table says, and where it says something."""
+        question, known = np.zeros(len(info), dtype=np.intp), np.zeros(len(info), dtype=bool)
+        if info.stage < len(self.plan):
+            keys, questions = self.plan[info.stage]
+            wanted = evidence(info)
+            place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+            if len(keys):
+                known = keys[place] == wanted
+                question = np.where(known, questions[place], question)
+        return question, known
+
+    def following(self, info: InformationState) -> IntArray:
+        """The question asked, or where it decides the most promising one; see `Policy.following`."""
+        question = self.act(info)
+        return np.where(question >= 0, question, self.fallback.following(info))
+
+    def continuation_cost(self, info: InformationState) -> FloatArray:
+        """Cost of the most promising question as look-ahead has it, (n,)."""
+        return self.fallback.continuation_cost(info)

@@ -1,0 +1,168 @@
+"""The optimum over all orders: exact, searched for, and bounded, against recursions that share no code with them."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from free_cases import free_case
+
+from seqclass.persistence import load, save
+from seqclass.pomdp import (
+    AcquireAll,
+    DecideNow,
+    ExactFreeOrder,
+    Lookahead,
+    TableProblem,
+    acquire,
+    evaluate,
+    within_budget,
+)
+from seqclass.pomdp.bounds import search as search_module
+from seqclass.pomdp.bounds.repeats import RepeatValues
+from seqclass.pomdp.bounds.search import OrderSearch
+from seqclass.pomdp.solvers.exact import free_order
+from seqclass.pomdp.solvers.rules.bounded_order import OrderBoundPolicy
+
+
+def cases(first, last, most=5):
+    return [free_case(seed, tree=bool(seed % 2), most=most) for seed in range(first, last)]
+
+
+def check_exact(case):
+    problem, truth = case.problem, case.optimum()
+    policy = ExactFreeOrder().solve(problem)
+    info = policy.info
+    assert (info.upper, info.lower) == pytest.approx((truth, truth), abs=1e-9)
+    assert (info.status, info.gap, info.confidence) == ("converged", 0.0, 1.0)
+    assert case.run(policy)[0] == pytest.approx(truth, abs=1e-9)
+    return truth
+
+
+def check_search(case, truth, n_nodes):
+    """Stopped early it brackets the optimum; left alone it reaches it; its plan costs no more than its upper bound."""
+    search = OrderSearch(case.problem)
+    for most in (1, n_nodes):
+        search.run(most)
+        assert search.low - 1e-9 <= truth <= search.high + 1e-9
+        policy = free_order.PlannedPolicy(case.problem, search.plan())
+        assert truth - 1e-9 <= case.run(policy)[0] <= search.high + 1e-9
+    assert search.run()
+    assert (search.low, search.high) == pytest.approx((truth, truth), abs=1e-9)
+    assert case.run(free_order.PlannedPolicy(case.problem, search.plan()))[0] == pytest.approx(truth, abs=1e-9)
+
+
+def test_exact_free_order_is_the_optimum():
+    for case in cases(1000, 1024):
+        check_exact(case)
+
+
+def test_search_brackets_the_optimum_and_reaches_it():
+    for case in cases(1030, 1036):
+        check_search(case, case.optimum(), 40)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(10))
+def test_exact_and_search_on_many_problems_of_up_to_seven_questions(block):
+    for case in cases(2000 + 30 * block, 2030 + 30 * block, most=7):
+        truth = check_exact(case)
+        check_search(case, truth, 200)
+        for solver in (DecideNow(certificate_paths=0), Lookahead(2, certificate_paths=0)):
+            assert case.run(solver.solve(case.problem))[0] >= truth - 1e-9
+
+
+def test_no_fixed_order_is_better():
+    for case in cases(1040, 1046, most=4):
+        truth = ExactFreeOrder().solve(case.problem).info.lower
+        orders = itertools.permutations(range(len(case.questions)))
+        assert min(case.fixed_optimum(order) for order in orders) >= truth - 1e-9
+
+
+def test_search_within_budgets():
+    # 1051: groups, where nothing merges although the order of asking tells
+    for case in cases(1050, 1056):
+        for limits in ({"max_features": 2}, {"max_cost": 0.09}, {"max_features": 3, "max_cost": 0.12}):
+            problem = within_budget(case.problem, **limits)
+            best = ExactFreeOrder().solve(problem)
+            search = OrderSearch(problem)
+            search.run()
+            assert (search.low, search.high) == pytest.approx((best.info.lower, best.info.upper), abs=1e-9)
+            assert evaluate(problem, best, method="exact").cost == pytest.approx(best.info.upper, abs=1e-9)
+
+
+def many_sensors(n_questions=14, *, n_outcomes=3, n_classes=3, seed=0, price=0.02):
+    rng = np.random.default_rng(seed)
+    tables = rng.dirichlet(np.ones(n_outcomes), size=(n_questions, n_classes)).transpose(0, 2, 1)
+    prices = price * rng.uniform(0.5, 1.5, n_questions)
+    return TableProblem(np.full(n_classes, 1 / n_classes), tables, prices, free=True)
+
+
+def test_limits_end_the_search_with_bounds_that_hold(monkeypatch):
+    problem = many_sensors()
+    short, longer = (ExactFreeOrder(most, certificate_paths=0).solve(problem).info for most in (200, 2000))
+    assert short.status == longer.status == "limit"
+    assert short.size < longer.size < 3000
+    assert short.lower <= longer.lower < longer.upper <= short.upper
+    # a second for each look at the clock: the first lot is looked at and no more
+    ticks = itertools.count()
+    monkeypatch.setattr(search_module, "_clock", lambda: float(next(ticks)))
+    timed = ExactFreeOrder(max_seconds=1.5, certificate_paths=0).solve(problem).info
+    assert timed.status == "limit"
+    assert timed.size < short.size
+    wanted = ExactFreeOrder(target_gap=0.5, certificate_paths=0).solve(problem).info
+    assert wanted.status == "converged"
+    assert wanted.gap <= 0.5
+
+
+def test_policies_of_limits_answer_whatever_is_missing_and_come_back_from_files(tmp_path):
+    problem = many_sensors(6, n_classes=2)
+    for most in (30, 200_000):
+        policy = ExactFreeOrder(most).solve(problem)
+        X = np.random.default_rng(0).integers(-1, 3, (200, 6))
+        found = acquire(policy, X, record_expected=True)
+        save(policy, tmp_path / "policy.seqclass")
+        again = acquire(load(tmp_path / "policy.seqclass"), X)
+        np.testing.assert_array_equal(found.leaf_question, again.leaf_question)
+    assert type(policy.fallback).__name__ == "DeepLookaheadPolicy"
+    by_bounds = free_order.PlannedPolicy(problem, policy.plan[:1], OrderBoundPolicy(RepeatValues(problem, 3)))
+    save(by_bounds, tmp_path / "policy.seqclass")
+    again = acquire(load(tmp_path / "policy.seqclass"), X)
+    np.testing.assert_array_equal(acquire(by_bounds, X).leaf_question, again.leaf_question)
+
+
+def test_what_exact_free_order_refuses():
+    fixed = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    with pytest.raises(ValueError, match="fixed order; make it with free=True"):
+        ExactFreeOrder().solve(fixed)
+    with pytest.raises(ValueError, match="max_nodes"):
+        ExactFreeOrder(0).solve(many_sensors(2))
+
+
+def test_asking_nothing_and_everything_are_possible():
+    problem = many_sensors(3).replace(prices=np.full(3, 9.0), full_prices=np.full(3, 9.0))
+    policy = ExactFreeOrder().solve(problem)
+    assert evaluate(problem, policy).n_features == 0
+    free_of_charge = many_sensors(3).replace(prices=np.zeros(3), full_prices=np.zeros(3))
+    all_of_them = evaluate(free_of_charge, AcquireAll().solve(free_of_charge)).cost
+    assert ExactFreeOrder().solve(free_of_charge).info.upper == pytest.approx(all_of_them, abs=1e-12)
+
+
+def test_converged_is_said_only_where_the_gap_is_small():
+    problem = many_sensors(5, n_classes=2)
+    poor, best = DecideNow().solve(problem).info, ExactFreeOrder().solve(problem).info
+    assert (poor.status, best.status) == ("wide gap", "converged")
+    assert (poor.scope, best.scope) == ("all orders", "all orders")
+    assert poor.gap > 0.02
+    assert "ExactFreeOrder" in poor.advice
+    assert best.advice == ""
+    fixed = DecideNow().solve(problem.replace(free=False)).info
+    assert (fixed.status, fixed.scope) == ("wide gap", "order")
+    assert "Perseus" in fixed.advice
+    assert DecideNow(certificate_paths=0).solve(problem).info.status == "converged"  # nothing was certified
+    assert "max_nodes" in ExactFreeOrder(10).solve(many_sensors()).info.advice
