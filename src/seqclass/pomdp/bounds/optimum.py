@@ -305,6 +305,8 @@ def distinct(info: InformationState, root: IntArray) -> tuple[IntArray, IntArray
     keys = np.concatenate([np.ascontiguousarray(column).view(np.uint8) for column in columns], axis=1)
     whole = keys.view(np.dtype((np.void, keys.shape[1]))).reshape(-1)
     _, kept, place = np.unique(whole, return_index=True, return_inverse=True)
+    if len(kept) == len(info):  # in the order they have
+        return np.arange(len(info)), np.arange(len(info))
     return kept, place.reshape(-1)
 
 
