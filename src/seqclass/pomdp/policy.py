@@ -13,6 +13,7 @@ import numpy as np
 from seqclass._arrays import FloatArray, IntArray, chunks, row_sums
 from seqclass._messages import shown
 from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.ordering_choice import OrderingChoice
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.values import ValueFunction
 
@@ -73,6 +74,8 @@ class SolveInfo:
         Wall-clock time of the certificate.
     trace : tuple of SolveStep
         What was reached on the way, of solvers that improve until a wanted gap or time.
+    ordering : OrderingChoice or None
+        What was tried and chosen, of a solver that chooses an adaptive order.
 
     Examples
     --------
@@ -90,6 +93,7 @@ class SolveInfo:
     confidence: float = float("nan")
     certify_seconds: float = 0.0
     trace: tuple[SolveStep, ...] = ()
+    ordering: OrderingChoice | None = None
 
 
 class Policy(ABC):

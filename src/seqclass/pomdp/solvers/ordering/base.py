@@ -25,7 +25,9 @@ class OrderingRule(BaseEstimator, ABC):  # type: ignore[misc]
     Attributes
     ----------
     per_price : bool
-        Whether gains are divided by prices; a class attribute, or a setting.
+        Whether gains are divided by prices.
+    saves : bool
+        Whether gains are what asking saves over deciding now, prices counted.
 
     Examples
     --------
@@ -41,6 +43,7 @@ class OrderingRule(BaseEstimator, ABC):  # type: ignore[misc]
     """
 
     per_price: bool = True
+    saves: bool = False
 
     @abstractmethod
     def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
@@ -51,12 +54,12 @@ class OrderingRule(BaseEstimator, ABC):  # type: ignore[misc]
         info : InformationState
             What is known of ``n`` instances.
         questions : ndarray of int of shape (m,)
-            The questions, open or not.
+            The questions.
 
         Returns
         -------
         ndarray of shape (n, m)
-            More is better; -inf for a question that is not to be asked.
+            More is better; -inf for a question that is not to be asked; anything for one that is not open.
         """
 
     def check(self, problem: AcquisitionProblem) -> None:
@@ -72,6 +75,21 @@ class OrderingRule(BaseEstimator, ABC):  # type: ignore[misc]
         ValueError
             If it does not; the message says what to use instead.
         """
+
+    def work(self, problem: AcquisitionProblem) -> float:
+        """Numbers that scoring all questions of one instance computes, roughly.
+
+        Parameters
+        ----------
+        problem : AcquisitionProblem
+            The problem.
+
+        Returns
+        -------
+        float
+        """
+        width = problem.n_classes if problem.hidden is None else len(problem.hidden.classes)
+        return float(problem.n_outcomes.sum()) * width
 
     def scores(self, info: InformationState) -> FloatArray:
         """Score of every question; -inf where it is not open.

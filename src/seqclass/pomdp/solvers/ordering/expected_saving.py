@@ -32,4 +32,5 @@ class ExpectedSaving(OrderingRule):
 
     def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
         """Expected savings, prices left out; see `OrderingRule.gains`."""
-        return np.asarray(info.stopping_cost[:, None] - info.problem.costs_after(questions, info))
+        prices = np.broadcast_to(info.prices, info.costs_once.shape)
+        return np.asarray(info.stopping_cost[:, None] - (info.costs_once - prices)[:, questions])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from seqclass._arrays import FloatArray, IntArray
 from seqclass._validation import check_integer
 from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 from seqclass.pomdp.solvers.rules.lookahead import lookahead_costs
 
@@ -33,13 +36,31 @@ class LookaheadSaving(OrderingRule):
     """
 
     per_price = False
+    saves = True
 
     def __init__(self, depth: int = 2, n_candidates: int | None = None) -> None:
         self.depth = depth
         self.n_candidates = n_candidates
+
+    def work(self, problem: AcquisitionProblem) -> float:
+        """Numbers that scoring all questions of one instance computes, roughly; see `OrderingRule.work`."""
+        return super().work(problem) * branches(problem, self.n_candidates) ** (self.depth - 1)
 
     def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
         """Savings, prices counted; -inf where a question was not followed. See `OrderingRule.gains`."""
         depth = check_integer(self.depth, "depth", 1)
         costs = lookahead_costs(info, depth, self.n_candidates)[:, questions]
         return info.stopping_cost[:, None] - costs
+
+
+def branches(problem: AcquisitionProblem, n_candidates: int | None) -> float:
+    """Most answers that one step of look-ahead at so many questions has to go through.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import TableProblem
+    >>> branches(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 5), prices=0.1), 3)
+    6.0
+    """
+    sizes = np.sort(problem.n_outcomes)
+    return float(sizes[0 if n_candidates is None else -min(n_candidates, len(sizes)) :].sum())

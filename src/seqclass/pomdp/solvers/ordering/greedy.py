@@ -1,0 +1,62 @@
+"""A good order for everybody, built greedily by what questions promise on average."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solvers.ordering.base import OrderingRule
+from seqclass.pomdp.solvers.ordering.cases import Cases, unlimited
+from seqclass.pomdp.solvers.ordering.given import GivenOrder
+
+
+def greedy_order(
+    problem: AcquisitionProblem, rule: OrderingRule, cases: Cases, n_cases: int = 500, longest: int = 100
+) -> GivenOrder:
+    """Order in which each question promises most on average, given the answers to those before it.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        A problem in which any question may come next.
+    rule : OrderingRule
+        Says what a question promises.
+    cases : Cases
+        Simulated cases.
+    n_cases : int
+        Cases to average over.
+    longest : int
+        Most questions to order so; the others follow as they promise then.
+
+    Returns
+    -------
+    GivenOrder
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import ClassInformation, TableProblem
+    >>> from seqclass.pomdp.solvers.ordering.cases import simulated_cases
+    >>> sensors = np.array([[[0.6, 0.4], [0.4, 0.6]], [[0.9, 0.2], [0.1, 0.8]]])
+    >>> problem = TableProblem([0.5, 0.5], sensors, prices=0.1, free=True)
+    >>> cases = simulated_cases(problem, 100, np.random.default_rng(0))
+    >>> greedy_order(problem, ClassInformation(), cases)
+    GivenOrder(order=[1, 0])
+    """
+    n = len(cases.answers)
+    rows = np.arange(n) if n <= n_cases else np.linspace(0, n - 1, n_cases).astype(np.intp)
+    info = unlimited(problem).begin(len(rows))
+    order: list[int] = []
+    while True:
+        left = np.setdiff1d(np.arange(problem.n_questions), order)
+        if not left.size:
+            return GivenOrder(order)
+        # where stopping is optimal for certain nothing is asked any more, whatever it promises
+        some = np.flatnonzero(~info.settled)
+        part = info[some] if some.size else info
+        promised = rule.gains(part, left).mean(axis=0)
+        price = np.broadcast_to(part.prices, (len(part), problem.n_questions))[:, left].mean(axis=0)
+        score = promised / np.maximum(price, problem.tie)
+        if len(order) >= longest or not some.size:
+            return GivenOrder([*order, *left[np.argsort(-score, kind="stable")].tolist()])
+        order.append(int(left[score.argmax()]))
+        info = info.asking(order[-1]).update(cases.answers[rows, order[-1]])
