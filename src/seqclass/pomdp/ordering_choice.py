@@ -23,12 +23,14 @@ class OrderingCandidate:
         Standard error of that difference.
     n_questions : float
         Mean number of questions asked.
+    n_cases : int
+        Simulated cases that it was tried on: fewer than others where it was clearly dearer.
     seconds : float
         Time to fit and try it.
 
     Examples
     --------
-    >>> OrderingCandidate("ExpectedSaving()", 0.21, 0.002, 0.01, 0.0005, 3.2, 1.5).above
+    >>> OrderingCandidate("ExpectedSaving()", 0.21, 0.002, 0.01, 0.0005, 3.2, 5000, 1.5).above
     0.01
     """
 
@@ -38,6 +40,7 @@ class OrderingCandidate:
     above: float
     above_std_error: float
     n_questions: float
+    n_cases: int
     seconds: float
 
 
@@ -53,16 +56,14 @@ class OrderingChoice:
         All that were tried, from the simplest on.
     skipped : tuple of str
         What was not tried, for want of time.
-    n_cases : int
-        Simulated cases that all were tried on.
     scope : str
         What the costs are about.
 
     Examples
     --------
-    >>> choice = OrderingChoice("a", (OrderingCandidate("a", 0.2, 0.001, 0.0, 0.0, 3.0, 1.0),), ("b",), 5000)
+    >>> choice = OrderingChoice("a", (OrderingCandidate("a", 0.2, 0.001, 0.0, 0.0, 3.0, 5000, 1.0),), ("b",))
     >>> print(choice)
-    cost on 5000 cases simulated from the model itself, which says nothing about how right the model is:
+    cost on cases simulated from the model itself, which says nothing about how right the model is:
     a: 0.2000 (standard error 0.0010), 3.0 questions, chosen
     not tried for want of time: b
     """
@@ -70,11 +71,10 @@ class OrderingChoice:
     chosen: str
     candidates: tuple[OrderingCandidate, ...]
     skipped: tuple[str, ...] = ()
-    n_cases: int = 0
-    scope: str = "simulated from the model itself, which says nothing about how right the model is"
+    scope: str = "cases simulated from the model itself, which says nothing about how right the model is"
 
     def __str__(self) -> str:
-        lines = [f"cost on {self.n_cases} cases {self.scope}:"]
+        lines = [f"cost on {self.scope}:"]
         for candidate in self.candidates:
             shown = f"{candidate.name}: {candidate.cost:.4f} (standard error {candidate.std_error:.4f}), "
             shown += f"{candidate.n_questions:.1f} questions, "

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, as_generator
+from seqclass._arrays import FloatArray, IntArray, as_generator
 from seqclass._validation import check_integer, check_real
 from seqclass.pomdp.ordering_choice import OrderingCandidate, OrderingChoice
 from seqclass.pomdp.policy import Policy, SolveInfo
@@ -31,10 +31,14 @@ from seqclass.pomdp.solvers.rules.lookahead import Lookahead
 
 #: Tests put their own here.
 _clock = time.perf_counter
-#: A simpler candidate is kept if it costs more by no more than this share, and a standard error.
-_ALIKE = 0.002
+#: A simpler candidate is kept if it costs more by no more than this share, or a standard error.
+_ALIKE = 0.001
 #: Fewest cases that a regression is worth trying on, and questions asked of a case that its work is reckoned for.
 _FEWEST, _ASKED = 300, 12
+#: What the names of orders that are the same for everybody begin with.
+_FIXED = "fixed order"
+#: Share of the cases after which a candidate is left that is above another one by so many standard errors.
+_FIRST, _CLEARLY = 0.2, 4.0
 
 
 class Adaptive(Solver):
@@ -62,7 +66,7 @@ class Adaptive(Solver):
     max_stages : int
         Most questions asked of an instance.
     max_work : float
-        Bound on the numbers that fitting and trying a candidate may compute; one that would take more is fitted to
+        Bound on the products that fitting a candidate may take; one that would take more is fitted to
         fewer cases, and not tried where these would be too few.
     max_seconds : float
         No further candidate is begun after so many seconds.
@@ -88,13 +92,13 @@ class Adaptive(Solver):
         self,
         rules: Sequence[OrderingRule] | None = None,
         *,
-        n_paths: int = 3000,
+        n_paths: int = 1000,
         n_cases: int = 5000,
         n_candidates: int = 4,
         max_rounds: int = 2,
         max_nodes: int = 5000,
         max_stages: int = 100,
-        max_work: float = 3e10,
+        max_work: float = 2e10,
         max_seconds: float = 60.0,
         certificate_paths: int = 10_000,
         random_state: Any = 0,
@@ -151,13 +155,13 @@ class _Tried:
     name: str
     values: RuleValues
     costs: FloatArray
-    n_questions: float
-    seconds: float
+    n_questions: IntArray
+    seconds: float = 0.0
 
     def above(self, other: _Tried) -> tuple[float, float]:
-        """Mean difference in cost and its standard error."""
-        difference = self.costs - other.costs
-        return float(difference.mean()), float(difference.std() / np.sqrt(len(difference)))
+        """Mean difference in cost and its standard error, on the cases that both were tried on."""
+        n = min(len(self.costs), len(other.costs))
+        return mean_and_error(self.costs[:n] - other.costs[:n])
 
 
 class _Search:
@@ -182,7 +186,7 @@ class _Search:
             if better is None:
                 break
             difference, error = better.above(chosen)
-            if difference > -max(error, _ALIKE / 2 * chosen.costs.mean()):
+            if difference > -max(error, _ALIKE * chosen.costs.mean()):
                 break
             chosen = better
         status = "limit" if self.skipped else "converged"
@@ -194,47 +198,70 @@ class _Search:
             yield from ((repr(rule), rule) for rule in self.settings.rules)
             return
         information, saving = ClassInformation(), ExpectedSaving()
-        yield "fixed order by information", greedy_order(self.problem, information, self.cases)
-        yield "fixed order by saving", greedy_order(self.problem, saving, self.cases)
         rules: list[OrderingRule] = [saving, information, EC2()]
         rules += [HiddenInformation()] if self.problem.hidden is not None else []
-        for rule in [*rules, LookaheadSaving(2, self.settings.n_candidates)]:
-            yield repr(rule), rule
+        yield from ((repr(rule), rule) for rule in rules)
+        yield f"{_FIXED} by information", greedy_order(self.problem, information, self.cases)
+        yield f"{_FIXED} by saving", greedy_order(self.problem, saving, self.cases)
+        ahead = LookaheadSaving(2, self.settings.n_candidates)
+        yield repr(ahead), ahead
 
     def _try(self, name: str, rule: OrderingRule) -> _Tried | None:
         settings, started = self.settings, _clock()
-        rows = settings.max_work / (rule.work(self.problem) * min(self.n_stages, _ASKED))
-        n_paths = int(min(settings.n_paths, rows / 2))
+        # each case is followed, and after each question all that its answer may be is looked at
+        work = rule.work(self.problem) * min(self.n_stages, _ASKED) * (1 + self.problem.n_outcomes.mean())
+        n_paths = int(min(settings.n_paths, settings.max_work / work))
         late = started - self.began > settings.max_seconds
         # something has to be tried
         if self.tried and (late or n_paths < min(_FEWEST, settings.n_paths)):
             self.skipped.append(name)
             return None
         values = fitted_values(self.problem, rule, self.n_stages, max(n_paths, 1), self.rng)
-        costs, n_questions = self.cases.costs(RulePolicy(values))
-        self.tried.append(_Tried(name, values, costs, n_questions, _clock() - started))
-        return self.tried[-1]
+        tried = self._compared(_Tried(name, values, np.empty(0), np.empty(0, dtype=np.intp)))
+        tried.seconds = _clock() - started
+        self.tried.append(tried)
+        return tried
+
+    def _compared(self, candidate: _Tried) -> _Tried:
+        """Try a candidate on all cases, or on the first of them only, where it is clearly not the best there."""
+        first = 0
+        for last in sorted({max(2, int(_FIRST * self.settings.n_cases)), self.settings.n_cases}):
+            costs, asked = self.cases.costs(RulePolicy(candidate.values), first, last)
+            candidate.costs = np.append(candidate.costs, costs)
+            candidate.n_questions = np.append(candidate.n_questions, asked)
+            differences = [candidate.above(other) for other in self.tried]
+            if any(difference > _CLEARLY * error for difference, error in differences):
+                break
+            first = last
+        return candidate
 
     def _simplest(self) -> _Tried:
         """First of those that cost no more than the best, but for chance."""
-        best = min(self.tried, key=lambda t: t.costs.mean())
-        for candidate in self.tried:
+        whole = [t for t in self.tried if len(t.costs) == self.settings.n_cases]
+        whole.sort(key=lambda t: not t.name.startswith(_FIXED))  # the same order for everybody is simpler than any rule
+        best = min(whole, key=lambda t: t.costs.mean())
+        for candidate in whole:
             difference, error = candidate.above(best)
-            if difference <= min(error, _ALIKE * best.costs.mean()):
+            if difference <= max(error, _ALIKE * best.costs.mean()):
                 return candidate
         return best
 
     def _report(self, chosen: _Tried) -> OrderingChoice:
-        n = len(chosen.costs)
         candidates = tuple(
             OrderingCandidate(
-                t.name,
-                float(t.costs.mean()),
-                float(t.costs.std() / np.sqrt(n)),
-                *t.above(chosen),
-                t.n_questions,
-                t.seconds,
+                t.name, *mean_and_error(t.costs), *t.above(chosen), float(t.n_questions.mean()), len(t.costs), t.seconds
             )
             for t in self.tried
         )
-        return OrderingChoice(chosen.name, candidates, tuple(self.skipped), n)
+        return OrderingChoice(chosen.name, candidates, tuple(self.skipped))
+
+
+def mean_and_error(values: FloatArray) -> tuple[float, float]:
+    """Mean and its standard error.
+
+    Examples
+    --------
+    >>> mean_and_error(np.array([1.0, 3.0]))
+    (2.0, 1.0)
+    """
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))

@@ -77,7 +77,7 @@ class OrderingRule(BaseEstimator, ABC):  # type: ignore[misc]
         """
 
     def work(self, problem: AcquisitionProblem) -> float:
-        """Numbers that scoring all questions of one instance computes, roughly.
+        """Products that scoring all questions of one instance takes, and what deciding after each costs, roughly.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class OrderingRule(BaseEstimator, ABC):  # type: ignore[misc]
         float
         """
         width = problem.n_classes if problem.hidden is None else len(problem.hidden.classes)
-        return float(problem.n_outcomes.sum()) * width
+        return float(problem.n_outcomes.sum()) * width * (1 + problem.n_decisions)
 
     def scores(self, info: InformationState) -> FloatArray:
         """Score of every question; -inf where it is not open.

@@ -41,12 +41,27 @@ class Cases:
     X: IntArray
     columns: IntArray
 
-    def costs(self, policy: Policy) -> tuple[FloatArray, float]:
-        """Prices paid plus the expected cost of the decision of each case, (n,), and the mean number of questions."""
-        found = acquire(policy, self.X, columns=self.columns)
+    def costs(self, policy: Policy, first: int, last: int) -> tuple[FloatArray, FloatArray]:
+        """What a policy costs in some cases.
+
+        Parameters
+        ----------
+        policy : Policy
+            A policy for their problem.
+        first, last : int
+            Cases ``first..last - 1`` are meant.
+
+        Returns
+        -------
+        cost : ndarray of shape (last - first,)
+            Prices paid plus the expected cost of the decision.
+        n_questions : ndarray of int of shape (last - first,)
+            Number of questions asked.
+        """
+        found = acquire(policy, self.X[first:last], columns=self.columns)
         cost = found.leaf_price + policy.problem.stopping_cost(found.leaf_belief)
         asked = (found.leaf_question >= 0).sum(axis=1)
-        return cost[found.leaf], float(asked[found.leaf].mean())
+        return cost[found.leaf], asked[found.leaf]
 
 
 def simulated_cases(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> Cases:
@@ -64,7 +79,7 @@ def simulated_cases(problem: AcquisitionProblem, n: int, rng: np.random.Generato
     Returns
     -------
     Cases
-        Cases that show the same lie side by side.
+        In random order, so that any of them stand for all.
 
     Examples
     --------
@@ -75,7 +90,7 @@ def simulated_cases(problem: AcquisitionProblem, n: int, rng: np.random.Generato
     """
     *_, last = walk(unlimited(problem).begin(), np.array([float(n)]), everything, SampledAnswers(rng))
     assert last.info.seen is not None  # of a free problem it always is
-    answers = np.repeat(last.info.seen, last.weight.astype(np.int64), axis=0)
+    answers = rng.permutation(np.repeat(last.info.seen, last.weight.astype(np.int64), axis=0))
     shown: list[Any] = []
     for question in range(problem.n_questions):
         bundle = problem.bundle(question)

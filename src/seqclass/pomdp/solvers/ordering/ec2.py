@@ -49,8 +49,7 @@ class EC2(OrderingRule):
                 result[part, places] = separated(belief, table, member)
             else:
                 amplitude = np.sqrt(likelihood) * belief[:, None, None]
-                alike = row_sums(row_sums(amplitude) ** 2 - row_sums(amplitude**2)) / 2
-                result[part, places] = (1 - (belief**2).sum(axis=1, keepdims=True)) / 2 - alike
+                result[part, places] = (1 - row_sums(row_sums(amplitude) ** 2)) / 2
         return result
 
 
@@ -77,14 +76,17 @@ def separated(states: FloatArray, table: FloatArray, member: FloatArray) -> Floa
     """
     shape, amplitude = table.shape[:2], np.sqrt(table.reshape(-1, table.shape[2]))
     result: FloatArray = np.empty((len(states), shape[0]))
-    for part in chunks(len(states), 8.0 * 3 * len(amplitude), CACHE_BYTES):
-        total, within = np.zeros((2, part.stop - part.start, len(amplitude)))
-        for column in member.T:
-            own = np.flatnonzero(column)
-            of_class = states[part][:, own] @ amplitude[:, own].T
-            total += of_class
-            within += of_class**2
-        alike = row_sums((total**2 - within).reshape(-1, *shape)) / 2
-        every = (1 - ((states[part] @ member) ** 2).sum(axis=1, keepdims=True)) / 2
-        result[part] = every - alike
+    several = [own for own in map(np.flatnonzero, member.T) if own.size > 1]
+    alone = np.flatnonzero(member[:, member.sum(axis=0) == 1].any(axis=1))
+    for part in chunks(len(states), 8.0 * 2 * len(amplitude), CACHE_BYTES):
+        # twice the weight of all pairs is one less that of pairs within a class; the same of pairs that answer alike
+        alike = (states[part] @ amplitude.T) ** 2
+        within = (states[part][:, alone] ** 2).sum(axis=1, keepdims=True)
+        for own in several:
+            of_class = states[part][:, own]
+            alike -= (of_class @ amplitude[:, own].T) ** 2
+            within = within + of_class.sum(axis=1, keepdims=True) ** 2
+        # a state answers like itself
+        kept = row_sums(alike.reshape(-1, *shape)) - (states[part][:, alone] ** 2).sum(axis=1, keepdims=True)
+        result[part] = (1 - within - kept) / 2
     return result

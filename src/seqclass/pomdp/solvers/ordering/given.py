@@ -34,10 +34,6 @@ class GivenOrder(OrderingRule):
     def __init__(self, order: Sequence[int]) -> None:
         self.order = order
 
-    def work(self, problem: AcquisitionProblem) -> float:
-        """Numbers that scoring all questions of one instance computes; see `OrderingRule.work`."""
-        return float(problem.n_questions)
-
     def check(self, problem: AcquisitionProblem) -> None:
         """Refuse an order that names a question twice, or one that there is not; see `OrderingRule.check`."""
         order = np.asarray(self.order, dtype=np.intp)

@@ -42,9 +42,8 @@ def greedy_order(
     >>> greedy_order(problem, ClassInformation(), cases)
     GivenOrder(order=[1, 0])
     """
-    n = len(cases.answers)
-    rows = np.arange(n) if n <= n_cases else np.linspace(0, n - 1, n_cases).astype(np.intp)
-    info = unlimited(problem).begin(len(rows))
+    answers = cases.answers[:n_cases]
+    info = unlimited(problem).begin(len(answers))
     order: list[int] = []
     while True:
         left = np.setdiff1d(np.arange(problem.n_questions), order)
@@ -59,4 +58,4 @@ def greedy_order(
         if len(order) >= longest or not some.size:
             return GivenOrder([*order, *left[np.argsort(-score, kind="stable")].tolist()])
         order.append(int(left[score.argmax()]))
-        info = info.asking(order[-1]).update(cases.answers[rows, order[-1]])
+        info = info.asking(order[-1]).update(answers[:, order[-1]])

@@ -51,7 +51,7 @@ class ImprovedRule(OrderingRule):
         self.n_candidates = n_candidates
 
     def work(self, problem: AcquisitionProblem) -> float:
-        """Numbers that scoring all questions of one instance computes, roughly; see `OrderingRule.work`."""
+        """Products that scoring all questions of one instance takes, roughly; see `OrderingRule.work`."""
         return (1 + branches(problem, self.n_candidates + 1)) * self.values.rule.work(problem)
 
     def gains(self, info: InformationState, questions: IntArray) -> FloatArray:

@@ -43,7 +43,7 @@ class LookaheadSaving(OrderingRule):
         self.n_candidates = n_candidates
 
     def work(self, problem: AcquisitionProblem) -> float:
-        """Numbers that scoring all questions of one instance computes, roughly; see `OrderingRule.work`."""
+        """Products that scoring all questions of one instance takes, roughly; see `OrderingRule.work`."""
         return super().work(problem) * branches(problem, self.n_candidates) ** (self.depth - 1)
 
     def gains(self, info: InformationState, questions: IntArray) -> FloatArray:

@@ -12,6 +12,8 @@ from seqclass.pomdp.solvers.ordering.base import OrderingRule, best
 
 #: Up to so many questions the regression knows which of them have been asked.
 _MOST_TOLD = 40
+#: Up to so many classes it knows the belief in each of them.
+_MOST_CLASSES = 10
 _TINY = np.finfo(float).tiny
 
 
@@ -69,6 +71,7 @@ class NextQuestion:
         entropy = -(belief * np.log(belief + _TINY)).sum(axis=1)
         top = np.partition(belief, belief.shape[1] - 2, axis=1)[:, -2:] if belief.shape[1] > 1 else belief
         columns = [stop, self.once, least, self.ahead, entropy, *top.T, np.sqrt(stop)]
+        columns += [*belief.T] if belief.shape[1] <= _MOST_CLASSES else []
         columns += [stop**2, stop * self.ahead, self.ahead**2, entropy**2, stop * entropy, self.ahead * entropy]
         told = np.column_stack(columns)
         if info.seen is None or info.problem.n_questions > _MOST_TOLD:
@@ -154,7 +157,7 @@ class RuleValues:
         -------
         ndarray of shape (n,)
         """
-        value = info.stopping_cost.copy()
+        value: FloatArray = info.stopping_cost.copy()
         if info.stage < self.n_stages:
             rows = np.flatnonzero(~info.settled)
             if rows.size:
@@ -173,4 +176,4 @@ def bounded(cost: FloatArray, following: NextQuestion) -> FloatArray:
     >>> bounded(np.array([0.5]), NextQuestion(ExpectedSaving(), problem.begin()))
     array([0.25])
     """
-    return np.asarray(np.minimum(np.maximum(cost, following.info.least()), following.once))
+    return np.asarray(np.clip(cost, following.info.least(), following.once))
