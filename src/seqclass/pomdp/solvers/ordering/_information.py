@@ -21,6 +21,21 @@ def information(belief: FloatArray, table: FloatArray) -> FloatArray:
     return result
 
 
+def class_information(states: FloatArray, table: FloatArray, member: FloatArray) -> FloatArray:
+    """I(answer; class) of each question, (n, m), where all rows share P(outcome | hidden state), (m, V, d)."""
+    shape, flat = table.shape[:2], table.reshape(-1, table.shape[2])
+    classes = [np.flatnonzero(column) for column in member.T]
+    result: FloatArray = np.empty((len(states), shape[0]))
+    for part in chunks(len(states), 8.0 * 4 * len(flat), CACHE_BYTES):
+        joint = _plogp(states[part][:, classes[0]] @ flat[:, classes[0]].T)
+        for own in classes[1:]:
+            joint += _plogp(states[part][:, own] @ flat[:, own].T)
+        joint -= _plogp(states[part] @ flat.T)
+        known = _plogp(states[part] @ member).sum(axis=1, keepdims=True)
+        result[part] = row_sums(joint.reshape(-1, *shape)) - known
+    return result
+
+
 def information_by_row(belief: FloatArray, likelihood: FloatArray) -> FloatArray:
     """I(answer; class) of each question, (n, m), where each row has its own P(outcome | class), (n, m, V, d)."""
     weight = belief[:, None, None]

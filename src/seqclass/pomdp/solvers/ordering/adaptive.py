@@ -98,7 +98,7 @@ class Adaptive(Solver):
         max_rounds: int = 2,
         max_nodes: int = 5000,
         max_stages: int = 100,
-        max_work: float = 2e10,
+        max_work: float = 6e9,
         max_seconds: float = 60.0,
         certificate_paths: int = 10_000,
         random_state: Any = 0,

@@ -6,8 +6,8 @@ import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.likelihoods import common, likelihood_parts
-from seqclass.pomdp.solvers.ordering._information import information, information_by_row
+from seqclass.pomdp.likelihoods import common, likelihood_parts, together
+from seqclass.pomdp.solvers.ordering._information import class_information, information, information_by_row
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 
 
@@ -29,6 +29,12 @@ class ClassInformation(OrderingRule):
     def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
         """Mutual information in nats; see `OrderingRule.gains`."""
         result: FloatArray = np.empty((len(info), len(questions)))
+        hidden = info.problem.hidden
+        if hidden is not None:
+            states, member = hidden.probability(info), np.eye(info.problem.n_classes)[hidden.classes]
+            for places in together(info.problem, questions):
+                result[:, places] = class_information(states, hidden.likelihoods_of(questions[places]), member)
+            return result
         for part, places, likelihood in likelihood_parts(questions, info, info.problem.n_classes):
             belief, table = info.belief[part], common(likelihood)
             found = information_by_row(belief, likelihood) if table is None else information(belief, table)
