@@ -11,6 +11,7 @@ from seqclass._loading_parts import (
     check_model,
     check_policy,
     check_problem,
+    check_rule_values,
     check_set,
     check_values,
 )
@@ -22,6 +23,7 @@ from seqclass.costs import Prices
 from seqclass.discretize import Discretizer
 from seqclass.persistence import check_when_read, register
 from seqclass.pomdp import (
+    EC2,
     AcquireAll,
     AcquisitionProblem,
     Adaptive,
@@ -32,7 +34,6 @@ from seqclass.pomdp import (
     ClassInformation,
     CorrectedValues,
     DecideNow,
-    EC2,
     ExactValueIteration,
     ExpectedSaving,
     FirstK,
@@ -158,6 +159,7 @@ for _kind, _check in (
     (ValueFunction, check_values),
     (Policy, check_policy),
     (Policy, rehearse),
+    (RuleValues, check_rule_values),
     (SequentialClassifier, check_classifier),
 ):
     check_when_read(_kind, _check)

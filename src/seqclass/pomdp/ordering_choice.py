@@ -16,7 +16,7 @@ class OrderingCandidate:
     cost : float
         Mean of prices paid and the expected cost of the decision, which the model itself expects.
     std_error : float
-        Its standard error.
+        Its standard error; 0 where it was tried on all cases that there are.
     above : float
         By how much the cost is above that of the one that was chosen, on the same cases.
     above_std_error : float
@@ -24,7 +24,7 @@ class OrderingCandidate:
     n_questions : float
         Mean number of questions asked.
     n_cases : int
-        Simulated cases that it was tried on: fewer than others where it was clearly dearer.
+        Cases that it was tried on: fewer than others where it was clearly dearer.
     seconds : float
         Time to fit and try it.
 
@@ -63,7 +63,7 @@ class OrderingChoice:
     --------
     >>> choice = OrderingChoice("a", (OrderingCandidate("a", 0.2, 0.001, 0.0, 0.0, 3.0, 5000, 1.0),), ("b",))
     >>> print(choice)
-    cost on cases simulated from the model itself, which says nothing about how right the model is:
+    cost on cases of the model itself, which says nothing about how right the model is:
     a: 0.2000 (standard error 0.0010), 3.0 questions, chosen
     not tried for want of time: b
     """
@@ -71,7 +71,7 @@ class OrderingChoice:
     chosen: str
     candidates: tuple[OrderingCandidate, ...]
     skipped: tuple[str, ...] = ()
-    scope: str = "cases simulated from the model itself, which says nothing about how right the model is"
+    scope: str = "cases of the model itself, which says nothing about how right the model is"
 
     def __str__(self) -> str:
         lines = [f"cost on {self.scope}:"]

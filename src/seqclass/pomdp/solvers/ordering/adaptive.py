@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray, as_generator
+from seqclass._arrays import FloatArray, as_generator
 from seqclass._validation import check_integer, check_real
 from seqclass.pomdp.ordering_choice import OrderingCandidate, OrderingChoice
 from seqclass.pomdp.policy import Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
-from seqclass.pomdp.solvers.ordering.cases import Cases, simulated_cases
+from seqclass.pomdp.solvers.ordering.cases import Cases, model_cases
 from seqclass.pomdp.solvers.ordering.class_information import ClassInformation
 from seqclass.pomdp.solvers.ordering.ec2 import EC2
 from seqclass.pomdp.solvers.ordering.expected_saving import ExpectedSaving
@@ -56,7 +56,7 @@ class Adaptive(Solver):
     n_paths : int
         Cases that values are fitted to, fewer where a rule is laborious (see ``max_work``).
     n_cases : int
-        Fresh cases that candidates are compared on.
+        Fresh cases that candidates are compared on; all cases, where they are no more.
     n_candidates : int
         Questions that one step of look-ahead tries.
     max_rounds : int
@@ -155,13 +155,13 @@ class _Tried:
     name: str
     values: RuleValues
     costs: FloatArray
-    n_questions: IntArray
+    n_questions: FloatArray
     seconds: float = 0.0
 
-    def above(self, other: _Tried) -> tuple[float, float]:
-        """Mean difference in cost and its standard error, on the cases that both were tried on."""
+    def differs(self, other: _Tried) -> FloatArray:
+        """How much more it costs in the cases that both were tried on."""
         n = min(len(self.costs), len(other.costs))
-        return mean_and_error(self.costs[:n] - other.costs[:n])
+        return self.costs[:n] - other.costs[:n]
 
 
 class _Search:
@@ -172,7 +172,7 @@ class _Search:
         self.n_stages = min(settings.max_stages, problem.n_stages)
         self.rng = as_generator(settings.random_state)
         fresh = np.random.default_rng(self.rng.integers(2**63))
-        self.cases: Cases = simulated_cases(problem, settings.n_cases, fresh)
+        self.cases: Cases = model_cases(problem, settings.n_cases, fresh)
         self.tried: list[_Tried] = []
         self.skipped: list[str] = []
 
@@ -185,8 +185,8 @@ class _Search:
             better = self._try(f"{chosen.name}, improved", rule)
             if better is None:
                 break
-            difference, error = better.above(chosen)
-            if difference > -max(error, _ALIKE * chosen.costs.mean()):
+            difference, error = self._above(better, chosen)
+            if difference > -max(error, _ALIKE * self._cost(chosen)):
                 break
             chosen = better
         status = "limit" if self.skipped else "converged"
@@ -217,7 +217,7 @@ class _Search:
             self.skipped.append(name)
             return None
         values = fitted_values(self.problem, rule, self.n_stages, max(n_paths, 1), self.rng)
-        tried = self._compared(_Tried(name, values, np.empty(0), np.empty(0, dtype=np.intp)))
+        tried = self._compared(_Tried(name, values, np.empty(0), np.empty(0)))
         tried.seconds = _clock() - started
         self.tried.append(tried)
         return tried
@@ -225,11 +225,12 @@ class _Search:
     def _compared(self, candidate: _Tried) -> _Tried:
         """Try a candidate on all cases, or on the first of them only, where it is clearly not the best there."""
         first = 0
-        for last in sorted({max(2, int(_FIRST * self.settings.n_cases)), self.settings.n_cases}):
+        n = len(self.cases.answers)
+        for last in [n] if self.cases.exact else sorted({max(2, int(_FIRST * n)), n}):
             costs, asked = self.cases.costs(RulePolicy(candidate.values), first, last)
             candidate.costs = np.append(candidate.costs, costs)
             candidate.n_questions = np.append(candidate.n_questions, asked)
-            differences = [candidate.above(other) for other in self.tried]
+            differences = [self._above(candidate, other) for other in self.tried]
             if any(difference > _CLEARLY * error for difference, error in differences):
                 break
             first = last
@@ -237,31 +238,31 @@ class _Search:
 
     def _simplest(self) -> _Tried:
         """First of those that cost no more than the best, but for chance."""
-        whole = [t for t in self.tried if len(t.costs) == self.settings.n_cases]
+        whole = [t for t in self.tried if len(t.costs) == len(self.cases.answers)]
         whole.sort(key=lambda t: not t.name.startswith(_FIXED))  # the same order for everybody is simpler than any rule
-        best = min(whole, key=lambda t: t.costs.mean())
+        best = min(whole, key=self._cost)
         for candidate in whole:
-            difference, error = candidate.above(best)
-            if difference <= max(error, _ALIKE * best.costs.mean()):
+            difference, error = self._above(candidate, best)
+            if difference <= max(error, _ALIKE * self._cost(best)):
                 return candidate
         return best
 
     def _report(self, chosen: _Tried) -> OrderingChoice:
         candidates = tuple(
             OrderingCandidate(
-                t.name, *mean_and_error(t.costs), *t.above(chosen), float(t.n_questions.mean()), len(t.costs), t.seconds
+                t.name,
+                *self.cases.mean_and_error(t.costs),
+                *self._above(t, chosen),
+                self.cases.mean_and_error(t.n_questions)[0],
+                len(t.costs),
+                t.seconds,
             )
             for t in self.tried
         )
         return OrderingChoice(chosen.name, candidates, tuple(self.skipped))
 
+    def _cost(self, tried: _Tried) -> float:
+        return self.cases.mean_and_error(tried.costs)[0]
 
-def mean_and_error(values: FloatArray) -> tuple[float, float]:
-    """Mean and its standard error.
-
-    Examples
-    --------
-    >>> mean_and_error(np.array([1.0, 3.0]))
-    (2.0, 1.0)
-    """
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
+    def _above(self, one: _Tried, other: _Tried) -> tuple[float, float]:
+        return self.cases.mean_and_error(one.differs(other))

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from seqclass._arrays import FloatArray, IntArray
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import AcquisitionProblem
 
@@ -110,7 +110,7 @@ class OrderingRule(BaseEstimator, ABC):  # type: ignore[misc]
             score = self.gains(info, questions)
             if self.per_price:
                 # a free question is not worth infinitely much: one that promises nothing comes last
-                score = score / np.maximum(info.prices[:, questions], problem.tie)
+                score = score / np.maximum(info.prices[:, questions], smallest_price(problem))
             result[:, questions] = np.where(info.open[:, questions], score, -np.inf)
         return result
 
@@ -128,6 +128,18 @@ class OrderingRule(BaseEstimator, ABC):  # type: ignore[misc]
             -1 where nothing is open, or nothing that the rule would ask.
         """
         return best(self.scores(info))
+
+
+def smallest_price(problem: AcquisitionProblem) -> float:
+    """What a question for nothing counts as costing, so that gains can be divided by it.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import TableProblem
+    >>> smallest_price(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.0, free=True))
+    1e-12
+    """
+    return TIE * float(problem.decision_costs.max() or 1.0)
 
 
 def best(scores: FloatArray) -> IntArray:

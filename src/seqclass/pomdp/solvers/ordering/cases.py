@@ -1,4 +1,4 @@
-"""Cases drawn from a problem's own model, with all their answers: every policy is tried on the same ones."""
+"""Cases of a problem's own model, with all their answers: every policy is tried on the same ones."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass.pomdp.along import everything
-from seqclass.pomdp.answers import SampledAnswers
+from seqclass.pomdp.answers import Answers, SampledAnswers
 from seqclass.pomdp.execution.acquisition import acquire
 from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.walk import walk
+from seqclass.pomdp.walk import ALL, walk
 
 
 @dataclass(frozen=True)
 class Cases:
-    """Simulated cases.
+    """Cases, simulated or all that there are.
 
     Attributes
     ----------
@@ -28,18 +28,41 @@ class Cases:
         Outcome of every feature that a question shows.
     columns : ndarray of int
         Column of each feature; -1 for features that no question shows.
+    weight : ndarray of shape (n,)
+        Share of all cases that each stands for.
+    exact : bool
+        Whether these are all.
 
     Examples
     --------
     >>> from seqclass.pomdp import TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
-    >>> simulated_cases(problem, 10, np.random.default_rng(0)).X.shape
-    (10, 1)
+    >>> model_cases(problem, 10, np.random.default_rng(0)).weight
+    array([0.55, 0.45])
     """
 
     answers: IntArray
     X: IntArray
     columns: IntArray
+    weight: FloatArray
+    exact: bool
+
+    def mean_and_error(self, values: FloatArray) -> tuple[float, float]:
+        """Mean over the first cases and its standard error, which is 0 where these are all.
+
+        Parameters
+        ----------
+        values : ndarray of shape (m,)
+            One for each of the first ``m`` cases.
+
+        Returns
+        -------
+        mean : float
+        std_error : float
+        """
+        if self.exact:
+            return float(self.weight[: len(values)] @ values), 0.0
+        return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
 
     def costs(self, policy: Policy, first: int, last: int) -> tuple[FloatArray, FloatArray]:
         """What a policy costs in some cases.
@@ -64,42 +87,50 @@ class Cases:
         return cost[found.leaf], asked[found.leaf]
 
 
-def simulated_cases(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> Cases:
-    """Draw cases from a problem's own model.
+def model_cases(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> Cases:
+    """Cases of a problem's own model: all, where they are few, else drawn at random.
 
     Parameters
     ----------
     problem : AcquisitionProblem
         A problem in which any question may come next.
     n : int
-        How many.
+        How many at most.
     rng : numpy.random.Generator
         Source of randomness.
 
     Returns
     -------
     Cases
-        In random order, so that any of them stand for all.
+        In random order, so that the first ones stand for all.
 
     Examples
     --------
     >>> from seqclass.pomdp import TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
-    >>> simulated_cases(problem, 4, np.random.default_rng(0)).answers.shape
-    (4, 1)
+    >>> [model_cases(problem, n, np.random.default_rng(0)).exact for n in (1, 10)]
+    [False, True]
     """
-    *_, last = walk(unlimited(problem).begin(), np.array([float(n)]), everything, SampledAnswers(rng))
+    start = unlimited(problem).begin()
+    exact = not problem.samples and float(np.prod(problem.n_outcomes.astype(np.float64))) <= n
+    answers: Answers = ALL if exact else SampledAnswers(rng)
+    *_, last = walk(start, np.array([1.0 if exact else float(n)]), everything, answers)
     assert last.info.seen is not None  # of a free problem it always is
-    answers = rng.permutation(np.repeat(last.info.seen, last.weight.astype(np.int64), axis=0))
+    rows = (
+        np.arange(len(last.weight)) if exact else np.repeat(np.arange(len(last.weight)), last.weight.astype(np.int64))
+    )
+    rows = rng.permutation(rows)
+    given = last.info.seen[rows]
     shown: list[Any] = []
     for question in range(problem.n_questions):
         bundle = problem.bundle(question)
-        codes = answers[:, question]
+        codes = given[:, question]
         shown.append(codes[:, None] if bundle is None else bundle.decode(codes))
     features = [int(f) for question in range(problem.n_questions) for f in problem.members(question)]
     columns = np.full(max(features, default=-1) + 1, -1)
     columns[features] = np.arange(len(features))
-    return Cases(answers, np.concatenate([*shown, np.empty((n, 0), dtype=answers.dtype)], axis=1), columns)
+    X = np.concatenate([*shown, np.empty((len(given), 0), dtype=given.dtype)], axis=1)
+    return Cases(given, X, columns, last.weight[rows] if exact else np.full(n, 1 / n), exact)
 
 
 def unlimited(problem: AcquisitionProblem) -> AcquisitionProblem:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.solvers.ordering.base import OrderingRule
+from seqclass.pomdp.solvers.ordering.base import OrderingRule, smallest_price
 from seqclass.pomdp.solvers.ordering.cases import Cases, unlimited
 from seqclass.pomdp.solvers.ordering.given import GivenOrder
 
@@ -22,7 +22,7 @@ def greedy_order(
     rule : OrderingRule
         Says what a question promises.
     cases : Cases
-        Simulated cases.
+        Cases of the model.
     n_cases : int
         Cases to average over.
     longest : int
@@ -35,14 +35,14 @@ def greedy_order(
     Examples
     --------
     >>> from seqclass.pomdp import ClassInformation, TableProblem
-    >>> from seqclass.pomdp.solvers.ordering.cases import simulated_cases
+    >>> from seqclass.pomdp.solvers.ordering.cases import model_cases
     >>> sensors = np.array([[[0.6, 0.4], [0.4, 0.6]], [[0.9, 0.2], [0.1, 0.8]]])
     >>> problem = TableProblem([0.5, 0.5], sensors, prices=0.1, free=True)
-    >>> cases = simulated_cases(problem, 100, np.random.default_rng(0))
+    >>> cases = model_cases(problem, 100, np.random.default_rng(0))
     >>> greedy_order(problem, ClassInformation(), cases)
     GivenOrder(order=[1, 0])
     """
-    answers = cases.answers[:n_cases]
+    answers, weight = cases.answers[:n_cases], cases.weight[:n_cases]
     info = unlimited(problem).begin(len(answers))
     order: list[int] = []
     while True:
@@ -51,10 +51,11 @@ def greedy_order(
             return GivenOrder(order)
         # where stopping is optimal for certain nothing is asked any more, whatever it promises
         some = np.flatnonzero(~info.settled)
-        part = info[some] if some.size else info
-        promised = rule.gains(part, left).mean(axis=0)
-        price = np.broadcast_to(part.prices, (len(part), problem.n_questions))[:, left].mean(axis=0)
-        score = promised / np.maximum(price, problem.tie)
+        part, share = (info[some], weight[some]) if some.size else (info, weight)
+        share = share / share.sum()
+        promised = share @ rule.gains(part, left)
+        price = share @ np.broadcast_to(part.prices, (len(part), problem.n_questions))[:, left]
+        score = promised / np.maximum(price, smallest_price(problem))
         if len(order) >= longest or not some.size:
             return GivenOrder([*order, *left[np.argsort(-score, kind="stable")].tolist()])
         order.append(int(left[score.argmax()]))

@@ -52,7 +52,7 @@ class RulePolicy(Policy):
         rows = np.flatnonzero(~info.settled)
         if rows.size:
             asked, cost = self._of_parts(info, rows)
-            on = cost < info.stopping_cost[rows] - self.problem.tie
+            on = cost < info.to_beat[rows]
             question[rows[on]] = asked[on]
         return question
 
