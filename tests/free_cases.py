@@ -10,7 +10,7 @@ import numpy as np
 from seqclass._staging import acquisition_problem
 from seqclass.bn import NaiveBayes, TreeNetwork
 from seqclass.costs import Prices
-from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy
+from seqclass.pomdp import DECIDE, AcquisitionProblem, Bundle, MixtureProblem, Policy
 
 #: What each feature showed, None where it was not seen.
 Seen = tuple[Any, ...]
@@ -191,3 +191,44 @@ def _tree(rng: np.random.Generator, sizes: list[int], prior: Any) -> tuple[Any, 
         aligned = table.swapaxes(0, 1) if above else table  # the parent comes before the child
         joint = joint * aligned.reshape(axes)
     return TreeNetwork.from_cpds(np.arange(n_classes), prior, parents, cpds), joint
+
+
+def mixture_case(seed: int, *, most: int = 5) -> FreeCase:
+    """2 or 3 classes of 1 to 3 hidden states each, prices that differ; every third has groups, every third a bundle."""
+    rng = np.random.default_rng([seed, 2])
+    n_classes, n = int(rng.integers(2, 4)), int(rng.integers(3, most + 1))
+    hidden_class = np.repeat(np.arange(n_classes), rng.integers(1, 4, n_classes))
+    weights = rng.dirichlet(np.full(hidden_class.size, 3.0))
+    sizes = rng.integers(2, 4, n).tolist()
+    tables = [rng.dirichlet(np.full(size, 0.4), size=hidden_class.size).T for size in sizes]
+    by_state = np.asarray(weights) * np.ones([*sizes, 1])
+    for feature, table in enumerate(tables):
+        shape = [1] * (n + 1)
+        shape[feature], shape[-1] = table.shape
+        by_state = by_state * table.reshape(shape)
+    joint = np.stack([by_state[..., hidden_class == c].sum(axis=-1) for c in range(n_classes)], axis=-1)
+    questions, bundles = [[f] for f in range(n)], None
+    if seed % 3 == 0:
+        first, second = tables.pop(0), tables.pop(0)
+        tables.insert(0, (first[:, None] * second[None]).reshape(-1, hidden_class.size))
+        questions = [[0, 1], *questions[2:]]
+        bundles = [Bundle([0, 1], sizes[:2]), *[None] * (n - 2)]
+    full = rng.uniform(0.005, 0.08, len(questions))
+    groups = rng.integers(-1, 2, len(questions)) if seed % 3 == 1 else np.full(len(questions), -1)
+    discounted = np.where(groups >= 0, full * rng.uniform(0.2, 1.0, len(full)), full)
+    costs = rng.uniform(0.3, 1.0, (n_classes, n_classes)) * (1 - np.eye(n_classes))
+    problem = MixtureProblem(
+        weights,
+        hidden_class,
+        tables,
+        discounted,
+        costs,
+        features=[members[0] for members in questions],
+        groups=groups,
+        full_prices=full,
+        free=True,
+        bundles=bundles,
+    )
+    return FreeCase(
+        joint, questions, full.tolist(), discounted.tolist(), groups.tolist(), costs, problem, (weights, by_state)
+    )

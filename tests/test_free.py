@@ -35,6 +35,7 @@ from seqclass.pomdp import (
     write_pomdp,
 )
 from seqclass.pomdp.answers import PlannedAnswers
+from seqclass.pomdp.bounds.optimum import distinct
 from seqclass.pomdp.solvers.rules.lookahead import lookahead_costs
 
 
@@ -331,6 +332,14 @@ def test_a_policy_that_asks_what_is_not_open_is_refused():
         evaluate(problem, FunctionPolicy(problem, lambda info: info.belief[:, 0] > 0.5))
     with pytest.raises(ValueError, match="say which"):
         problem.begin().price  # noqa: B018
+
+
+def test_histories_that_all_differ_keep_their_order():
+    info = free_case(2).problem.begin(2).asking(0).update(np.array([1, 0]))
+    kept, place = distinct(info, np.zeros(2, dtype=int))
+    assert (kept.tolist(), place.tolist()) == ([0, 1], [0, 1])
+    kept, place = distinct(info[np.array([0, 1, 0])], np.zeros(3, dtype=int))
+    np.testing.assert_array_equal(kept[place][[0, 2]], kept[place][0])
 
 
 def test_certificates_bracket_the_optimum_over_all_orders():

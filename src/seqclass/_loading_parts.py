@@ -16,13 +16,19 @@ from seqclass.pomdp import (
     AlphaSet,
     AlphaVectors,
     GridValues,
+    ImprovedRule,
     InterpolatedValues,
     LinearThresholdPolicy,
     LookaheadPolicy,
+    MixtureProblem,
+    OrderingChoice,
+    OrderingRule,
     Policy,
     ProjectedValues,
     RandomisedPolicy,
     RepricedPolicy,
+    RulePolicy,
+    RuleValues,
     SolveInfo,
     TableProblem,
 )
@@ -100,6 +106,17 @@ def check_problem(problem: AcquisitionProblem) -> None:
         _check_tables(problem)
     elif isinstance(problem, ModelProblem):
         _check_model_problem(problem)
+    elif isinstance(problem, MixtureProblem):
+        _check_mixture(problem)
+
+
+def _check_mixture(problem: MixtureProblem) -> None:
+    states = problem.hidden_class
+    tables = numbers(problem.likelihoods, "likelihoods", problem.n_questions, None, len(states))
+    again = MixtureProblem(problem.prior[states] * problem.hidden_prior, states, tables, 0.0)
+    need(np.array_equal(problem.member, again.member), "member is not that of hidden_class")
+    need(np.allclose(problem.prior, again.prior), "hidden_prior is wrong")
+    need(bool((problem.n_outcomes <= tables.shape[1]).all()), "likelihoods have other outcomes")
 
 
 def _check_tables(problem: TableProblem) -> None:
@@ -246,6 +263,21 @@ def _n_contexts(values: ValueFunction, stage: int) -> int:
     return 1 if tables is None else tables.n_contexts(stage)
 
 
+def check_rule_values(values: RuleValues) -> None:
+    """Check the cost of going on along an ordering rule."""
+    n_stages = whole(values.n_stages, "n_stages", 0)
+    need(isinstance(values.problem, AcquisitionProblem) and values.problem.free, "values are of another problem")
+    need(isinstance(values.rule, OrderingRule), "values are of no rule")
+    need(type(values.weights) is list and len(values.weights) == n_stages, "weights are of other stages")
+    for weights in values.weights:
+        if weights is not None:
+            numbers(weights, "weights", None)
+    if isinstance(values.rule, ImprovedRule):
+        whole(values.rule.n_candidates, "n_candidates", 1)
+        inner = values.rule.values
+        need(isinstance(inner, RuleValues) and inner.problem is values.problem, "a rule is improved on other values")
+
+
 def check_policy(policy: Policy) -> None:
     """Check a policy."""
     problem, info = policy.problem, policy.info
@@ -254,10 +286,16 @@ def check_policy(policy: Policy) -> None:
     need(isinstance(info, SolveInfo) and type(info.status) is str, "info is none of a solver")
     for name in ("upper", "lower", "gap", "confidence", "seconds", "certify_seconds", "n_stages", "size"):
         need(isinstance(getattr(info, name), (float, int)), f"{name} is no number")
+    need(info.ordering is None or isinstance(info.ordering, OrderingChoice), "nothing was chosen")
     if isinstance(policy, LookaheadPolicy):
         values = policy.values
         need(isinstance(values, ValueFunction) and values.n_stages == n_stages, "values are of other stages")
         need(values.problem is problem, "values are of another problem")
+    elif isinstance(policy, RulePolicy):
+        need(
+            isinstance(policy.values, RuleValues) and policy.values.problem is problem, "values are of another problem"
+        )
+        need(policy.values.n_stages == n_stages, "values are of other stages")
     elif isinstance(policy, LinearThresholdPolicy):
         numbers(policy.thresholds, "thresholds", n_stages, problem.n_decisions, problem.n_classes)
     elif isinstance(policy, RepricedPolicy):

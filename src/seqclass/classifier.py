@@ -40,7 +40,8 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Model of what features show given the class; None: `seqclass.bn.NaiveBayes`.
     solver : Solver or None
         Method that finds the stopping rule; None: `GridValueIteration` for two or three classes, `Perseus` beyond,
-        two steps of look-ahead for a model without tables.
+        two steps of look-ahead for a model without tables, `seqclass.pomdp.Adaptive` with
+        ``order="adaptive"``.
     discretizer : transformer, "precomputed" or None
         Transformer to non-negative integers. None cuts every numeric column into bins, as
         ``seqclass.discretize.Discretizer()`` does; ``"precomputed"``: ``X`` holds outcomes already. Categorical columns
@@ -91,6 +92,8 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         The stopping rule; ``policy_.info`` has its status and certificate.
     order_ : ndarray of int
         Columns of ``X`` in the order they would be asked for, as far as the policy's horizon.
+    ordering_ : OrderingChoice or None
+        With ``order="adaptive"``: the ordering rules that were tried, what each cost, and which was chosen.
     support_ : ndarray of int
         Columns of ``X`` that the selector kept: those of the features of `model_` and `problem_`.
     coder_ : OutcomeCoder
@@ -401,6 +404,7 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             self.policy_ = solve_for_budget(self.problem_, self.target_cost, solver, random_state=self.random_state)
         self.timings_["certify"] = self.policy_.info.certify_seconds
         self.order_ = self.support_[self._asked()]
+        self.ordering_ = self.policy_.info.ordering
 
     def _asked(self) -> IntArray:
         """Features of the model that may be asked for, in order."""

@@ -15,7 +15,10 @@ from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.execution.acquisition import Acquisition, acquire
 from seqclass.pomdp.execution.evaluation import Evaluation, evaluate
 from seqclass.pomdp.files import read_policy, write_pomdp, write_pomdpx
+from seqclass.pomdp.hidden import Hidden
 from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.mixture_problem import MixtureProblem
+from seqclass.pomdp.ordering_choice import OrderingCandidate, OrderingChoice
 from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LookaheadPolicy, Policy, SolveInfo, SolveStep
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.repricing import RepricedPolicy, scale_prices
@@ -28,6 +31,17 @@ from seqclass.pomdp.solvers.exact.free_order import ExactFreeOrder
 from seqclass.pomdp.solvers.exact.solver import ExactValueIteration
 from seqclass.pomdp.solvers.grid import GridValueIteration
 from seqclass.pomdp.solvers.grid_program import GridValues
+from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
+from seqclass.pomdp.solvers.ordering.base import OrderingRule
+from seqclass.pomdp.solvers.ordering.class_information import ClassInformation
+from seqclass.pomdp.solvers.ordering.ec2 import EC2
+from seqclass.pomdp.solvers.ordering.expected_saving import ExpectedSaving
+from seqclass.pomdp.solvers.ordering.given import GivenOrder
+from seqclass.pomdp.solvers.ordering.hidden_information import HiddenInformation
+from seqclass.pomdp.solvers.ordering.improvement import ImprovedRule
+from seqclass.pomdp.solvers.ordering.lookahead import LookaheadSaving
+from seqclass.pomdp.solvers.ordering.policy import RulePolicy
+from seqclass.pomdp.solvers.ordering.values import RuleValues
 from seqclass.pomdp.solvers.perseus import Perseus
 from seqclass.pomdp.solvers.rules.fixed import AcquireAll, DecideNow, FirstK, PosteriorThreshold
 from seqclass.pomdp.solvers.rules.lookahead import Lookahead
@@ -42,31 +56,44 @@ from seqclass.pomdp.values import ProjectedValues, StoppingValue, ValueFunction
 
 __all__ = [
     "DECIDE",
+    "EC2",
     "AcquireAll",
     "Acquisition",
     "AcquisitionProblem",
+    "Adaptive",
     "AlphaSet",
     "AlphaVectors",
     "BoundedLookaheadPolicy",
     "Bundle",
     "Certificate",
+    "ClassInformation",
     "CorrectedValues",
     "CostFrontier",
     "DecideNow",
     "Evaluation",
     "ExactFreeOrder",
     "ExactValueIteration",
+    "ExpectedSaving",
     "FirstK",
     "FunctionPolicy",
+    "GivenOrder",
     "GridValueIteration",
     "GridValues",
+    "Hidden",
+    "HiddenInformation",
+    "ImprovedRule",
     "InformationState",
     "InterpolatedValues",
     "LinearThresholdPolicy",
     "LinearThresholdSPSA",
     "Lookahead",
     "LookaheadPolicy",
+    "LookaheadSaving",
     "LowerBound",
+    "MixtureProblem",
+    "OrderingCandidate",
+    "OrderingChoice",
+    "OrderingRule",
     "Perseus",
     "Policy",
     "PomdpPyModels",
@@ -77,6 +104,8 @@ __all__ = [
     "ProjectedValues",
     "RandomisedPolicy",
     "RepricedPolicy",
+    "RulePolicy",
+    "RuleValues",
     "SharedVectors",
     "SolveInfo",
     "SolveStep",

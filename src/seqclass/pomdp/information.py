@@ -227,6 +227,17 @@ class InformationState:
         """What going on must stay below, (n,): the cost of stopping, less a tie."""
         return self.stopping_cost * (1 - TIE)
 
+    @cached_property
+    def costs_once(self) -> FloatArray:
+        """Cost of asking each question and deciding after it, its price included, (n, n_questions); inf if not open."""
+        problem = self.problem
+        costs: FloatArray = np.full((len(self), problem.n_questions), np.inf)
+        asked = np.flatnonzero(self.open.any(axis=0))
+        if asked.size:
+            prices = np.broadcast_to(self.prices, costs.shape)[:, asked]
+            costs[:, asked] = np.where(self.open[:, asked], prices + problem.costs_after(asked, self), np.inf)
+        return costs
+
     def least(self, multiplier: FloatArray | float = 1.0) -> FloatArray:
         """No way of going on costs less: one more price, then the class is known; inf where nothing is open.
 

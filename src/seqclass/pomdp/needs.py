@@ -5,7 +5,7 @@ from __future__ import annotations
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.tables import Tables
 
-_FREE = "Lookahead(depth=2)"
+_FREE = "Adaptive or Lookahead"
 
 
 def needed_order(problem: AcquisitionProblem, who: str, instead: str = _FREE) -> None:
@@ -33,7 +33,7 @@ def needed_order(problem: AcquisitionProblem, who: str, instead: str = _FREE) ->
     >>> needed_order(problem, "Perseus")
     Traceback (most recent call last):
         ...
-    ValueError: Perseus needs a fixed order of questions, and here any may come next; use Lookahead(depth=2).
+    ValueError: Perseus needs a fixed order of questions, and here any may come next; use Adaptive or Lookahead.
     """
     if problem.free:
         raise ValueError(f"{who} needs a fixed order of questions, and here any may come next; use {instead}.")

@@ -13,6 +13,7 @@ import numpy as np
 from seqclass._arrays import FloatArray, IntArray, chunks, row_sums
 from seqclass._messages import shown
 from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.ordering_choice import OrderingChoice
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.values import ValueFunction
 
@@ -93,6 +94,8 @@ class SolveInfo:
     scope : str
         Which policies `lower` is about: ``"order"``, those that ask in this order; ``"all orders"``, whatever they ask
         next.
+    ordering : OrderingChoice or None
+        What was tried and chosen, of a solver that chooses an adaptive order.
 
     Examples
     --------
@@ -112,6 +115,7 @@ class SolveInfo:
     certify_seconds: float = 0.0
     trace: tuple[SolveStep, ...] = ()
     scope: str = "order"
+    ordering: OrderingChoice | None = None
 
     @property
     def advice(self) -> str:

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks, lower_envelope, row_sums, smallest_int
+from seqclass._arrays import BoolArray, FloatArray, IntArray, lower_envelope, row_sums, smallest_int
 from seqclass._validation import check_costs, check_distribution, check_integer, check_real
 from seqclass.pomdp.bundles import Bundle
+from seqclass.pomdp.hidden import Hidden
 from seqclass.pomdp.information import OPEN, TIE, InformationState
+from seqclass.pomdp.likelihoods import likelihood_parts
 from seqclass.pomdp.tables import Tables
 
 #: What sums up to a budget but for rounding is within it.
@@ -247,17 +249,9 @@ class AcquisitionProblem(ABC):
         """
         vectors = self.decision_costs.T if vectors is None else vectors
         cost = np.empty((len(info), len(questions)))
-        whole = np.array([self.bundle(q) is not None for q in questions.tolist()], dtype=bool)
-        # bundles have many outcomes, for which the other questions need not make room
-        for places in [np.flatnonzero(~whole), *np.flatnonzero(whole)[:, None]]:
-            if not places.size:
-                continue
-            asked = questions[places]
-            widest = float(self.n_outcomes[asked].max())
-            for part in chunks(len(info), 8.0 * 3 * len(asked) * widest * max(self.n_classes, len(vectors))):
-                some = info[np.arange(len(info))[part]]
-                joint = self.likelihoods_of(asked, some.state) * some.belief[:, None, None]
-                cost[part, places] = row_sums(lower_envelope(joint, vectors))
+        for part, places, likelihood in likelihood_parts(questions, info, len(vectors)):
+            joint = likelihood * info.belief[part, None, None]
+            cost[part, places] = row_sums(lower_envelope(joint, vectors))
         return cost
 
     def rest(self, stage: int) -> FloatArray:
@@ -275,6 +269,11 @@ class AcquisitionProblem(ABC):
 
         None where what was seen before matters as well, or outcomes are too many.
         """
+        return None
+
+    @property
+    def hidden(self) -> Hidden | None:
+        """Hidden states beside the class, given which answers are independent; None where there are none."""
         return None
 
     def projection(self, max_contexts: int) -> AcquisitionProblem | None:

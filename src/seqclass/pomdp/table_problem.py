@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import FloatArray, IntArray, chunks, row_sums
+from seqclass._arrays import FloatArray, IntArray
 from seqclass._validation import check_finite
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.likelihoods import padded, table_costs
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.tables import ContextTables, OneContext, Tables
-
-#: Products of beliefs and likelihoods are computed in pieces of this size, so that they stay in the cache.
-_SCORE_BYTES = 2**21
 
 
 class TableProblem(AcquisitionProblem):
@@ -146,19 +144,7 @@ class TableProblem(AcquisitionProblem):
         """Expected stopping cost after each of some questions, by matrix products; see `AcquisitionProblem`."""
         if self.transitions is not None:
             return super().costs_after(questions, info, vectors)
-        table = self._padded[questions]
-        shape = table.shape[:2]
-        flat = table.reshape(-1, self.n_classes)
-        cost = np.empty((len(info), len(questions)))
-        for part in chunks(len(info), 8.0 * 3 * len(flat), _SCORE_BYTES):
-            # the successors' costs of one decision are one product of beliefs and weighted likelihoods
-            best: FloatArray | None = None
-            for vector in self.decision_costs.T if vectors is None else vectors:
-                spent = info.belief[part] @ (flat * vector).T
-                best = spent if best is None else np.minimum(best, spent, out=best)
-            assert best is not None  # there is a decision
-            cost[part] = row_sums(best.reshape(-1, *shape))
-        return cost
+        return table_costs(info.belief, self._padded[questions], self.decision_costs.T if vectors is None else vectors)
 
     def advance(self, question: int, state: Any, outcome: IntArray) -> IntArray:
         """Context of the next stage."""
@@ -170,12 +156,7 @@ class TableProblem(AcquisitionProblem):
     @cached_property
     def _padded(self) -> FloatArray:
         """Likelihoods as one array (n_questions, V, n_classes), zero beyond a question's own outcomes."""
-        if isinstance(self.likelihoods, np.ndarray):
-            return self.likelihoods
-        padded = np.zeros((self.n_questions, int(self.n_outcomes.max(initial=1)), self.n_classes))
-        for row, table in zip(padded, self.likelihoods):
-            row[: len(table)] = table
-        return padded
+        return padded(self.likelihoods, self.n_outcomes)
 
     def _by_question(self) -> list[str]:
         names = [*super()._by_question(), "likelihoods"]
@@ -210,8 +191,8 @@ class TableProblem(AcquisitionProblem):
             if self.transitions is not None:
                 raise ValueError("transitions need likelihoods as a sequence, one table a stage.")
             if self.n_questions:
-                _check_table(tables, "likelihoods")
-                _check_padding(tables, self.n_outcomes)
+                check_table(tables, "likelihoods")
+                check_padding(tables, self.n_outcomes)
             return
         for stage, table in enumerate(tables):
             contexts = 2 if self.transitions is None else 3
@@ -220,7 +201,7 @@ class TableProblem(AcquisitionProblem):
                     f"likelihoods[{stage}] must end in shape {(self.n_outcomes[stage], self.n_classes)} and have "
                     f"{contexts} dimensions, got {table.shape}."
                 )
-            _check_table(table, f"likelihoods[{stage}]")
+            check_table(table, f"likelihoods[{stage}]")
         self._check_transitions()
 
     def _check_transitions(self) -> None:
@@ -249,7 +230,13 @@ def _tables(values: Sequence[npt.ArrayLike]) -> list[FloatArray]:
     return tables
 
 
-def _check_padding(tables: FloatArray, n_outcomes: IntArray) -> None:
+def check_padding(tables: FloatArray, n_outcomes: IntArray) -> None:
+    """Refuse tables that are not zero beyond a question's own outcomes.
+
+    Examples
+    --------
+    >>> check_padding(np.ones((1, 2, 2)) / 2, np.array([2]))
+    """
     width = tables.shape[1]
     if n_outcomes.max() > width:
         raise ValueError(f"n_outcomes must be at most {width}, the rows of likelihoods, got {n_outcomes.max()}.")
@@ -259,7 +246,13 @@ def _check_padding(tables: FloatArray, n_outcomes: IntArray) -> None:
         raise ValueError(f"likelihoods[{stage}] must be zero beyond its n_outcomes={n_outcomes[stage]}.")
 
 
-def _check_table(table: FloatArray, name: str) -> None:
+def check_table(table: FloatArray, name: str) -> None:
+    """Refuse a table that is no distribution over outcomes, the last axis but one.
+
+    Examples
+    --------
+    >>> check_table(np.eye(2), "likelihoods")
+    """
     if not np.isfinite(table).all() or table.min() < 0:
         raise ValueError(f"{name} must hold probabilities; it has negative or non-finite entries.")
     if np.abs(table.sum(axis=-2) - 1).max() > 1e-6:

@@ -7,6 +7,7 @@ from typing import Any
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.correlated.solver import ProjectedValueIteration, table_solver
+from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
 from seqclass.pomdp.solvers.rules.lookahead import Lookahead
 
 
@@ -14,7 +15,7 @@ def default_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver
     """Solver for a problem of this kind.
 
     With tables a grid for at most three classes and `Perseus` beyond; without, `ProjectedValueIteration` where the
-    problem has a projection, else look-ahead of two features. In a free problem look-ahead of two questions.
+    problem has a projection, else look-ahead of two features. In a free problem `Adaptive`.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ def default_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver
     GridValueIteration()
     """
     if problem.free:
-        return Lookahead(2, random_state=random_state)
+        return Adaptive(random_state=random_state)
     if problem.tables is not None:
         return table_solver(problem, random_state)
     if problem.projection(1) is not None:

@@ -1,0 +1,43 @@
+"""Hidden states beside the class, given which the answers are independent of one another."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from seqclass._arrays import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from seqclass.pomdp.information import InformationState
+
+
+class Hidden(ABC):
+    """The hidden states of a problem: each belongs to a class, and given it the answers are independent.
+
+    What is known of a class alone may hide what is known of its states: a question that says nothing about the class
+    may say which other question does. Ordering rules look here for it.
+
+    Attributes
+    ----------
+    classes : ndarray of int of shape (n_hidden,)
+        Class of each hidden state.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import MixtureProblem
+    >>> tables = np.array([[[1.0, 0.0, 0.5], [0.0, 1.0, 0.5]]])  # a question, its two outcomes, three hidden states
+    >>> problem = MixtureProblem([0.25, 0.25, 0.5], [0, 1, 1], tables, prices=0.1, free=True)
+    >>> problem.hidden.probability(problem.begin())
+    array([[0.25, 0.25, 0.5 ]])
+    """
+
+    classes: IntArray
+
+    @abstractmethod
+    def probability(self, info: InformationState) -> FloatArray:
+        """P(hidden state | what was seen), (n, n_hidden)."""
+
+    @abstractmethod
+    def likelihoods_of(self, questions: IntArray) -> FloatArray:
+        """P(outcome | hidden state) of some questions, (m, V, n_hidden); zero beyond a question's own outcomes."""

@@ -1,0 +1,216 @@
+"""Acquisition problems with hidden states, of which each class may have several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass._validation import check_distribution
+from seqclass.pomdp.bundles import Bundle
+from seqclass.pomdp.hidden import Hidden
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.likelihoods import padded, table_costs, together
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.table_problem import check_padding, check_table
+
+
+class MixtureProblem(AcquisitionProblem):
+    """An acquisition problem whose classes are mixtures: given a hidden state, the answers are independent.
+
+    Every hidden state belongs to a class. With one a class this is a `TableProblem`, naive Bayes; with more, answers
+    depend on one another within a class, and what a question tells may depend on what others have shown.
+
+    Parameters
+    ----------
+    hidden_prior : array-like of shape (n_hidden,)
+        P(hidden state) before anything is acquired.
+    hidden_class : array-like of int of shape (n_hidden,)
+        Class of each hidden state; every class has one at least.
+    likelihoods : ndarray of shape (n_questions, V, n_hidden) or sequence of arrays of shape (n_outcomes, n_hidden)
+        P(outcome | hidden state) of each question. A single array may be padded with zeros beyond ``n_outcomes``.
+    prices : float or array-like of shape (n_questions,)
+        Price of each question, in units of misclassification cost.
+    decision_costs : array-like of shape (n_classes, n_decisions), optional
+        Cost of each decision when each class is true; by default 0 for the right class and 1 else.
+    n_outcomes : array-like of int of shape (n_questions,), optional
+        Number of outcomes of each question; by default the tables' own.
+    features, groups, full_prices : array-like of shape (n_questions,), optional
+        See `AcquisitionProblem`.
+    free : bool
+        Whether the questions may be asked in any order.
+    max_questions, max_cost, bundles : optional
+        See `AcquisitionProblem`. The likelihoods of a bundle are of its joint outcomes.
+
+    Raises
+    ------
+    ValueError
+        If a table is not a distribution over outcomes for each hidden state, or shapes do not fit.
+
+    Examples
+    --------
+    The first question says which of the others tells the class, and by itself nothing about it:
+
+    >>> import numpy as np
+    >>> from seqclass.pomdp import optimal_cost
+    >>> pointer = [[1, 0, 1, 0], [0, 1, 0, 1]]  # hidden states: class and place, the class first
+    >>> first, second = [[1, 0.5, 0, 0.5], [0, 0.5, 1, 0.5]], [[0.5, 1, 0.5, 0], [0.5, 0, 0.5, 1]]
+    >>> problem = MixtureProblem(np.full(4, 0.25), [0, 0, 1, 1], [pointer, first, second], prices=0.05, free=True)
+    >>> round(optimal_cost(problem), 3)
+    0.1
+    """
+
+    def __init__(
+        self,
+        hidden_prior: npt.ArrayLike,
+        hidden_class: npt.ArrayLike,
+        likelihoods: FloatArray | Sequence[npt.ArrayLike],
+        prices: npt.ArrayLike,
+        decision_costs: npt.ArrayLike | None = None,
+        *,
+        n_outcomes: npt.ArrayLike | None = None,
+        features: npt.ArrayLike | None = None,
+        groups: npt.ArrayLike | None = None,
+        full_prices: npt.ArrayLike | None = None,
+        free: bool = False,
+        max_questions: int | None = None,
+        max_cost: float | None = None,
+        bundles: Sequence[Bundle | None] | None = None,
+    ) -> None:
+        weights = check_distribution(hidden_prior, None, "hidden_prior")
+        classes = np.array(hidden_class)
+        if classes.shape != weights.shape or classes.dtype.kind not in "iu" or classes.min() < 0:
+            raise ValueError(f"hidden_class must hold a class for each of the {weights.size} hidden states.")
+        n_classes = int(classes.max()) + 1
+        if np.bincount(classes, minlength=n_classes).min() < 1:
+            raise ValueError(f"hidden_class must have a hidden state for every class 0..{n_classes - 1}.")
+        tables = [np.asarray(table, dtype=np.float64) for table in likelihoods]
+        for question, table in enumerate(tables):
+            if table.ndim != 2 or table.shape[1] != weights.size:
+                raise ValueError(
+                    f"likelihoods[{question}] must have a row an outcome and a column for each of the {weights.size} "
+                    f"hidden states, got shape {table.shape}."
+                )
+            check_table(table, f"likelihoods[{question}]")
+        super().__init__(
+            np.bincount(classes, weights, n_classes),
+            np.broadcast_to(prices, len(tables)) if np.ndim(prices) == 0 else prices,
+            [len(table) for table in tables] if n_outcomes is None else n_outcomes,
+            1 - np.eye(n_classes) if decision_costs is None else decision_costs,
+            features,
+            groups,
+            full_prices,
+            free=free,
+            max_questions=max_questions,
+            max_cost=max_cost,
+            bundles=bundles,
+        )
+        if len(tables) != self.n_questions:
+            raise ValueError(f"{len(tables)} likelihood tables but {self.n_questions} prices.")
+        self.hidden_class: IntArray = classes.astype(np.intp)
+        self.member = np.eye(n_classes)[self.hidden_class]
+        within = np.where(self.prior > 0, self.prior, 1.0)[self.hidden_class]
+        # of a class that cannot be, the hidden states are as likely as one another
+        counts = self.member.sum(axis=0)[self.hidden_class]
+        self.hidden_prior = np.where(self.prior[self.hidden_class] > 0, weights / within, 1 / counts)
+        self.likelihoods = padded(tables, self.n_outcomes)
+        if self.n_questions:
+            check_padding(self.likelihoods, self.n_outcomes)
+
+    @property
+    def hidden(self) -> Hidden:
+        """The hidden states."""
+        return MixtureStates(self)
+
+    def start(self, n: int) -> FloatArray:
+        """P(hidden state | class) for each of ``n`` instances, (n, n_hidden)."""
+        return np.tile(self.hidden_prior, (n, 1))
+
+    def likelihood(self, question: int, state: Any) -> FloatArray:
+        """P(outcome | what was seen, class), (n, n_outcomes, n_classes)."""
+        return self.likelihoods_of(np.array([question]), state)[:, 0, : self.n_outcomes[question]]
+
+    def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
+        """P(outcome | what was seen, class) of many questions at once; see `AcquisitionProblem.likelihoods_of`."""
+        table = self.likelihoods[questions, : self.n_outcomes[questions].max(initial=1)]
+        shape, flat = table.shape[:2], table.reshape(-1, table.shape[2])
+        result = np.empty((len(state), len(flat), self.n_classes))
+        for c, states in enumerate(self._states):
+            result[:, :, c] = state[:, states] @ flat[:, states].T
+        return result.reshape(len(state), *shape, self.n_classes)
+
+    def costs_after(self, questions: IntArray, info: InformationState, vectors: FloatArray | None = None) -> FloatArray:
+        """Expected stopping cost after each of some questions, by matrix products; see `AcquisitionProblem`."""
+        vectors = self.decision_costs.T if vectors is None else vectors
+        states, by_state = self.hidden.probability(info), vectors[:, self.hidden_class]
+        cost = np.empty((len(info), len(questions)))
+        for places in together(self, questions):
+            cost[:, places] = table_costs(states, self.hidden.likelihoods_of(questions[places]), by_state)
+        return cost
+
+    def advance(self, question: int, state: Any, outcome: IntArray) -> FloatArray:
+        """P(hidden state | what was seen, class) after the question showed ``outcome``."""
+        after: FloatArray = np.array(state, dtype=np.float64)
+        rows = np.flatnonzero(outcome >= 0)
+        if not rows.size:
+            return after
+        joint = after[rows] * self._shown(question, outcome[rows])
+        total = (joint @ self.member)[:, self.hidden_class]
+        # a class that is ruled out keeps what it had
+        after[rows] = np.where(total > 0, joint / np.where(total > 0, total, 1.0), after[rows])
+        return after
+
+    def _shown(self, question: int, outcome: IntArray) -> FloatArray:
+        """P(outcome | hidden state) of outcomes that were seen, whole or in part, (n, n_hidden)."""
+        table, bundle = self.likelihoods[question, : self.n_outcomes[question]], self.bundle(question)
+        if bundle is None or outcome.max(initial=-1) < len(table):
+            return np.asarray(table[outcome])
+        codes, place = np.unique(outcome, return_inverse=True)
+        marginal = bundle.marginal(np.broadcast_to(table, (len(codes), *table.shape)), codes)
+        return np.asarray(marginal[place.reshape(-1)])
+
+    def observed(self, question: int, state: Any, outcome: IntArray) -> FloatArray:
+        """P(outcome | what was seen, class) of outcomes that were seen, whole or in part, (n, n_classes)."""
+        return np.asarray((state * self._shown(question, outcome)) @ self.member)
+
+    @cached_property
+    def _states(self) -> list[IntArray]:
+        """Hidden states of each class."""
+        return [np.flatnonzero(column) for column in self.member.T]
+
+    def _by_question(self) -> list[str]:
+        return [*super()._by_question(), "likelihoods"]
+
+
+class MixtureStates(Hidden):
+    """The hidden states of a `MixtureProblem`.
+
+    Parameters
+    ----------
+    problem : MixtureProblem
+        The problem.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> problem = MixtureProblem([0.5, 0.5], [0, 1], [[[0.9, 0.2], [0.1, 0.8]]], prices=0.1, free=True)
+    >>> MixtureStates(problem).classes
+    array([0, 1])
+    """
+
+    def __init__(self, problem: MixtureProblem) -> None:
+        self.problem = problem
+        self.classes = problem.hidden_class
+
+    def probability(self, info: InformationState) -> FloatArray:
+        """P(hidden state | what was seen), (n, n_hidden)."""
+        return np.asarray(info.belief[:, self.classes] * info.state)
+
+    def likelihoods_of(self, questions: IntArray) -> FloatArray:
+        """P(outcome | hidden state) of some questions, (m, V, n_hidden)."""
+        widest = self.problem.n_outcomes[questions].max(initial=1)
+        return np.asarray(self.problem.likelihoods[questions, :widest])

@@ -1,0 +1,88 @@
+"""What was tried to find an adaptive order, and what was chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class OrderingCandidate:
+    """An ordering rule with stopping along it, on simulated cases.
+
+    Attributes
+    ----------
+    name : str
+        The rule.
+    cost : float
+        Mean of prices paid and the expected cost of the decision, which the model itself expects.
+    std_error : float
+        Its standard error; 0 where it was tried on all cases that there are.
+    above : float
+        By how much the cost is above that of the one that was chosen, on the same cases.
+    above_std_error : float
+        Standard error of that difference.
+    n_questions : float
+        Mean number of questions asked.
+    n_cases : int
+        Cases that it was tried on: fewer than others where it was clearly dearer.
+    seconds : float
+        Time to fit and try it.
+
+    Examples
+    --------
+    >>> OrderingCandidate("ExpectedSaving()", 0.21, 0.002, 0.01, 0.0005, 3.2, 5000, 1.5).above
+    0.01
+    """
+
+    name: str
+    cost: float
+    std_error: float
+    above: float
+    above_std_error: float
+    n_questions: float
+    n_cases: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class OrderingChoice:
+    """What `Adaptive` tried, and what it chose.
+
+    Attributes
+    ----------
+    chosen : str
+        Name of the candidate that became the policy.
+    candidates : tuple of OrderingCandidate
+        All that were tried, from the simplest on.
+    skipped : tuple of str
+        What was not tried, for want of time.
+    scope : str
+        What the costs are about.
+
+    Examples
+    --------
+    >>> choice = OrderingChoice("a", (OrderingCandidate("a", 0.2, 0.001, 0.0, 0.0, 3.0, 5000, 1.0),), ("b",))
+    >>> print(choice)
+    cost on cases of the model itself, which says nothing about how right the model is:
+    a: 0.2000 (standard error 0.0010), 3.0 questions, chosen
+    not tried for want of time: b
+    """
+
+    chosen: str
+    candidates: tuple[OrderingCandidate, ...]
+    skipped: tuple[str, ...] = ()
+    scope: str = "cases of the model itself, which says nothing about how right the model is"
+
+    def __str__(self) -> str:
+        lines = [f"cost on {self.scope}:"]
+        for candidate in self.candidates:
+            shown = f"{candidate.name}: {candidate.cost:.4f} (standard error {candidate.std_error:.4f}), "
+            shown += f"{candidate.n_questions:.1f} questions, "
+            if candidate.name == self.chosen:
+                lines.append(f"{shown}chosen")
+            else:
+                difference = f"{candidate.above:+.4f} (standard error {candidate.above_std_error:.4f})"
+                lines.append(f"{shown}{difference} to the one chosen")
+        if self.skipped:
+            lines.append(f"not tried for want of time: {', '.join(self.skipped)}")
+        return "\n".join(lines)

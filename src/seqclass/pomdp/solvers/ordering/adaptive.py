@@ -1,0 +1,268 @@
+"""The choice among ordering rules: what to ask next depends on what was seen."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from seqclass._arrays import FloatArray, as_generator
+from seqclass._validation import check_integer, check_real
+from seqclass.pomdp.ordering_choice import OrderingCandidate, OrderingChoice
+from seqclass.pomdp.policy import Policy, SolveInfo
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solvers.base import Solver, certified
+from seqclass.pomdp.solvers.exact.free_order import ExactFreeOrder
+from seqclass.pomdp.solvers.ordering.base import OrderingRule
+from seqclass.pomdp.solvers.ordering.cases import Cases, model_cases
+from seqclass.pomdp.solvers.ordering.class_information import ClassInformation
+from seqclass.pomdp.solvers.ordering.ec2 import EC2
+from seqclass.pomdp.solvers.ordering.expected_saving import ExpectedSaving
+from seqclass.pomdp.solvers.ordering.greedy import greedy_order
+from seqclass.pomdp.solvers.ordering.hidden_information import HiddenInformation
+from seqclass.pomdp.solvers.ordering.improvement import ImprovedRule
+from seqclass.pomdp.solvers.ordering.lookahead import LookaheadSaving
+from seqclass.pomdp.solvers.ordering.policy import RulePolicy
+from seqclass.pomdp.solvers.ordering.regression import fitted_values
+from seqclass.pomdp.solvers.ordering.values import RuleValues
+
+#: Tests put their own here.
+_clock = time.perf_counter
+#: A simpler candidate is kept if it costs more by no more than this share, or a standard error.
+_ALIKE = 0.001
+#: Fewest cases that a regression is worth trying on, and questions asked of a case that its work is reckoned for.
+_FEWEST, _ASKED = 300, 12
+#: What the names of orders that are the same for everybody begin with.
+_FIXED = "fixed order"
+#: Share of the cases after which a candidate is left that is above another one by so many standard errors.
+_FIRST, _CLEARLY = 0.2, 4.0
+
+
+class Adaptive(Solver):
+    """Chooses an ordering rule, stops along it by regression, and improves it: any question may come next.
+
+    Where partial answers are few, the recursion over all of them gives the optimum. Elsewhere every rule, and the best
+    fixed orders that greed finds, are followed on cases simulated from the model; the cost of going on is fitted by
+    regression, which says when to stop. All are then tried on the same fresh cases. The simplest of those that cost
+    least, but for chance, is improved by one step of look-ahead on its own values, as long as that costs less.
+
+    Parameters
+    ----------
+    rules : sequence of OrderingRule, optional
+        Rules to try, the simplest first; by default all that suit the problem.
+    n_paths : int
+        Cases that values are fitted to, fewer where a rule is laborious (see ``max_work``).
+    n_cases : int
+        Fresh cases that candidates are compared on; all cases, where they are no more.
+    n_candidates : int
+        Questions that one step of look-ahead tries.
+    max_rounds : int
+        Most rounds of improvement.
+    max_nodes : int
+        Partial answers up to which all are enumerated; 0 never does.
+    max_stages : int
+        Most questions asked of an instance.
+    max_work : float
+        Bound on the products that fitting a candidate may take; one that would take more is fitted to
+        fewer cases, and not tried where these would be too few.
+    max_seconds : float
+        No further candidate is begun after so many seconds.
+    certificate_paths : int
+        Sampled paths of the certificate where it is not exact; 0 leaves it out.
+    random_state : int, generator or None
+        Seed of the cases.
+
+    Examples
+    --------
+    The first question says which of the others tells the class:
+
+    >>> from seqclass.pomdp import MixtureProblem
+    >>> pointer = [[1, 0, 1, 0], [0, 1, 0, 1]]
+    >>> first, second = [[1, 0.5, 0, 0.5], [0, 0.5, 1, 0.5]], [[0.5, 1, 0.5, 0], [0.5, 0, 0.5, 1]]
+    >>> problem = MixtureProblem(np.full(4, 0.25), [0, 0, 1, 1], [first, second, pointer], prices=0.05, free=True)
+    >>> info = Adaptive(max_nodes=0).solve(problem).info
+    >>> info.ordering.chosen, round(info.upper, 3)
+    ('EC2()', 0.1)
+    """
+
+    def __init__(
+        self,
+        rules: Sequence[OrderingRule] | None = None,
+        *,
+        n_paths: int = 1000,
+        n_cases: int = 5000,
+        n_candidates: int = 4,
+        max_rounds: int = 2,
+        max_nodes: int = 5000,
+        max_stages: int = 100,
+        max_work: float = 6e9,
+        max_seconds: float = 60.0,
+        certificate_paths: int = 10_000,
+        random_state: Any = 0,
+    ) -> None:
+        self.rules = rules
+        self.n_paths = n_paths
+        self.n_cases = n_cases
+        self.n_candidates = n_candidates
+        self.max_rounds = max_rounds
+        self.max_nodes = max_nodes
+        self.max_stages = max_stages
+        self.max_work = max_work
+        self.max_seconds = max_seconds
+        self.certificate_paths = certificate_paths
+        self.random_state = random_state
+
+    def solve(self, problem: AcquisitionProblem) -> Policy:
+        """Solve a problem; see `Solver.solve`."""
+        self._check(problem)
+        began = _clock()
+        if not problem.samples and np.prod(problem.n_outcomes + 1.0) <= self.max_nodes:
+            policy = _exact(problem, self.max_nodes)
+        else:
+            policy = _Search(self, problem, began).best()
+        policy = policy.with_info(seconds=_clock() - began)
+        return certified(policy, self.certificate_paths, self.random_state)
+
+    def _check(self, problem: AcquisitionProblem) -> None:
+        if not problem.free:
+            raise ValueError(
+                "Adaptive needs a problem in which any question may come next: make it with free=True, or use a solver "
+                "of a fixed order, such as default_solver(problem)."
+            )
+        for name, low in (("n_paths", 1), ("n_cases", 2), ("n_candidates", 1), ("max_rounds", 0), ("max_nodes", 0)):
+            check_integer(getattr(self, name), name, low)
+        check_integer(self.max_stages, "max_stages", 1)
+        check_integer(self.certificate_paths, "certificate_paths", 0)
+        check_real(self.max_work, "max_work", 0)
+        check_real(self.max_seconds, "max_seconds", 0)
+        for rule in self.rules or ():
+            rule.check(problem)
+
+
+def _exact(problem: AcquisitionProblem, max_nodes: int) -> Policy:
+    """The recursion over all partial answers."""
+    policy = ExactFreeOrder(max_nodes, certificate_paths=0).solve(problem)
+    return policy.with_info(ordering=OrderingChoice("all orders, exactly", ()))
+
+
+@dataclass
+class _Tried:
+    """A candidate, and what it cost in each case."""
+
+    name: str
+    values: RuleValues
+    costs: FloatArray
+    n_questions: FloatArray
+    seconds: float = 0.0
+
+    def differs(self, other: _Tried) -> FloatArray:
+        """How much more it costs in the cases that both were tried on."""
+        n = min(len(self.costs), len(other.costs))
+        return self.costs[:n] - other.costs[:n]
+
+
+class _Search:
+    """One search for an order."""
+
+    def __init__(self, settings: Adaptive, problem: AcquisitionProblem, began: float) -> None:
+        self.settings, self.problem, self.began = settings, problem, began
+        self.n_stages = min(settings.max_stages, problem.n_stages)
+        self.rng = as_generator(settings.random_state)
+        fresh = np.random.default_rng(self.rng.integers(2**63))
+        self.cases: Cases = model_cases(problem, settings.n_cases, fresh)
+        self.tried: list[_Tried] = []
+        self.skipped: list[str] = []
+
+    def best(self) -> Policy:
+        for name, rule in self._rules():
+            self._try(name, rule)
+        chosen = self._simplest()
+        for _ in range(self.settings.max_rounds):
+            rule = ImprovedRule(chosen.values, self.settings.n_candidates)
+            better = self._try(f"{chosen.name}, improved", rule)
+            if better is None:
+                break
+            difference, error = self._above(better, chosen)
+            if difference > -max(error, _ALIKE * self._cost(chosen)):
+                break
+            chosen = better
+        status = "limit" if self.skipped else "converged"
+        info = SolveInfo(status, n_stages=self.n_stages, size=chosen.values.size, ordering=self._report(chosen))
+        return RulePolicy(chosen.values, info)
+
+    def _rules(self) -> Iterator[tuple[str, OrderingRule]]:
+        if self.settings.rules is not None:
+            yield from ((repr(rule), rule) for rule in self.settings.rules)
+            return
+        information, saving = ClassInformation(), ExpectedSaving()
+        rules: list[OrderingRule] = [saving, information, EC2()]
+        rules += [HiddenInformation()] if self.problem.hidden is not None else []
+        yield from ((repr(rule), rule) for rule in rules)
+        yield f"{_FIXED} by information", greedy_order(self.problem, information, self.cases)
+        yield f"{_FIXED} by saving", greedy_order(self.problem, saving, self.cases)
+        ahead = LookaheadSaving(2, self.settings.n_candidates)
+        yield repr(ahead), ahead
+
+    def _try(self, name: str, rule: OrderingRule) -> _Tried | None:
+        settings, started = self.settings, _clock()
+        # each case is followed, and after each question all that its answer may be is looked at
+        work = rule.work(self.problem) * min(self.n_stages, _ASKED) * (1 + self.problem.n_outcomes.mean())
+        n_paths = int(min(settings.n_paths, settings.max_work / work))
+        late = started - self.began > settings.max_seconds
+        # something has to be tried
+        if self.tried and (late or n_paths < min(_FEWEST, settings.n_paths)):
+            self.skipped.append(name)
+            return None
+        values = fitted_values(self.problem, rule, self.n_stages, max(n_paths, 1), self.rng)
+        tried = self._compared(_Tried(name, values, np.empty(0), np.empty(0)))
+        tried.seconds = _clock() - started
+        self.tried.append(tried)
+        return tried
+
+    def _compared(self, candidate: _Tried) -> _Tried:
+        """Try a candidate on all cases, or on the first of them only, where it is clearly not the best there."""
+        first = 0
+        n = len(self.cases.answers)
+        for last in [n] if self.cases.exact else sorted({max(2, int(_FIRST * n)), n}):
+            costs, asked = self.cases.costs(RulePolicy(candidate.values), first, last)
+            candidate.costs = np.append(candidate.costs, costs)
+            candidate.n_questions = np.append(candidate.n_questions, asked)
+            differences = [self._above(candidate, other) for other in self.tried]
+            if any(difference > _CLEARLY * error for difference, error in differences):
+                break
+            first = last
+        return candidate
+
+    def _simplest(self) -> _Tried:
+        """First of those that cost no more than the best, but for chance."""
+        whole = [t for t in self.tried if len(t.costs) == len(self.cases.answers)]
+        whole.sort(key=lambda t: not t.name.startswith(_FIXED))  # the same order for everybody is simpler than any rule
+        best = min(whole, key=self._cost)
+        for candidate in whole:
+            difference, error = self._above(candidate, best)
+            if difference <= max(error, _ALIKE * self._cost(best)):
+                return candidate
+        return best
+
+    def _report(self, chosen: _Tried) -> OrderingChoice:
+        candidates = tuple(
+            OrderingCandidate(
+                t.name,
+                *self.cases.mean_and_error(t.costs),
+                *self._above(t, chosen),
+                self.cases.mean_and_error(t.n_questions)[0],
+                len(t.costs),
+                t.seconds,
+            )
+            for t in self.tried
+        )
+        return OrderingChoice(chosen.name, candidates, tuple(self.skipped))
+
+    def _cost(self, tried: _Tried) -> float:
+        return self.cases.mean_and_error(tried.costs)[0]
+
+    def _above(self, one: _Tried, other: _Tried) -> tuple[float, float]:
+        return self.cases.mean_and_error(one.differs(other))

@@ -1,0 +1,155 @@
+"""Ordering rules: which of the open questions to ask next."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass.pomdp.information import TIE, InformationState
+from seqclass.pomdp.policy import DECIDE
+from seqclass.pomdp.problem import AcquisitionProblem
+
+#: Scores closer than this, or than this share of the best, are a tie.
+_TIE = 1e-10
+
+
+class OrderingRule(BaseEstimator, ABC):  # type: ignore[misc]
+    """Settings of a rule that says which question to ask next; whether to ask at all is a stopping rule's business.
+
+    A subclass gives `gains`, what each question promises. A score is the gain per unit of price, at the prices as they
+    stand now, where ``per_price`` is true.
+
+    Attributes
+    ----------
+    per_price : bool
+        Whether gains are divided by prices.
+    saves : bool
+        Whether gains are what asking saves over deciding now, prices counted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> class LastFirst(OrderingRule):
+    ...     per_price = False
+    ...     def gains(self, info, questions):
+    ...         return np.tile(questions.astype(float), (len(info), 1))
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.1, free=True)
+    >>> LastFirst().next(problem.begin())
+    array([2])
+    """
+
+    per_price: bool = True
+    saves: bool = False
+
+    @abstractmethod
+    def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
+        """What each of some questions promises.
+
+        Parameters
+        ----------
+        info : InformationState
+            What is known of ``n`` instances.
+        questions : ndarray of int of shape (m,)
+            The questions.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            More is better; -inf for a question that is not to be asked; anything for one that is not open.
+        """
+
+    def check(self, problem: AcquisitionProblem) -> None:
+        """Refuse a problem that does not offer what the rule looks at.
+
+        Parameters
+        ----------
+        problem : AcquisitionProblem
+            The problem.
+
+        Raises
+        ------
+        ValueError
+            If it does not; the message says what to use instead.
+        """
+
+    def work(self, problem: AcquisitionProblem) -> float:
+        """Products that scoring all questions of one instance takes, and what deciding after each costs, roughly.
+
+        Parameters
+        ----------
+        problem : AcquisitionProblem
+            The problem.
+
+        Returns
+        -------
+        float
+        """
+        width = problem.n_classes if problem.hidden is None else len(problem.hidden.classes)
+        return float(problem.n_outcomes.sum()) * width * (1 + problem.n_decisions)
+
+    def scores(self, info: InformationState) -> FloatArray:
+        """Score of every question; -inf where it is not open.
+
+        Parameters
+        ----------
+        info : InformationState
+            What is known of ``n`` instances.
+
+        Returns
+        -------
+        ndarray of shape (n, n_questions)
+        """
+        problem = info.problem
+        result = np.full((len(info), problem.n_questions), -np.inf)
+        questions = np.flatnonzero(info.open.any(axis=0))
+        if questions.size:
+            score = self.gains(info, questions)
+            if self.per_price:
+                # a free question is not worth infinitely much: one that promises nothing comes last
+                score = score / np.maximum(info.prices[:, questions], smallest_price(problem))
+            result[:, questions] = np.where(info.open[:, questions], score, -np.inf)
+        return result
+
+    def next(self, info: InformationState) -> IntArray:
+        """Question to ask next of each row, the one of lowest number where several are best.
+
+        Parameters
+        ----------
+        info : InformationState
+            What is known of ``n`` instances.
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+            -1 where nothing is open, or nothing that the rule would ask.
+        """
+        return best(self.scores(info))
+
+
+def smallest_price(problem: AcquisitionProblem) -> float:
+    """What a question for nothing counts as costing, so that gains can be divided by it.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import TableProblem
+    >>> smallest_price(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.0, free=True))
+    1e-12
+    """
+    return TIE * float(problem.decision_costs.max() or 1.0)
+
+
+def best(scores: FloatArray) -> IntArray:
+    """Question of the best score of each row, of equals the one of lowest number; -1 where none is finite.
+
+    Examples
+    --------
+    >>> best(np.array([[1.0, 2.0, 2.0], [-np.inf, -np.inf, -np.inf]]))
+    array([ 1, -1])
+    """
+    top = scores.max(axis=1, keepdims=True, initial=-np.inf)
+    near = scores >= top - _TIE * np.maximum(np.abs(np.where(np.isfinite(top), top, 0.0)), 1.0)
+    return np.where(np.isneginf(top[:, 0]), DECIDE, near.argmax(axis=1) if near.size else DECIDE)

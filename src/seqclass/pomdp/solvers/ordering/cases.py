@@ -1,0 +1,148 @@
+"""Cases of a problem's own model, with all their answers: every policy is tried on the same ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass.pomdp.along import everything
+from seqclass.pomdp.answers import Answers, SampledAnswers
+from seqclass.pomdp.execution.acquisition import acquire
+from seqclass.pomdp.policy import Policy
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.walk import ALL, walk
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Cases, simulated or all that there are.
+
+    Attributes
+    ----------
+    answers : ndarray of int of shape (n, n_questions)
+        Answer to each question.
+    X : ndarray of int of shape (n, n_columns)
+        Outcome of every feature that a question shows.
+    columns : ndarray of int
+        Column of each feature; -1 for features that no question shows.
+    weight : ndarray of shape (n,)
+        Share of all cases that each stands for.
+    exact : bool
+        Whether these are all.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
+    >>> model_cases(problem, 10, np.random.default_rng(0)).weight
+    array([0.55, 0.45])
+    """
+
+    answers: IntArray
+    X: IntArray
+    columns: IntArray
+    weight: FloatArray
+    exact: bool
+
+    def mean_and_error(self, values: FloatArray) -> tuple[float, float]:
+        """Mean over the first cases and its standard error, which is 0 where these are all.
+
+        Parameters
+        ----------
+        values : ndarray of shape (m,)
+            One for each of the first ``m`` cases.
+
+        Returns
+        -------
+        mean : float
+        std_error : float
+        """
+        if self.exact:
+            return float(self.weight[: len(values)] @ values), 0.0
+        return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
+
+    def costs(self, policy: Policy, first: int, last: int) -> tuple[FloatArray, FloatArray]:
+        """What a policy costs in some cases.
+
+        Parameters
+        ----------
+        policy : Policy
+            A policy for their problem.
+        first, last : int
+            Cases ``first..last - 1`` are meant.
+
+        Returns
+        -------
+        cost : ndarray of shape (last - first,)
+            Prices paid plus the expected cost of the decision.
+        n_questions : ndarray of int of shape (last - first,)
+            Number of questions asked.
+        """
+        found = acquire(policy, self.X[first:last], columns=self.columns)
+        cost = found.leaf_price + policy.problem.stopping_cost(found.leaf_belief)
+        asked = (found.leaf_question >= 0).sum(axis=1)
+        return cost[found.leaf], asked[found.leaf]
+
+
+def model_cases(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> Cases:
+    """Cases of a problem's own model: all, where they are few, else drawn at random.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        A problem in which any question may come next.
+    n : int
+        How many at most.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    Cases
+        In random order, so that the first ones stand for all.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
+    >>> [model_cases(problem, n, np.random.default_rng(0)).exact for n in (1, 10)]
+    [False, True]
+    """
+    start = unlimited(problem).begin()
+    exact = not problem.samples and float(np.prod(problem.n_outcomes.astype(np.float64))) <= n
+    answers: Answers = ALL if exact else SampledAnswers(rng)
+    *_, last = walk(start, np.array([1.0 if exact else float(n)]), everything, answers)
+    assert last.info.seen is not None  # of a free problem it always is
+    rows = (
+        np.arange(len(last.weight)) if exact else np.repeat(np.arange(len(last.weight)), last.weight.astype(np.int64))
+    )
+    rows = rng.permutation(rows)
+    given = last.info.seen[rows]
+    shown: list[Any] = []
+    for question in range(problem.n_questions):
+        bundle = problem.bundle(question)
+        codes = given[:, question]
+        shown.append(codes[:, None] if bundle is None else bundle.decode(codes))
+    features = [int(f) for question in range(problem.n_questions) for f in problem.members(question)]
+    columns = np.full(max(features, default=-1) + 1, -1)
+    columns[features] = np.arange(len(features))
+    X = np.concatenate([*shown, np.empty((len(given), 0), dtype=given.dtype)], axis=1)
+    return Cases(given, X, columns, last.weight[rows] if exact else np.full(n, 1 / n), exact)
+
+
+def unlimited(problem: AcquisitionProblem) -> AcquisitionProblem:
+    """Return the same problem without a budget.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import TableProblem
+    >>> sensors = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2)
+    >>> unlimited(TableProblem([0.5, 0.5], sensors, prices=0.1, free=True, max_questions=1)).n_stages
+    2
+    """
+    if problem.max_questions is None and problem.max_cost is None:
+        return problem
+    return problem.replace(max_questions=None, max_cost=None)

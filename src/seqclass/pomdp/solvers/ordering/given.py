@@ -1,0 +1,52 @@
+"""Ask in a given order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solvers.ordering.base import OrderingRule
+
+
+class GivenOrder(OrderingRule):
+    """The first question of a given order that is open; the same order for everybody.
+
+    Parameters
+    ----------
+    order : sequence of int
+        Numbers of questions, each at most once; those left out are never asked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.1, free=True)
+    >>> GivenOrder([2, 0]).next(problem.begin()), GivenOrder([2, 0]).scores(problem.begin())
+    (array([2]), array([[ -1., -inf,  -0.]]))
+    """
+
+    per_price = False
+
+    def __init__(self, order: Sequence[int]) -> None:
+        self.order = order
+
+    def check(self, problem: AcquisitionProblem) -> None:
+        """Refuse an order that names a question twice, or one that there is not; see `OrderingRule.check`."""
+        order = np.asarray(self.order, dtype=np.intp)
+        known = (order >= 0) & (order < problem.n_questions)
+        if order.ndim != 1 or not known.all() or np.unique(order).size < order.size:
+            raise ValueError(
+                f"order must hold numbers of questions, 0..{problem.n_questions - 1}, each at most once, got "
+                f"{list(self.order)}."
+            )
+
+    def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
+        """Minus the place in the order; see `OrderingRule.gains`."""
+        self.check(info.problem)
+        place = np.full(info.problem.n_questions, -np.inf)
+        place[np.asarray(self.order, dtype=np.intp)] = -np.arange(float(len(self.order)))
+        return np.tile(place[questions], (len(info), 1))

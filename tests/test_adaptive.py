@@ -1,0 +1,349 @@
+"""Policies along ordering rules, their improvement and the choice among them, against enumeration."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from free_cases import free_case, mixture_case
+
+from seqclass import SequentialClassifier
+from seqclass._model_problem import ModelProblem
+from seqclass.bn import TreeNetwork
+from seqclass.datasets import make_indicator, make_sensors
+from seqclass.persistence import load, save
+from seqclass.pomdp import (
+    EC2,
+    Adaptive,
+    Bundle,
+    ClassInformation,
+    ExpectedSaving,
+    GivenOrder,
+    GridValueIteration,
+    HiddenInformation,
+    ImprovedRule,
+    Lookahead,
+    LookaheadSaving,
+    MixtureProblem,
+    RulePolicy,
+    TableProblem,
+    acquire,
+    evaluate,
+    optimal_cost,
+    within_budget,
+)
+from seqclass.pomdp.solvers.ordering import adaptive
+from seqclass.pomdp.solvers.ordering.cases import model_cases
+from seqclass.pomdp.solvers.ordering.regression import fitted_values, ridge
+
+CASES = {
+    "naive": free_case,
+    "tree": lambda seed: free_case(seed, tree=True),
+    "mixture": lambda seed: mixture_case(seed, most=6),
+}
+#: No enumeration, no certificate.
+SEARCH = Adaptive(max_nodes=0, certificate_paths=0, n_paths=500, n_cases=3000)
+
+
+def along(problem, rule, n_paths=1000):
+    return fitted_values(problem, rule, problem.n_stages, n_paths, np.random.default_rng(0))
+
+
+def exact(problem, policy):
+    return evaluate(problem, policy, method="exact").cost
+
+
+def above_optimum(kind, seeds):
+    """How far the search is above the optimum, as a share of it."""
+    found = []
+    for seed in seeds:
+        problem = CASES[kind](seed).problem
+        optimum, cost = optimal_cost(problem), exact(problem, SEARCH.solve(problem))
+        assert cost >= optimum - 1e-9
+        found.append(cost / optimum - 1)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_the_search_comes_close_to_the_optimum_over_all_orders(kind):
+    above = above_optimum(kind, range(10))
+    assert above.mean() < 0.01
+    assert above.max() < 0.04
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", CASES)
+def test_the_search_comes_close_to_the_optimum_of_many_problems(kind):
+    above = above_optimum(kind, range(100, 200))
+    print(f"{kind}: {above.mean():.2%} above the optimum on average, {above.max():.2%} at worst")
+    assert above.mean() < 0.01
+    assert above.max() < 0.04
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_few_partial_answers_are_all_enumerated(kind):
+    case = CASES[kind](3)
+    policy = Adaptive(max_nodes=100_000).solve(case.problem)
+    assert case.run(policy)[0] == pytest.approx(case.optimum(), abs=1e-9)
+    assert policy.info.ordering.chosen == "all orders, exactly"
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_stopping_along_an_order_is_close_to_the_best(kind):
+    for seed in range(6):
+        case = CASES[kind](seed)
+        problem = case.problem
+        order = np.random.default_rng(seed).permutation(problem.n_questions).tolist()
+        best = case.fixed_optimum(order)
+        cost, asked, price = case.run(RulePolicy(along(problem, GivenOrder(order))))
+        assert best - 1e-9 <= cost <= 1.01 * best
+        found = evaluate(problem, RulePolicy(along(problem, GivenOrder(order))), method="exact")
+        assert (found.cost, found.n_features, found.price) == pytest.approx((cost, asked, price), abs=1e-9)
+
+
+def test_values_at_the_start_are_what_the_policy_costs_where_all_cases_are_followed():
+    for seed in range(6):
+        problem = free_case(seed, most=5).problem
+        values = along(problem, EC2(), n_paths=4000)
+        assert values.value(problem.begin())[0] == pytest.approx(exact(problem, RulePolicy(values)), abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_sampled_cases_give_nearly_the_values_of_all(kind):
+    for seed in range(4):
+        problem = CASES[kind](seed).problem
+        every, some = (along(problem, EC2(), n_paths) for n_paths in (4000, 30))
+        costs = [exact(problem, RulePolicy(values)) for values in (every, some)]
+        assert costs[1] <= 1.05 * costs[0]
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_one_step_on_its_own_values_improves_a_rule(kind):
+    before, after = [], []
+    for seed in range(6):
+        problem = CASES[kind](seed).problem
+        values = along(problem, EC2())
+        optimum = optimal_cost(problem)
+        before.append(exact(problem, RulePolicy(values)) / optimum)
+        after.append(exact(problem, RulePolicy(along(problem, ImprovedRule(values)))) / optimum)
+        assert after[-1] >= 1 - 1e-9
+        assert after[-1] <= before[-1] * 1.02
+    assert np.mean(after) - 1 < (np.mean(before) - 1) / 2
+
+
+def test_an_improved_rule_asks_what_its_values_say():
+    problem = mixture_case(2).problem
+    values = along(problem, ClassInformation())
+    info = problem.begin()
+    scores = ImprovedRule(values, n_candidates=99).scores(info)[0]
+    for question in range(problem.n_questions):
+        asked = info.asking(question)
+        outcome = np.flatnonzero(asked.predictive[0] > 0)
+        after = asked.update(outcome, np.zeros(outcome.size, dtype=int))
+        cost = asked.price[0] + asked.predictive[0, outcome] @ values.value(after)
+        assert info.stopping_cost[0] - scores[question] == pytest.approx(cost, abs=1e-12)
+    few = ImprovedRule(values, n_candidates=1).scores(info)[0]
+    tried = {int(info.costs_once[0].argmin()), int(ClassInformation().next(info)[0])}
+    assert set(np.flatnonzero(np.isfinite(few)).tolist()) == tried
+
+
+@pytest.mark.parametrize("kind", CASES)
+@pytest.mark.parametrize("rule", [ClassInformation(), LookaheadSaving(2, 2)])
+def test_a_policy_answers_each_row_as_it_answers_it_alone(kind, rule):
+    case = CASES[kind](4)
+    rng = np.random.default_rng(0)
+    policy = RulePolicy(along(case.problem, rule, 200))
+    X = np.column_stack([rng.integers(-1, size, 40) for size in case.joint.shape[:-1]])
+    whole = acquire(policy, X)
+    for row in range(len(X)):
+        alone = acquire(policy, X[[row]])
+        assert whole.leaf_path[whole.leaf[row]][whole.leaf_path[whole.leaf[row]] >= 0].tolist() == (
+            alone.leaf_path[0][alone.leaf_path[0] >= 0].tolist()
+        )
+    info = case.problem.begin()
+    question = policy.following(info)
+    assert question[0] >= 0
+    assert (policy.continuation_cost(info) < info.stopping_cost) == (policy.act(info) == question)
+    assert policy.following(info.asking(0).update(np.array([0]))).shape == (1,)
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_few_cases_are_all_taken(kind):
+    case = CASES[kind](5)
+    problem, cases = case.problem, model_cases(case.problem, 4000, np.random.default_rng(0))
+    policy = RulePolicy(along(problem, ClassInformation(), 100))
+    costs, asked = cases.costs(policy, 0, len(cases.weight))
+    found = evaluate(problem, policy, method="exact")
+    assert cases.mean_and_error(costs) == (pytest.approx(found.cost, abs=1e-9), 0.0)
+    assert cases.mean_and_error(asked)[0] == pytest.approx(found.n_features, abs=1e-9)
+    cell = np.ravel_multi_index(tuple(cases.X[:, cases.columns].T), case.joint.shape[:-1])
+    share = np.bincount(cell, cases.weight, case.joint[..., 0].size)
+    np.testing.assert_allclose(share, case.joint.sum(axis=-1).ravel(), atol=1e-12)
+
+
+def test_cases_are_drawn_from_the_model():
+    rng = np.random.default_rng(0)
+    tables, prior = rng.dirichlet(np.ones(2), size=(13, 2)).transpose(0, 2, 1), np.array([0.3, 0.7])
+    problem = TableProblem(prior, tables, prices=0.03, free=True)
+    cases = model_cases(problem, 4000, rng)
+    assert not cases.exact
+    policy = RulePolicy(along(problem, ClassInformation(), 100))
+    costs, asked = cases.costs(policy, 0, 4000)
+    found = evaluate(problem, policy, method="exact")
+    for values, truth in ((costs, found.cost), (asked, found.n_features)):
+        mean, error = cases.mean_and_error(values)
+        assert mean == pytest.approx(truth, abs=4 * error)
+    truth = np.einsum("c,ic,jc->ij", prior, tables[:, 0], tables[:, 0])
+    both = (cases.answers == 0).T.astype(float) @ (cases.answers == 0) / 4000
+    apart = ~np.eye(13, dtype=bool)
+    assert (np.abs(both - truth)[apart] <= 5 * np.sqrt(truth * (1 - truth) / 4000)[apart]).all()
+
+
+def pointing(data):
+    tables, edges = data.truth.tables()
+    sizes = [1 + int(np.isfinite(row).sum()) for row in edges]
+    return MixtureProblem(
+        data.truth.hidden_prior, data.truth.hidden_class, tables, data.feature_costs, n_outcomes=sizes, free=True
+    )
+
+
+@pytest.mark.parametrize("make", [make_sensors, make_indicator])
+def test_what_says_where_to_look_is_asked_first(make):
+    data = make(10)
+    policy = SEARCH.solve(pointing(data))
+    assert evaluate(policy.problem, policy).cost == pytest.approx(data.optimum.any_order, abs=1e-9)
+    assert policy.act(policy.problem.begin()).tolist() == [0]
+    fixed = [c for c in policy.info.ordering.candidates if c.name.startswith("fixed")]
+    assert min(c.cost for c in fixed) == pytest.approx(data.optimum.in_order, abs=0.01)
+
+
+def test_the_report_says_what_was_tried():
+    problem = free_case(4).problem
+    policy = SEARCH.solve(problem)
+    choice = policy.info.ordering
+    (chosen,) = [c for c in choice.candidates if c.name == choice.chosen]
+    assert (chosen.above, chosen.above_std_error) == (0.0, 0.0)
+    assert chosen.cost == pytest.approx(exact(problem, policy), abs=4 * chosen.std_error + 1e-9)
+    for candidate in choice.candidates:
+        assert candidate.name in str(choice)
+        # nothing was left that was clearly better
+        assert candidate.above > -3 * candidate.above_std_error - 1e-3 * chosen.cost
+    assert "cases of the model itself" in str(choice)
+
+
+def test_the_same_seed_gives_the_same_policy():
+    problem = mixture_case(5, most=6).problem
+    first, second = SEARCH.solve(problem), SEARCH.solve(problem)
+    assert first.info.ordering.chosen == second.info.ordering.chosen
+    for ours, theirs in zip(first.values.weights, second.values.weights):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_no_further_candidate_is_begun_when_the_time_is_up(monkeypatch):
+    ticks = iter(range(1000))
+    monkeypatch.setattr(adaptive, "_clock", lambda: float(next(ticks)))
+    problem = free_case(4).problem
+    info = Adaptive(max_nodes=0, max_seconds=4, certificate_paths=0).solve(problem).info
+    assert 1 < len(info.ordering.candidates) < 5
+    assert "LookaheadSaving(n_candidates=4)" in info.ordering.skipped
+    assert info.status == "limit"
+    assert "not tried for want of time" in str(info.ordering)
+    nothing = Adaptive(max_nodes=0, max_work=1.0, certificate_paths=0).solve(problem).info.ordering
+    assert [c.name for c in nothing.candidates] == ["ExpectedSaving()"]
+
+
+def test_rules_of_ones_own_are_tried():
+    problem = free_case(4).problem
+    rules = [GivenOrder(list(range(problem.n_questions))), ClassInformation()]
+    found = Adaptive(rules, max_nodes=0, max_rounds=0, certificate_paths=0).solve(problem).info.ordering
+    assert [c.name for c in found.candidates] == [repr(rule) for rule in rules]
+    with pytest.raises(ValueError, match="HiddenInformation needs a problem with hidden states"):
+        Adaptive([HiddenInformation()]).solve(problem)
+    with pytest.raises(ValueError, match=r"Adaptive needs a problem in which any question may come next.*free=True"):
+        Adaptive().solve(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1))
+
+
+def test_budgets_hold():
+    for seed in range(4):
+        case = free_case(seed)
+        rng = np.random.default_rng(seed)
+        X = np.column_stack([rng.integers(-1, size, 60) for size in case.joint.shape[:-1]])
+        for limits in ({"max_features": 2}, {"max_cost": 0.09}):
+            problem = within_budget(case.problem, **limits)
+            policy = SEARCH.solve(problem)
+            found = acquire(policy, X)
+            assert (found.leaf_question >= 0).sum(axis=1).max() <= limits.get("max_features", 99)
+            assert found.leaf_price.max() <= limits.get("max_cost", 99) + 1e-12
+            assert exact(problem, policy) <= 1.04 * optimal_cost(problem)
+
+
+def test_bundles_of_too_many_outcomes_are_searched_too():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    X = ((rng.random((300, 11)) < 0.4 + 0.2 * y[:, None]).astype(int) + rng.integers(0, 2, (300, 1))) % 3
+    model = TreeNetwork("line").fit(X, y, n_outcomes=3)
+    bundles = [Bundle(np.arange(10), np.full(10, 3)), None]
+    prices, costs = np.array([0.05, 0.02]), 1 - np.eye(2)
+    problem = ModelProblem(model, model.class_prior_, np.array([0, 10]), prices, costs, free=True, bundles=bundles)
+    ours = Adaptive(n_paths=100, n_cases=200, certificate_paths=0).solve(problem)
+    theirs = Lookahead(2, certificate_paths=0).solve(problem)
+    first, second = (evaluate(problem, policy, n_paths=4000).cost for policy in (ours, theirs))
+    assert first <= second + 0.02
+    assert len(acquire(ours, X).leaf) == 300
+
+
+def test_everything_known_or_too_dear_is_decided_at_once():
+    table = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3)
+    for problem in (
+        TableProblem([1.0, 0.0], table, prices=0.1, free=True),
+        TableProblem([0.5, 0.5], table, prices=2.0, free=True),
+    ):
+        policy = SEARCH.solve(problem)
+        assert policy.act(problem.begin()).tolist() == [-1]
+
+
+def test_ridge_is_weighted_least_squares_where_data_are_many():
+    rng = np.random.default_rng(0)
+    X, weight = rng.normal(size=(500, 3)), rng.random(500)
+    X[:, 2] = 7.0  # tells nothing
+    y = 2 + X[:, 0] - 3 * X[:, 1] + rng.normal(size=500)
+    found = ridge(X, y, weight)
+    design = np.column_stack([np.ones(500), X[:, :2]]) * np.sqrt(weight)[:, None]
+    expected = np.linalg.lstsq(design, y * np.sqrt(weight), rcond=None)[0]
+    np.testing.assert_allclose(found[:3], expected, atol=0.02)
+    assert found[3] == 0.0
+
+
+def test_expected_saving_stops_in_time_along_its_rule():
+    sensors = np.array([[[0.8, 0.3], [0.2, 0.7]]] * 30)
+    problem = TableProblem([0.5, 0.5], sensors, prices=0.01, free=True)
+    policy = RulePolicy(along(problem, ExpectedSaving(), 500))
+    fixed = TableProblem([0.5, 0.5], sensors, prices=0.01)
+    best = GridValueIteration().solve(fixed).info.upper
+    assert evaluate(problem, policy, method="simulation", n_paths=20_000).cost <= 1.02 * best
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_policies_come_back_from_files(kind, tmp_path):
+    problem = CASES[kind](4).problem
+    values = along(problem, ClassInformation(), 200)
+    policy = RulePolicy(along(problem, ImprovedRule(values), 200))
+    save(policy, tmp_path / "policy.seq")
+    again = load(tmp_path / "policy.seq")
+    assert exact(again.problem, again) == exact(problem, policy)
+
+
+def test_a_classifier_says_what_order_was_chosen(tmp_path):
+    data = make_sensors(2000)
+    clf = SequentialClassifier(TreeNetwork(), discretizer="precomputed", order="adaptive", feature_costs=0.03)
+    clf.set_params(solver=Adaptive(n_paths=300, n_cases=500, certificate_paths=100))
+    clf.fit(data.X, data.y)
+    assert clf.ordering_.chosen in str(clf.ordering_)
+    assert clf.score(data.X, data.y) > 0.9
+    clf.save(tmp_path / "model.seq")
+    assert load(tmp_path / "model.seq").ordering_ == clf.ordering_
+    assert SequentialClassifier(discretizer="precomputed").fit(data.X, data.y).ordering_ is None

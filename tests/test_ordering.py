@@ -1,0 +1,251 @@
+"""Ordering rules against their formulas, written down history by history."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from free_cases import free_case, mixture_case
+
+from seqclass.pomdp import (
+    EC2,
+    ClassInformation,
+    ExpectedSaving,
+    GivenOrder,
+    HiddenInformation,
+    Lookahead,
+    LookaheadSaving,
+    MixtureProblem,
+    TableProblem,
+    evaluate,
+    optimal_cost,
+)
+
+CASES = {
+    "naive": lambda seed: free_case(seed, most=5),
+    "tree": lambda seed: free_case(seed, tree=True, most=5),
+    "mixture": mixture_case,
+}
+
+
+def entropy(p):
+    p = p[p > 0]
+    return -(p * np.log(p)).sum()
+
+
+def histories(case, rng, n=6):
+    """Some histories, what was asked in random order: what was seen, and what the package makes of it."""
+    for _ in range(n):
+        info, seen = case.problem.begin(), case.nothing
+        for _ in range(int(rng.integers(case.problem.n_questions))):
+            question = int(rng.choice(np.flatnonzero(info.open[0])))
+            after = case.following(question, seen)
+            seen = after[int(rng.integers(len(after)))]
+            code = 0
+            for feature in case.questions[question]:
+                code = code * case.joint.shape[feature] + seen[feature]
+            info = info.asking(question).update(np.array([code]))
+        yield info, seen
+
+
+def joints(case, seen, question, mass=None):
+    """P(what was seen, outcome, class) of each outcome."""
+    return np.array([(mass or case.mass)(s) for s in case.following(question, seen)])
+
+
+def state_mass(case):
+    """P(what was seen, hidden state)."""
+    _, by_state = case.model
+
+    def mass(seen):
+        at = tuple(slice(None) if v is None else v for v in seen)
+        return by_state[at].reshape(-1, by_state.shape[-1]).sum(axis=0)
+
+    return mass
+
+
+def mutual(joint):
+    joint = joint / joint.sum()
+    return entropy(joint.sum(axis=0)) + entropy(joint.sum(axis=1)) - entropy(joint.ravel())
+
+
+def pairs_separated(joint, labels):
+    """Pair by pair, from P(outcome, state)."""
+    joint = joint / joint.sum()
+    weight = joint.sum(axis=0)
+    total = 0.0
+    for i in range(len(labels)):
+        for j in range(i):
+            if labels[i] != labels[j] and weight[i] * weight[j] > 0:
+                affinity = np.sqrt(joint[:, i] / weight[i] * joint[:, j] / weight[j]).sum()
+                total += weight[i] * weight[j] * (1 - affinity)
+    return total
+
+
+def check(case, rule, formula):
+    rng = np.random.default_rng(0)
+    for info, seen in histories(case, rng):
+        scores = rule.scores(info)[0]
+        for question in range(case.problem.n_questions):
+            if seen[case.questions[question][0]] is not None:
+                assert scores[question] == -np.inf
+            else:
+                expected = formula(question, seen) / case.price(question, seen)
+                assert scores[question] == pytest.approx(expected, abs=1e-8 / case.price(question, seen))
+
+
+@pytest.mark.parametrize("kind", CASES)
+@pytest.mark.parametrize("seed", range(6))
+def test_rules_are_their_formulas(kind, seed):
+    case = CASES[kind](seed)
+
+    def saving(question, seen):
+        after = sum(case.stop(s) for s in case.following(question, seen))
+        return (case.stop(seen) - after) / case.mass(seen).sum()
+
+    check(case, ExpectedSaving(), saving)
+    check(case, ClassInformation(), lambda q, seen: mutual(joints(case, seen, q)))
+    if kind == "mixture":
+        mass, labels = state_mass(case), case.problem.hidden.classes
+        check(case, HiddenInformation(), lambda q, seen: mutual(joints(case, seen, q, mass)))
+        check(case, EC2(), lambda q, seen: pairs_separated(joints(case, seen, q, mass), labels))
+    else:
+        labels = np.arange(case.problem.n_classes)
+        check(case, EC2(), lambda q, seen: pairs_separated(joints(case, seen, q), labels))
+        with pytest.raises(ValueError, match=r"HiddenInformation needs a problem with hidden states.*ClassInformation"):
+            HiddenInformation().scores(case.problem.begin())
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_lookahead_saving_asks_what_lookahead_asks(kind):
+    for seed in range(4):
+        case = CASES[kind](seed)
+        for depth in (1, 2):
+            policy = Lookahead(depth, certificate_paths=0).solve(case.problem)
+            for info, _ in histories(case, np.random.default_rng(seed)):
+                question = policy.act(info)[0]
+                if question >= 0:
+                    assert LookaheadSaving(depth).next(info)[0] == question
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_scores_of_many_rows_are_those_of_each(kind):
+    case = CASES[kind](2)
+    rules = [ExpectedSaving(), ClassInformation(), EC2(), LookaheadSaving()]
+    rules += [HiddenInformation()] if kind == "mixture" else []
+    question = 0
+    info = case.problem.begin(3).asking(question).update(np.array([0, 1, -1]))
+    for rule in rules:
+        together = rule.scores(info)
+        alone = [rule.scores(info[np.array([row])])[0] for row in range(3)]
+        np.testing.assert_allclose(together, alone, rtol=1e-9, atol=1e-9)
+        assert rule.next(info).tolist() == [rule.next(info[np.array([row])])[0] for row in range(3)]
+
+
+def test_of_equals_the_lowest_number_is_asked():
+    sensor = np.array([[0.9, 0.2], [0.1, 0.8]])
+    problem = TableProblem([0.5, 0.5], np.array([sensor, sensor[::-1], sensor]), prices=0.1, free=True)
+    for rule in (ExpectedSaving(), ClassInformation(), EC2(), LookaheadSaving()):
+        assert rule.next(problem.begin()).tolist() == [0]
+        after = problem.begin(2).asking(0).update(np.array([0, -1]))
+        assert rule.next(after).tolist() == [1, 1]
+    nothing = problem.begin()
+    for question in range(3):
+        nothing = nothing.asking(question).update(np.array([-1]))
+    assert EC2().next(nothing).tolist() == [-1]
+
+
+def test_prices_are_those_of_the_moment():
+    sensor = [[0.9, 0.2], [0.1, 0.8]]
+    problem = TableProblem(
+        [0.5, 0.5],
+        np.array([sensor] * 3),
+        [0.01, 0.04, 0.05],
+        groups=[0, 0, -1],
+        full_prices=[0.06, 0.07, 0.05],
+        free=True,
+    )
+    assert ClassInformation().next(problem.begin()).tolist() == [2]
+    bought = problem.begin().asking(1).update(np.array([0]))
+    assert ClassInformation().next(bought).tolist() == [0]
+
+
+def test_a_question_for_nothing_is_asked_first_if_it_tells_anything():
+    sensor, useless = [[0.9, 0.2], [0.1, 0.8]], [[0.5, 0.5], [0.5, 0.5]]
+    problem = TableProblem([0.5, 0.5], np.array([useless, sensor, sensor]), [0.0, 0.1, 0.0], free=True)
+    assert ClassInformation().next(problem.begin()).tolist() == [2]
+
+
+def test_a_given_order_is_kept_and_checked():
+    problem = free_case(2).problem
+    order = list(range(problem.n_questions))[::-1]
+    info = problem.begin(2)
+    for question in order[:-1]:
+        assert GivenOrder(order).next(info).tolist() == [question, question]
+        info = info.asking(question).update(np.array([-1, 0]))
+    assert GivenOrder(order[:-1]).next(info).tolist() == [-1, -1]
+    for wrong in ([0, 0], [99], [-1]):
+        with pytest.raises(ValueError, match="order must hold numbers of questions"):
+            GivenOrder(wrong).next(problem.begin())
+
+
+@pytest.mark.parametrize("seed", range(9))
+def test_a_mixture_is_what_its_joint_distribution_says(seed):
+    case = mixture_case(seed)
+    policy = Lookahead(case.problem.n_questions, certificate_paths=0).solve(case.problem)
+    assert case.run(policy)[0] == pytest.approx(case.optimum(), abs=1e-9)
+    assert evaluate(case.problem, policy, method="exact").cost == pytest.approx(case.optimum(), abs=1e-9)
+    assert optimal_cost(case.problem) == pytest.approx(case.optimum(), abs=1e-9)
+    mass = state_mass(case)
+    for info, seen in histories(case, np.random.default_rng(seed)):
+        expected = mass(seen) / mass(seen).sum()
+        np.testing.assert_allclose(case.problem.hidden.probability(info)[0], expected, atol=1e-12)
+        one = case.problem.costs_after(np.arange(case.problem.n_questions), info)
+        plain = super(MixtureProblem, case.problem).costs_after(np.arange(case.problem.n_questions), info)
+        np.testing.assert_allclose(one, plain, atol=1e-12)
+
+
+def test_part_of_a_bundle_of_a_mixture_counts_for_what_was_seen():
+    case = mixture_case(0)
+    bundle, mass = case.problem.bundle(0), state_mass(case)
+    for values in ([1, -1], [-1, 1], [0, 1], [-1, -1]):
+        info = case.problem.begin().asking(0).update(bundle.encode([values]))
+        seen = tuple(None if v < 0 else v for v in [*values, *[-1] * (case.joint.ndim - 3)])
+        np.testing.assert_allclose(case.problem.hidden.probability(info)[0], mass(seen) / mass(seen).sum(), atol=1e-12)
+        np.testing.assert_allclose(info.belief[0], case.mass(seen) / case.mass(seen).sum(), atol=1e-12)
+
+
+def test_a_mixture_of_one_state_a_class_is_naive_bayes():
+    rng = np.random.default_rng(0)
+    tables, prior = rng.dirichlet(np.ones(3), size=(4, 3)).transpose(0, 2, 1), np.array([0.2, 0.3, 0.5])
+    plain = TableProblem(prior, tables, prices=0.03, free=True)
+    mixture = MixtureProblem(prior, [0, 1, 2], tables, prices=0.03, free=True)
+    assert optimal_cost(plain) == pytest.approx(optimal_cost(mixture), abs=1e-12)
+    assert HiddenInformation().scores(mixture.begin()) == pytest.approx(ClassInformation().scores(plain.begin()))
+    fixed = MixtureProblem(prior, [0, 1, 2], list(tables), prices=0.03)
+    assert optimal_cost(fixed) == pytest.approx(optimal_cost(TableProblem(prior, tables, prices=0.03)), abs=1e-12)
+
+
+def test_a_class_without_probability_does_no_harm():
+    problem = MixtureProblem(
+        [0.5, 0.5, 0.0, 0.0], [0, 1, 2, 2], [[[1, 0.5, 0.3, 1], [0, 0.5, 0.7, 0]]], prices=0.1, free=True
+    )
+    info = problem.begin().asking(0).update(np.array([1]))
+    np.testing.assert_array_equal(info.belief, [[0, 1, 0]])
+    assert np.isfinite(info.state).all()
+
+
+def test_a_mixture_says_what_is_wrong():
+    table = [[[1.0, 0.0], [0.0, 1.0]]]
+    with pytest.raises(ValueError, match="hidden_class must hold a class for each of the 2"):
+        MixtureProblem([0.5, 0.5], [0], table, prices=0.1)
+    with pytest.raises(ValueError, match=r"hidden state for every class 0..2"):
+        MixtureProblem([0.5, 0.5], [0, 2], table, prices=0.1)
+    with pytest.raises(ValueError, match=r"likelihoods\[0\] must have a row an outcome"):
+        MixtureProblem([0.2, 0.3, 0.5], [0, 1, 1], table, prices=0.1)
+    with pytest.raises(ValueError, match=r"likelihoods\[0\] must sum to 1"):
+        MixtureProblem([0.5, 0.5], [0, 1], [[[0.5, 0.5], [0.4, 0.5]]], prices=0.1)
