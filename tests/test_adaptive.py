@@ -347,3 +347,18 @@ def test_a_classifier_says_what_order_was_chosen(tmp_path):
     clf.save(tmp_path / "model.seq")
     assert load(tmp_path / "model.seq").ordering_ == clf.ordering_
     assert SequentialClassifier(discretizer="precomputed").fit(data.X, data.y).ordering_ is None
+
+
+def test_bounds_are_gone_by_where_they_are_close():
+    rng = np.random.default_rng(3)
+    sharp = rng.dirichlet(np.full(3, 0.4), size=(16, 2)).transpose(0, 2, 1)
+    problem = TableProblem([0.4, 0.6], sharp, 0.02, free=True)
+    policy = Adaptive().solve(problem)
+    assert str(policy.info.ordering) == "one step on bounds over all orders"
+    assert (policy.info.status, policy.info.scope) == ("converged", "all orders")
+    assert policy.info.gap <= 0.02
+    run = evaluate(problem, policy, method="simulation", n_paths=4000)
+    assert run.cost - 4 * run.cost_std_error <= policy.info.upper
+    assert policy.info.lower <= run.cost + 4 * run.cost_std_error
+    # rules that are asked for are tried all the same
+    assert Adaptive([EC2()], n_paths=200, n_cases=200).solve(problem).info.ordering.chosen.startswith("EC2()")

@@ -74,7 +74,10 @@ class OrderingChoice:
     scope: str = "cases of the model itself, which says nothing about how right the model is"
 
     def __str__(self) -> str:
-        lines = [f"cost on {self.scope}:"]
+        if not self.candidates:
+            return self.chosen
+        known = any(candidate.name == self.chosen for candidate in self.candidates)
+        lines = [f"{'' if known else f'{self.chosen}; '}cost on {self.scope}:"]
         for candidate in self.candidates:
             shown = f"{candidate.name}: {candidate.cost:.4f} (standard error {candidate.std_error:.4f}), "
             shown += f"{candidate.n_questions:.1f} questions, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,12 @@ import numpy as np
 from seqclass._arrays import FloatArray, as_generator
 from seqclass._validation import check_integer, check_real
 from seqclass.pomdp.ordering_choice import OrderingCandidate, OrderingChoice
-from seqclass.pomdp.policy import Policy, SolveInfo
+from seqclass.pomdp.policy import WIDE_GAP, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified
 from seqclass.pomdp.solvers.exact.free_order import ExactFreeOrder
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
+from seqclass.pomdp.solvers.ordering.by_bounds import by_bounds
 from seqclass.pomdp.solvers.ordering.cases import Cases, model_cases
 from seqclass.pomdp.solvers.ordering.class_information import ClassInformation
 from seqclass.pomdp.solvers.ordering.ec2 import EC2
@@ -44,8 +45,9 @@ _FIRST, _CLEARLY = 0.2, 4.0
 class Adaptive(Solver):
     """Chooses an ordering rule, stops along it by regression, and improves it: any question may come next.
 
-    Where partial answers are few, the recursion over all of them gives the optimum. Elsewhere every rule, and the best
-    fixed orders that greed finds, are followed on cases simulated from the model; the cost of going on is fitted by
+    Where partial answers are few, the recursion over all of them gives the optimum. Where answers depend on two or
+    three classes alone, bounds over all orders may be close enough to go by. Elsewhere every rule, and the best fixed
+    orders that greed finds, are followed on cases simulated from the model; the cost of going on is fitted by
     regression, which says when to stop. All are then tried on the same fresh cases. The simplest of those that cost
     least, but for chance, is improved by one step of look-ahead on its own values, as long as that costs less.
 
@@ -120,11 +122,19 @@ class Adaptive(Solver):
         self._check(problem)
         began = _clock()
         if not problem.samples and np.prod(problem.n_outcomes + 1.0) <= self.max_nodes:
-            policy = _exact(problem, self.max_nodes)
-        else:
-            policy = _Search(self, problem, began).best()
-        policy = policy.with_info(seconds=_clock() - began)
-        return certified(policy, self.certificate_paths, self.random_state)
+            return self._finished(_exact(problem, self.max_nodes), began)
+        bounded = by_bounds(problem, self.certificate_paths, self.random_state) if self.rules is None else None
+        if bounded is not None and bounded.info.gap <= WIDE_GAP:
+            return bounded
+        found = self._finished(_Search(self, problem, began).best(), began)
+        if bounded is not None and bounded.info.upper < found.info.upper:
+            tried = () if found.info.ordering is None else found.info.ordering.candidates
+            choice = replace(bounded.info.ordering or OrderingChoice("", ()), candidates=tried)
+            return bounded.with_info(status=found.info.status, seconds=found.info.seconds, ordering=choice)
+        return found
+
+    def _finished(self, policy: Policy, began: float) -> Policy:
+        return certified(policy.with_info(seconds=_clock() - began), self.certificate_paths, self.random_state)
 
     def _check(self, problem: AcquisitionProblem) -> None:
         if not problem.free:
