@@ -261,3 +261,21 @@ def test_fit_ifc2f(folder: Path, run: Any) -> None:
     result = run(*FIT, "--n-bins", "many")
     assert result.exit_code != 0
     assert "'sparsity'" in result.stderr
+
+
+def test_any_question_next_and_bundles(folder: Path, run: Any, refuses: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = np.column_stack([y + rng.random(200), y + 2 * rng.random(200), rng.random(200)])
+    np.savez("b.npz", X=X, y=y)
+    Path("prices.csv").write_text("feature,cost,bundle\nx0,0.02,both\nx1,0.02,both\nx2,0.01,\n")
+    result = run("fit", "b.npz", "-o", "b.seq", "--order", "adaptive", "--costs", "prices.csv")
+    assert "best policy for this model, in any order" in result.stdout
+    assert "with both" in result.stdout
+    clf = seqclass.load("b.seq")
+    assert clf.problem_.free
+    assert clf.problem_.n_questions == 2
+    assert clf.ordering_ is not None
+    assert "any of which may come next" in run("show", "b.seq").stdout
+    for wrong in (["--published"], ["--method", "f_etana"]):
+        assert "--order adaptive" in refuses("fit", "b.npz", "-o", "c.seq", "--order", "adaptive", *wrong)

@@ -64,7 +64,7 @@ def read_prices(path: Path | None, price: float | None, names: list[str], left_o
     Parameters
     ----------
     path : path or None
-        Table with the columns feature and cost, and if need be group and discounted.
+        Table with the columns feature and cost, and if need be group, discounted and bundle.
     price : float or None
         Price of the features that the table does not name.
     names : list of str
@@ -75,7 +75,7 @@ def read_prices(path: Path | None, price: float | None, names: list[str], left_o
     Returns
     -------
     dict
-        ``feature_costs``, ``groups`` and ``discounted_costs``, in the order of ``names``.
+        ``feature_costs``, ``groups``, ``discounted_costs`` and ``bundles``, in the order of ``names``.
     """
     if path is None:
         return {"feature_costs": 0.01 if price is None else price}
@@ -88,9 +88,10 @@ def read_prices(path: Path | None, price: float | None, names: list[str], left_o
             "add a row for each, or a price for the rest with --feature-cost."
         )
     settings: dict[str, Any] = {"feature_costs": np.array([costs.get(name, price) for name in names])}
-    if "group" in frame:
-        groups = {f: g for f, g in zip(frame["feature"], frame["group"]) if isinstance(g, str)}
-        settings["groups"] = [groups.get(name) for name in names]
+    for column in ("group", "bundle"):
+        if column in frame:
+            label = {f: g for f, g in zip(frame["feature"], frame[column]) if isinstance(g, str)}
+            settings[f"{column}s"] = [label.get(name) for name in names]
     if "discounted" in frame:
         if "group" not in frame:
             raise InputError(f"{path} has a column 'discounted' but no column 'group': say which features share it.")
@@ -219,12 +220,11 @@ def _price_table(path: Path, names: list[str], left_out: Sequence[str]) -> Any:
     for name in ("feature", "cost"):
         if name not in columns:
             raise InputError(
-                f"{path} must have the columns feature and cost (and may have group and discounted); "
+                f"{path} must have the columns feature and cost (and may have group, discounted and bundle); "
                 f"it has {listed(columns)}."
             )
-    frame = read_frame(
-        path, ["feature", "cost", "group", "discounted"], text=["feature", "cost", "group", "discounted"]
-    )
+    known = ["feature", "cost", "group", "discounted", "bundle"]
+    frame = read_frame(path, known, text=known)
     frame = frame[~frame["feature"].isin(list(left_out))]
     unknown = [str(f) for f in frame["feature"] if f not in set(names)]
     if unknown:

@@ -13,7 +13,7 @@ import numpy as np
 from seqclass._messages import shown
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import describe, feature_lines
-from seqclass.cli._errors import check_output, refused
+from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import count, echo_json, gap_text, wrapped
 from seqclass.cli._progress import working
 from seqclass.cli._training import read_decision_costs, read_prices, read_training
@@ -43,7 +43,7 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
 @click.argument("data", type=_PATH)
 @click.option("--target", "-t", metavar="COLUMN", help="Column of the labels (for .npz: the array, 'y' by default).")
 @click.option("--output", "-o", type=_PATH, required=True, metavar="MODEL", help="File to write the model to.")
-@click.option("--costs", type=_PATH, metavar="CSV", help="Prices: columns feature,cost[,group][,discounted].")
+@click.option("--costs", type=_PATH, metavar="CSV", help="Prices: columns feature,cost[,group][,discounted][,bundle].")
 @click.option(
     "--feature-cost",
     type=click.FloatRange(min=0),
@@ -59,6 +59,13 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
 )
 @click.option("--method", type=click.Choice(list(_METHODS)), default="etana", show_default=True, help=_METHOD_HELP)
 @click.option("--published", is_flag=True, help="The paper's own settings in place of ours, which do better.")
+@click.option(
+    "--order",
+    type=click.Choice(["fixed", "adaptive"]),
+    default="fixed",
+    show_default=True,
+    help="Ask in one order for everybody, or let what is asked next depend on what was seen.",
+)
 @click.option(
     "--n-bins",
     callback=_bins,
@@ -79,6 +86,7 @@ def fit(
     decision_costs: Path | None,
     method: str,
     published: bool,
+    order: str,
     n_bins: Any,
     drop: tuple[str, ...],
     drop_unlabelled: bool,
@@ -106,6 +114,10 @@ def fit(
     settings |= read_decision_costs(decision_costs, np.unique(y))
     if n_bins is not None:
         settings["n_bins"] = n_bins
+    if order == "adaptive":
+        settings["order"] = order
+        if method == "f_etana" or published:
+            raise InputError("--order adaptive is for etana and ifc2f with our settings: the papers' go by one order.")
     clf = _METHODS[method](published=published, random_state=seed, **settings)
     started = time.perf_counter()
     with refused(str(data)), working(lambda: f"fitting: {_step(clf)}"):
@@ -143,7 +155,13 @@ def _report(clf: SequentialClassifier, n_rows: int, seconds: float, output: Path
             "units of misclassification cost. Held-out data tell what it really costs."
         )
     )
-    click.echo(f"Certified gap to the best stopping rule for this model and order: {gap_text(content['gap'])}.")
-    click.echo(f"\nAsked for first, of at most {count(content['horizon'], 'feature')}:")
+    best = (
+        "stopping rule for this model and order"
+        if content["scope"] == "order"
+        else "policy for this model, in any order"
+    )
+    click.echo(f"Certified gap to the best {best}: {gap_text(content['gap'])}.")
+    begins = "May be asked for" if clf.problem_.free else "Asked for first"
+    click.echo(f"\n{begins}, of at most {count(content['horizon'], 'feature')}:")
     click.echo(feature_lines(content["features"][:8]))
     click.echo(f"\nWrote {output}. Next: seqclass predict {output} NEW.csv, or seqclass ask {output}")
