@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -126,8 +127,8 @@ def resolve_prices(
     groups : array-like of shape (n_features,) or dict, optional
         Group label of each feature; None, NaN, "" or -1 for none. A dict may leave features out.
     discounted_costs : float, array-like or dict, optional
-        Price of a feature once another one of its group was acquired; a dict may leave features out, which then have
-        no discount. Needs ``groups``.
+        Price of a feature once another one of its group was acquired; a number is that of every feature in a group, and
+        a dict may leave features out, which then have no discount. Needs ``groups``, which do nothing without it.
     bundles : array-like of shape (n_features,) or dict, optional
         Bundle label of each feature, as ``groups``: features that are bought and seen at once, for one price. Where
         prices or groups are given by name, they may name a bundle in place of its features.
@@ -201,6 +202,8 @@ def _prices(
             raise ValueError("discounted_costs needs groups: say which features share a discount.")
         return Prices(full, full, None)
     labels, _ = _labels(groups, "groups", n_features, names)
+    if discounted_costs is None and (labels >= 0).any():
+        warnings.warn("groups change nothing without discounted_costs: give the prices within a group.", stacklevel=2)
     discounted = full if discounted_costs is None else _discounts(discounted_costs, full, names)
     # what no other feature can make cheaper has no discount
     discounted = np.where(labels >= 0, discounted, full)

@@ -71,7 +71,7 @@ def _from_table(path: Path, names: list[str]) -> dict[str, Any]:
         hint = "; 'discounted' is the price that is left, not what is taken off" if "discount" in columns else ""
         raise ValueError(
             f"{path} must have the columns feature and cost, and may have discounted, group and bundle{hint}; it has "
-            f"{', '.join(map(repr, columns))}."
+            f"{listed(columns)}."
         )
     frame = read_frame(path, text=_COLUMNS)
     features = [str(feature) for feature in frame["feature"]]
