@@ -16,8 +16,10 @@ from sklearn.datasets import load_breast_cancer, load_digits
 
 import seqclass
 from seqclass.pomdp import AcquisitionProblem, GridValueIteration, Perseus, Solver, TableProblem
+from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.alpha.points import Points, point_based, sample_beliefs
 from seqclass.pomdp.information import TIE
+from seqclass.pomdp.solvers.grid_program import GridProgram
 
 #: Classes, bins and features of the random problems.
 SIZES = ((2, 2, 40), (3, 4, 10), (3, 10, 20), (5, 4, 20), (11, 4, 20), (11, 10, 20))
@@ -110,14 +112,14 @@ def random_cases(sizes: Any, n_beliefs: int, repeats: int) -> list[Row]:
 def large_cases(n_features: int, n_steps: int, repeats: int) -> list[Row]:
     """Features so weak that all stages matter."""
     three, two = (random_problem(n_classes, 4, n_features, 20.0) for n_classes in (3, 2))
-    grid, stopping = GridValueIteration(n_steps), two.decision_costs.T
+    program = GridProgram(two, two.tables, SimplexGrid(2, n_steps), "freudenthal", n_features)
     some = min(5, n_features)
     return [
         backups(f"{n_features} features, 4 bins, 3 classes", three, 100, repeats),
         solved("Perseus, 100 beliefs", three, Perseus(100, n_rounds=1, certificate_paths=0), repeats),
         measure(
             f"grid backups of {n_steps} levels, {n_features} features, 4 bins, 2 classes",
-            lambda: grid._solve(two, n_features, stopping, grid._prepare(two, n_features)),
+            lambda: program.run(np.arange(1), np.ones(1), 0.0, last=True),
             peer=f"the same a point at a time, {some} stages timed and scaled",
             peer_call=lambda: grid_loop(two, n_steps, range(some)),
             repeats=repeats,

@@ -49,6 +49,20 @@ def public_names(module: ModuleType) -> list[str]:
     return sorted(name for name in listed if not name.startswith("_"))
 
 
+@cache
+def public_classes() -> frozenset[Any]:
+    """Classes that have a place on some page."""
+    found = [(module, name) for module in map(importlib.import_module, modules()) for name in public_names(module)]
+    return frozenset(value for module, name in found if inspect.isclass(value := getattr(module, name)))
+
+
+def from_private_bases(value: Any) -> list[str]:
+    """Public members that a class has from bases of ours that have no place of their own."""
+    bases = [b for b in getattr(value, "__mro__", ()) if b.__module__.startswith("seqclass") and b is not value]
+    hidden = [name for base in bases if base not in public_classes() for name in vars(base)]
+    return sorted({name for name in hidden if not name.startswith("_") and name not in vars(value)})
+
+
 def first_line(value: Any) -> str:
     """First line of a docstring, safe in a table."""
     if not (callable(value) or inspect.ismodule(value)):
@@ -65,6 +79,9 @@ def api_page(name: str) -> str:
     lines += [f"| [`{n}`](#{name}.{n}) | {first_line(getattr(module, n))} |" for n in names]
     for n in names:
         lines += ["", f"::: {name}.{n}"]
+        members = from_private_bases(getattr(module, n))
+        if members:
+            lines += ["    options:", f"      inherited_members: {members}"]
     return "\n".join(lines) + "\n"
 
 

@@ -25,8 +25,8 @@ from seqclass.analysis import (
     thresholds,
     what_if,
 )
+from seqclass.analysis._stage_states import information_at
 from seqclass.analysis.beliefs import entropy
-from seqclass.analysis.regions import information_at
 from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.costs import resolve_prices
 from seqclass.pomdp import (

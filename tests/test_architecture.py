@@ -22,9 +22,8 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 #: A part imports parts of its own rank or below. Anything new must be given its place here.
 RANKS = {
-    **dict.fromkeys(
-        ["_arrays", "_archive", "_files", "_validation", "_messages", "_text", "_highlight", "persistence"], 0
-    ),
+    **dict.fromkeys(["_arrays", "_archive", "_files", "_validation", "_messages", "_text", "_highlight"], 0),
+    **dict.fromkeys(["_instances", "persistence"], 0),
     **dict.fromkeys(["_information", "_pairs", "discretize", "_edges", "_outcomes", "_support", "costs", "base"], 1),
     **dict.fromkeys(["_frames", "_coding", "_inputs", "_few_values"], 1),
     **dict.fromkeys(["bn", "pomdp", "selection", "datasets"], 2),
@@ -40,6 +39,10 @@ RANKS = {
             "_fingerprint",
             "explanation",
             "_explaining",
+            "_acquiring",
+            "_answering",
+            "_case",
+            "_saved_session",
         ],
         3,
     ),
@@ -310,6 +313,12 @@ def is_public(module: str) -> bool:
 PUBLIC_MODULES = [name for name in module_files(PACKAGE) if is_public(name)]
 
 
+def own_attributes(cls: type) -> dict[str, Any]:
+    """Attributes of a class, and of the bases that the package keeps in private modules."""
+    ours = [base for base in cls.__mro__ if base.__module__.startswith(PACKAGE.name) and not is_public(base.__module__)]
+    return {name: value for base in (*reversed(ours), cls) for name, value in vars(base).items()}
+
+
 def undocumented(name: str, thing: Any) -> Iterator[str]:
     """What lacks a docstring, or an example, of a public function or class."""
     if not (inspect.isclass(thing) or inspect.isroutine(thing)):
@@ -320,7 +329,7 @@ def undocumented(name: str, thing: Any) -> Iterator[str]:
     elif not re.search(r"^Examples\n-{8}\n(?s:.*)^\s*>>> ", text, re.MULTILINE):
         yield f"{name} has no runnable example under Examples"
     if inspect.isclass(thing):
-        for attribute, value in vars(thing).items():
+        for attribute, value in own_attributes(thing).items():
             value = value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
             documents = inspect.isfunction(value) or isinstance(value, property)
             if documents and not attribute.startswith("_") and not inspect.getdoc(getattr(thing, attribute)):
@@ -331,7 +340,7 @@ def undescribed(name: str, thing: Any) -> Iterator[str]:
     """Parameters that a list of parameters leaves out or makes up, of a function, or of a class and its methods."""
     if inspect.isclass(thing):
         yield from _left_out(name, thing.__doc__, vars(thing).get("__init__"))
-        for attribute, value in vars(thing).items():
+        for attribute, value in own_attributes(thing).items():
             value = value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
             if inspect.isfunction(value) and not attribute.startswith("_"):
                 yield from _left_out(f"{name}.{attribute}", value.__doc__, value)

@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
-SCRIPTS = sorted(file.name for file in BENCHMARKS.glob("*.py") if not file.name.startswith("_"))
+#: Scripts that count rather than measure.
+COUNTING = {"lines.py"}
+SCRIPTS = sorted({file.name for file in BENCHMARKS.glob("[!_]*.py")} - COUNTING)
 #: Scripts whose rows stand by themselves, or beside figures that are quoted rather than measured.
 PEERLESS = {"all_orders.py", "growth.py", "real_data.py", "ifc2f.py", "selection_stage.py"}
 #: Scripts whose rows are costs as much as seconds, and that leave memory out.
@@ -57,6 +59,18 @@ def test_a_quick_run_writes_its_rows(script: str, tmp_path: Path) -> None:
         assert row["peak_mb"] is None or row["peak_mb"] > 0
     assert script in PEERLESS or any(row["peer"] for row in rows)
     assert script in MEMORYLESS or any(row["peak_mb"] for row in rows)
+
+
+@pytest.mark.skipif(not BENCHMARKS.is_dir(), reason="the benchmark scripts are not part of this installation")
+def test_lines_of_code_are_counted_by_folder(tmp_path: Path) -> None:
+    (tmp_path / "package" / "bn").mkdir(parents=True)
+    text = '"""Two lines\nof a docstring."""\n\nx = [\n    1,\n]  # three lines\n# a comment\n'
+    for name in ("a.py", "bn/b.py", "bn/c.py"):
+        (tmp_path / "package" / name).write_text(text)
+    command = [sys.executable, str(BENCHMARKS / "lines.py"), str(tmp_path / "package"), "--json", str(tmp_path / "n")]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert json.loads((tmp_path / "n").read_text()) == {".": {"now": 3}, "bn": {"now": 6}, "all": {"now": 9}}
+    assert shown.split() == ["now", ".", "3", "bn", "6", "all", "9"]
 
 
 ROOT = BENCHMARKS.parent

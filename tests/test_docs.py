@@ -208,3 +208,10 @@ def test_names_become_links(hooks: types.ModuleType) -> None:
     made = hooks.on_page_content(text, page=page)
     assert made.count("<a ") == 1
     assert 'href="../api/seqclass.pomdp.html#seqclass.pomdp.Perseus"' in made
+
+
+def test_what_a_class_has_from_private_bases_is_on_its_page(hooks: types.ModuleType) -> None:
+    text = hooks.api_page("seqclass")
+    options = text.partition("::: seqclass.SequentialClassifier\n")[2].partition(":::")[0]
+    assert {"'predict'", "'acquire'", "'encode'"} <= set(re.findall(r"'\w+'", options))
+    assert "options" not in hooks.api_page("seqclass.costs")

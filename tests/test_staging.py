@@ -9,7 +9,7 @@ from seqclass import SequentialClassifier, ifc2f, load
 from seqclass._model_problem import ModelProblem
 from seqclass._staging import acquisition_problem
 from seqclass.analysis import stopping_regions, thresholds
-from seqclass.analysis.regions import information_at
+from seqclass.analysis._stage_states import information_at
 from seqclass.bn import NaiveBayes, TreeNetwork
 from seqclass.costs import resolve_prices
 from seqclass.pomdp import (

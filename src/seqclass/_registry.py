@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from seqclass._coding import OutcomeCoder
 from seqclass._frames import FrameEncoder
+from seqclass._instances import check_when_read
 from seqclass._loading import check_classifier, check_coder, check_discretizer, check_encoder, check_prices, rehearse
 from seqclass._loading_parts import (
     check_bundle,
@@ -23,7 +24,7 @@ from seqclass.bn import InformationFilter, NaiveBayes, ObservationModel, StageCo
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices
 from seqclass.discretize import Discretizer
-from seqclass.persistence import check_when_read, register
+from seqclass.persistence import register
 from seqclass.pomdp import (
     EC2,
     AcquireAll,

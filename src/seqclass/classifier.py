@@ -10,24 +10,23 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._arrays import FloatArray, IntArray
+from seqclass._acquiring import Acquiring
 from seqclass._coding import OutcomeCoder
 from seqclass._explaining import explain
 from seqclass._fitting import filter_features, fit_model, timed
-from seqclass._inputs import category_counts, check_input, check_training
-from seqclass._record import AcquisitionRecord, EncodedRows
+from seqclass._inputs import category_counts, check_training
 from seqclass._staging import acquisition_problem, stage_order
 from seqclass._validation import check_choice, check_distribution
 from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.costs import resolve_decisions, resolve_prices
 from seqclass.explanation import Explanation
 from seqclass.persistence import save
-from seqclass.pomdp import Acquisition, Policy, Solver, acquire, solve_for_budget, within_budget
+from seqclass.pomdp import Solver, solve_for_budget, within_budget
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.session import Session
 
 
-class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Classifies each instance with the few features that pay for themselves.
 
     For each instance features are bought one at a time, in a fixed order; the class posterior is kept as a belief, and
@@ -216,58 +215,6 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             self._solve()
         return self
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Acquire and decide.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse array of shape (n, n_features)
-            Every column is checked; only what the policy asks for counts.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels from ``decisions_``.
-        """
-        acquired = self._run(X)
-        return np.asarray(self.decisions_[acquired.leaf_decision][acquired.leaf])
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Class posterior at the stop.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse array of shape (n, n_features)
-            Every column is checked; only what the policy asks for counts.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-        """
-        acquired = self._run(X)
-        return np.asarray(acquired.leaf_belief[acquired.leaf])
-
-    def score(self, X: Any, y: npt.ArrayLike, sample_weight: Any = None) -> float:
-        """Share of instances (weighted, if asked) whose decision is their label; "refer" and the like never are."""
-        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
-
-    def acquire(self, X: Any, *, record_beliefs: bool = False) -> AcquisitionRecord:
-        """Acquire and decide, and tell what was acquired.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse array of shape (n, n_features)
-            Every column is checked; only what the policy asks for counts.
-        record_beliefs : bool
-            Keep the beliefs on the way.
-
-        Returns
-        -------
-        AcquisitionRecord
-        """
-        acquired = self._run(X, record_beliefs)
-        return AcquisitionRecord.from_acquisition(acquired, self.decisions_, self.support_)
-
     def explain(self, X: Any, *, feature_names: Any = None) -> list[Explanation]:
         """Tell for each instance what was asked and why, how each answer moved the belief, and why it stopped.
 
@@ -399,64 +346,12 @@ class SequentialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _solve(self) -> None:
         solver = default_solver(self.problem_, self.random_state) if self.solver is None else self.solver
         if self.target_cost is None:
-            self.policy_: Policy = solver.solve(self.problem_)
+            self.policy_ = solver.solve(self.problem_)
         else:
             self.policy_ = solve_for_budget(self.problem_, self.target_cost, solver, random_state=self.random_state)
         self.timings_["certify"] = self.policy_.info.certify_seconds
         self.order_ = self.support_[self._asked()]
         self.ordering_ = self.policy_.info.ordering
-
-    def _asked(self) -> IntArray:
-        """Features of the model that may be asked for, in order."""
-        problem = self.problem_
-        questions = range(problem.n_questions if problem.free else self.policy_.n_stages)
-        if problem.bundles is None:
-            return problem.features[: len(questions)]
-        return np.concatenate([np.empty(0, dtype=np.intp), *(problem.members(question) for question in questions)])
-
-    def _run(self, X: Any, record_beliefs: bool = False) -> Acquisition:
-        rows = self.encode(X)
-        return acquire(
-            self.policy_,
-            rows.codes,
-            columns=rows.columns,
-            charge_missing=self.charge_missing,
-            record_beliefs=record_beliefs,
-            keys=rows.keys,
-        )
-
-    def encode(self, X: Any) -> EncodedRows:
-        """Outcomes of what may be asked for: what `seqclass.pomdp.acquire` needs to run a policy of `problem_`.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse array of shape (n, n_features)
-            Instances in the form of the training data.
-
-        Returns
-        -------
-        EncodedRows
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from seqclass import SequentialClassifier
-        >>> X = np.repeat([[0.0, 5.0], [1.0, 5.0]], 20, axis=0)
-        >>> SequentialClassifier().fit(X, np.repeat(["a", "b"], 20)).encode([[0.1, 5.0]]).codes.shape
-        (1, 2)
-        """
-        check_is_fitted(self, "policy_")
-        X = check_input(self, X, self.encoder_, self.handle_unknown)
-        # lots are drawn from what may be asked for, whatever else the instance comes with
-        keys = X[:, self.order_] if len(self.policy_.begin()[0]) > 1 else None
-        column = np.zeros(self.support_.size, dtype=np.intp)
-        if not self.order_.size:
-            return EncodedRows(np.empty((X.shape[0], 0), dtype=np.int8), column, keys)
-        coder = self.coder_.restrict(self.order_)
-        if coder is self.coder_ or 2 * self.order_.size >= X.shape[1]:
-            return EncodedRows(self.coder_.transform(X), self.support_, keys)
-        column[self._asked()] = np.arange(self.order_.size)
-        return EncodedRows(coder.transform(X[:, self.order_]), column, keys)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # classifiers of 0.1 lack some settings, and call the columns by another name

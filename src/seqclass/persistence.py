@@ -6,16 +6,12 @@ and a digest of them all. It holds plain data and instances of classes passed to
 
 from __future__ import annotations
 
-import dataclasses
 import enum
-import functools
 import importlib
-import inspect
 import json
 import math
 import os
 import zipfile
-from collections.abc import Callable
 from typing import IO, Any, TypeVar
 
 import numpy as np
@@ -25,6 +21,7 @@ import scipy.sparse as sp
 from . import __version__
 from ._archive import DIGEST, Archive, check_size, write_archive
 from ._files import replacing
+from ._instances import restored, state_of
 from ._messages import brief
 
 __all__ = ["ModelFileError", "load", "register", "save"]
@@ -37,7 +34,6 @@ MAX_DEPTH = 60
 
 _T = TypeVar("_T", bound=type)
 _CLASSES: dict[str, Any] = {}
-_CHECKS: list[tuple[type, Callable[[Any], None]]] = []
 _SPARSE = {cls.__name__: cls for cls in (sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)}
 _KINDS = "biufcmMUS"
 _ADVICE = (
@@ -92,11 +88,6 @@ def register(cls: _T, *, former: str | None = None) -> _T:
         raise ValueError(f"{_name(cls)} cannot be registered: rename it, as {_name(other)} has the same name")
     _CLASSES[name] = cls
     return cls
-
-
-def check_when_read(kind: type, check: Callable[[Any], None]) -> None:
-    """Have instances of a class checked when they come from a file; ``check`` raises where they are wrong."""
-    _CHECKS.append((kind, check))
 
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
@@ -190,69 +181,6 @@ def _name(cls: type) -> str:
     return ".".join([*public, cls.__qualname__])
 
 
-def _hook(cls: type, name: str) -> Any:
-    """Method ``name`` of a class, if its own package wrote it: not object, scikit-learn or dataclasses."""
-    base = next((base for base in cls.__mro__ if name in vars(base)), object)
-    ours = base.__module__.split(".")[0] == cls.__module__.split(".")[0]
-    return vars(base)[name] if ours and not dataclasses.is_dataclass(cls) else None
-
-
-@functools.cache
-def _fields(cls: Any) -> list[str]:
-    return [field.name for field in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else []
-
-
-@functools.cache
-def _defaults(cls: Any) -> dict[str, Any]:
-    """Settings of an estimator that have a default."""
-    if not hasattr(cls, "get_params"):
-        return {}
-    parameters = inspect.signature(cls.__init__).parameters.values()
-    return {p.name: p.default for p in parameters if p.default is not p.empty}
-
-
-def _state(instance: Any) -> Any:
-    """What is stored of an instance of a registered class."""
-    cls: Any = type(instance)
-    get = _hook(cls, "__getstate__")
-    if get is not None:
-        return get(instance)
-    fields: list[str] = _fields(cls)
-    state = {name: getattr(instance, name) for name in fields} | getattr(instance, "__dict__", {})
-    cached = [name for name in state if isinstance(getattr(cls, name, None), functools.cached_property)]
-    return {name: value for name, value in state.items() if name not in ("_sklearn_version", *cached)}
-
-
-def _restore(cls: Any, state: dict[str, Any]) -> Any:
-    """An instance of a registered class that holds ``state``, with what must hold of it."""
-    instance = cls.__new__(cls)
-    put = _hook(cls, "__setstate__")
-    if put is not None:
-        put(instance, state)
-    else:
-        _fill(instance, cls, state)
-    for name, default in _defaults(cls).items():  # settings that came with a later version than the file's
-        instance.__dict__.setdefault(name, default)
-    for kind, check in _CHECKS:
-        if isinstance(instance, kind):
-            check(instance)
-    return instance
-
-
-def _fill(instance: Any, cls: Any, state: dict[str, Any]) -> None:
-    fields = _fields(cls)
-    for name, value in state.items():
-        if not name.isidentifier() or name.startswith("__"):
-            raise ValueError(f"{name!r} is no attribute of a model")
-        if name in fields:  # which may be frozen, or slots
-            object.__setattr__(instance, name, value)
-        else:  # not setattr, with which a property of that name would run
-            instance.__dict__[name] = value
-    absent = [name for name in fields if not hasattr(instance, name)]
-    if absent:
-        raise ValueError(f"a {cls.__name__} lacks {', '.join(absent)}")
-
-
 class _Writer:
     """Turns objects into a JSON tree, and collects their arrays.
 
@@ -319,7 +247,7 @@ class _Writer:
             shape = [int(n) for n in value.shape]
             return {"type": "sparse", "class": cls.__name__, "shape": shape, "parts": parts}
         if _CLASSES.get(cls.__name__) is cls:
-            state, prefix = _state(value), f"{where}." if where else ""
+            state, prefix = state_of(value), f"{where}." if where else ""
             if type(state) is not dict or not all(type(name) is str for name in state):
                 raise TypeError(f"{shown}: {_name(cls)}.__getstate__ must give a dict by attribute name")
             pairs = [[name, self.encode(part, prefix + name, depth + 1)] for name, part in state.items()]
@@ -378,7 +306,7 @@ def _decode(node: Any, table: list[Any]) -> Any:
 def _decode_entry(node: dict[str, Any], table: list[Any], archive: Archive) -> Any:
     """An entry of the table, which may refer to the earlier ones."""
     if node["type"] == "instance":
-        return _restore(_class(node["class"]), {name: _decode(part, table) for name, part in node["state"]})
+        return restored(_class(node["class"]), {name: _decode(part, table) for name, part in node["state"]})
     if node["type"] == "sparse":
         parts = tuple(_decode(node["parts"], table))
         matrix = _SPARSE[node["class"]](parts, shape=tuple(node["shape"]))

@@ -105,11 +105,11 @@ def decision_graph(
     Of a fitted classifier, in its own words:
 
     >>> from seqclass import SequentialClassifier
-    >>> X = np.repeat([[0.0, 5.0], [1.0, 5.0]], 20, axis=0)
+    >>> X = np.repeat([[0.5, 5.0], [1.5, 5.0]], 20, axis=0)
     >>> text = decision_graph(SequentialClassifier().fit(X, np.repeat(["a", "b"], 20)))
     >>> print("\n".join(line.split(", ")[0] for line in text.splitlines() if "->" in line))
-      n0 -> n1 [label=" < 0.6667: 52% "
-      n0 -> n2 [label=" >= 0.6667: 48% "
+      n0 -> n1 [label=" < 1.167: 52% "
+      n0 -> n2 [label=" >= 1.167: 48% "
     """
     check_integer(max_depth, "max_depth", 0, 100)
     check_real(min_probability, "min_probability", 1e-4, 1.0)

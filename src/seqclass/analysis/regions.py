@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any
 
 import numpy as np
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass._validation import check_integer, check_real
+from seqclass.analysis._stage_states import drawn_lot, n_contexts, one_row, spread
 from seqclass.pomdp import DECIDE, InformationState, Policy
 from seqclass.pomdp.needs import needed_order
-from seqclass.pomdp.problem import AcquisitionProblem
 
 #: Steps along an edge of the simplex, by number of classes; 20 beyond.
 _RESOLUTION = {2: 1000, 3: 100}
@@ -137,130 +136,13 @@ def stopping_regions(
         resolution = _RESOLUTION.get(problem.n_classes, 20)
     check_integer(resolution, "resolution", 1)
     belief = _mesh(problem.n_classes, resolution)
-    row = _one_row(problem, stage, context)
+    row = one_row(problem, stage, context)
     row.lot = drawn_lot(policy, lot)
     region = _region(policy, row, belief)
     if problem.n_classes != 2:
         return StoppingRegions(stage, context, belief, region, None, None)
     edges, between = _edges(policy, row, belief[:, 1], region, tolerance)
     return StoppingRegions(stage, context, belief, region, edges, between)
-
-
-def drawn_lot(policy: Policy, lot: int) -> IntArray | None:
-    """Lot of one information state, (1,); None where the policy draws none.
-
-    Parameters
-    ----------
-    policy : Policy
-        The policy.
-    lot : int
-        Number of the lot.
-
-    Returns
-    -------
-    ndarray of int of shape (1,) or None
-
-    Raises
-    ------
-    ValueError
-        If the policy has no such lot.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import AcquireAll, DecideNow, RandomisedPolicy, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> both = [solver.solve(problem) for solver in (DecideNow(), AcquireAll())]
-    >>> drawn_lot(RandomisedPolicy(both, [0.3, 0.7]), 1), drawn_lot(both[0], 0)
-    (array([1]), None)
-    """
-    begun, probability = policy.begin()
-    check_integer(lot, "lot", 0, len(probability) - 1)
-    return None if begun.lot is None else begun.lot[[lot]]
-
-
-def information_at(
-    problem: AcquisitionProblem, stage: int, belief: FloatArray, context: int = 0, lot: IntArray | None = None
-) -> InformationState:
-    """Information state at any beliefs of a stage, the groups of earlier features paid for.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    stage : int
-        Number of features asked so far.
-    belief : ndarray of shape (n, n_classes)
-        The beliefs.
-    context : int
-        Context at this stage; a model without tables is asked as if all earlier features had been missing.
-    lot : ndarray of int of shape (1,), optional
-        Lot of all rows; see `drawn_lot`.
-
-    Returns
-    -------
-    InformationState
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> information_at(problem, 0, np.array([[0.3, 0.7]])).stopping_cost
-    array([0.3])
-    """
-    row = _one_row(problem, stage, context)
-    row.lot = lot
-    return _spread(row, belief)
-
-
-def _one_row(problem: AcquisitionProblem, stage: int, context: int) -> InformationState:
-    """Everything but the belief, which is the prior."""
-    begun = problem.begin()
-    tables = problem.tables
-    state = _nothing_seen(problem, stage) if tables is None else tables.state_in(stage, context)
-    if begun.paid is not None and problem.groups is not None:
-        groups = problem.groups[:stage]
-        begun.paid[:, groups[groups >= 0]] = True
-    return InformationState(problem, stage, begun.belief, state, begun.paid)
-
-
-def _nothing_seen(problem: AcquisitionProblem, stage: int) -> Any:
-    state = problem.start(1)
-    for earlier in range(stage):
-        state = problem.advance(earlier, state, np.full(1, -1))
-    return state
-
-
-def n_contexts(problem: AcquisitionProblem, stage: int) -> int:
-    """Number of contexts of a stage; 1 where there are no tables.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    stage : int
-        The stage.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> n_contexts(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1), 0)
-    1
-    """
-    return 1 if problem.tables is None else problem.tables.n_contexts(stage)
-
-
-def _spread(row: InformationState, belief: FloatArray) -> InformationState:
-    rows = np.zeros(len(belief), dtype=np.intp)
-    paid = None if row.paid is None else row.paid[rows]
-    lot = None if row.lot is None else row.lot[rows]
-    return InformationState(row.problem, row.stage, belief, row.state[rows], paid, lot)
 
 
 @dataclass(frozen=True)
@@ -362,7 +244,7 @@ def thresholds(
 
 
 def _region(policy: Policy, row: InformationState, belief: FloatArray) -> IntArray:
-    go_on: BoolArray = policy.act(_spread(row, belief)) != DECIDE
+    go_on: BoolArray = policy.act(spread(row, belief)) != DECIDE
     return np.where(go_on, DECIDE, policy.decide(belief))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,15 +12,17 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._arrays import FloatArray, IntArray, chunks, smallest_int
+from seqclass._arrays import FloatArray, IntArray, smallest_int
 from seqclass._validation import check_integer
+from seqclass.bn._chain import chain_posterior
 from seqclass.bn._checks import (
     Codes,
-    blank_sparse,
+    blank,
     check_codes,
     check_labels,
     check_likelihood,
     check_n_outcomes,
+    check_outcome,
     check_weights,
     resolve_prior,
     seen_outcomes,
@@ -268,7 +270,7 @@ class ObservationModel(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         ValueError
             If an outcome does not exist.
         """
-        shown = self._check_outcome(feature, outcome)
+        shown = check_outcome(feature, outcome, int(self.n_outcomes_[feature]))
         seen = state.copy()
         seen[:, feature] = np.where(shown >= 0, shown, seen[:, feature])
         return seen
@@ -359,32 +361,12 @@ class ObservationModel(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
 
     def _posterior(self, evidence: Any) -> FloatArray:
         """Posterior of checked evidence: the chain of likelihoods, one feature after the other."""
-        belief = np.tile(self.class_prior_, (evidence.shape[0], 1))
-        for rows in chunks(evidence.shape[0], 2 * evidence.itemsize * evidence.shape[1]):
-            known = evidence[rows]
-            seen = np.full_like(known, -1)
-            for feature in np.flatnonzero((known >= 0).any(axis=0)):
-                at = np.flatnonzero(known[:, feature] >= 0)
-                outcome = known[at, feature].astype(np.intp)
-                likelihood = self._shaped(int(feature), seen[at])
-                joint = belief[rows][at] * likelihood[np.arange(len(at)), outcome]
-                total = joint.sum(axis=1, keepdims=True)
-                if not total.all():
-                    self._raise_impossible(int(feature), int(outcome[np.argmin(total)]))
-                belief[rows.start + at] = joint / total
-                seen[:, feature] = known[:, feature]
-        return belief
+        return chain_posterior(self.class_prior_, evidence, self._shaped)
 
     def _shaped(self, feature: int, evidence: Any) -> FloatArray:
         """What `_likelihood` gives, if it is of the shape that it must have."""
         wanted = (evidence.shape[0], int(self.n_outcomes_[feature]), len(self.classes_))
         return check_likelihood(self._likelihood(feature, evidence), wanted, f"{type(self).__name__}._likelihood")
-
-    def _raise_impossible(self, feature: int, outcome: int) -> NoReturn:
-        raise ValueError(
-            f"outcome {outcome} of feature {feature} has probability zero under every class "
-            "that is still possible; smooth the likelihoods (alpha > 0) and leave no class a prior of zero."
-        )
 
     def _check_evidence(self, evidence: Any) -> Any:
         if sparse.issparse(evidence) and not self._accepts_sparse:
@@ -396,22 +378,4 @@ class ObservationModel(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         check_is_fitted(self)
         feature = check_integer(feature, "feature", 0, self.n_features_in_ - 1)
         evidence = self._check_evidence(evidence)
-        if sparse.issparse(evidence):
-            evidence = blank_sparse(evidence, feature)
-        elif (evidence[:, feature] >= 0).any():
-            evidence = evidence.copy()
-            evidence[:, feature] = -1
-        return feature, evidence
-
-    def _check_outcome(self, feature: int, outcome: npt.ArrayLike) -> IntArray:
-        seen = np.asarray(outcome)
-        if seen.dtype.kind not in "iu":
-            raise TypeError(f"outcomes of feature {feature} must be integers, got {seen.dtype}")
-        n_outcomes = int(self.n_outcomes_[feature])
-        wrong = (seen < -1) | (seen >= n_outcomes)
-        if wrong.any():
-            raise ValueError(
-                f"feature {feature} has no outcome {int(seen[np.argmax(wrong)])}; "
-                f"its outcomes are 0..{n_outcomes - 1} (-1 where it is missing)"
-            )
-        return seen
+        return feature, blank(evidence, feature)

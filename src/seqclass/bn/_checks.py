@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
@@ -225,12 +226,39 @@ def check_likelihood(found: FloatArray, wanted: tuple[int, int, int], method: st
     return found
 
 
-def blank_sparse(evidence: Any, feature: int) -> Any:
-    """Set a column of a CSR matrix to -1."""
+def blank(evidence: Codes, feature: int) -> Codes:
+    """Codes in which nothing is known of a feature."""
+    if not sparse.issparse(evidence):
+        if (evidence[:, feature] >= 0).any():
+            evidence = evidence.copy()
+            evidence[:, feature] = -1
+        return evidence
     n = evidence.shape[0]
-    blank = evidence.tocoo()
-    keep = blank.col != feature
-    data = np.concatenate([blank.data[keep], np.full(n, -1, evidence.dtype)])
-    row = np.concatenate([blank.row[keep], np.arange(n)])
-    column = np.concatenate([blank.col[keep], np.full(n, feature)])
+    stored = evidence.tocoo()
+    keep = stored.col != feature
+    data = np.concatenate([stored.data[keep], np.full(n, -1, evidence.dtype)])
+    row = np.concatenate([stored.row[keep], np.arange(n)])
+    column = np.concatenate([stored.col[keep], np.full(n, feature)])
     return type(evidence)((data, (row, column)), shape=evidence.shape)
+
+
+def check_outcome(feature: int, outcome: npt.ArrayLike, n_outcomes: int) -> IntArray:
+    """Check what instances showed of a feature: its outcomes, or -1 where it is missing."""
+    seen = np.asarray(outcome)
+    if seen.dtype.kind not in "iu":
+        raise TypeError(f"outcomes of feature {feature} must be integers, got {seen.dtype}")
+    wrong = (seen < -1) | (seen >= n_outcomes)
+    if wrong.any():
+        raise ValueError(
+            f"feature {feature} has no outcome {int(seen[np.argmax(wrong)])}; "
+            f"its outcomes are 0..{n_outcomes - 1} (-1 where it is missing)"
+        )
+    return seen
+
+
+def raise_impossible(feature: int, outcome: int) -> NoReturn:
+    """Say which outcome leaves no class."""
+    raise ValueError(
+        f"outcome {outcome} of feature {feature} has probability zero under every class "
+        "that is still possible; smooth the likelihoods (alpha > 0) and leave no class a prior of zero."
+    )

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from seqclass._arrays import FloatArray, IntArray, as_generator, chunks, smallest_int
 from seqclass._validation import check_integer
 from seqclass.bn._base import ObservationModel
+from seqclass.bn._checks import check_outcome, raise_impossible
 from seqclass.bn._elimination import Elimination
 from seqclass.bn._graphs import pack_graph, unpack_graph
 from seqclass.bn._messages import Forest, parent_array
@@ -77,7 +78,7 @@ class Network(ObservationModel):
 
     def advance(self, feature: int, state: Any, outcome: npt.ArrayLike) -> NetworkState:
         """State after the feature's outcome was seen; see :meth:`ObservationModel.advance`."""
-        seen: NetworkState = state.put(int(feature), self._check_outcome(feature, outcome))
+        seen: NetworkState = state.put(int(feature), check_outcome(feature, outcome, int(self.n_outcomes_[feature])))
         if not self.is_forest_:
             return seen
         return seen.forget_hidden(int(feature), self._neighbours)
@@ -242,7 +243,7 @@ class Network(ObservationModel):
             seen[feature] = column
             possible = possible & ~np.isneginf(self._engine.log_evidence(seen, 1)[:, 0])
             if not possible.any():
-                self._raise_impossible(feature, int(column[0]))
+                raise_impossible(feature, int(column[0]))
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in super().__getstate__().items() if name not in self._cached}

@@ -18,7 +18,9 @@ from seqclass.bn._checks import (
     check_codes,
     check_labels,
     check_n_outcomes,
+    check_outcome,
     check_weights,
+    raise_impossible,
     resolve_prior,
 )
 from seqclass.bn._tables import log_table, smooth, sum_dense, sum_sparse, temper
@@ -226,7 +228,7 @@ class NaiveBayes(ObservationModel):
 
     def advance(self, feature: int, state: Any, outcome: npt.ArrayLike) -> Any:
         """State after the feature's outcome was seen: unchanged; see :meth:`ObservationModel.advance`."""
-        self._check_outcome(feature, outcome)
+        check_outcome(feature, outcome, int(self.n_outcomes_[feature]))
         return state
 
     def stage_likelihoods(self, features: IntArray, state: Any) -> FloatArray:
@@ -333,4 +335,4 @@ class NaiveBayes(ObservationModel):
         for feature in np.flatnonzero(outcomes >= 0):
             joint = joint & (self.likelihood_table(slice(feature, feature + 1))[0, outcomes[feature]] > 0)
             if not joint.any():
-                self._raise_impossible(int(feature), int(outcomes[feature]))
+                raise_impossible(int(feature), int(outcomes[feature]))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass._validation import check_integer
-from seqclass.analysis.regions import drawn_lot, information_at, n_contexts
+from seqclass.analysis._stage_states import drawn_lot, information_at, n_contexts
 from seqclass.classifier import SequentialClassifier
 from seqclass.plots._style import NEUTRAL, PALE, legend_below, new_axes, open_frame, pale, shorten
 from seqclass.pomdp import DECIDE, Policy

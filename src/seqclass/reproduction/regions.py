@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from seqclass._arrays import IntArray
 from seqclass.analysis import stopping_regions
-from seqclass.analysis.regions import drawn_lot, information_at
+from seqclass.analysis._stage_states import drawn_lot, information_at
 from seqclass.classifier import SequentialClassifier
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.recipes import etana

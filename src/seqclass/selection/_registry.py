@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from seqclass._instances import check_when_read
 from seqclass._support import check_support
-from seqclass.persistence import check_when_read, register
+from seqclass.persistence import register
 from seqclass.selection._base import Selector
 from seqclass.selection._fires_ann import FiresANN
 from seqclass.selection._fires_glm import FiresGLM
