@@ -19,6 +19,14 @@ from hypothesis import strategies as st
 from seqclass.experiment import Experiment, Results
 from seqclass.experiment._keys import canonical, key_of
 from seqclass.experiment._packing import unpack, unpack_json
+from seqclass.pomdp import (
+    ExactValueIteration,
+    FirstK,
+    GridValueIteration,
+    Lookahead,
+    Perseus,
+    ProjectedValueIteration,
+)
 from seqclass.recipes import etana, f_etana, ifc2f
 from seqclass.report import explore_run
 
@@ -107,6 +115,17 @@ def test_keys_are_those_of_the_first_version() -> None:
     known = ["f9942de62f4633955fa28bd0c3d40c63", "ca636c891272642962530b2f25a6dae7", "29fad46778168e008654a9fff07b5eb7"]
     assert found == known
     assert key_of({"e": canonical(etana(handle_unknown="missing"))}) != known[0]
+    solvers = (
+        Lookahead(2),
+        ProjectedValueIteration(),
+        Perseus(),
+        GridValueIteration(),
+        ExactValueIteration(),
+        FirstK(2),
+    )
+    homes = [canonical(solver)["class"] for solver in solvers]
+    places = ("baselines.Lookahead", "steered.Steered", "perseus.Perseus", "grid.GridValueIteration")
+    assert homes == [f"seqclass.pomdp.{p}" for p in (*places, "exact.ExactValueIteration", "baselines.FirstK")]
 
 
 def damaged(path: Path, rng: random.Random) -> None:

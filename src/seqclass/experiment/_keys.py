@@ -29,6 +29,24 @@ _FIELDS = (
 )
 
 
+#: Where solvers were in version 0.1: runs go on whose keys name them so.
+_FORMER = {
+    f"seqclass.pomdp.solvers.{now}": f"seqclass.pomdp.{then}"
+    for now, then in (
+        ("correlated.solver.ProjectedValueIteration", "steered.Steered"),
+        ("exact.solver.ExactValueIteration", "exact.ExactValueIteration"),
+        ("grid.GridValueIteration", "grid.GridValueIteration"),
+        ("perseus.Perseus", "perseus.Perseus"),
+        ("rules.fixed.AcquireAll", "baselines.AcquireAll"),
+        ("rules.fixed.DecideNow", "baselines.DecideNow"),
+        ("rules.fixed.FirstK", "baselines.FirstK"),
+        ("rules.fixed.PosteriorThreshold", "baselines.PosteriorThreshold"),
+        ("rules.lookahead.Lookahead", "baselines.Lookahead"),
+        ("thresholds.spsa.LinearThresholdSPSA", "spsa.LinearThresholdSPSA"),
+    )
+}
+
+
 def key_of(settings: Mapping[str, Any]) -> str:
     """Hash of settings that `canonical` gave."""
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:32]
@@ -171,7 +189,8 @@ def _code(code: types.CodeType) -> list[Any]:
 
 
 def _name(value: Any) -> str:
-    return f"{value.__module__}.{value.__qualname__ if hasattr(value, '__qualname__') else value.__name__}"
+    name = f"{value.__module__}.{value.__qualname__ if hasattr(value, '__qualname__') else value.__name__}"
+    return _FORMER.get(name, name)
 
 
 def _sorted(items: list[Any]) -> list[Any]:
