@@ -23,7 +23,11 @@ from seqclass.explanation import Explanation
 from seqclass.persistence import save
 from seqclass.pomdp import Solver, solve_for_budget, within_budget
 from seqclass.pomdp.solvers.defaults import default_solver
+from seqclass.pomdp.solvers.ordering.narrowing import most_telling
 from seqclass.session import Session
+
+#: With ``order="adaptive"`` so many features (or bundles) are open at most: each is scored again after every answer.
+MOST_OPEN = 200
 
 
 class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -49,7 +53,8 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
         Selector (``fit``, ``get_support``) that sees the discretised features; only those it keeps are modelled.
     order : str or array-like
         ``"conditional"``, ``"information"``, ``"error"`` (ETANA's), ``"variance"``, ``"given"``, or the columns to ask
-        for, first one first, as numbers or names. ``"adaptive"``: what is asked next depends on what was seen.
+        for, first one first, as numbers or names. ``"adaptive"``: what is asked next depends on what was seen; of more
+        than 200 features those are open that tell most about the class at the start.
     feature_costs : float, array-like of shape (n_features,) or dict
         Price of each feature in units of misclassification cost: one for all, one each, or by feature name.
     decision_costs : array-like of shape (n_classes, n_decisions) or None
@@ -211,7 +216,8 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
             prices = self._prices.take(self.support_)
             costs, bundles = self.decision_costs_, prices.bundles
             problem = acquisition_problem(self.model_, order, prices, costs, free=free, bundles=bundles)
-            self.problem_ = within_budget(problem, max_features=self.max_features, max_cost=self.max_cost)
+            problem = within_budget(problem, max_features=self.max_features, max_cost=self.max_cost)
+            self.problem_ = most_telling(problem, MOST_OPEN) if free else problem
             self._solve()
         return self
 

@@ -345,8 +345,23 @@ class AcquisitionProblem(ABC):
         -------
         AcquisitionProblem
         """
-        arrays: dict[str, Any] = {name: getattr(self, name)[:n_stages] for name in self._by_question()}
-        return self.replace(**arrays)
+        return self.among(np.arange(self.n_questions)[:n_stages])
+
+    def among(self, questions: IntArray) -> AcquisitionProblem:
+        """Return the problem of some of the questions; of a fixed order they must be the first ones.
+
+        Parameters
+        ----------
+        questions : ndarray of int of shape (m,)
+            Their numbers, in the order of the new problem.
+
+        Returns
+        -------
+        AcquisitionProblem
+        """
+        arrays = {name: getattr(self, name) for name in self._by_question()}
+        some = {n: [a[q] for q in questions] if isinstance(a, list) else a[questions] for n, a in arrays.items()}
+        return self.replace(**some)
 
     def _by_question(self) -> list[str]:
         """Names of the attributes that are indexed by question."""

@@ -69,7 +69,7 @@ class Adaptive(Solver):
         Most questions asked of an instance.
     max_work : float
         Bound on the products that fitting a candidate may take; one that would take more is fitted to
-        fewer cases, and not tried where these would be too few.
+        fewer cases. Where these would be too few it is not tried, unless it looks at each question only once.
     max_seconds : float
         No further candidate is begun after so many seconds.
     certificate_paths : int
@@ -121,7 +121,7 @@ class Adaptive(Solver):
         """Solve a problem; see `Solver.solve`."""
         self._check(problem)
         began = _clock()
-        if not problem.samples and np.prod(problem.n_outcomes + 1.0) <= self.max_nodes:
+        if self._enumerates(problem):
             return self._finished(_exact(problem, self.max_nodes), began)
         bounded = by_bounds(problem, self.certificate_paths, self.random_state) if self.rules is None else None
         if bounded is not None and bounded.info.gap <= WIDE_GAP:
@@ -135,6 +135,10 @@ class Adaptive(Solver):
 
     def _finished(self, policy: Policy, began: float) -> Policy:
         return certified(policy.with_info(seconds=_clock() - began), self.certificate_paths, self.random_state)
+
+    def _enumerates(self, problem: AcquisitionProblem) -> bool:
+        with np.errstate(over="ignore"):  # of thousands of questions the number is beyond all floats
+            return not problem.samples and bool(np.prod(problem.n_outcomes + 1.0) <= self.max_nodes)
 
     def _check(self, problem: AcquisitionProblem) -> None:
         if not problem.free:
@@ -183,6 +187,7 @@ class _Search:
         self.rng = as_generator(settings.random_state)
         fresh = np.random.default_rng(self.rng.integers(2**63))
         self.cases: Cases = model_cases(problem, settings.n_cases, fresh)
+        self._once = ExpectedSaving().work(problem)
         self.tried: list[_Tried] = []
         self.skipped: list[str] = []
 
@@ -220,13 +225,13 @@ class _Search:
         settings, started = self.settings, _clock()
         # each case is followed, and after each question all that its answer may be is looked at
         work = rule.work(self.problem) * min(self.n_stages, _ASKED) * (1 + self.problem.n_outcomes.mean())
-        n_paths = int(min(settings.n_paths, settings.max_work / work))
+        n_paths, fewest = int(min(settings.n_paths, settings.max_work / work)), min(_FEWEST, settings.n_paths)
         late = started - self.began > settings.max_seconds
-        # something has to be tried
-        if self.tried and (late or n_paths < min(_FEWEST, settings.n_paths)):
+        # something has to be tried; and what looks at each question once is not put off by their number
+        if self.tried and (late or (n_paths < fewest and rule.work(self.problem) > self._once)):
             self.skipped.append(name)
             return None
-        values = fitted_values(self.problem, rule, self.n_stages, max(n_paths, 1), self.rng)
+        values = fitted_values(self.problem, rule, self.n_stages, max(n_paths, fewest), self.rng)
         tried = self._compared(_Tried(name, values, np.empty(0), np.empty(0)))
         tried.seconds = _clock() - started
         self.tried.append(tried)

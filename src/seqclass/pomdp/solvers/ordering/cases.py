@@ -112,7 +112,8 @@ def model_cases(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -
     [False, True]
     """
     start = unlimited(problem).begin()
-    exact = not problem.samples and float(np.prod(problem.n_outcomes.astype(np.float64))) <= n
+    with np.errstate(over="ignore"):  # of thousands of questions the number is beyond all floats
+        exact = not problem.samples and float(np.prod(problem.n_outcomes.astype(np.float64))) <= n
     answers: Answers = ALL if exact else SampledAnswers(rng)
     *_, last = walk(start, np.array([1.0 if exact else float(n)]), everything, answers)
     assert last.info.seen is not None  # of a free problem it always is

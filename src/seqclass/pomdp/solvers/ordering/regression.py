@@ -143,7 +143,7 @@ def _followed(
             following = NextQuestion(rule, info[asks])
             question[asks] = following.question
             go = np.flatnonzero(following.question != DECIDE)
-            on, following = asks[go], following[go]
+            on, following = asks[go], following[go]  # which leaves the costs of all questions behind
         steps.append(_Step(level.weight, level.parent, info.stopping_cost, on, following))
         return question
 

@@ -33,6 +33,8 @@ class NextQuestion:
         What is asked next; -1 where nothing is.
     once : ndarray of shape (n,)
         Cost of asking it and deciding then; inf where nothing is asked.
+    least_once : ndarray of shape (n,)
+        Cost of asking the question that is best if one has to decide then, and deciding.
     ahead : ndarray of shape (n,)
         What the rule itself expects it to cost, if it looks further ahead; else `once`.
 
@@ -51,6 +53,7 @@ class NextQuestion:
         rows, place = np.arange(len(info)), np.maximum(self.question, 0)
         nothing = self.question == DECIDE
         self.once: FloatArray = np.where(nothing, np.inf, info.costs_once[rows, place])
+        self.least_once: FloatArray = info.costs_once.min(axis=1)
         self.ahead = self.once
         if rule.saves:
             self.ahead = np.where(nothing, np.inf, info.stopping_cost - scores[rows, place])
@@ -58,19 +61,18 @@ class NextQuestion:
     def __getitem__(self, rows: IntArray) -> NextQuestion:
         """Return that of some rows."""
         part = object.__new__(NextQuestion)
-        costs = self.info.costs_once[rows]
         part.info = self.info[rows]
-        part.info.__dict__["costs_once"] = costs
         part.question, part.once, part.ahead = self.question[rows], self.once[rows], self.ahead[rows]
+        part.least_once = self.least_once[rows]
         return part
 
     def features(self) -> FloatArray:
         """What the cost of going on is explained by, (n, n_features), where something is asked."""
         info, belief = self.info, self.info.belief
-        stop, least = info.stopping_cost, info.costs_once.min(axis=1)
+        stop = info.stopping_cost
         entropy = -(belief * np.log(belief + _TINY)).sum(axis=1)
         top = np.partition(belief, belief.shape[1] - 2, axis=1)[:, -2:] if belief.shape[1] > 1 else belief
-        columns = [stop, self.once, least, self.ahead, entropy, *top.T, np.sqrt(stop)]
+        columns = [stop, self.once, self.least_once, self.ahead, entropy, *top.T, np.sqrt(stop)]
         columns += [*belief.T] if belief.shape[1] <= _MOST_CLASSES else []
         columns += [stop**2, stop * self.ahead, self.ahead**2, entropy**2, stop * entropy, self.ahead * entropy]
         told = np.column_stack(columns)
