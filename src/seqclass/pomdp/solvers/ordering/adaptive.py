@@ -36,6 +36,8 @@ _clock = time.perf_counter
 _ALIKE = 0.001
 #: Fewest cases that a regression is worth trying on, and questions asked of a case that its work is reckoned for.
 _FEWEST, _ASKED = 300, 12
+#: Up to so many questions look-ahead tries all: one that only says what to ask next ranks last by its own saving.
+_FEW = 16
 #: What the names of orders that are the same for everybody begin with.
 _FIXED = "fixed order"
 #: Share of the cases after which a candidate is left that is above another one by so many standard errors.
@@ -60,7 +62,7 @@ class Adaptive(Solver):
     n_cases : int
         Fresh cases that candidates are compared on; all cases, where they are no more.
     n_candidates : int
-        Questions that one step of look-ahead tries.
+        Questions that one step of look-ahead tries; all, where there are at most 16.
     max_rounds : int
         Most rounds of improvement.
     max_nodes : int
@@ -188,6 +190,8 @@ class _Search:
         fresh = np.random.default_rng(self.rng.integers(2**63))
         self.cases: Cases = model_cases(problem, settings.n_cases, fresh)
         self._once = ExpectedSaving().work(problem)
+        few = problem.n_questions <= _FEW
+        self._candidates = max(settings.n_candidates, problem.n_questions) if few else settings.n_candidates
         self.tried: list[_Tried] = []
         self.skipped: list[str] = []
 
@@ -196,7 +200,7 @@ class _Search:
             self._try(name, rule)
         chosen = self._simplest()
         for _ in range(self.settings.max_rounds):
-            rule = ImprovedRule(chosen.values, self.settings.n_candidates)
+            rule = ImprovedRule(chosen.values, self._candidates)
             better = self._try(f"{chosen.name}, improved", rule)
             if better is None:
                 break
@@ -218,7 +222,7 @@ class _Search:
         yield from ((repr(rule), rule) for rule in rules)
         yield f"{_FIXED} by information", greedy_order(self.problem, information, self.cases)
         yield f"{_FIXED} by saving", greedy_order(self.problem, saving, self.cases)
-        ahead = LookaheadSaving(2, self.settings.n_candidates)
+        ahead = LookaheadSaving(2, self._candidates if self._candidates < self.problem.n_questions else None)
         yield repr(ahead), ahead
 
     def _try(self, name: str, rule: OrderingRule) -> _Tried | None:
