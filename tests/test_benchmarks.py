@@ -19,9 +19,10 @@ BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 COUNTING = {"lines.py"}
 SCRIPTS = sorted({file.name for file in BENCHMARKS.glob("[!_]*.py")} - COUNTING)
 #: Scripts whose rows stand by themselves, or beside figures that are quoted rather than measured.
-PEERLESS = {"all_orders.py", "growth.py", "real_data.py", "ifc2f.py", "selection_stage.py"}
+PEERLESS = {"adaptive_real.py", "all_orders.py", "growth.py", "real_data.py", "ifc2f.py", "selection_stage.py"}
 #: Scripts whose rows are costs as much as seconds, and that leave memory out.
 MEMORYLESS = {
+    "adaptive_real.py",
     "all_orders.py",
     "growth.py",
     "imports.py",

@@ -318,3 +318,17 @@ def test_the_readme_names_what_is_there() -> None:
         assert command in blocks[0]
     for module in set(re.findall(r"`(seqclass(?:\.\w+)+)", text)):
         assert pkgutil.resolve_name(module)
+
+
+def test_adaptive_sensors(tmp_path: Path) -> None:
+    text = run("adaptive_sensors", cwd=tmp_path)
+    asked, fixed = numbers(r"order conditional: (\S+) questions, .* cost (\S+)", text)
+    two, adaptive = numbers(r"order adaptive: (\S+) questions, .* cost (\S+)", text)
+    assert asked > 5
+    assert two == pytest.approx(2, abs=0.05)
+    assert adaptive == pytest.approx(0.09, abs=0.01)
+    assert fixed > 2 * adaptive
+    assert re.search(r"LookaheadSaving\(\): .* chosen", text)
+    (complaint,) = numbers(r"ask complaint: (\d)", text)
+    assert f"ask sensor_{complaint:.0f}: " in text
+    assert text.rstrip().endswith("for 0.06")

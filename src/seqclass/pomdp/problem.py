@@ -348,20 +348,21 @@ class AcquisitionProblem(ABC):
         return self.among(np.arange(self.n_questions)[:n_stages])
 
     def among(self, questions: IntArray) -> AcquisitionProblem:
-        """Return the problem of some of the questions; of a fixed order they must be the first ones.
+        """Return the problem of some questions; of a fixed order they must be the first ones.
 
         Parameters
         ----------
         questions : ndarray of int of shape (m,)
-            Their numbers, in the order of the new problem.
+            Their numbers, in the new problem's order.
 
         Returns
         -------
         AcquisitionProblem
         """
-        arrays = {name: getattr(self, name) for name in self._by_question()}
-        some = {n: [a[q] for q in questions] if isinstance(a, list) else a[questions] for n, a in arrays.items()}
-        return self.replace(**some)
+        by = {n: getattr(self, n) for n in self._by_question()}
+        return self.replace(
+            **{n: [a[q] for q in questions] if type(a) is list else a[questions] for n, a in by.items()}
+        )
 
     def _by_question(self) -> list[str]:
         """Names of the attributes that are indexed by question."""

@@ -1,0 +1,119 @@
+"""Problems of very many questions keep those that are worth scoring again after every answer."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from seqclass import SequentialClassifier
+from seqclass.bn import NaiveBayes, TreeNetwork
+from seqclass.classifier import MOST_OPEN
+from seqclass.datasets import make_sensors
+from seqclass.discretize import Discretizer
+from seqclass.pomdp import Adaptive, Bundle, ClassInformation, MixtureProblem, TableProblem, optimal_cost
+from seqclass.pomdp.solvers.ordering.narrowing import most_telling
+
+POINTER = [[1, 0, 1, 0], [0, 1, 0, 1]]
+USELESS = np.full((2, 4), 0.5)
+
+
+def sensors(n, seed=0):
+    return np.random.default_rng(seed).dirichlet(np.ones(3), size=(n, 2)).transpose(0, 2, 1)
+
+
+def wide(n_rows=200, n_columns=400):
+    """Column 317 says most about the class, 5 a little, the others nothing."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=n_rows)
+    X = rng.integers(3, size=(n_rows, n_columns))
+    X[:, 317] = np.where(rng.random(n_rows) < 0.8, y * 2, X[:, 317])
+    X[:, 5] = np.where(rng.random(n_rows) < 0.5, y * 2, X[:, 5])
+    return X, y
+
+
+def test_some_questions_are_a_problem_of_their_own():
+    tables, prices = sensors(4), np.array([0.03, 0.05, 0.02, 0.04])
+    groups, features = np.array([0, -1, 0, -1]), [3, 1, 7, 5]
+    full = prices + np.where(groups >= 0, 0.05, 0.0)
+    whole = TableProblem(
+        [0.4, 0.6], tables, prices, features=features, groups=groups, full_prices=full, free=True, max_questions=2
+    )
+    chosen = np.array([2, 3, 0])
+    alone = TableProblem(
+        [0.4, 0.6],
+        tables[chosen],
+        prices[chosen],
+        features=[7, 5, 3],
+        groups=groups[chosen],
+        full_prices=full[chosen],
+        free=True,
+        max_questions=2,
+    )
+    part = whole.among(chosen)
+    assert part.features.tolist() == [7, 5, 3]
+    assert optimal_cost(part) == pytest.approx(optimal_cost(alone), abs=1e-12)
+
+
+def test_the_most_telling_stay_in_their_order():
+    problem = TableProblem([0.5, 0.5], sensors(12), prices=np.linspace(0.01, 0.1, 12), free=True)
+    score = ClassInformation().scores(problem.begin())[0]
+    kept = most_telling(problem, 5)
+    assert kept.features.tolist() == sorted(np.argsort(-score)[:5].tolist())
+    assert most_telling(problem, 12) is problem
+
+
+def test_what_says_nothing_of_the_class_but_of_the_hidden_state_is_kept():
+    weak = [[0.52, 0.52, 0.48, 0.48], [0.48, 0.48, 0.52, 0.52]]
+    questions = [weak, weak, weak, USELESS, POINTER]
+    bundles = [None, None, Bundle([2], [2]), None, Bundle([4], [2])]
+    problem = MixtureProblem(np.full(4, 0.25), [0, 0, 1, 1], questions, prices=0.1, free=True, bundles=bundles)
+    kept = most_telling(problem, 2)
+    assert kept.features.tolist() == [0, 4]
+    assert kept.bundle(1).features.tolist() == [4]
+
+
+@pytest.mark.parametrize("model", [NaiveBayes(), TreeNetwork("forest")])
+def test_a_classifier_of_many_columns(model):
+    X, y = wide(n_columns=MOST_OPEN + 120)
+    quick = Adaptive(n_paths=20, n_cases=50, max_rounds=0, max_stages=4, max_seconds=0, certificate_paths=0)
+    clf = SequentialClassifier(model, quick, discretizer="precomputed", order="adaptive", feature_costs=0.02)
+    clf.fit(X, y)
+    assert clf.problem_.n_questions == len(clf.order_) == MOST_OPEN
+    assert {5, 317} <= set(clf.order_.tolist())
+    record = clf.acquire(X)
+    assert (record.decision == y).mean() > 0.8
+    assert record.n_features.mean() < 5
+    # a case takes facts that are not open, and they count
+    closed = int(np.setdiff1d(np.arange(X.shape[1]), clf.order_)[0])
+    case = clf.session(known={clf.feature_name(closed): 2, clf.feature_name(317): 0})
+    alone = clf.session(known={clf.feature_name(317): 0})
+    assert not np.allclose(case.posterior, alone.posterior, atol=1e-12)
+    assert case.next_feature is None or case.next_feature.column in clf.order_
+
+
+def test_thousands_of_questions_do_not_overflow():
+    problem = TableProblem([0.5, 0.5], np.repeat(sensors(1), 700, axis=0), prices=0.05, free=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        settings = {"n_paths": 5, "n_cases": 5, "max_rounds": 0, "max_stages": 3, "max_seconds": 0}
+        policy = Adaptive([ClassInformation()], certificate_paths=0, **settings).solve(problem)
+    assert policy.info.status == "converged"
+
+
+def test_rules_that_look_once_are_tried_however_many_questions_there_are():
+    problem = TableProblem([0.5, 0.5], sensors(20), prices=0.05, free=True)
+    found = Adaptive(max_work=1.0, n_paths=20, n_cases=50, max_rounds=0, certificate_paths=0).solve(problem).info
+    assert [c.name for c in found.ordering.candidates][:3] == ["ExpectedSaving()", "ClassInformation()", "EC2()"]
+    assert any(name.startswith("LookaheadSaving") for name in found.ordering.skipped)
+
+
+def test_where_questions_are_few_look_ahead_tries_them_all():
+    # a tree offers no hidden states; the complaint says nothing by itself, and is the last by its own saving
+    data = make_sensors(4000, 6, random_state=0)
+    solver = Adaptive(max_nodes=0, n_paths=100, n_cases=300, max_rounds=0, certificate_paths=0)
+    clf = SequentialClassifier(TreeNetwork(), solver, discretizer=Discretizer(6), order="adaptive", feature_costs=0.03)
+    clf.fit(data.X, data.y)
+    assert clf.ordering_.chosen == "LookaheadSaving()"
+    assert clf.order_[clf.policy_.following(clf.problem_.begin())].tolist() == [0]
