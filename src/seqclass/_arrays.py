@@ -188,3 +188,14 @@ def smallest_int(largest: int) -> np.dtype[Any]:
         if largest <= np.iinfo(name).max:
             return np.dtype(name)
     return np.dtype("int64")
+
+
+def picked(values: Any, places: IntArray) -> Any:
+    """Some entries of an array or of a list, in the order of the places.
+
+    Examples
+    --------
+    >>> picked(["a", "b", "c"], np.array([2, 0]))
+    ['c', 'a']
+    """
+    return [values[place] for place in places.tolist()] if isinstance(values, list) else values[places]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray, lower_envelope, row_sums, smallest_int
+from seqclass._arrays import BoolArray, FloatArray, IntArray, lower_envelope, picked, row_sums, smallest_int
 from seqclass._validation import check_costs, check_distribution, check_integer, check_real
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.hidden import Hidden
@@ -359,10 +359,7 @@ class AcquisitionProblem(ABC):
         -------
         AcquisitionProblem
         """
-        by = {n: getattr(self, n) for n in self._by_question()}
-        return self.replace(
-            **{n: [a[q] for q in questions] if type(a) is list else a[questions] for n, a in by.items()}
-        )
+        return self.replace(**{name: picked(getattr(self, name), questions) for name in self._by_question()})
 
     def _by_question(self) -> list[str]:
         """Names of the attributes that are indexed by question."""
