@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from free_cases import FreeCase, free_case, mixture_case
-from pomdp_readers import NAME, alpha_text, read_cassandra
+from pomdp_readers import NAME, alpha_text, read_cassandra, read_factored, xml_text
 
 from seqclass.pomdp import (
     DECIDE,
@@ -22,6 +22,7 @@ from seqclass.pomdp import (
     read_policy,
     within_budget,
     write_pomdp,
+    write_pomdpx,
 )
 
 
@@ -53,7 +54,7 @@ class Solved:
         """First action and vector of the best plan; nothing is worth more than asking a way out of this world."""
         model = self.model
         if not belief[self.alive].any():
-            return -1, np.zeros(len(belief))
+            return -1, model.R[-1]  # as good as any, and a plan wherever else it is followed
         key = np.round(belief / belief.sum(), 12).tobytes()
         if key not in self.plans:
             best: tuple[int, Any] = (-1, None)
@@ -61,7 +62,7 @@ class Solved:
                 if best[1] is not None and belief @ model.R[a] <= belief @ best[1]:
                     continue  # what follows is no gain
                 after, vector = belief @ model.T[a], model.R[a].copy()
-                for o in range(model.O.shape[2]):
+                for o in np.flatnonzero(model.O[a].any(axis=0)):
                     following = self.plan(after * model.O[a, :, o])[1]
                     vector += model.discount * model.T[a] @ (model.O[a, :, o] * following)
                 if best[1] is None or belief @ vector > belief @ best[1]:
@@ -74,20 +75,42 @@ class Solved:
         asks = [plan for plan in self.plans.values() if plan[0] < n_asks]
         return [*asks, *((a, self.model.R[a]) for a in range(n_asks, len(self.model.R)))]
 
+    def staged(self, n_asks: int) -> list[tuple[int, int, Any]]:
+        """The same by value of all observed variables: each plan where it is followed, decisions wherever they cost."""
+        width = self.model.n_hidden
+        n_nodes = len(self.model.start) // width // 2
+        vectors = []
+        for key, (action, vector) in self.plans.items():
+            node = int(np.flatnonzero(np.frombuffer(key))[0]) // width
+            if action < n_asks:
+                vectors.append((action, node, vector[node * width : (node + 1) * width]))
+        for node in range(n_nodes):
+            here = self.model.R[:, node * width : (node + 1) * width]
+            vectors += [(a, node, here[a]) for a in range(n_asks, len(here)) if here.any()]
+        return vectors
+
 
 def check(model: SimpleNamespace, n_asks: int) -> None:
     np.testing.assert_allclose(model.T.sum(axis=2), 1, atol=1e-12)
     np.testing.assert_allclose(model.O.sum(axis=2), 1, atol=1e-12)
     assert model.start.sum() == pytest.approx(1, abs=1e-12)
     assert not model.R[:, -model.n_end :].any()
-    assert (model.T[:, -1, -1] == 1).all()
-    assert (model.T[n_asks:, :, -1] == 1).all() or model.n_end > 1
+    assert not model.T[:, -model.n_end :, : -model.n_end].any()  # absorbing
+    assert not model.T[n_asks:, :, : -model.n_end].any()  # decisions end it
 
 
 def solved(problem: Any, path: Path, **settings: Any) -> Solved:
     write_pomdp(problem, path, **settings)
     model = read_cassandra(path)
     model.n_end = 1
+    check(model, problem.n_questions)
+    return Solved(model)
+
+
+def solved_factored(problem: Any, path: Path, **settings: Any) -> Solved:
+    write_pomdpx(problem, path, **settings)
+    model = read_factored(path)
+    model.n_end = len(model.start) // 2
     check(model, problem.n_questions)
     return Solved(model)
 
@@ -120,6 +143,24 @@ def test_vectors_of_the_solution_come_back(make: Any, discount: float | None, tm
         assert (certificate.scope, certificate.gap) == ("all orders", pytest.approx(0, abs=1e-9))
         exact = ExactFreeOrder().solve(problem)
         assert exact.info.upper == pytest.approx(certificate.upper, abs=1e-9)
+
+
+@pytest.mark.parametrize("discount", [1.0, 0.9])
+@pytest.mark.parametrize("make", KINDS)
+def test_pomdpx_file_is_the_problem_and_its_vectors_come_back(make: Any, discount: float, tmp_path: Path) -> None:
+    for seed in range(3):
+        case = make(seed)
+        problem, optimum = case.problem, case.optimum()
+        found = solved_factored(problem, tmp_path / "a", discount=discount)
+        assert -found.value == pytest.approx(optimum, abs=1e-9)
+        n_values = len(found.model.start) // found.model.n_hidden
+        (tmp_path / "b").write_text(xml_text(found.staged(problem.n_questions), n_values))
+        policy = read_policy(tmp_path / "b", problem, discount=discount)
+        assert policy.values.value(0, policy.values.nodes.belief(problem.begin()))[0] == pytest.approx(
+            optimum, abs=1e-9
+        )
+        assert case.run(policy)[0] == pytest.approx(optimum, abs=1e-9)
+        assert certify(problem, policy).gap == pytest.approx(0, abs=1e-9)
 
 
 def test_policies_read_back_are_executed_whatever_is_missing(tmp_path: Path) -> None:
@@ -211,6 +252,32 @@ def test_too_many_states_are_refused_by_number(tmp_path: Path) -> None:
 
 def read_cassandra_head(path: Path) -> list[str]:
     return next(line for line in path.read_text().splitlines() if line.startswith("states: ")).split()[1:]
+
+
+def test_variables_of_a_factored_file(tmp_path: Path) -> None:
+    write_pomdpx(two_sensors(), tmp_path / "a")
+    variables = read_factored(tmp_path / "a").variables
+    assert variables["ac"] == ["ask0", "ask1", "d0", "d1", "d2"]
+    assert (variables["q0_0"], variables["ob"], variables["y_0"]) == (["open", "asked"], ["o0", "o1"], ["c0", "c1"])
+    case = tree_case(1)
+    write_pomdpx(case.problem, tmp_path / "a")
+    variables = read_factored(tmp_path / "a").variables
+    assert variables["q1_0"] == ["open", *(f"o{v}" for v in range(case.problem.n_outcomes[1]))]
+    assert variables["ob"] == ["o0"]  # answers are seen as variables of their own
+
+
+def test_budgets_in_factored_files(tmp_path: Path) -> None:
+    alone, grouped = naive_case(2).problem, two_sensors()
+    for problem in (within_budget(alone, max_features=1), within_budget(alone, max_cost=0.09)):
+        found = solved_factored(problem, tmp_path / "a")
+        assert -found.value == pytest.approx(optimal_cost(problem), abs=1e-9)
+    limited = grouped.replace(max_cost=0.5, full_prices=np.array([0.3, 0.35]))
+    with pytest.raises(ValueError, match="which question came first; use write_pomdp"):
+        write_pomdpx(limited, tmp_path / "b")
+    many = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 40), 0.1, free=True, max_questions=2)
+    with pytest.raises(ValueError, match=r"would have 4,398,046,511,104 states .* or use write_pomdp"):
+        write_pomdpx(many, tmp_path / "b")
+    assert not (tmp_path / "b").exists()
 
 
 def test_files_of_other_problems_are_refused(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from seqclass._arrays import FloatArray, IntArray
 from seqclass._validation import check_integer
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.unrolled.nodes import FreeNodes
+from seqclass.pomdp.unrolled.nodes import MAX_STATES, FreeNodes
 
 
 class FreeLayout:
@@ -119,7 +119,35 @@ class FreeLayout:
 
     def cut_values(self, n_values: int) -> FreeLayout | None:
         """Layout whose observed variables have so many values together: itself, or none."""
-        return self if n_values == self.n_values else None
+        fits = n_values == self.n_values and self._observable
+        return self if fits else None
+
+    @property
+    def _observable(self) -> bool:
+        """Whether the observed variables are not too many, and tell the nodes apart."""
+        few = self.n_values * self.width <= MAX_STATES
+        return few and np.unique(self.values).size == self.n_nodes
+
+    def check_observed(self) -> None:
+        """Refuse what has too many values of its observed variables, or nodes that these do not tell apart.
+
+        Raises
+        ------
+        ValueError
+            The message says how many states there would be, or what to use instead.
+        """
+        n_states = self.n_values * self.width
+        if n_states > MAX_STATES:
+            raise ValueError(
+                f"a POMDPX file of this free problem would have {n_states:,} states ({self.n_values:,} values of its "
+                f"observed variables, {self.width} hidden states), above {MAX_STATES:,}; leave some questions out, or "
+                "use write_pomdp, which leaves out what n_stages, max_questions and max_cost exclude."
+            )
+        if not self._observable:
+            raise ValueError(
+                "what was spent is no observed variable of a POMDPX file, and here max_cost and groups make it depend "
+                "on which question came first; use write_pomdp."
+            )
 
     def cut(self, n_nodes: int) -> FreeLayout | None:
         """Layout of the horizon that has ``n_nodes`` nodes, None if no horizon has."""

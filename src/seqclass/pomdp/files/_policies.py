@@ -69,6 +69,10 @@ def read_policy(
     discount below 1). Of a chain of one-step runs by ``-terminal_values`` read the last: the earlier ones count
     plans that end without a decision, and are refused.
 
+    Of a free problem the policy asks what one step of look-ahead on the vectors says. They suppose that no answer is
+    missing; where one is that later likelihoods depend on, it looks one question ahead without them. A staged file does
+    not tell its horizon: for a shorter one give the problem with ``max_questions``.
+
     Parameters
     ----------
     path : path-like
@@ -87,8 +91,8 @@ def read_policy(
     Returns
     -------
     LookaheadPolicy
-        Its ``values`` are the vectors, in a free problem those of every question at each node of what was asked; `certify` bounds what the policy costs and how far from optimal it is,
-        whatever the file claims.
+        Its ``values`` are the vectors, in a free problem those of all questions at each node of what was asked.
+        `certify` bounds what the policy costs and how far from optimal it is, whatever the file claims.
 
     Raises
     ------
