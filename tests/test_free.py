@@ -30,7 +30,6 @@ from seqclass.pomdp import (
     evaluate,
     grid_lower_bound,
     optimal_cost,
-    to_pomdp_py,
     within_budget,
 )
 from seqclass.pomdp.answers import PlannedAnswers
@@ -286,7 +285,6 @@ def test_what_else_needs_a_fixed_order_says_so():
         lambda: grid_lower_bound(problem),
         lambda: dual_bound(problem, values),
         lambda: clairvoyant_bound(problem),
-        lambda: to_pomdp_py(problem),
     ]
     for call in calls:
         with pytest.raises(ValueError, match="fixed order of questions"):
