@@ -175,6 +175,10 @@ def test_policies_read_back_are_executed_whatever_is_missing(tmp_path: Path) -> 
         result = acquire(policy, X)
         assert (result.leaf_question >= 0).any()
         info = problem.begin(2).asking(0).update(np.array([-1, 0]))
+        if make is tree_case:  # the node of that answer is not known: as if one had to decide after the next question
+            assert (policy.values.nodes.find(info) >= 0).tolist() == [False, True]
+            once = info.costs_once.min(axis=1)
+            assert policy.continuation_cost(info)[0] == pytest.approx(once[0], abs=1e-12)
         alone = [policy.act(info[np.array([row])])[0] for row in range(2)]
         assert policy.act(info).tolist() == alone
         assert all(question == DECIDE or info.open[row, question] for row, question in enumerate(alone))
