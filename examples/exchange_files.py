@@ -58,6 +58,11 @@ def main() -> None:
         print("  pomdp-solve -pomdp problem.pomdp -horizon 6    (one step more than there are features)")
         print("  pomdpsol --precision 1e-4 problem.pomdpx\n")
 
+        # the same questions in any order: an action a question, what was asked in the state
+        write_pomdp(problem.in_any_order(), folder / "any_order.pomdp")
+        states, actions = (folder / "any_order.pomdp").read_text().splitlines()[6:8]
+        print(f"any_order.pomdp: {len(states.split()) - 1} states, {actions}\n")
+
         solved = Perseus().solve(problem)
         assert isinstance(solved, LookaheadPolicy)
         assert isinstance(solved.values, AlphaVectors)

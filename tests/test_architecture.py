@@ -56,7 +56,7 @@ RANKS = {
 #: Of equal rank, and yet none imports another.
 SIBLINGS = {"bn", "pomdp", "selection", "datasets"}
 #: The rooms of pomdp; modules outside any room are the joint that all build on.
-ROOMS = {"alpha": 1, "execution": 1, "bounds": 2, "solvers": 3, "sweeps": 4, "bridge": 4, "files": 4}
+ROOMS = {"alpha": 1, "execution": 1, "bounds": 2, "solvers": 3, "unrolled": 3, "sweeps": 4, "bridge": 4, "files": 4}
 #: What `import seqclass` must not load: imported inside the functions that need it.
 HEAVY = {"pandas", "pgmpy", "pomdp_py", "matplotlib"}
 #: All that may be imported inside a function.

@@ -103,6 +103,7 @@ def test_exchange_files(tmp_path: Path) -> None:
     claimed, cost, lower = numbers(r"claimed cost (\S+)\s+certified: costs (\S+), no policy less than (\S+)", text)
     assert lower <= cost <= claimed + 1e-5
     assert "does not fit the problem" in text
+    assert "any_order.pomdp: 97 states, actions: ask0 ask1" in text
 
 
 def test_pomdp_py_planners(tmp_path: Path) -> None:

@@ -30,9 +30,7 @@ from seqclass.pomdp import (
     evaluate,
     grid_lower_bound,
     optimal_cost,
-    to_pomdp_py,
     within_budget,
-    write_pomdp,
 )
 from seqclass.pomdp.answers import PlannedAnswers
 from seqclass.pomdp.bounds.optimum import distinct
@@ -280,15 +278,13 @@ def test_solvers_of_a_fixed_order_refuse_before_work_starts(solver):
         solver.solve(problem)
 
 
-def test_what_else_needs_a_fixed_order_says_so(tmp_path):
+def test_what_else_needs_a_fixed_order_says_so():
     problem = free_case(1).problem
     values = None
     calls = [
         lambda: grid_lower_bound(problem),
         lambda: dual_bound(problem, values),
         lambda: clairvoyant_bound(problem),
-        lambda: write_pomdp(problem, tmp_path / "a"),
-        lambda: to_pomdp_py(problem),
     ]
     for call in calls:
         with pytest.raises(ValueError, match="fixed order of questions"):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from free_cases import free_case, mixture_case
 from sklearn.base import clone
 
 import seqclass
@@ -271,6 +272,113 @@ def test_the_true_class_is_drawn_from_the_prior() -> None:
     problem = random_problem(3, 1, 2)
     drawn = [to_pomdp_py(problem, random_state=seed).env.state.label for seed in range(400)]
     np.testing.assert_allclose(np.bincount(drawn, minlength=3) / 400, problem.prior, atol=0.08)
+
+
+# --- free problems
+
+
+def free_kinds() -> list[Any]:
+    """Independent answers, with groups and a bundle; a tree; hidden states: 2 or 3 questions each."""
+    small = [free_case(seed, most=3) for seed in (1, 2, 3)]
+    return [*small, free_case(1, tree=True, n_questions=2), mixture_case(1, most=3)]
+
+
+def test_value_of_free_problems() -> None:
+    for case in (*(free_case(seed, n_questions=2) for seed in (1, 2)), free_case(1, tree=True, n_questions=2)):
+        models = to_pomdp_py(case.problem)
+        assert value(models) == pytest.approx(case.optimum(), abs=1e-9)
+        assert [str(a) for a in models.actions[:2]] == ["ask_0", "ask_1"]
+        assert [a.question for a in models.actions[:2]] == [0, 1]
+        assert len({str(state) for state in models.states}) == len(set(models.states)) == len(models.states)
+    for case in free_kinds():
+        shorter = to_pomdp_py(case.problem, n_stages=1)
+        assert value(shorter) == pytest.approx(case.optimum(1), abs=1e-9)
+
+
+def test_models_of_free_problems_are_distributions() -> None:
+    for case in free_kinds():
+        models = to_pomdp_py(case.problem)
+        for state in models.states:
+            for action in models.actions:
+                after = [models.transition_model.probability(s, state, action) for s in models.states]
+                shown = [models.observation_model.probability(o, state, action) for o in models.observations]
+                assert sum(after) == pytest.approx(1)
+                assert sum(shown) == pytest.approx(1)
+                is_open = action in models.policy_model.get_all_actions(state=state) and not state.is_end
+                if action.decision is None and not is_open:
+                    assert models.transition_model.sample(state, action).is_end
+                    dearest = case.costs.max() if not state.is_end else -1
+                    assert -models.reward_model.sample(state, action) > dearest
+        for item in models.states[:3]:
+            assert pickle.loads(pickle.dumps(item)) == item
+
+
+def test_the_loop_of_pomdp_py_asks_any_question() -> None:
+    """Its belief is ours after every question, whatever it asks."""
+    asked = set()
+    for number, case in enumerate(free_kinds()):
+        problem = case.problem
+        for seed in range(3):
+            models = to_pomdp_py(problem, random_state=seed)
+            agent, env = models.agent, models.env
+            random.seed(seed)
+            settings = {"max_depth": models.horizon, "discount_factor": 1.0, "num_sims": 100, "exploration_const": 1.0}
+            planner = pomdp_py.POUCT(rollout_policy=agent.policy_model, **settings)
+            info = problem.begin()
+            for _ in range(models.horizon):
+                action = planner.plan(agent)
+                env.state_transition(action, execute=True)
+                observation = env.provide_observation(models.observation_model, action)
+                agent.update_history(action, observation)
+                planner.update(agent, action, observation)
+                used = (models.observation_model, models.transition_model)
+                agent.set_belief(pomdp_py.update_histogram_belief(agent.belief, action, observation, *used))
+                if action.decision is not None:
+                    break
+                asked.add((number, action.question))
+                info = info.asking(action.question).update(np.array([observation.outcome]))
+                belief = np.zeros(problem.n_classes)
+                for state in models.states[:-1]:
+                    belief[state.label] += agent.belief[state]
+                np.testing.assert_allclose(belief, info.belief[0], atol=1e-12)
+                best = models.policy_model.get_all_actions(history=agent.history)[-1]
+                assert best.decision == problem.decide(info.belief)[0]
+            assert env.state.is_end
+    assert len(asked) > 5
+
+
+def test_free_problems_too_large_are_refused() -> None:
+    tables = np.random.default_rng(0).dirichlet(np.ones(2), size=(20, 3)).transpose(0, 2, 1)
+    problem = TableProblem(np.full(3, 1 / 3), tables, 0.01, free=True)
+    for call in (lambda: to_pomdp_py(problem), lambda: PomdpPyPlanner().solve(problem)):
+        with pytest.raises(ValueError, match="pomdp-py of this free problem would have 3,145,729 states or more"):
+            call()
+    assert PomdpPyPlanner(n_simulations=20, max_depth=2).solve(problem).act(problem.begin())[0] < 20
+
+
+@pytest.mark.slow
+def test_value_iteration_of_two_free_questions() -> None:
+    problem = TableProblem([0.4, 0.6], random_problem(2, 2, 2).likelihoods, [0.03, 0.01], free=True)
+    policy = PomdpPyPlanner("ValueIteration").solve(problem)
+    assert policy.info.status == "converged"
+    assert evaluate(problem, policy).cost == pytest.approx(optimal_cost(problem), abs=1e-12)
+    assert evaluate(problem, policy).n_features > 0
+
+
+@pytest.mark.parametrize("planner", ["POUCT", "POMCP"])
+def test_tree_search_in_any_order(planner: str) -> None:
+    above = []
+    for case in free_kinds():
+        problem, optimum = case.problem, case.optimum()
+        policy = PomdpPyPlanner(planner, n_simulations=400).solve(problem)
+        cost = evaluate(problem, policy).cost
+        assert optimum - 1e-12 <= cost < 1.25 * optimum
+        above.append(cost / optimum)
+        assert cost == pytest.approx(case.run(policy)[0], abs=1e-9)
+        assert certify(problem, policy).scope == "all orders"
+        missing = problem.begin().asking(0).update(np.array([-1]))
+        assert policy.act(missing)[0] != 0
+    assert np.mean(above) < 1.1
 
 
 # --- the planners

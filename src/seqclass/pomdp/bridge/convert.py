@@ -9,10 +9,13 @@ import numpy as np
 
 from seqclass._arrays import BoolArray, FloatArray, as_generator
 from seqclass._validation import check_integer
-from seqclass.pomdp.bridge._models import Staged, pomdp_py, types
+from seqclass.pomdp.bridge._free_models import Unrolled
+from seqclass.pomdp.bridge._models import Process, pomdp_py, types
+from seqclass.pomdp.bridge._staged import Staged
 from seqclass.pomdp.needs import needed_tables
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.tables import Tables
+from seqclass.pomdp.unrolled.nodes import FreeNodes
 
 __all__ = ["PomdpPyModels", "to_pomdp_py"]
 
@@ -25,9 +28,12 @@ class PomdpPyModels:
     ----------
     states : list of pomdp_py.State
         ``s{stage}_c{class}``, with ``_x{context}_o{outcome}`` where contexts are several, and ``end``; each has
-        ``stage``, ``label`` (the class), ``context``, ``outcome`` and ``is_end``.
+        ``stage``, ``label`` (the class), ``context``, ``outcome`` and ``is_end``. Of a free problem
+        ``s{stage}_n{node}_c{class}``, with ``h{hidden}`` where classes have several hidden states, and ``node`` (of
+        what was asked, and answered where that matters) and ``hidden`` instead of context and outcome.
     actions : list of pomdp_py.Action
-        ``ask`` for the next feature, and ``decide_{d}``; ``decision`` is None or ``d``.
+        ``ask`` for the next feature, in a free problem ``ask_{q}`` for question ``q``, and ``decide_{d}``;
+        ``decision`` is None or ``d``, and ``question`` is ``q`` or None.
     observations : list of pomdp_py.Observation
         ``o{v}``, with ``outcome``; what is seen where nothing was bought is always ``o0``.
     transition_model, observation_model, reward_model, policy_model
@@ -71,7 +77,8 @@ def to_pomdp_py(
     Parameters
     ----------
     problem : AcquisitionProblem
-        A problem with tables, for pomdp-py's states are finitely many.
+        A problem with tables, for pomdp-py's states are finitely many; or a free one of at most 20,000 states, as
+        `write_pomdp` counts them.
     n_stages : int, optional
         Horizon: decide at this stage at the latest. By default all stages.
     guided : bool
@@ -89,7 +96,7 @@ def to_pomdp_py(
     ImportError
         If pomdp-py is not installed.
     ValueError
-        If the problem has no tables.
+        If the problem has no tables, or is free and has too many states.
 
     Examples
     --------
@@ -105,16 +112,18 @@ def to_pomdp_py(
     (0.25, 0.25)
     """
     library = pomdp_py()
-    tables = check_tables(problem)
     last = problem.n_stages if n_stages is None else check_integer(n_stages, "n_stages", 0, problem.n_stages)
-    info = problem.begin()
-    context = int(tables.contexts(0, info.state)[0])
-    staged = Staged(problem, 0, last, context, problem.prior, stage_prices(problem, 0, last, None))
+    staged: Process
+    if problem.free:
+        staged = Unrolled(FreeNodes(problem.begin(), last, "pomdp-py"))
+    else:
+        context = int(check_tables(problem).contexts(0, problem.start(1))[0])
+        staged = Staged(problem, 0, last, context, problem.prior, stage_prices(problem, 0, last, None))
     states = staged.all_states()
-    belief = dict.fromkeys(states, 0.0) | dict(zip(staged.start(), problem.prior.tolist()))
+    belief = dict.fromkeys(states, 0.0) | dict(zip(staged.start(), staged.belief.tolist()))
     agent = make_agent(staged, library.Histogram(belief), guided)
-    true_class = int(as_generator(random_state).choice(problem.n_classes, p=problem.prior))
-    env = library.Environment(staged.start()[true_class], agent.transition_model, agent.reward_model)
+    truth = int(as_generator(random_state).choice(len(staged.belief), p=staged.belief))
+    env = library.Environment(staged.start()[truth], agent.transition_model, agent.reward_model)
     return PomdpPyModels(
         states=states,
         actions=staged.actions,
@@ -129,7 +138,7 @@ def to_pomdp_py(
     )
 
 
-def make_agent(staged: Staged, belief: Any, guided: bool) -> Any:
+def make_agent(staged: Process, belief: Any, guided: bool) -> Any:
     """Build the agent that plans on a staged process."""
     kinds = types()
     return pomdp_py().Agent(

@@ -16,12 +16,15 @@ from sklearn.base import clone
 
 from seqclass._arrays import FloatArray, IntArray, as_generator
 from seqclass._validation import check_choice, check_integer, check_real
-from seqclass.pomdp.bridge._models import Staged, pomdp_py
+from seqclass.pomdp.bridge._free_models import Unrolled
+from seqclass.pomdp.bridge._models import Process, pomdp_py
+from seqclass.pomdp.bridge._staged import Staged
 from seqclass.pomdp.bridge.convert import check_tables, make_agent, stage_prices
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified
+from seqclass.pomdp.unrolled.nodes import FreeNodes
 
 __all__ = ["PomdpPyPlanner", "PomdpPyPolicy"]
 
@@ -117,7 +120,8 @@ class PomdpPyPlanner(Solver):
         Parameters
         ----------
         problem : AcquisitionProblem
-            A problem with tables.
+            A problem with tables, or a free one of at most 20,000 states (see `write_pomdp`), in which it plans what
+            to ask; fewer where ``max_depth`` is small.
 
         Returns
         -------
@@ -128,7 +132,7 @@ class PomdpPyPlanner(Solver):
         Raises
         ------
         ValueError
-            If the problem has no tables, or is too large for ValueIteration.
+            If the problem has no tables, is free and has too many states, or is too large for ValueIteration.
         """
         started = time.perf_counter()
         pomdp_py()
@@ -158,12 +162,16 @@ class PomdpPyPlanner(Solver):
 
     def _check(self, problem: AcquisitionProblem) -> None:
         """Refuse what has no tables, and what is too large for ValueIteration."""
-        check_tables(problem)
+        n_stages = self._horizon(problem)
+        depth, n_asks, asked = self._depth(n_stages), 1, slice(n_stages)
+        if problem.free:
+            FreeNodes(problem.begin(), depth, "pomdp-py")
+            n_asks, asked = problem.n_questions, slice(None)
+        else:
+            check_tables(problem)
         if self.planner != "ValueIteration":
             return
-        n_stages = self._horizon(problem)
-        depth, n_actions = self._depth(n_stages), 1 + problem.n_decisions
-        n_outcomes = int(problem.n_outcomes[:n_stages].max(initial=1))
+        n_actions, n_outcomes = n_asks + problem.n_decisions, int(problem.n_outcomes[asked].max(initial=1))
         # a policy tree has an action at its root and at each node, and branches on every observation
         n_nodes = sum(n_outcomes**level for level in range(min(depth, 20) + 1))
         if n_nodes * np.log(n_actions) > np.log(MAX_TREES):
@@ -196,6 +204,10 @@ class PomdpPyPlanner(Solver):
         )
 
 
+#: What tells an information state from others, words of its seed, and what makes its process.
+_Task = tuple[tuple[Any, ...], list[int], Callable[[], Process]]
+
+
 class PomdpPyPolicy(Policy):
     """Asks a planner of pomdp-py; made by `PomdpPyPlanner`.
 
@@ -226,50 +238,69 @@ class PomdpPyPolicy(Policy):
         self.seed = seed
 
     @cached_property
-    def _plans(self) -> dict[tuple[Any, ...], bool]:
-        """Whether to buy, for every information state that was planned for."""
+    def _plans(self) -> dict[tuple[Any, ...], int]:
+        """What to ask or -1, for every information state that was planned for."""
         return {}
 
     def _act(self, info: InformationState) -> IntArray:
         answer = np.full(len(info), DECIDE)
         for row in np.flatnonzero(~info.settled):
-            if self._buys(info, int(row)):
-                answer[row] = info.stage
+            answer[row] = self._asks(info[np.array([row])])
         return answer
 
-    def _buys(self, info: InformationState, row: int) -> bool:
-        depth = self.planner._depth(self.n_stages - info.stage)
-        paid = None if info.paid is None else info.paid[row]
-        prices = stage_prices(self.problem, info.stage, info.stage + depth, paid)
-        context = 0 if info.context is None else int(info.context[row])
-        # the offset keeps simple fractions, whose last bit depends on how they came about, off the edges
-        parts = np.floor(info.belief[row] * _PARTS + 0.3183098861837907).astype(np.int64)
-        key = (info.stage, context, parts.tobytes(), prices.tobytes())
+    def _asks(self, info: InformationState) -> int:
+        """What to ask at an information state of one row, or -1."""
+        key, seeds, make = (self._free if self.problem.free else self._staged)(info)
         if key not in self._plans:
-            words = np.frombuffer(parts.tobytes() + prices.tobytes(), dtype=np.uint32)
-            seed = np.random.SeedSequence([self.seed, info.stage, context, *words.tolist()])
-            self._plans[key] = self._plan(info.stage, depth, context, parts / parts.sum(), prices, seed)
+            seed = np.random.SeedSequence([self.seed, info.stage, *seeds])
+            action = self._plan(make(), self._depth(info), seed)
+            question = info.stage if action.question is None else action.question
+            self._plans[key] = question if action.decision is None else DECIDE
         return self._plans[key]
 
-    def _plan(
-        self,
-        stage: int,
-        depth: int,
-        context: int,
-        belief: FloatArray,
-        prices: FloatArray,
-        seed: np.random.SeedSequence,
-    ) -> bool:
+    def _depth(self, info: InformationState) -> int:
+        return self.planner._depth(self.n_stages - info.stage)
+
+    def _staged(self, info: InformationState) -> _Task:
+        """What tells an information state of a fixed order from others, its seed, and its process."""
+        last, paid = info.stage + self._depth(info), None if info.paid is None else info.paid[0]
+        prices = stage_prices(self.problem, info.stage, last, paid)
+        context, parts = 0 if info.context is None else int(info.context[0]), _parts(info.belief[0])
+        told = parts.tobytes() + prices.tobytes()
+
+        def make() -> Process:
+            return Staged(self.problem, info.stage, last, context, parts / parts.sum(), prices)
+
+        return (info.stage, context, told), [context, *np.frombuffer(told, dtype=np.uint32).tolist()], make
+
+    def _free(self, info: InformationState) -> _Task:
+        """The same of a free problem, where what was seen tells all but what was paid for missing answers."""
+        told = [np.asarray(info.seen, dtype=np.int64).tobytes(), info.prices.tobytes()]
+        if self.problem.max_cost is not None:  # which of a group came first decides what is left to spend
+            told.append(info.spent.tobytes())
+
+        def make() -> Process:
+            nodes = FreeNodes(info, self._depth(info), "pomdp-py")
+            parts = _parts(nodes.belief(info)[0])
+            return Unrolled(nodes, parts / parts.sum())
+
+        return (info.stage, *told), np.frombuffer(b"".join(told), dtype=np.uint32).tolist(), make
+
+    def _plan(self, staged: Process, depth: int, seed: np.random.SeedSequence) -> Any:
+        """First action of a plan from the first stage of a process."""
         library = pomdp_py()
-        staged = Staged(self.problem, stage, stage + depth, context, belief, prices)
-        start = library.Histogram({s: p for s, p in zip(staged.start(), belief.tolist()) if p > 0})
+        start = library.Histogram({s: p for s, p in zip(staged.start(), staged.belief.tolist()) if p > 0})
         with _global_generators(seed):
             if self.planner.planner == "POMCP":
                 start = library.Particles.from_histogram(start, num_particles=self.planner.n_particles)
             agent = make_agent(staged, start, self.planner.guided)
             costs = self.problem.decision_costs
-            action = self.planner._make(agent, depth, float(costs.max() - costs.min())).plan(agent)
-        return action.decision is None
+            return self.planner._make(agent, depth, float(costs.max() - costs.min())).plan(agent)
+
+
+def _parts(belief: FloatArray) -> IntArray:
+    # the offset keeps simple fractions, whose last bit depends on how they came about, off the edges
+    return np.floor(belief * _PARTS + 0.3183098861837907).astype(np.int64)
 
 
 @contextmanager

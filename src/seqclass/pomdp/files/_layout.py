@@ -85,6 +85,31 @@ class Layout:
         return np.broadcast_to(table, (len(self.contexts[stage]), *table.shape[1:]))
 
     @property
+    def width(self) -> int:
+        """Number of hidden states: the classes."""
+        return self.problem.n_classes
+
+    @property
+    def costs(self) -> FloatArray:
+        """Cost of each decision by hidden state, (width, n_decisions)."""
+        return self.problem.decision_costs
+
+    @property
+    def n_asks(self) -> int:
+        """Number of actions before those of the decisions: one buys the next feature."""
+        return 1
+
+    @property
+    def values(self) -> IntArray:
+        """Value of the observed variable of each node in a staged file, (n_nodes,)."""
+        return np.arange(self.n_nodes)
+
+    @property
+    def n_values(self) -> int:
+        """Number of values of the observed variable: one more than nodes, for the end."""
+        return self.n_nodes + 1
+
+    @property
     def n_nodes(self) -> int:
         """Number of nodes, the end left out."""
         return int(self.first[-1])
@@ -119,3 +144,7 @@ class Layout:
             if self.first[n_stages] + last == n_nodes:
                 return Layout(self.problem, n_stages)
         return None
+
+    def cut_values(self, n_values: int) -> Layout | None:
+        """Layout of the horizon whose observed variable has so many values, None if no horizon has."""
+        return self.cut(n_values - 1)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass._validation import check_choice
+from seqclass.pomdp.along import along
 from seqclass.pomdp.alpha.points import sample_beliefs
 from seqclass.pomdp.alpha.vectors import AlphaSet, AlphaVectors, backup
+from seqclass.pomdp.answers import SampledAnswers
+from seqclass.pomdp.files._free_layout import FreeLayout
 from seqclass.pomdp.files._layout import Layout
 from seqclass.pomdp.files._parsing import VectorFile, parse
 from seqclass.pomdp.files._scaling import check_discount, scale
 from seqclass.pomdp.policy import LookaheadPolicy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.unrolled.policy import NodePolicy, NodeVectors
 
 #: SARSOP writes six digits.
 _DIGITS = 2e-5
@@ -30,15 +35,15 @@ class _Foreign(NamedTuple):
 
     path: str
     file: VectorFile
-    layout: Layout
+    layout: Layout | FreeLayout
     flat: bool
 
     def at(self, node: int) -> tuple[IntArray, FloatArray]:
         """Actions and costs (scaled, by class) of the vectors that are valid at a node."""
         if not self.flat:
-            rows = self.file.node == node
+            rows = self.file.node == self.layout.values[node]
             return self.file.action[rows], -self.file.vectors[rows]
-        width = self.layout.problem.n_classes
+        width = self.layout.width
         return self.file.action, -self.file.vectors[:, node * width : (node + 1) * width]
 
     def error(self, what: str) -> ValueError:
@@ -64,12 +69,16 @@ def read_policy(
     discount below 1). Of a chain of one-step runs by ``-terminal_values`` read the last: the earlier ones count
     plans that end without a decision, and are refused.
 
+    Of a free problem the policy asks what one step of look-ahead on the vectors says. They suppose that no answer is
+    missing; where one is that later likelihoods depend on, it looks one question ahead without them. A staged file does
+    not tell its horizon: for a shorter one give the problem with ``max_questions``.
+
     Parameters
     ----------
     path : path-like
         A ``.alpha`` file of pomdp-solve, or a policy XML of SARSOP (APPL), flat or staged.
     problem : AcquisitionProblem
-        The problem it was solved for.
+        The problem it was solved for, free or not.
     discount : float, optional
         Discount of the file that was solved; by default it is found from the vectors of decisions.
     layout : {"auto", "flat", "staged"}
@@ -82,8 +91,8 @@ def read_policy(
     Returns
     -------
     LookaheadPolicy
-        Its ``values`` are the vectors; `certify` bounds what the policy costs and how far from optimal it is,
-        whatever the file claims.
+        Its ``values`` are the vectors, in a free problem those of all questions at each node of what was asked.
+        `certify` bounds what the policy costs and how far from optimal it is, whatever the file claims.
 
     Raises
     ------
@@ -107,50 +116,54 @@ def read_policy(
     (array([0.25]), 0.0)
     """
     check_choice(layout, "layout", ("auto", "flat", "staged"))
-    full = Layout(problem)
-    foreign = _identify(os.fspath(path), parse(path, full.n_nodes * problem.n_classes + 1), full, layout)
+    full = FreeLayout(problem) if problem.free else Layout(problem)
+    foreign = _identify(os.fspath(path), parse(path, full.n_nodes * full.width + 1), full, layout)
     factors = _check_decisions(foreign, discount)
-    sets = [_stage_set(foreign, stage, factors[stage]) for stage in range(foreign.layout.n_stages)]
-    values = AlphaVectors(problem, sets)
-    status = "converged" if values.n_stages == problem.n_stages else "truncated"
-    policy = LookaheadPolicy(values, SolveInfo(status, n_stages=values.n_stages, size=values.size))
+    known, n_stages = foreign.layout, foreign.layout.n_stages
+    values: AlphaVectors
+    if isinstance(known, FreeLayout):
+        values = NodeVectors(known.nodes, [_node_set(foreign, stage, factors[stage]) for stage in range(n_stages)])
+    else:
+        values = AlphaVectors(problem, [_stage_set(foreign, known, k, factors[k]) for k in range(n_stages)])
+    status = "converged" if n_stages == problem.n_stages else "truncated"
+    info = SolveInfo(status, n_stages=n_stages, size=values.size)
+    policy = NodePolicy(values, info) if isinstance(values, NodeVectors) else LookaheadPolicy(values, info)
     if check:
-        _check_claims(foreign, policy, values)
+        _check_claims(foreign, policy)
     return policy
 
 
-def _identify(path: str, file: VectorFile, full: Layout, layout: str) -> _Foreign:
-    problem = full.problem
-    n_classes, length = problem.n_classes, file.vectors.shape[1]
+def _identify(path: str, file: VectorFile, full: Layout | FreeLayout, layout: str) -> _Foreign:
+    width, length = full.width, file.vectors.shape[1]
     flat = file.n_nodes == 1
     if layout != "auto" and flat != (layout == "flat"):
         raise ValueError(f"{path} has {file.n_nodes} observed values, so its layout is not {layout!r}.")
-    n_nodes = (length - 1) // n_classes if flat else file.n_nodes - 1
-    expected = n_nodes * n_classes + 1 if flat else n_classes
-    cut = full.cut(n_nodes) if length == expected else None
+    n_nodes = (length - 1) // width
+    cut = None
+    if length == (n_nodes * width + 1 if flat else width):
+        cut = full.cut(n_nodes) if flat else full.cut_values(file.n_nodes)
     if cut is None:
         found = f"{length} states" if flat else f"vectors of {length} classes at {file.n_nodes} observed values"
-        wanted = f"{full.n_nodes} x {n_classes} + 1 states" if flat else f"{n_classes} at {full.n_nodes + 1}"
+        wanted = f"{full.n_nodes} x {width} + 1 states" if flat else f"{width} at {full.n_values}"
         raise ValueError(f"{path} does not fit the problem: it has {found}; all stages would be {wanted}.")
     foreign = _Foreign(path, file, cut, flat)
-    if file.action.min() < 0 or file.action.max() > problem.n_decisions:
-        raise foreign.error(
-            f"it has action {int(file.action.max())}; there are 0 (acquire) to {problem.n_decisions} (the decisions)."
-        )
+    most, asks = full.n_asks + full.problem.n_decisions - 1, "questions" if full.problem.free else "acquire"
+    if file.action.min() < 0 or file.action.max() > most:
+        raise foreign.error(f"it has action {int(file.action.max())}; there are 0 ({asks}) to {most} (the decisions).")
     return foreign
 
 
 def _check_decisions(foreign: _Foreign, discount: float | None) -> FloatArray:
     """Factor of each stage, found or checked by the vectors of decisions, whose costs are known."""
     layout = foreign.layout
-    costs = layout.problem.decision_costs.T
+    costs = layout.costs.T
     stages, found, known = [], [], []
     for node, stage in enumerate(layout.stage_of.tolist()):
         actions, vectors = foreign.at(node)
-        rows = actions > 0
+        rows = actions >= layout.n_asks
         stages.append(np.full(int(rows.sum()), stage))
         found.append(vectors[rows])
-        known.append(costs[actions[rows] - 1])
+        known.append(costs[actions[rows] - layout.n_asks])
     stage, cost, truth = np.concatenate(stages), np.concatenate(found), np.concatenate(known)
     guesses = [discount] if discount is not None else _guesses(foreign, stage, cost, truth)
     worst = 0.0
@@ -181,9 +194,19 @@ def _guesses(foreign: _Foreign, stage: IntArray, cost: FloatArray, truth: FloatA
     return [guess for digits in range(1, 10) if 0 < (guess := round(estimate, digits)) <= 1] + [estimate]
 
 
-def _stage_set(foreign: _Foreign, stage: int, factor: float) -> AlphaSet:
+def _node_set(foreign: _Foreign, stage: int, factor: float) -> AlphaSet:
+    """Vectors of going on after so many questions of a free problem, grouped by node."""
+    layout = foreign.layout
+    kept = [np.empty((0, layout.width))]
+    for node in range(int(layout.first[stage]), int(layout.first[stage + 1])):
+        actions, vectors = foreign.at(node)
+        kept.append(_useful(vectors[actions < layout.n_asks] / factor, layout.costs.T))
+    return AlphaSet(np.concatenate(kept), np.cumsum([len(own) for own in kept]))
+
+
+def _stage_set(foreign: _Foreign, layout: Layout, stage: int, factor: float) -> AlphaSet:
     """Vectors of going on at a stage, grouped by context."""
-    layout, problem = foreign.layout, foreign.layout.problem
+    problem = layout.problem
     groups: dict[int, list[FloatArray]] = {}
     for place, context in enumerate(layout.contexts[stage].tolist()):
         actions, vectors = foreign.at(int(layout.first[stage]) + place)
@@ -207,28 +230,44 @@ def _useful(vectors: FloatArray, stopping: FloatArray) -> FloatArray:
     return vectors[~beaten]
 
 
-def _check_claims(foreign: _Foreign, policy: LookaheadPolicy, values: AlphaVectors) -> None:
+def _check_claims(foreign: _Foreign, policy: LookaheadPolicy) -> None:
     """Refuse vectors that promise less than one more price and the next stage's vectors cost."""
-    problem = foreign.layout.problem
-    slack = _CLAIM * max(float(problem.decision_costs.max()), 1e-9)
+    layout = foreign.layout
+    slack = _CLAIM * max(float(layout.costs.max()), 1e-9)
+    shortfalls = _shortfalls(layout, policy) if isinstance(layout, Layout) else _free_shortfalls(policy)
+    for stage, short in enumerate(shortfalls):
+        if short > slack:
+            raise foreign.error(
+                f"at stage {stage} it claims {short:.3g} less than the next stage's vectors can pay for. It is of "
+                f"another problem, or of a horizon too short (pomdp-solve needs n_stages + 1 steps); certify it with "
+                "check=False to see what it is worth."
+            )
+
+
+def _shortfalls(layout: Layout, policy: LookaheadPolicy) -> Iterator[float]:
+    """By how much each stage's vectors claim less than look-ahead finds, at beliefs that the policy reaches."""
+    values, problem, tables = policy.values, layout.problem, layout.tables
+    assert isinstance(values, AlphaVectors)  # as it was read
     points = sample_beliefs(problem, values.n_stages, _N_CHECKED, np.random.default_rng(0), policy)
     everything = [*values.sets, AlphaSet(np.empty((0, problem.n_classes)))]
     for stage, (belief, context, _) in enumerate(points):
         if not len(belief):
-            break
+            return
         claimed = values.sets[stage].value(belief, context)
-        tables = foreign.layout.tables
-        likelihood = tables.likelihood(stage, context)
-        successors: IntArray | None = tables.successors(stage, context)
         after = everything[stage + 1]
         following = AlphaSet(after.vectors, after.pointer, problem.decision_costs.T)
-        if stage + 1 == values.n_stages:
-            successors = None
-        _, real = backup(belief, likelihood, following, problem.prices[stage], successors)
-        short = float((real - claimed).max())
-        if short > slack:
-            raise foreign.error(
-                f"at stage {stage} it claims {short:.3g} less than the next stage's vectors can pay for. It is of "
-                "another problem, or of a horizon too short (pomdp-solve needs n_stages + 1 steps); certify it with "
-                "check=False to see what it is worth."
-            )
+        successors = tables.successors(stage, context) if stage + 1 < values.n_stages else None
+        _, real = backup(belief, tables.likelihood(stage, context), following, problem.prices[stage], successors)
+        yield float((real - claimed).max())
+
+
+def _free_shortfalls(policy: LookaheadPolicy) -> Iterator[float]:
+    """The same in a free problem, where vectors are of nodes."""
+    values = policy.values
+    for level in along(policy.problem, policy, _N_CHECKED, SampledAnswers(np.random.default_rng(0))):
+        info = level.info
+        if level.stage >= values.n_stages:
+            return
+        claimed = values.plan_cost(info, np.arange(len(info)))
+        known = np.isfinite(claimed)
+        yield float((policy.continuation_cost(info)[known] - claimed[known]).max(initial=0.0))

@@ -8,17 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray
+from seqclass.pomdp.files._free_layout import FreeLayout
 from seqclass.pomdp.files._layout import Layout
 from seqclass.pomdp.files._names import ACQUIRE, END, labels, number, write_lines
+from seqclass.pomdp.files._pomdpx_free import free_lines
+from seqclass.pomdp.files._pomdpx_parts import HEAD, entry, probabilities, reward, table, values
 from seqclass.pomdp.files._scaling import check_discount, scale
 from seqclass.pomdp.problem import AcquisitionProblem
-
-_HEAD = (
-    '<?xml version="1.0" encoding="ISO-8859-1"?>\n'
-    '<pomdpx version="1.0" id="acquisition" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" '
-    'xsi:noNamespaceSchemaLocation="pomdpx.xsd">'
-)
 
 
 def write_pomdpx(
@@ -37,23 +33,30 @@ def write_pomdpx(
     a flat state. Rewards are minus the costs, those of stage ``k`` multiplied by ``discount**-k``: the value at the
     start is then minus the *undiscounted* cost.
 
+    A free problem, in which any question may come next, has an action for each question, ``ask0`` and so on, and then
+    the decisions; a fully observed variable for each question, that it is open or was asked, or its answer where
+    likelihoods depend on it; and one for the end. To ask what is not open costs twice the dearest decision. Up to
+    20,000 states, such as eleven questions that are independent given one of four classes.
+
     Parameters
     ----------
     problem : AcquisitionProblem
-        A problem with tables. Where prices have groups, the price written is the one paid if nothing is missing.
+        A problem with tables, or a small free one. Where prices have groups, the price written is the one paid if
+        nothing is missing.
     path : path-like
         The file; it appears whole or not at all.
     discount : float
         Discount of the solver, above 0 and at most 1; SARSOP wants one below 1.
     n_stages : int, optional
-        Horizon: leave out the features from here on.
+        Horizon: leave out the features from here on; in a free problem, ask so many questions at most.
     classes, decisions : sequences, optional
         Names of classes and decisions, made fit for the format; by default their numbers.
 
     Raises
     ------
     ValueError
-        If the problem has no tables, or the discount cannot be undone over so many stages.
+        If the problem has no tables, or is free and has too many states, or the discount cannot be undone over so
+        many stages.
     OSError
         If the file cannot be written.
 
@@ -80,91 +83,77 @@ def write_pomdpx(
     >>> [variable.findtext("ValueEnum") for variable in root.find("Variable")[:2]]
     ['k0 k1 end', 'c_benign c_malignant']
     """
-    layout = Layout(problem, n_stages)
+    layout = FreeLayout(problem, n_stages) if problem.free else Layout(problem, n_stages)
     discount = check_discount(discount, layout.n_stages)
     hidden = labels(classes, problem.n_classes, "classes", "c")
     stops = labels(decisions, problem.n_decisions, "decisions", "d")
-    write_lines(path, _lines(layout, discount, hidden, stops))
+    if isinstance(layout, FreeLayout):
+        layout.check_observed()
+        write_lines(path, free_lines(layout, discount, hidden, stops))
+    else:
+        write_lines(path, _lines(layout, discount, hidden, stops))
 
 
 def _lines(layout: Layout, discount: float, hidden: list[str], stops: list[str]) -> Iterator[str]:
     nodes = layout.names("k")
-    yield _HEAD
+    yield HEAD
     yield "<Description>acquisition problem: rewards of stage k are multiplied by discount^-k</Description>"
     yield f"<Discount>{number(discount)}</Discount>"
     yield "<Variable>"
-    yield f'<StateVar vnamePrev="x_0" vnameCurr="x_1" fullyObs="true">{_values([*nodes, END])}</StateVar>'
-    yield f'<StateVar vnamePrev="y_0" vnameCurr="y_1">{_values(hidden)}</StateVar>'
-    yield f'<ObsVar vname="ob">{_values([f"o{v}" for v in range(layout.n_observations)])}</ObsVar>'
-    yield f'<ActionVar vname="ac">{_values([ACQUIRE, *stops])}</ActionVar>'
+    yield f'<StateVar vnamePrev="x_0" vnameCurr="x_1" fullyObs="true">{values([*nodes, END])}</StateVar>'
+    yield f'<StateVar vnamePrev="y_0" vnameCurr="y_1">{values(hidden)}</StateVar>'
+    yield f'<ObsVar vname="ob">{values([f"o{v}" for v in range(layout.n_observations)])}</ObsVar>'
+    yield f'<ActionVar vname="ac">{values([ACQUIRE, *stops])}</ActionVar>'
     yield '<RewardVar vname="rw"/>'
     yield "</Variable>"
     yield "<InitialStateBelief>"
-    yield from _table("x_0", "null", [_entry("-", np.eye(1, len(nodes) + 1)[0])])
-    yield from _table("y_0", "null", [_entry("-", layout.problem.prior)])
+    yield from table("x_0", "null", [entry("-", np.eye(1, len(nodes) + 1)[0])])
+    yield from table("y_0", "null", [entry("-", layout.problem.prior)])
     yield "</InitialStateBelief>"
     yield "<StateTransitionFunction>"
-    yield from _table("x_1", "ac x_0 y_0" if layout.branching else "ac x_0", _moves(layout, nodes, hidden, stops))
-    yield from _table("y_1", "ac y_0", [f"<Entry><Instance>* - -</Instance>{_probabilities('identity')}</Entry>"])
+    yield from table("x_1", "ac x_0 y_0" if layout.branching else "ac x_0", _moves(layout, nodes, hidden, stops))
+    yield from table("y_1", "ac y_0", [f"<Entry><Instance>* - -</Instance>{probabilities('identity')}</Entry>"])
     yield "</StateTransitionFunction>"
     yield "<ObsFunction>"
-    yield from _table("ob", "ac x_1 y_1", _observations(layout, nodes, hidden))
+    yield from table("ob", "ac x_1 y_1", _observations(layout, nodes, hidden))
     yield "</ObsFunction>"
     yield "<RewardFunction>"
-    yield from _table("rw", "ac x_0 y_0", _rewards(layout, discount, nodes, hidden, stops), "Func")
+    yield from table("rw", "ac x_0 y_0", _rewards(layout, discount, nodes, hidden, stops), "Func")
     yield "</RewardFunction>"
     yield "</pomdpx>"
-
-
-def _values(names: list[str]) -> str:
-    return f"<ValueEnum>{' '.join(names)}</ValueEnum>"
-
-
-def _probabilities(text: str) -> str:
-    return f"<ProbTable>{text}</ProbTable>"
-
-
-def _entry(instance: str, row: FloatArray) -> str:
-    return f"<Entry><Instance>{instance}</Instance>{_probabilities(' '.join(map(number, row.tolist())))}</Entry>"
-
-
-def _table(variable: str, parents: str, entries: Iterator[str] | list[str], tag: str = "CondProb") -> Iterator[str]:
-    yield f'<{tag}><Var>{variable}</Var><Parent>{parents}</Parent><Parameter type="TBL">'
-    yield from entries
-    yield f"</Parameter></{tag}>"
 
 
 def _moves(layout: Layout, nodes: list[str], hidden: list[str], stops: list[str]) -> Iterator[str]:
     one, any_class = np.ones(1), " *" if layout.branching else ""
     for stop in stops:
-        yield _entry(f"{stop} *{any_class} {END}", one)
+        yield entry(f"{stop} *{any_class} {END}", one)
     for name in [*nodes[layout.first[-2] :], END]:
-        yield _entry(f"{ACQUIRE} {name}{any_class} {END}", one)
+        yield entry(f"{ACQUIRE} {name}{any_class} {END}", one)
     for stage in range(layout.n_stages):
         first, following = int(layout.first[stage]), int(layout.first[stage + 1])
         if not layout.branching:
-            yield _entry(f"{ACQUIRE} {nodes[first]} {nodes[following]}", one)
+            yield entry(f"{ACQUIRE} {nodes[first]} {nodes[following]}", one)
             continue
         table = layout.likelihood(stage)
         for node, v, c in zip(*(index.tolist() for index in np.nonzero(table))):
             after = nodes[following + layout.moves[stage][node, v]]
-            yield _entry(f"{ACQUIRE} {nodes[first + node]} {hidden[c]} {after}", table[node, v, c : c + 1])
+            yield entry(f"{ACQUIRE} {nodes[first + node]} {hidden[c]} {after}", table[node, v, c : c + 1])
 
 
 def _observations(layout: Layout, nodes: list[str], hidden: list[str]) -> Iterator[str]:
     # whole rows override the first entry, zeros included
     width = layout.n_observations
-    yield _entry("* * * -", np.eye(1, width)[0])
+    yield entry("* * * -", np.eye(1, width)[0])
     for stage in range(layout.n_stages):
         following = int(layout.first[stage + 1])
         if layout.branching:
             for node, v in enumerate(layout.outcomes[stage + 1].tolist()):
-                yield _entry(f"{ACQUIRE} {nodes[following + node]} * -", np.eye(1, width, v)[0])
+                yield entry(f"{ACQUIRE} {nodes[following + node]} * -", np.eye(1, width, v)[0])
             continue
         table = layout.likelihood(stage)[0]
         for c, name in enumerate(hidden):
             row = np.append(table[:, c], np.zeros(width - len(table)))
-            yield _entry(f"{ACQUIRE} {nodes[following]} {name} -", row)
+            yield entry(f"{ACQUIRE} {nodes[following]} {name} -", row)
 
 
 def _rewards(layout: Layout, discount: float, nodes: list[str], hidden: list[str], stops: list[str]) -> Iterator[str]:
@@ -173,10 +162,6 @@ def _rewards(layout: Layout, discount: float, nodes: list[str], hidden: list[str
     factors = scale(discount, layout.n_stages)
     for node, stage in enumerate(layout.stage_of.tolist()):
         if prices[stage]:
-            yield _reward(f"{ACQUIRE} {nodes[node]} *", prices[stage] * factors[stage])
+            yield reward(f"{ACQUIRE} {nodes[node]} *", prices[stage] * factors[stage])
         for c, j in zip(*(index.tolist() for index in np.nonzero(problem.decision_costs))):
-            yield _reward(f"{stops[j]} {nodes[node]} {hidden[c]}", problem.decision_costs[c, j] * factors[stage])
-
-
-def _reward(instance: str, cost: float) -> str:
-    return f"<Entry><Instance>{instance}</Instance><ValueTable>{number(-cost)}</ValueTable></Entry>"
+            yield reward(f"{stops[j]} {nodes[node]} {hidden[c]}", problem.decision_costs[c, j] * factors[stage])
