@@ -251,7 +251,9 @@ class StageTables(Tables):
     @property
     def single(self) -> bool:
         """Whether every stage has one context only."""
-        return not any(kept.size for kept in self._contexts.memory)
+        contexts = self._contexts  # those that are not exact keep less than what matters
+        kept = contexts.memory if contexts.exact else map(contexts.features, range(contexts.n_stages))
+        return not any(features.size for features in kept)
 
     def n_contexts(self, stage: int) -> int:
         """Number of contexts at a stage."""
