@@ -47,7 +47,7 @@ EXPECTED = {
 }
 
 #: Solvers of problems in which any question may come next, which have tests of their own.
-FREE_ONLY = {"ExactFreeOrder"}
+FREE_ONLY = {"Adaptive", "ExactFreeOrder"}
 
 SOLVERS = [
     cls

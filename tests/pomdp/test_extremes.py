@@ -134,7 +134,7 @@ class Coin(AcquisitionProblem):
 def test_a_likelihood_of_the_wrong_shape(shape: tuple[int, ...]) -> None:
     coin = Coin([0.5, 0.5], prices=[0.1], n_outcomes=[2], decision_costs=1 - np.eye(2))
     coin.shape = shape
-    message = r"Coin.likelihood must give an array of shape \(1, 2, 2\): .* at stage 0 it gave \("
+    message = r"Coin.likelihood must give an array of shape \(1, 2, 2\): .* for question 0 it gave \("
     with pytest.raises(ValueError, match=message):
         Lookahead().solve(coin)
 

@@ -179,7 +179,7 @@ class InformationState:
         if found.shape != wanted:
             raise ValueError(
                 f"{type(self.problem).__name__}.likelihood must give an array of shape {wanted}: instances, outcomes, "
-                f"classes; of question {self.question} it gave {found.shape}."
+                f"classes; for question {self.question} it gave {found.shape}."
             )
         return found
 
