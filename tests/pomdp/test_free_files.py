@@ -175,14 +175,25 @@ def test_policies_read_back_are_executed_whatever_is_missing(tmp_path: Path) -> 
         result = acquire(policy, X)
         assert (result.leaf_question >= 0).any()
         info = problem.begin(2).asking(0).update(np.array([-1, 0]))
-        if make is tree_case:  # the node of that answer is not known: as if one had to decide after the next question
-            assert (policy.values.nodes.find(info) >= 0).tolist() == [False, True]
-            once = info.costs_once.min(axis=1)
-            assert policy.continuation_cost(info)[0] == pytest.approx(once[0], abs=1e-12)
         alone = [policy.act(info[np.array([row])])[0] for row in range(2)]
         assert policy.act(info).tolist() == alone
         assert all(question == DECIDE or info.open[row, question] for row, question in enumerate(alone))
         assert np.isfinite(policy.continuation_cost(info)).all() == bool(info.open.any())
+
+
+def test_a_missing_answer_leads_to_no_node(tmp_path: Path) -> None:
+    """What follows is looked at as if one had to decide after the next question."""
+    problem = free_case(1, tree=True, n_questions=3).problem
+    problem = problem.replace(prices=problem.prices / 20, full_prices=problem.full_prices / 20)
+    found = solved(problem, tmp_path / "a")
+    (tmp_path / "b").write_text(alpha_text(found.vectors(3)))
+    policy = read_policy(tmp_path / "b", problem, discount=1.0)
+    for question in range(3):
+        info = problem.begin(2).asking(question).update(np.array([-1, 0]))
+        assert (policy.values.nodes.find(info) >= 0).tolist() == [False, True]
+        ours = policy.values.question_costs(info)
+        np.testing.assert_allclose(ours[0], info.costs_once[0], atol=1e-12)
+        assert (ours[1] < info.costs_once[1] - 1e-3).any()
 
 
 @pytest.mark.parametrize("make", KINDS)
