@@ -103,7 +103,9 @@ def test_thousands_of_questions_do_not_overflow():
 
 
 def test_rules_that_look_once_are_tried_however_many_questions_there_are():
-    problem = TableProblem([0.5, 0.5], sensors(20), prices=0.05, free=True)
+    # of four classes, for which no bounds are gone by
+    tables = np.random.default_rng(0).dirichlet(np.ones(3), size=(20, 4)).transpose(0, 2, 1)
+    problem = TableProblem(np.full(4, 0.25), tables, prices=0.05, free=True)
     found = Adaptive(max_work=1.0, n_paths=20, n_cases=50, max_rounds=0, certificate_paths=0).solve(problem).info
     assert [c.name for c in found.ordering.candidates][:3] == ["ExpectedSaving()", "ClassInformation()", "EC2()"]
     assert any(name.startswith("LookaheadSaving") for name in found.ordering.skipped)
