@@ -108,6 +108,7 @@ def test_a_page_keeps_what_is_around_the_tables(
     assert "but none" in refuses(*arguments)
 
 
+@pytest.mark.slow
 def test_pictures_are_drawn_as_tables_are_done_and_shown_on_the_page(
     data: Path, folder: Path, run: Any, monkeypatch: Any
 ) -> None:

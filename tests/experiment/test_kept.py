@@ -318,6 +318,7 @@ def budgeted(feature_costs: float, random_state: int) -> seqclass.SequentialClas
     )
 
 
+@pytest.mark.slow
 def test_ways_of_a_policy_that_is_drawn_by_lot(tmp_path: Path) -> None:
     data = load("breast_cancer")
     gone = np.random.default_rng(0).random(data.X.shape) < 0.2

@@ -67,6 +67,7 @@ def test_cut_horizon_is_a_lower_bound_that_closes(make_case, oracle):
         assert optimal_cost(case.problem, n_stages=99) == lower[5]
 
 
+@pytest.mark.slow
 def test_simulation_brackets_the_truth_at_its_confidence(make_case, oracle, policies):
     failures, trials = {}, {}
     kinds = ("plain", "zeros", "free", "decisions", "useless")
@@ -251,6 +252,7 @@ def test_sampling_goes_on_to_the_wanted_width(repeated):
     assert again.n_paths == sizes[1]
 
 
+@pytest.mark.slow
 def test_looking_often_keeps_the_confidence(make_case, oracle):
     failures, looks = 0, set()
     for seed in range(150):

@@ -24,6 +24,7 @@ def exact_ends(problem, policy, values):
     return DualPaths(problem, policy, values, None).run(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_paths", [1000, 3000])
 def test_ends_and_gap_hold_together_at_their_confidence(make_case, n_paths):
     failures, trials, paired, apart = {}, {}, [], []

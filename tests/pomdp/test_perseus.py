@@ -236,6 +236,7 @@ def digits_like(seed=1, n_classes=10, n_stages=16):
     return TableProblem(np.full(n_classes, 1 / n_classes), tables, 0.005)
 
 
+@pytest.mark.slow
 def test_rounds_go_on_until_the_target_gap():
     problem = digits_like()
     settings = {"n_beliefs": 100, "certificate_paths": 2000}
@@ -275,6 +276,7 @@ def test_target_gap_is_deterministic_by_seed():
     assert trace(np.random.default_rng(3)) == trace(np.random.default_rng(3))
 
 
+@pytest.mark.slow
 def test_a_limit_on_beliefs_ends_the_rounds():
     problem = digits_like(n_stages=10)
     info = Perseus(20, certificate_paths=100, target_gap=1e-4, max_beliefs=60).solve(problem).info
