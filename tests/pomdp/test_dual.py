@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqclass.pomdp import LookaheadPolicy, Perseus, StoppingValue, certify
+from seqclass.pomdp import LookaheadPolicy, Perseus, StoppingValue, ValueFunction, certify
 from seqclass.pomdp.bounds.dual import DualPaths, Ends
 
 SLACK = 1e-9
@@ -105,3 +105,36 @@ def test_skewed_differences_widen_the_gap():
 
 def test_nothing_to_pay_has_no_gap():
     assert Ends(0.0, 0.0, 0.0, 0.0).most_gap(2.6) == 0
+
+
+class Wavy(ValueFunction):
+    """Values with no relation to the problem."""
+
+    def _continuation(self, stage, belief, context):
+        return np.abs(np.sin(belief @ np.arange(1.0, belief.shape[1] + 1) * 50)) * 0.2
+
+
+def in_hindsight(values, info, horizon, low=np.inf, martingale=0.0):
+    """Expectation of the cheapest end of a history in hindsight, less the martingale, by recursion."""
+    low = min(low, (info.spent + info.stopping_cost)[0] - martingale)
+    if info.stage == horizon:  # beyond, one more price and the class is known
+        low = min(low, (info.spent + info.least())[0] - martingale)
+    if info.stage == horizon or info.settled[0]:
+        return low
+    chance, after = info.predictive[0], values.successor_values(info)[0]
+    return sum(
+        chance[v]
+        * in_hindsight(
+            values, info.update(np.array([v])), horizon, low, martingale + after[v] / chance[v] - after.sum()
+        )
+        for v in np.flatnonzero(chance)
+    )
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 3, 4])
+def test_the_lower_end_is_the_best_in_hindsight_up_to_the_horizon(make_case, horizon):
+    for seed in range(10):
+        problem = make_case(seed, contexts=seed % 2 == 1, n_stages=4).problem
+        values = Wavy(problem, horizon)
+        found = DualPaths(problem, None, values, None).run(1).low
+        assert found == pytest.approx(in_hindsight(values, problem.begin(), horizon), abs=1e-12)

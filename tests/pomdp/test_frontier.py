@@ -196,7 +196,10 @@ def test_simulated_bounds_of_a_mixture_hold(repeated):
     problem = repeated(60, 0.01, 0.6)
     policy = solve_for_budget(problem, 0.05, n_paths=4000, max_histories=10)
     assert isinstance(policy, RandomisedPolicy)
-    assert policy.info.confidence == 0.99
+    info = policy.info
+    assert info.confidence == 0.99
+    assert info.gap == pytest.approx((info.upper - info.lower) / info.upper)
+    assert info.gap > 0
     exact = evaluate(problem, policy, max_histories=10**6)
     assert exact.price == pytest.approx(0.05, rel=0.05)
     assert exact.cost <= policy.info.upper + 0.002

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqclass.pomdp import Perseus, TableProblem, certify, evaluate, optimal_cost
-from seqclass.pomdp.alpha.points import Points, merged, sample_beliefs
+from seqclass.pomdp.alpha.points import Points, merged, sample_beliefs, sample_states
 from seqclass.pomdp.solvers import _perseus_rounds
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "golden" / "pomdp" / "problem.json"
@@ -335,3 +335,9 @@ def test_merged_points_are_distinct():
 def test_bad_settings_of_the_rounds_name_the_parameter(settings, error, repeated):
     with pytest.raises(error, match=next(iter(settings))):
         Perseus(**settings).solve(repeated(3))
+
+
+@pytest.mark.parametrize("n_stages", [1, 2, 3, 4])
+def test_states_are_sampled_of_the_stages_asked_for_and_no_more(n_stages, repeated):
+    problem = repeated(5, 0.001, 0.6)
+    assert [info.stage for info in sample_states(problem, n_stages, 10, np.random.default_rng(0))] == [*range(n_stages)]

@@ -68,3 +68,20 @@ def test_the_iterative_solution_acts_as_the_direct_one(n_classes, make_tree, mon
             shares = info.predictive.cumsum(axis=1)
             info = info.update((rng.random((300, 1)) * shares[:, -1:] > shares).sum(axis=1))
         assert agree > 0.99 * total
+
+
+def test_answers_change_all_functions_as_long_as_columns_are_few(make_tree, monkeypatch):
+    tree = make_tree(1, n_features=6, n_classes=3, spread=0.7)
+    prices = np.full(len(tree.order), 0.01)
+    problem = ModelProblem(tree.model, tree.prior, tree.order, prices, 1 - np.eye(3), max_contexts=1)
+    columns = [(len(w) - 1) * (w.shape[1] - 1) * w.shape[2] for w in weights_of(problem)]
+    few = max(columns) - 1  # one too few for the widest stage
+    monkeypatch.setattr(corrected, "_MOST_COLUMNS", few)
+    of_classes = [bool(w[1:, :, :-2].any()) for w in weights_of(problem)]
+    assert of_classes == [0 < n <= few for n in columns]
+    assert len(set(of_classes)) == 2
+
+
+def weights_of(problem):
+    policy = ProjectedValueIteration(n_beliefs=500, certificate_paths=0).solve(problem)
+    return [w for w in policy.values.weights if w is not None]

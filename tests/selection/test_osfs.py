@@ -181,6 +181,15 @@ def test_missing_cells_are_left_out_of_g2():
     assert test.p_value(0, [1]) == pytest.approx(expected)
 
 
+def test_zeros_that_a_sparse_column_stores_are_answers():
+    y = np.repeat([0, 1], 30)
+    test = LikelihoodRatioTest(0.01, y, 2, 40)  # 40 rows of the 60, which half of them would not reach
+    rows, nowhere = np.arange(60), np.zeros(60, dtype=int)
+    for stored in (sp.csc_array((y, (rows, nowhere)), shape=(60, 1)), sp.csc_array(y[:, None])):
+        _, _, relevant = test.prepare(stored, 0)
+        assert relevant.tolist() == [True]
+
+
 @pytest.mark.parametrize("selector", [OSFS, FastOSFS])
 @pytest.mark.parametrize("coding", ["groups", "codes"])
 def test_columns_tested_together_fare_as_one_by_one(selector, coding, monkeypatch):
