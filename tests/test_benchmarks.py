@@ -33,7 +33,7 @@ MEMORYLESS = {
 }
 KEYS = ["name", "ours_s", "peer", "peer_s", "ratio", "peak_mb"]
 #: Those of several seconds even so, which the default suite would be too long with.
-LONG = {"frontier.py", "predict.py", "semi_rfs.py", "tree.py"}
+LONG = {"adaptive.py", "frontier.py", "predict.py", "semi_rfs.py", "tree.py"}
 
 
 @pytest.mark.skipif(not BENCHMARKS.is_dir(), reason="the benchmark scripts are not part of this installation")
