@@ -280,10 +280,16 @@ def test_number_types(dtype):
 
 @pytest.mark.parametrize("n_bins, dtype", [(127, np.int8), (128, np.int8), (129, np.int16), (40_000, np.int32)])
 def test_the_smallest_integers_that_hold_the_outcomes(n_bins, dtype):
-    codes = Discretizer(n_bins, zero_bin=False).fit_transform([[0.0], [1.0]])
+    codes = Discretizer(n_bins, zero_bin=False).fit_transform(np.arange(n_bins)[:, None])  # as many values as bins
     assert codes.dtype == dtype
     assert codes.flags.c_contiguous
-    assert codes.ravel().tolist() == [0, n_bins - 1]
+    assert codes[[0, -1], 0].tolist() == [0, n_bins - 1]
+
+
+def test_beyond_32_bins_a_feature_gets_no_more_than_it_has_values():
+    codes = Discretizer(40_000, zero_bin=False).fit_transform([[0.0, 5.0], [1.0, 5.0]])
+    assert codes.dtype == np.int8
+    assert codes.max(axis=0).tolist() == [31, 0]
 
 
 def test_bins_of_each_feature():

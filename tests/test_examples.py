@@ -333,3 +333,18 @@ def test_adaptive_sensors(tmp_path: Path) -> None:
     (complaint,) = numbers(r"ask complaint: (\d)", text)
     assert f"ask sensor_{complaint:.0f}: " in text
     assert text.rstrip().endswith("for 0.06")
+
+
+def test_known_facts(tmp_path: Path) -> None:
+    text = run("known_facts", cwd=tmp_path)
+    asked = re.findall(r"^ask (.+?) \(price 0\.01\); the best three: (.+)$", text, re.MULTILINE)
+    assert len(asked) >= 3
+    assert asked[0][0] == "mean texture"  # in any case, though it is not expected to pay
+    assert all(three.startswith(name) for name, three in asked)
+    assert "mean radius" not in {name for name, _ in asked}  # it was known
+    assert "mean area" not in {name for name, _ in asked}  # nor can what could not be had be asked for
+    assert f"decision 0 (truth 0), {len(asked) + 1} features acquired for {(len(asked) + 1) / 100:.2f}" in text
+    before, _, after = text.partition("with worst symmetry as well")
+    believed = [float(p) for p in re.findall(r"P\(malignant\) = (\S+)$", before, re.MULTILINE)]
+    assert len(believed) == len(asked)
+    assert numbers(r"P\(malignant\) = (\S+)", after)[0] != believed[-1]

@@ -150,7 +150,7 @@ class TestTrainingRange:
             session.observe("x0", -999, strict=True)
         assert session.history == ()
         session.observe("x0", -999)
-        with pytest.raises(ValueError, match="feature 'no' is never asked for"):
+        with pytest.raises(ValueError, match="'no' is no feature of this model"):
             session.training_range("no")
 
     def test_of_sparse_columns(self) -> None:
