@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +25,9 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 RANKS = {
     **dict.fromkeys(["_arrays", "_archive", "_files", "_validation", "_messages", "_text", "_highlight"], 0),
     **dict.fromkeys(["_instances", "persistence"], 0),
-    **dict.fromkeys(["_information", "_pairs", "discretize", "_edges", "_outcomes", "_support", "costs", "base"], 1),
+    **dict.fromkeys(
+        ["_information", "_bin_choice", "_pairs", "discretize", "_edges", "_outcomes", "_support", "costs", "base"], 1
+    ),
     **dict.fromkeys(["_frames", "_coding", "_inputs", "_few_values"], 1),
     **dict.fromkeys(["bn", "pomdp", "selection", "datasets"], 2),
     **dict.fromkeys(
@@ -85,6 +88,7 @@ def module_name(file: Path, package: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache  # a package, once looked at, does not change
 def module_files(package: Path) -> dict[str, Path]:
     return {module_name(file, package): file for file in sorted(package.rglob("*.py"))}
 
@@ -93,8 +97,13 @@ def is_type_checking(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 
 
-def imports(file: Path, package: Path) -> Iterator[Import]:
+@cache
+def imports(file: Path, package: Path) -> tuple[Import, ...]:
     """Every import of a file, relative ones resolved, and ``from package import module`` to the module."""
+    return tuple(_imports(file, package))
+
+
+def _imports(file: Path, package: Path) -> Iterator[Import]:
     names = module_files(package)
     here = module_name(file, package).split(".")
     if file.name != "__init__.py":

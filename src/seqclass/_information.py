@@ -178,9 +178,9 @@ def mutual_information(
     >>> mutual_information(X, ["a", "a", "b", "b"]).round(4)
     array([0.6931, 0.    ])
     """
-    codes, n_classes = _label_codes(y)
+    codes, n_classes = label_codes(y)
     result = np.empty(X.shape[1])
-    for columns, counts in _tables(X, codes, n_classes, n_outcomes, sample_weight):
+    for columns, counts in tables_of(X, codes, n_classes, n_outcomes, sample_weight):
         result[columns] = _mutual_information(counts)[0]
     return result
 
@@ -225,10 +225,10 @@ def adjusted_mutual_information(
     >>> adjusted_mutual_information(X, ["a", "a", "b", "b"]).round(4)
     array([ 1. , -0.5])
     """
-    codes, n_classes = _label_codes(y)
+    codes, n_classes = label_codes(y)
     expected = _ExpectedInformation(np.bincount(codes, minlength=n_classes))
     result = np.empty(X.shape[1])
-    for columns, counts in _tables(X, codes, n_classes, n_outcomes, None):
+    for columns, counts in tables_of(X, codes, n_classes, n_outcomes, None):
         information, h_feature, h_class = _mutual_information(counts)
         chance = expected(counts.sum(axis=2).astype(np.int64), counts.sum(axis=1).astype(np.int64))
         above, room = information - chance, (h_feature + h_class) / 2 - chance
@@ -261,9 +261,9 @@ def chance_p_values(X: Any, y: npt.ArrayLike) -> FloatArray:
     >>> chance_p_values(X, ["a", "a", "b", "b"] * 5).round(4)
     array([0., 1.])
     """
-    codes, n_classes = _label_codes(y)
+    codes, n_classes = label_codes(y)
     result = np.ones(X.shape[1])
-    for columns, counts in _tables(X, codes, n_classes, None, None):
+    for columns, counts in tables_of(X, codes, n_classes, None, None):
         outcomes, classes = counts.sum(axis=2), counts.sum(axis=1)
         freedom = ((outcomes > 0).sum(axis=1) - 1) * ((classes > 0).sum(axis=1) - 1)
         test = 2 * classes.sum(axis=1) * _mutual_information(counts)[0]
@@ -271,7 +271,7 @@ def chance_p_values(X: Any, y: npt.ArrayLike) -> FloatArray:
     return result
 
 
-def _label_codes(y: npt.ArrayLike) -> tuple[IntArray, int]:
+def label_codes(y: npt.ArrayLike) -> tuple[IntArray, int]:
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"y must be one label a row, got shape {labels.shape}.")
@@ -284,7 +284,7 @@ def _label_codes(y: npt.ArrayLike) -> tuple[IntArray, int]:
     return codes, len(classes)
 
 
-def _tables(
+def tables_of(
     X: Any,
     codes: IntArray,
     n_classes: int,

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.special import xlogy
 
 from seqclass._arrays import CHUNK_BYTES, FloatArray, IntArray, chunks
-from seqclass._information import _label_codes, canonical
+from seqclass._information import canonical, label_codes
 
 #: float32 holds integers up to here exactly.
 _FLOAT32_EXACT = 2**24
@@ -53,7 +53,7 @@ def conditional_mutual_information(
     array([[0.6931, 0.6931],
            [0.6931, 0.6931]])
     """
-    codes, n_classes = _label_codes(y)
+    codes, n_classes = label_codes(y)
     if codes.shape != (X.shape[0],):
         raise ValueError(f"y must have one label for each of the {X.shape[0]} rows of X, got {len(codes)}.")
     pick = np.arange(X.shape[1]) if columns is None else np.asarray(columns, dtype=np.intp)

@@ -16,7 +16,8 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from seqclass._arrays import FloatArray, IntArray, chunks, smallest_int
+from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
+from seqclass._bin_choice import left_out_information
 from seqclass._edges import (
     check_n_bins,
     count_edges,
@@ -50,10 +51,11 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         between 3 and 6; ``"n_classes"``: as many as classes, the ETANA paper's choice; ``"sparsity"``: 10 where more
         than half of all values are zero, else 4, the IFC2F paper's choice. Beyond 32 a feature gets no more bins than
         it has distinct values.
-    strategy : {"uniform", "quantile"}, default="uniform"
+    strategy : {"uniform", "quantile", "auto"}, default="uniform"
         ``"uniform"`` cuts the range between the smallest and the largest value into equal widths, as in the
         papers; ``"quantile"`` gives the bins equally many training values as far as ties allow, every edge
-        being an observed value.
+        being an observed value; ``"auto"`` takes for each feature the one of the two whose bins say more of the
+        labels of rows that were left out of the count, which needs the labels.
     zero_bin : bool or "auto", default="auto"
         Whether exact zeros get a bin of their own, outcome 0, while the remaining ``n_bins - 1`` outcomes cut
         the other values. ``"auto"``: in sparse input always, in dense input for columns where more than half
@@ -119,7 +121,8 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         X : array-like or sparse matrix of shape (n, n_features)
             Numbers; NaN where missing.
         y : array-like of shape (n,), optional
-            Labels; only their number of classes matters, to ``n_bins="auto"`` and ``"n_classes"``.
+            Labels; ``strategy="auto"`` needs them. To ``n_bins="auto"`` and ``"n_classes"`` only their number of
+            classes matters.
 
         Returns
         -------
@@ -130,20 +133,29 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         ValueError or TypeError
             If a setting is out of range or a column does not hold numbers; the message names it.
         """
-        check_choice(self.strategy, "strategy", ("uniform", "quantile"))
+        check_choice(self.strategy, "strategy", ("uniform", "quantile", "auto"))
         if not isinstance(self.zero_bin, (bool, np.bool_)) and self.zero_bin != "auto":
             raise ValueError(f"zero_bin must be True, False or 'auto', got {shown(self.zero_bin)}.")
         X = _numeric(self, X, reset=True)
         n_bins = check_n_bins(self.n_bins, X, y)
         fit = fit_sparse if sp.issparse(X) else fit_dense
         edges, zero_bin, constant, self.few_values_ = fit(X, n_bins, self.strategy == "quantile", self.zero_bin)
-        n_inner = np.isfinite(edges).sum(axis=1)
-        self.zero_bin_ = zero_bin
-        self.n_outcomes_ = np.where(constant, 1, n_inner + 1 + zero_bin)
-        widest = int(n_inner.max(initial=0))
-        self.bin_edges_ = edges if widest == edges.shape[1] else edges[:, :widest].copy()
-        self.zero_first_ = bool(sp.issparse(X))
+        self.zero_bin_, self.zero_first_ = zero_bin, bool(sp.issparse(X))
+        self._cut(edges, constant)
+        if self.strategy == "auto":
+            if y is None:
+                raise ValueError("strategy='auto' needs the labels y in fit.")
+            uniform = left_out_information(self._codes(X), y, self.n_outcomes_)
+            by_rank = fit(X, n_bins, True, self.zero_bin)[0]
+            self._cut(by_rank, constant)
+            better = left_out_information(self._codes(X), y, self.n_outcomes_) > uniform
+            self._cut(np.where(better[:, None], by_rank, edges), constant)
         return self
+
+    def _cut(self, edges: FloatArray, constant: BoolArray) -> None:
+        n_inner = np.isfinite(edges).sum(axis=1)
+        self.n_outcomes_ = np.where(constant, 1, n_inner + 1 + self.zero_bin_)
+        self.bin_edges_ = edges[:, : int(n_inner.max(initial=0))].copy()
 
     def transform(self, X: Any) -> Any:
         """Give the outcome of every value.
@@ -165,8 +177,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
             not outcome 0.
         """
         check_is_fitted(self)
-        X = _numeric(self, X, reset=False)
-        return self._transform_sparse(X) if sp.issparse(X) else self._transform_dense(X)
+        return self._codes(_numeric(self, X, reset=False))
 
     def bin_labels(self, feature: int | str, *, intervals: bool = False) -> list[str]:
         """Describe the outcomes of a feature.
@@ -282,6 +293,9 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         if hasattr(self, "feature_names_in_"):
             part.feature_names_in_ = self.feature_names_in_[pick]
         return part
+
+    def _codes(self, X: Any) -> Any:
+        return self._transform_sparse(X) if sp.issparse(X) else self._transform_dense(X)
 
     def _column(self, feature: int | str) -> int:
         if isinstance(feature, str):

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from seqclass._arrays import FloatArray, IntArray
-from seqclass._information import _mutual_information, _tables
+from seqclass._information import _mutual_information, tables_of
 from seqclass.selection._measures import TOLERANCE, Columns, Dependence
 from seqclass.selection._outcome_columns import outcome_columns
 from seqclass.selection._pair_tables import Indicators, indicators, joint_information
@@ -38,7 +38,7 @@ class InformationDependence(Dependence):
         codes = outcome_columns(X, first)
         stats = np.empty((codes.shape[1], 2))
         relevance = np.empty(codes.shape[1])
-        for part, counts in _tables(codes, self.codes, self.n_classes, None, None):
+        for part, counts in tables_of(codes, self.codes, self.n_classes, None, None):
             information, h_feature, h_class = _mutual_information(counts)
             present = counts.sum(axis=2) > 0
             stats[part, 0] = counts.shape[1] - np.argmax(present[:, ::-1], axis=1)
