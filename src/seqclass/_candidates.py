@@ -1,0 +1,67 @@
+"""What `AdaptiveClassifier` chooses among, the simplest first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from seqclass.bn import ClassMixture, InformationFilter, NaiveBayes
+from seqclass.discretize import Discretizer
+from seqclass.pomdp import Adaptive, ClassInformation, DecideNow
+from seqclass.recipes import ifc2f
+
+#: Name of the candidate that buys nothing.
+NOTHING = "deciding at once"
+_PARTS = ("observation_model", "solver", "discretizer", "selector", "order")
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is tried."""
+
+    n_folds: int
+    trees: bool
+    strategies: tuple[str, ...]
+    n_bags: int
+
+
+EFFORTS = {
+    "quick": Effort(3, False, ("uniform",), 1),
+    "normal": Effort(5, True, ("uniform", "quantile"), 1),
+    "thorough": Effort(10, True, ("uniform", "quantile"), 5),
+}
+
+
+def candidates(effort: Effort, random_state: Any) -> dict[str, dict[str, Any]]:
+    """Settings of `SequentialClassifier` by name of the candidate."""
+    bayes = {"observation_model": NaiveBayes(random_state=random_state), "discretizer": Discretizer()}
+    found = {NOTHING: bayes | {"solver": DecideNow()}, "naive Bayes, one order": bayes}
+    if effort.trees:
+        params = ifc2f(random_state=random_state).get_params(deep=False)
+        found["tree, one order"] = {name: params[name] for name in _PARTS}
+    for strategy in effort.strategies:
+        found[f"class mixture, any order, {_CUT[strategy]}"] = _mixture(strategy, effort.n_bags, random_state)
+    return {name: _filled(settings) for name, settings in found.items()}
+
+
+_CUT = {"uniform": "bins of equal width", "quantile": "bins of equal counts"}
+
+
+def standard(effort: Effort, random_state: Any) -> dict[str, Any]:
+    """What is fitted where nothing is compared."""
+    return _filled(_mixture("quantile", effort.n_bags, random_state))
+
+
+def _mixture(strategy: str, n_bags: int, random_state: Any) -> dict[str, Any]:
+    return {
+        "observation_model": ClassMixture(n_bags=n_bags, random_state=random_state),
+        "discretizer": Discretizer(5, strategy=strategy),
+        "selector": InformationFilter(min_features=200, false_discovery_rate=0.1),
+        "order": "adaptive",
+        "solver": Adaptive([ClassInformation()], max_rounds=0, n_cases=1000, random_state=random_state),
+    }
+
+
+def _filled(settings: dict[str, Any]) -> dict[str, Any]:
+    empty = {"observation_model": None, "solver": None, "discretizer": None, "selector": None, "order": "conditional"}
+    return empty | settings
