@@ -25,7 +25,7 @@ RANKS = {
     **dict.fromkeys(["_arrays", "_archive", "_files", "_validation", "_messages", "_text", "_highlight"], 0),
     **dict.fromkeys(["_instances", "persistence"], 0),
     **dict.fromkeys(["_information", "_pairs", "discretize", "_edges", "_outcomes", "_support", "costs", "base"], 1),
-    **dict.fromkeys(["_frames", "_coding", "_inputs", "_few_values"], 1),
+    **dict.fromkeys(["_frames", "_coding", "_inputs", "_few_values", "_mixtures"], 1),
     **dict.fromkeys(["bn", "pomdp", "selection", "datasets"], 2),
     **dict.fromkeys(
         [
