@@ -6,6 +6,7 @@ __version__ = "0.1.0"
 
 from seqclass import _registry as _registry
 from seqclass._record import AcquisitionRecord
+from seqclass.adaptive_classifier import AdaptiveClassifier, adaptive
 from seqclass.classifier import SequentialClassifier
 from seqclass.explanation import Explanation
 from seqclass.persistence import load
@@ -14,10 +15,12 @@ from seqclass.session import Session
 
 __all__ = [
     "AcquisitionRecord",
+    "AdaptiveClassifier",
     "Explanation",
     "SequentialClassifier",
     "Session",
     "__version__",
+    "adaptive",
     "etana",
     "f_etana",
     "ifc2f",

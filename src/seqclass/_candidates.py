@@ -56,7 +56,7 @@ def _mixture(strategy: str, n_bags: int, random_state: Any) -> dict[str, Any]:
     return {
         "observation_model": ClassMixture(n_bags=n_bags, random_state=random_state),
         "discretizer": Discretizer(5, strategy=strategy),
-        "selector": InformationFilter(min_features=200, false_discovery_rate=0.1),
+        "selector": InformationFilter(n_features=200),
         "order": "adaptive",
         "solver": Adaptive([ClassInformation()], max_rounds=0, n_cases=1000, random_state=random_state),
     }

@@ -20,7 +20,9 @@ from seqclass._loading_parts import (
 )
 from seqclass._model_problem import ModelProblem, ProjectedProblem
 from seqclass._support import SupportMixin, check_support
-from seqclass.bn import InformationFilter, NaiveBayes, ObservationModel, StageContexts, TreeNetwork
+from seqclass.adaptive_classifier import AdaptiveClassifier
+from seqclass.bn import ClassMixture, InformationFilter, NaiveBayes, ObservationModel, StageContexts, TreeNetwork
+from seqclass.choice import Candidate, Choice
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices
 from seqclass.discretize import Discretizer
@@ -84,6 +86,9 @@ from seqclass.pomdp.values import ValueFunction
 
 for _cls in (
     Adaptive,
+    AdaptiveClassifier,
+    Candidate,
+    Choice,
     ClassInformation,
     EC2,
     ExpectedSaving,
@@ -101,6 +106,7 @@ for _cls in (
     AlphaVectors,
     BoundedLookaheadPolicy,
     Bundle,
+    ClassMixture,
     CorrectedValues,
     DecideNow,
     DeepLookaheadPolicy,

@@ -1,0 +1,236 @@
+"""The classifier that chooses how to learn by what it costs on rows that were held out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._candidates import EFFORTS, NOTHING, candidates, standard
+from seqclass._held_out import assign_folds, check_folds, completed, cross_fit, yardsticks
+from seqclass._inputs import check_training
+from seqclass._validation import check_choice, plain_labels
+from seqclass.choice import Choice, choose
+from seqclass.classifier import SequentialClassifier
+from seqclass.held_out import HeldOut
+
+
+class AdaptiveClassifier(SequentialClassifier):
+    """Classifies each instance with the few features that pay, and chooses on the training rows how to learn.
+
+    Simple and rich ways to learn are tried on the same folds of the training rows, from deciding at once over naive
+    Bayes and a tree network in one order for everybody, to class mixtures by which every answer decides what is asked
+    next. The simplest is taken whose cost, on rows held out, is above that of the best by no more than a standard error,
+    and fitted to all rows. What the result costs is held out as well: the rows of each fold are decided by what the
+    other folds choose.
+
+    Parameters
+    ----------
+    feature_costs : float, array-like of shape (n_features,) or dict
+        Price of each feature in units of misclassification cost: one for all, one each, or by feature name.
+    effort : {"quick", "normal", "thorough"}
+        How much is tried: 3 folds, without the tree, and one way to cut numbers into bins; 5 folds and all candidates;
+        or 10 folds and mixtures of five bootstrap samples each.
+    decision_costs, decisions, groups, discounted_costs, bundles, charge_missing, target_cost, max_features, max_cost, \
+handle_unknown
+        See `SequentialClassifier`.
+    random_state : int, generator or None
+        Seed of folds, models and solvers.
+
+    Attributes
+    ----------
+    choice_ : Choice or None
+        What was tried and what it cost; None where nothing was held out.
+    held_out_ : HeldOut
+        What the classifier, its choice included, costs on rows that it has not seen.
+    expected_cost_ : float
+        What the model itself expects.
+    classes_, model_, problem_, policy_ and others
+        See `SequentialClassifier`.
+
+    See Also
+    --------
+    seqclass.adaptive : The same in a call.
+
+    References
+    ----------
+    .. [1] L. Breiman, J. H. Friedman, R. A. Olshen and C. J. Stone, "Classification and regression trees", 1984,
+       section 3.4.3: the simplest within a standard error of the best.
+    .. [2] S. Varma and R. Simon, "Bias in error estimation when using cross-validation for model selection", BMC
+       Bioinformatics 7, 2006: why the choice has to be held out too.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from seqclass.adaptive_classifier import AdaptiveClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = AdaptiveClassifier(effort="quick").fit(X, y)
+    >>> clf.held_out_.cost < 0.1, len(clf.choice_.candidates)
+    (True, 3)
+    """
+
+    def __init__(
+        self,
+        feature_costs: Any = 0.01,
+        *,
+        effort: str = "normal",
+        decision_costs: Any = None,
+        decisions: Sequence[Any] | None = None,
+        groups: Any = None,
+        discounted_costs: Any = None,
+        bundles: Any = None,
+        charge_missing: bool = False,
+        target_cost: float | None = None,
+        max_features: int | None = None,
+        max_cost: float | None = None,
+        handle_unknown: str = "error",
+        random_state: Any = 0,
+    ) -> None:
+        self.feature_costs = feature_costs
+        self.effort = effort
+        self.decision_costs = decision_costs
+        self.decisions = decisions
+        self.groups = groups
+        self.discounted_costs = discounted_costs
+        self.bundles = bundles
+        self.charge_missing = charge_missing
+        self.target_cost = target_cost
+        self.max_features = max_features
+        self.max_cost = max_cost
+        self.handle_unknown = handle_unknown
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: npt.ArrayLike, *, held_out: int | None = None) -> AdaptiveClassifier:
+        """Choose how to learn, and learn so from all rows.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse array of shape (n, n_features)
+            Numbers, NaN where missing; a data frame may have categorical columns.
+        y : array-like of shape (n,)
+            Class labels.
+        held_out : int, optional
+            Folds to choose on; by default what ``effort`` says. 0: nothing is compared, and a class mixture is fitted
+            as it stands.
+
+        Returns
+        -------
+        AdaptiveClassifier
+
+        Raises
+        ------
+        ValueError
+            If data, prices, costs or settings are wrong; the message names the parameter or column.
+
+        Warns
+        -----
+        UserWarning
+            If nothing is worth buying.
+        """
+        effort = EFFORTS[check_choice(self.effort, "effort", tuple(EFFORTS))]
+        n_folds = effort.n_folds if held_out is None else check_folds(held_out)
+        self.choice_: Choice | None = None
+        self._chosen = standard(effort, self.random_state)
+        if not n_folds:
+            return super().fit(X, y)  # type: ignore[return-value]
+        began = perf_counter()
+        check_training(self, X, y)
+        fold = assign_folds(plain_labels(y), n_folds, self.random_state)
+        ways = candidates(effort, self.random_state)
+        tried, seconds = self._tried(ways, X, y, fold)
+        self.choice_, held = choose(tried, seconds, self.target_cost is not None)
+        self._chosen = ways[self.choice_.chosen]
+        took = perf_counter() - began
+        super().fit(X, y)
+        self.held_out_ = completed(held, self, yardsticks(self, X, y, fold))
+        self.timings_["held_out"] = took
+        if self.choice_.chosen == NOTHING:
+            warnings.warn(
+                f"nothing is worth buying: on rows held out every way to learn costs more than deciding at once "
+                f"({tried[0].cost:.3g}), or no less but for chance; see choice_.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _tried(
+        self, ways: dict[str, dict[str, Any]], X: Any, y: npt.ArrayLike, fold: Any
+    ) -> tuple[list[HeldOut], list[float]]:
+        tried, seconds = [], []
+        for name, settings in ways.items():
+            started = perf_counter()
+            tried.append(cross_fit(self._with(settings), X, y, fold, name))
+            seconds.append(perf_counter() - started)
+        return tried, seconds
+
+    def _with(self, settings: dict[str, Any]) -> SequentialClassifier:
+        shared = {name: value for name, value in self.get_params(deep=False).items() if name != "effort"}
+        return SequentialClassifier(**shared, **settings)
+
+    # what was chosen stands where `SequentialClassifier` has its settings
+    @property
+    def observation_model(self) -> Any:
+        """The model that was chosen, not fitted."""
+        return self._chosen["observation_model"]
+
+    @property
+    def solver(self) -> Any:
+        """The solver that was chosen."""
+        return self._chosen["solver"]
+
+    @property
+    def discretizer(self) -> Any:
+        """The discretiser that was chosen, not fitted."""
+        return self._chosen["discretizer"]
+
+    @property
+    def selector(self) -> Any:
+        """The selector that was chosen, not fitted."""
+        return self._chosen["selector"]
+
+    @property
+    def order(self) -> Any:
+        """The order that was chosen."""
+        return self._chosen["order"]
+
+
+def adaptive(
+    feature_costs: Any = 0.01, *, effort: str = "normal", random_state: Any = 0, **settings: Any
+) -> AdaptiveClassifier:
+    """Return a classifier that chooses how to learn, from naive Bayes to class mixtures, by held-out cost.
+
+    Parameters
+    ----------
+    feature_costs : float, array-like of shape (n_features,) or dict
+        Price of each feature in units of misclassification cost.
+    effort : {"quick", "normal", "thorough"}
+        How much is tried; see `AdaptiveClassifier`.
+    random_state : int, generator or None
+        Seed of folds, models and solvers.
+    **settings
+        Further settings of `AdaptiveClassifier`, such as ``decision_costs``.
+
+    Returns
+    -------
+    AdaptiveClassifier
+        Not fitted yet.
+
+    Raises
+    ------
+    TypeError
+        If a setting is unknown.
+
+    Examples
+    --------
+    >>> import seqclass
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = seqclass.adaptive(feature_costs=0.05, effort="quick").fit(X, y)
+    >>> clf.choice_.chosen
+    'naive Bayes, one order'
+    """
+    return AdaptiveClassifier(feature_costs, effort=effort, random_state=random_state, **settings)
