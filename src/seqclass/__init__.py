@@ -9,6 +9,7 @@ from seqclass._record import AcquisitionRecord
 from seqclass.adaptive_classifier import AdaptiveClassifier, adaptive
 from seqclass.classifier import SequentialClassifier
 from seqclass.explanation import Explanation
+from seqclass.held_out import HeldOut
 from seqclass.persistence import load
 from seqclass.recipes import etana, f_etana, ifc2f
 from seqclass.session import Session
@@ -17,6 +18,7 @@ __all__ = [
     "AcquisitionRecord",
     "AdaptiveClassifier",
     "Explanation",
+    "HeldOut",
     "SequentialClassifier",
     "Session",
     "__version__",
