@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from seqclass._candidates import EFFORTS, NOTHING, candidates, standard
@@ -24,9 +23,9 @@ class AdaptiveClassifier(SequentialClassifier):
 
     Simple and rich ways to learn are tried on the same folds of the training rows, from deciding at once over naive
     Bayes and a tree network in one order for everybody, to class mixtures by which every answer decides what is asked
-    next. The simplest is taken whose cost, on rows held out, is above that of the best by no more than a standard error,
-    and fitted to all rows. What the result costs is held out as well: the rows of each fold are decided by what the
-    other folds choose.
+    next. The simplest is taken whose cost, on rows held out, is above that of the best by no more than a standard
+    error, and fitted to all rows. What the result costs is held out as well: the rows of each fold are decided by what
+    the other folds choose.
 
     Parameters
     ----------

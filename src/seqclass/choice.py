@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -164,8 +164,6 @@ def choose(tried: Sequence[HeldOut], seconds: Sequence[float], on_decisions: boo
 
 
 def _of_the_choice(tried: Sequence[HeldOut], losses: Sequence[FloatArray], shared: float) -> HeldOut:
-    from dataclasses import replace
-
     fold = tried[0].fold[tried[0].fold >= 0]
     by_fold = np.array([simplest([loss[fold != k] for loss in losses], shared)[0] for k in range(tried[0].n_folds)])
     rows, of = np.arange(len(fold)), by_fold[fold]

@@ -1,0 +1,164 @@
+"""The classifier that chooses how to learn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+
+import seqclass
+from seqclass import AdaptiveClassifier, SequentialClassifier
+from seqclass._candidates import EFFORTS, NOTHING, candidates
+from seqclass._held_out import assign_folds, cross_fit
+
+X, Y = load_iris(return_X_y=True)
+
+
+def pointer(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """The first column says which of three others is the label."""
+    data = rng.integers(0, 2, size=(n, 4)).astype(float)
+    data[:, 0] = rng.integers(1, 4, size=n)
+    return data, data[np.arange(n), data[:, 0].astype(int)].astype(int)
+
+
+@pytest.fixture(scope="module")
+def fitted() -> AdaptiveClassifier:
+    return seqclass.adaptive(0.05, effort="quick").fit(X, Y)
+
+
+@pytest.fixture(scope="module")
+def pointed() -> AdaptiveClassifier:
+    return seqclass.adaptive(0.03, effort="quick").fit(*pointer(600, np.random.default_rng(0)))
+
+
+def test_every_candidate_is_held_out_on_the_same_folds(fitted: AdaptiveClassifier) -> None:
+    fold = assign_folds(Y, 3, 0)
+    ways = candidates(EFFORTS["quick"], 0)
+    assert [c.name for c in fitted.choice_.candidates] == list(ways)
+    for candidate in fitted.choice_.candidates[:2]:
+        clf = SequentialClassifier(feature_costs=0.05, **ways[candidate.name])
+        assert cross_fit(clf, X, Y, fold).cost == candidate.cost
+    assert fitted.choice_.candidates[0].n_features == 0
+    assert fitted.held_out_.n_folds == 3
+    assert fitted.held_out_.deciding_at_once.cost == pytest.approx(fitted.choice_.candidates[0].cost)
+    assert fitted.held_out_.expected_cost == fitted.expected_cost_
+
+
+def test_what_is_chosen_is_fitted_to_all_rows(fitted: AdaptiveClassifier) -> None:
+    way = candidates(EFFORTS["quick"], 0)[fitted.choice_.chosen]
+    alone = SequentialClassifier(feature_costs=0.05, **way).fit(X, Y)
+    np.testing.assert_array_equal(fitted.predict_proba(X), alone.predict_proba(X))
+    assert fitted.expected_cost_ == alone.expected_cost_
+    assert repr(fitted.observation_model) == repr(way["observation_model"])
+
+
+def test_questions_follow_answers_where_that_pays(pointed: AdaptiveClassifier) -> None:
+    assert "any order" in pointed.choice_.chosen
+    data, labels = pointer(400, np.random.default_rng(1))
+    record = pointed.acquire(data)
+    assert (record.decision == labels).mean() > 0.97
+    assert record.n_features.mean() < 2.3
+    session = pointed.session()
+    assert session.next_feature == "x0"
+    session.observe("x0", 2)
+    assert session.next_feature == "x2"
+    assert "x0" in str(pointed.explain(data[0])[0])
+
+
+def test_it_buys_nothing_where_nothing_tells() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.warns(UserWarning, match="nothing is worth buying"):
+        clf = seqclass.adaptive(0.01, effort="quick").fit(rng.normal(size=(80, 3)), np.arange(80) % 4 == 0)
+    assert clf.choice_.chosen == NOTHING
+    assert clf.acquire(rng.normal(size=(5, 3))).n_features.max() == 0
+
+
+def test_without_holding_out() -> None:
+    clf = seqclass.adaptive(0.05, effort="quick").fit(X, Y, held_out=0)
+    assert clf.choice_ is None
+    assert not hasattr(clf, "held_out_")
+    assert clf.order == "adaptive"
+    assert clf.score(X, Y) > 0.9
+
+
+def test_saved_and_loaded(fitted: AdaptiveClassifier, pointed: AdaptiveClassifier, tmp_path: Path) -> None:
+    for clf in (fitted, pointed):
+        clf.save(tmp_path / "model.seq")
+        again = seqclass.load(tmp_path / "model.seq")
+        assert type(again) is AdaptiveClassifier
+        assert again.choice_ == clf.choice_
+        assert again.held_out_.cost_interval == clf.held_out_.cost_interval
+        data = X if clf is fitted else pointer(50, np.random.default_rng(2))[0]
+        np.testing.assert_array_equal(again.predict_proba(data), clf.predict_proba(data))
+        assert again.get_params() == clf.get_params()
+
+
+def test_another_prior(fitted: AdaptiveClassifier) -> None:
+    other = fitted.with_prior([0.98, 0.01, 0.01])
+    assert other.problem_.prior.tolist() == [0.98, 0.01, 0.01]
+    assert other.order is fitted.order
+    assert not hasattr(other, "held_out_")
+
+
+def test_cloned_and_fitted_again(fitted: AdaptiveClassifier) -> None:
+    again = clone(fitted).fit(X, Y)
+    assert again.held_out_.cost == fitted.held_out_.cost
+    assert again.choice_.chosen == fitted.choice_.chosen
+
+
+def test_settings_reach_every_candidate() -> None:
+    costs = [[0, 1, 1, 0.3], [1, 0, 1, 0.3], [1, 1, 0, 0.3]]
+    clf = seqclass.adaptive(
+        [0.1, 0.1, 0.02, 0.02], effort="quick", decision_costs=costs, decisions=["refer"], max_features=2
+    ).fit(X, Y)
+    assert clf.decisions_.tolist() == ["0", "1", "2", "refer"] or clf.decisions_[-1] == "refer"
+    assert clf.acquire(X).n_features.max() <= 2
+    assert clf.choice_.candidates[0].cost == pytest.approx(0.3)
+    assert max(c.n_features for c in clf.choice_.candidates) <= 2
+
+
+def test_wrong_settings() -> None:
+    with pytest.raises(ValueError, match="effort must be one of 'quick', 'normal', 'thorough', got 'much'"):
+        seqclass.adaptive(effort="much").fit(X, Y)
+    with pytest.raises(ValueError, match="held_out must be at least 2"):
+        seqclass.adaptive().fit(X, Y, held_out=1)
+    with pytest.raises(TypeError, match="solver"):
+        seqclass.adaptive(solver=None)
+    with pytest.raises(ValueError, match="feature_costs"):
+        seqclass.adaptive(-1, effort="quick").fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    ["constant", "row number", "all missing", "rare class", "five rows", "one row a class"],
+)
+def test_awkward_data(spoil: str) -> None:
+    data, labels = X.copy(), Y.copy()
+    if spoil == "constant":
+        data[:, 0] = 3
+    elif spoil == "row number":
+        data = np.column_stack([np.arange(len(X)), data])
+    elif spoil == "all missing":
+        data[:, 1] = np.nan
+    elif spoil == "rare class":
+        rows = np.flatnonzero((Y > 0) | (np.arange(len(Y)) < 1))
+        data, labels = data[rows], labels[rows]
+    elif spoil == "five rows":
+        data, labels = data[[0, 1, 50, 51, 100]], labels[[0, 1, 50, 51, 100]]
+        with pytest.warns(UserWarning, match="nothing is worth buying"):
+            seqclass.adaptive(0.01, effort="quick").fit(data, labels)
+        return
+    else:
+        data, labels = data[[0, 50, 100]], labels[[0, 50, 100]]
+        with pytest.raises(ValueError, match="a class of two rows or more"):
+            seqclass.adaptive(0.01, effort="quick").fit(data, labels)
+        seqclass.adaptive(0.01, effort="quick").fit(data, labels, held_out=0).predict(X)
+        return
+    clf = seqclass.adaptive(0.01, effort="quick").fit(data, labels)
+    found = clf.predict(data)
+    assert set(found) <= set(labels)
+    if len(labels) > 5:
+        assert (found == labels).mean() > 0.9
