@@ -286,6 +286,7 @@ def test_a_limit_on_beliefs_ends_the_rounds():
     assert info.gap < info.trace[0].gap
 
 
+@pytest.mark.slow
 def test_a_limit_on_time_ends_the_rounds(monkeypatch):
     ticks = itertools.count()
     monkeypatch.setattr(_perseus_rounds, "_clock", lambda: float(next(ticks)))  # a second each time it is looked at

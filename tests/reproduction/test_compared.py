@@ -55,8 +55,9 @@ def test_spsf_lar_takes_those_nearest_to_what_is_left() -> None:
         towards = some @ np.linalg.lstsq(some, residual, rcond=None)[0]
         # the least step at which the next one is as near as the first
         steps = np.linspace(0, 1, 20_001)
-        near = [np.linalg.norm(scaled[:, [order[0], order[k]]].T @ (residual - s * towards), axis=1) for s in steps]
-        step = steps[np.argmax([b >= a - 1e-12 for a, b in near])]
+        pair = scaled[:, [order[0], order[k]]].T
+        near = np.linalg.norm(pair @ residual - steps[:, None, None] * (pair @ towards), axis=2)
+        step = steps[np.argmax(near[:, 1] >= near[:, 0] - 1e-12)]
         residual = residual - step * towards
         lengths = np.linalg.norm(scaled.T @ residual, axis=1)
         assert np.ptp(lengths[order[: k + 1]]) < 1e-3

@@ -29,7 +29,7 @@ FOUND = {
 } | {"InformationFilter": InformationFilter}
 #: Settings without which a selector does not suit a small test.
 SETTINGS: dict[str, dict[str, Any]] = {
-    "SemiRFS": {"estimator": BernoulliNB(binarize=1), "cv": 3, "max_evaluations": 30, "random_state": 0},
+    "SemiRFS": {"estimator": BernoulliNB(binarize=1), "cv": 2, "max_evaluations": 12, "random_state": 0},
     "InformationFilter": {"min_features": 2},
     "OSFS": {"test": "g2"},
     "FastOSFS": {"test": "g2"},

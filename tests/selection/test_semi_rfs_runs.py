@@ -139,7 +139,7 @@ def test_a_resumed_search_equals_an_undisturbed_one(
     assert np.all(np.diff(later.evaluations_["time"]) >= 0)
 
 
-@pytest.mark.parametrize("seed", [0, 5])
+@pytest.mark.parametrize("seed", [0, pytest.param(5, marks=pytest.mark.slow)])
 def test_an_interrupted_iteration_counts_as_it_would_have(data: Any, seed: int, tmp_path: Path) -> None:
     # an improvement found in the part before the interruption must still reset the patience
     form: dict[str, Any] = {"max_iter": None, "patience": 3, "random_state": seed}
