@@ -28,8 +28,8 @@ RANKS = {
     **dict.fromkeys(
         ["_information", "_bin_choice", "_pairs", "discretize", "_edges", "_outcomes", "_support", "costs", "base"], 1
     ),
-    **dict.fromkeys(["_frames", "_coding", "_inputs", "_few_values"], 1),
-    **dict.fromkeys(["bn", "pomdp", "selection", "datasets"], 2),
+    **dict.fromkeys(["_frames", "_coding", "_inputs", "_few_values", "_charging"], 1),
+    **dict.fromkeys(["bn", "pomdp", "selection", "datasets", "statistics"], 2),
     **dict.fromkeys(
         [
             "classifier",
@@ -46,11 +46,14 @@ RANKS = {
             "_answering",
             "_case",
             "_saved_session",
+            "held_out",
+            "_held_out",
+            "_yardsticks",
         ],
         3,
     ),
     **dict.fromkeys(["recipes", "_registry", "_loading", "_loading_parts"], 3),
-    **dict.fromkeys(["metrics", "analysis", "statistics", "testing"], 4),
+    **dict.fromkeys(["metrics", "analysis", "testing"], 4),
     **dict.fromkeys(["experiment"], 5),
     **dict.fromkeys(["plots", "reproduction"], 6),
     **dict.fromkeys(["report"], 7),
@@ -63,7 +66,7 @@ ROOMS = {"alpha": 1, "execution": 1, "bounds": 2, "solvers": 3, "unrolled": 3, "
 #: What `import seqclass` must not load: imported inside the functions that need it.
 HEAVY = {"pandas", "pgmpy", "pomdp_py", "matplotlib"}
 #: All that may be imported inside a function.
-DEFERRED = HEAVY | {"PIL", "pyarrow", "networkx", "tqdm", "click", "river"}
+DEFERRED = HEAVY | {"PIL", "pyarrow", "networkx", "tqdm", "click", "river", "sklearn"}
 #: Imported against the arrows all the same: a model file may hold a selector that nobody has imported yet.
 ON_DEMAND = {("seqclass.persistence", "seqclass.selection")}
 #: Parts that `import seqclass` leaves alone: whoever wants them imports them.

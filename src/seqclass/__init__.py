@@ -8,6 +8,7 @@ from seqclass import _registry as _registry
 from seqclass._record import AcquisitionRecord
 from seqclass.classifier import SequentialClassifier
 from seqclass.explanation import Explanation
+from seqclass.held_out import HeldOut
 from seqclass.persistence import load
 from seqclass.recipes import etana, f_etana, ifc2f
 from seqclass.session import Session
@@ -15,6 +16,7 @@ from seqclass.session import Session
 __all__ = [
     "AcquisitionRecord",
     "Explanation",
+    "HeldOut",
     "SequentialClassifier",
     "Session",
     "__version__",

@@ -10,10 +10,11 @@ import numpy as np
 from seqclass._coding import OutcomeCoder
 from seqclass._frames import FrameEncoder
 from seqclass._inputs import category_counts
-from seqclass._loading_parts import array, fitted, need, whole
+from seqclass._loading_parts import array, fitted, need, numbers, whole
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices
 from seqclass.discretize import Discretizer
+from seqclass.held_out import HeldOut
 from seqclass.pomdp import DECIDE, LookaheadPolicy, Policy, PomdpPyPolicy
 from seqclass.pomdp.along import first_open
 from seqclass.session import expected_saving
@@ -51,6 +52,26 @@ def check_classifier(clf: SequentialClassifier) -> None:
     need(isinstance(policy, Policy) and policy.problem is problem, "policy_ is of another problem")
     wanted = support[clf._asked()]
     need(np.array_equal(array(clf.order_, "order_", "iu", None), wanted), "order_ is not that of policy_")
+    held = vars(clf).get("held_out_")
+    need(held is None or isinstance(held, HeldOut), "held_out_ is of another kind")
+
+
+def check_held_out(held: HeldOut) -> None:
+    """Check the rows of a held-out cost, and that its yardsticks are of the same folds."""
+    fold = array(held.fold, "fold", "i", None)
+    n = int((fold >= 0).sum())
+    need(n > 0 and fold.min() >= -1 and len(np.unique(fold[fold >= 0])) == fold.max() + 1 > 1, "its folds are wrong")
+    for name in ("prices", "decision_costs"):
+        need(numbers(getattr(held, name), name, n).min() >= 0, f"{name} are wrong")
+    array(held.errors, "errors", "b", n)
+    for name in ("decisions", "counts"):
+        need(array(getattr(held, name), name, "i", n).min() >= 0, f"{name} are wrong")
+    need(type(held.name) is str and all(type(remedy) is str for remedy in held.remedies), "its texts are none")
+    need(type(held.dearest) is float and held.dearest >= held.decision_costs.max(), "dearest is wrong")
+    need(type(held.expected_cost) is float, "expected_cost is no number")
+    for other in (held.deciding_at_once, held.linear):
+        same = isinstance(other, HeldOut) and np.array_equal(other.fold, fold)
+        need(other is None or same, "a yardstick is of other folds")
 
 
 def _check_decisions(clf: SequentialClassifier, classes: Any) -> None:

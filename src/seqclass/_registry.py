@@ -5,7 +5,15 @@ from __future__ import annotations
 from seqclass._coding import OutcomeCoder
 from seqclass._frames import FrameEncoder
 from seqclass._instances import check_when_read
-from seqclass._loading import check_classifier, check_coder, check_discretizer, check_encoder, check_prices, rehearse
+from seqclass._loading import (
+    check_classifier,
+    check_coder,
+    check_discretizer,
+    check_encoder,
+    check_held_out,
+    check_prices,
+    rehearse,
+)
 from seqclass._loading_parts import (
     check_bundle,
     check_grid,
@@ -24,6 +32,7 @@ from seqclass.bn import InformationFilter, NaiveBayes, ObservationModel, StageCo
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices
 from seqclass.discretize import Discretizer
+from seqclass.held_out import HeldOut
 from seqclass.persistence import register
 from seqclass.pomdp import (
     EC2,
@@ -112,6 +121,7 @@ for _cls in (
     FrameEncoder,
     GridValueIteration,
     GridValues,
+    HeldOut,
     InformationFilter,
     InterpolatedValues,
     LineSet,
@@ -165,6 +175,7 @@ for _kind, _check in (
     (Discretizer, check_discretizer),
     (FrameEncoder, check_encoder),
     (OutcomeCoder, check_coder),
+    (HeldOut, check_held_out),
     (Prices, check_prices),
     (SimplexGrid, check_grid),
     (LogOddsLine, check_line),

@@ -14,14 +14,17 @@ from seqclass._acquiring import Acquiring
 from seqclass._coding import OutcomeCoder
 from seqclass._explaining import explain
 from seqclass._fitting import filter_features, fit_model, timed
+from seqclass._held_out import check_folds, hold_out
 from seqclass._inputs import category_counts, check_training
 from seqclass._staging import acquisition_problem, stage_order
 from seqclass._validation import check_choice, check_distribution
 from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.costs import resolve_decisions, resolve_prices
 from seqclass.explanation import Explanation
+from seqclass.held_out import HeldOut
 from seqclass.persistence import save
-from seqclass.pomdp import Solver, solve_for_budget, within_budget
+from seqclass.pomdp import Solver, evaluate, solve_for_budget, within_budget
+from seqclass.pomdp.solvers.base import uncertified
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.ordering.narrowing import most_telling
 from seqclass.session import Session
@@ -102,9 +105,11 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
         Columns of ``X`` that the selector kept: those of the features of `model_` and `problem_`.
     coder_ : OutcomeCoder
         Turns columns into outcomes.
+    held_out_ : HeldOut
+        What the classifier costs on rows that it has not seen; only after ``fit(X, y, held_out=k)``.
     timings_ : dict
         Seconds of each step of `fit`: ``"discretize"``, ``"filter"`` (the selector), ``"structure"`` (0 for a model
-        that has none to learn), ``"parameters"``, ``"order"``, ``"solve"`` and ``"certify"``.
+        that has none to learn), ``"parameters"``, ``"order"``, ``"solve"``, ``"certify"`` and, if any, ``"held_out"``.
     n_features_in_, feature_names_in_
         Number of columns of ``X``, and their names where they have any.
 
@@ -169,7 +174,11 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
         self.handle_unknown = handle_unknown
         self.random_state = random_state
 
-    def fit(self, X: Any, y: npt.ArrayLike) -> SequentialClassifier:
+    #: Folds of a cross-fit do without certificates, which their policies do not depend on.
+    _certify = True
+    held_out_: HeldOut
+
+    def fit(self, X: Any, y: npt.ArrayLike, *, held_out: int = 0) -> SequentialClassifier:
         """Learn the model and solve for the stopping rule.
 
         Parameters
@@ -178,6 +187,10 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
             Numbers, NaN where missing; a data frame may have categorical columns.
         y : array-like of shape (n,)
             Class labels.
+        held_out : int
+            Folds for `held_out_`, at least 2: all is fitted once more without each fold, which takes as long as so many
+            fits. Folds are stratified, and follow from ``random_state``; there are fewer where no class has as many
+            rows. 0: leave it out.
 
         Returns
         -------
@@ -187,7 +200,14 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
         ------
         ValueError
             If data, prices, costs or settings are wrong; the message names the parameter or column.
+
+        Warns
+        -----
+        UserWarning
+            If deciding at once, with nothing bought, costs less on rows that were held out.
         """
+        n_folds, given = check_folds(held_out), (X, y)
+        self.__dict__.pop("held_out_", None)
         self.timings_: dict[str, float] = {}
         check_choice(self.handle_unknown, "handle_unknown", ("error", "missing"))
         X, y, self.encoder_ = check_training(self, X, y)
@@ -219,7 +239,17 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
             problem = within_budget(problem, max_features=self.max_features, max_cost=self.max_cost)
             self.problem_ = most_telling(problem, MOST_OPEN) if free else problem
             self._solve()
+        if n_folds:
+            with timed(self.timings_, "held_out"):
+                self.held_out_ = hold_out(self, *given, n_folds)
         return self
+
+    @property
+    def expected_cost_(self) -> float:
+        """What the model itself expects a case to cost: the upper end of the certificate, or else by simulation."""
+        check_is_fitted(self, "policy_")
+        upper = self.policy_.info.upper
+        return evaluate(self.problem_, self.policy_).cost if np.isnan(upper) else float(upper)
 
     def explain(self, X: Any, *, feature_names: Any = None) -> list[Explanation]:
         """Tell for each instance what was asked and why, how each answer moved the belief, and why it stopped.
@@ -301,7 +331,8 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
         prior = check_distribution(prior, len(self.classes_), "prior")
         other: SequentialClassifier = clone(self)
         other.__dict__.update({k: v for k, v in self.__dict__.items() if k.endswith("_") or k.startswith("_")})
-        other.timings_ = dict(self.timings_)
+        other.__dict__.pop("held_out_", None)  # which is of the other prior
+        other.timings_ = {step: seconds for step, seconds in self.timings_.items() if step != "held_out"}
         other.problem_ = self.problem_.replace(prior=prior)
         with timed(other.timings_, "solve", without="certify"):
             other._solve()
@@ -351,6 +382,7 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
 
     def _solve(self) -> None:
         solver = default_solver(self.problem_, self.random_state) if self.solver is None else self.solver
+        solver = solver if self._certify else uncertified(solver)
         if self.target_cost is None:
             self.policy_ = solver.solve(self.problem_)
         else:

@@ -22,6 +22,7 @@ from sklearn.preprocessing import (
 )
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._charging import charged
 from seqclass._frames import is_frame
 from seqclass.costs import Prices
 
@@ -76,13 +77,13 @@ def purchases(estimator: Any, X: Any, prices: Prices) -> tuple[IntArray, FloatAr
         asked = _paths(estimator, X)
         if missing is not None:
             asked = sp.csr_array(asked.multiply(~missing))
-        return _counted(asked, prices)
+        return charged(asked, prices)
     columns = needed(estimator, X.shape[1])
     if missing is None:
-        n_features, cost = _counted(sp.csr_array(columns[None, :].astype(np.float64)), prices)
+        n_features, cost = charged(sp.csr_array(columns[None, :].astype(np.float64)), prices)
         return np.repeat(n_features, X.shape[0]), np.repeat(cost, X.shape[0])
     parts = [
-        _counted(sp.csr_array((columns & ~missing[rows]).astype(np.float64)), prices)
+        charged(sp.csr_array((columns & ~missing[rows]).astype(np.float64)), prices)
         for rows in chunks(X.shape[0], 24.0 * X.shape[1])
     ]
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
@@ -104,23 +105,6 @@ def _paths(tree: Any, X: Any) -> Any:
     asked = sp.csr_array(tree.decision_path(X)).astype(np.float64) @ asks
     asked.data[:] = 1.0
     return asked
-
-
-def _counted(acquired: Any, prices: Prices) -> tuple[IntArray, FloatArray]:
-    """Number and cost of what is acquired of each instance, from a sparse matrix of ones."""
-    cost = acquired @ prices.discounted
-    if prices.groups is not None:
-        extra = prices.full - prices.discounted
-        for group in np.unique(prices.groups).tolist():
-            columns = np.flatnonzero(prices.groups == group)
-            bought = acquired[:, columns]
-            if group < 0:  # these have no group: each costs its full price
-                cost = cost + bought @ extra[columns]
-                continue
-            # one of them pays the full price: that for which the difference is least
-            least = np.where(bought.toarray() > 0, extra[columns], np.inf).min(axis=1)
-            cost = cost + np.where(np.isfinite(least), least, 0.0)
-    return np.asarray(acquired.sum(axis=1), dtype=np.intp).ravel(), np.asarray(cost, dtype=np.float64)
 
 
 def needed(estimator: Any, n_features: int) -> BoolArray:

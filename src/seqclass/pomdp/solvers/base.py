@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from seqclass._arrays import FloatArray, another_stream
 from seqclass._validation import check_integer, check_real
@@ -234,6 +234,24 @@ def certified(
         confidence=certificate.confidence,
         certify_seconds=certificate.seconds,
     )
+
+
+def uncertified(solver: Solver) -> Solver:
+    """Return the solver without its certificate; as it is where it has none, or works towards one.
+
+    The policy that it finds is the same.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import GridValueIteration, Perseus
+    >>> uncertified(GridValueIteration()), uncertified(Perseus(target_gap=0.01))
+    (GridValueIteration(certificate_paths=0), Perseus(target_gap=0.01))
+    """
+    settings = solver.get_params(deep=False)
+    towards = settings.get("target_gap") is not None or settings.get("max_seconds") is not None
+    if towards or not settings.get("certificate_paths"):
+        return solver
+    return clone(solver).set_params(certificate_paths=0)  # type: ignore[no-any-return]
 
 
 def _at_prior(problem: AcquisitionProblem, values: ValueFunction) -> float:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
 
 from seqclass._arrays import FloatArray, another_stream, as_generator
 from seqclass._validation import check_integer, check_real
@@ -19,7 +18,7 @@ from seqclass.pomdp.execution.evaluation import evaluate
 from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.repricing import RepricedPolicy
-from seqclass.pomdp.solvers.base import Solver
+from seqclass.pomdp.solvers.base import Solver, uncertified
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.grid import GridValueIteration
 from seqclass.pomdp.sweeps.frontier import cost_sweep
@@ -225,7 +224,7 @@ class _Search:
         #: A grid's bounds come with its values and are certain; those of others are left until the search is over.
         self.certain = isinstance(solver, GridValueIteration)
         self.steps = _AT_ONCE if self.certain else 1
-        self.searcher = solver if self.certain else _without_certificate(solver)
+        self.searcher = solver if self.certain else uncertified(solver)
         self.points: list[_Point] = []
 
     def tried(self, multipliers: npt.ArrayLike) -> list[_Point]:
@@ -351,15 +350,6 @@ class _Bounds:
         certificate = self._certificate(promising, "auto")
         self.sampled = self.sampled or certificate.confidence < 1
         return bound(promising.multiplier, certificate.lower)
-
-
-def _without_certificate(solver: Solver) -> Solver:
-    """The same without the certificate; the same as it is if it has none, or works towards one."""
-    settings = solver.get_params(deep=False)
-    towards = settings.get("target_gap") is not None or settings.get("max_seconds") is not None
-    if towards or not settings.get("certificate_paths"):
-        return solver
-    return clone(solver).set_params(certificate_paths=0)  # type: ignore[no-any-return]
 
 
 def _seed(random_state: Any) -> Any:

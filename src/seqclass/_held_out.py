@@ -1,0 +1,162 @@
+"""Cross-fitting: what a classifier does on rows that were left out of its fit, and beside it two yardsticks."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from seqclass._arrays import IntArray, as_generator, smallest_int
+from seqclass._frames import is_frame, plain
+from seqclass._inputs import check_input
+from seqclass._messages import sentence
+from seqclass._record import AcquisitionRecord
+from seqclass._validation import check_integer, plain_labels
+from seqclass._yardsticks import deciding_at_once, linear, scored
+from seqclass.bn import NaiveBayes
+from seqclass.discretize import Discretizer
+from seqclass.held_out import HeldOut
+
+if TYPE_CHECKING:
+    from seqclass.classifier import SequentialClassifier
+
+
+def check_folds(held_out: Any) -> int:
+    """Number of folds that the user asks for; 0 for none."""
+    if held_out is None or isinstance(held_out, bool) or held_out == 0:
+        if held_out is None or held_out is True:
+            raise TypeError(f"held_out must be a number of folds, at least 2, or 0 for none; got {held_out!r}.")
+        return 0
+    return check_integer(held_out, "held_out", 2)
+
+
+def assign_folds(y: npt.NDArray[Any], n_folds: int, random_state: Any) -> IntArray:
+    """Fold of each row, every class spread evenly; -1 for the only row of a class, which all training parts need.
+
+    A class of fewer rows than folds is missing from some test parts, and from no training part. There are fewer folds
+    where no class has as many rows.
+    """
+    from sklearn.model_selection import StratifiedKFold
+
+    _, label, size = np.unique(y, return_inverse=True, return_counts=True)
+    rows = np.flatnonzero(size[label] > 1)
+    if not rows.size:
+        raise ValueError("held_out needs a class of two rows or more, and each has one; give held_out=0.")
+    n_folds = min(n_folds, int(size.max()))
+    seed = random_state if isinstance(random_state, (int, np.integer)) else None
+    seed = int(as_generator(random_state).integers(2**31)) if seed is None else int(seed)
+    fold = np.full(len(y), -1, dtype=smallest_int(n_folds))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # about small classes, which are as they should be
+        splits = StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(rows, label[rows])
+        for number, (_, test) in enumerate(splits):
+            fold[rows[test]] = number
+    return fold
+
+
+def cross_fit(clf: SequentialClassifier, X: Any, y: Any, fold: IntArray, name: str = "") -> HeldOut:
+    """Acquire and decide every row by a clone that was fitted without the row's fold; nothing is summed up yet."""
+    X, y = plain(X), plain_labels(y)
+    n = int((fold >= 0).sum())
+    place = np.cumsum(fold >= 0) - 1
+    prices, decided, counts = np.empty(n), np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp)
+    for number in range(int(fold.max()) + 1):
+        test = np.flatnonzero(fold == number)
+        part = _fitted_without(clf, X, y, fold, number)
+        record = _acquired(part, rows_of(X, test))
+        at = place[test]
+        prices[at], decided[at], counts[at] = record.cost, record.decision, record.n_features
+    label = np.searchsorted(part.classes_, y)  # every training part has every class
+    return scored(name or "Classifier", part.decision_costs_, label, fold, decided, prices, counts)
+
+
+def yardsticks(clf: SequentialClassifier, X: Any, y: npt.ArrayLike, fold: IntArray) -> tuple[HeldOut, HeldOut]:
+    """Deciding at once and the linear model on the folds; the classifier gives prices, costs and settings."""
+    y = plain_labels(y)
+    numbers = check_input(clf, X, clf.encoder_)
+    label = np.searchsorted(clf.classes_, y)
+    return deciding_at_once(clf.decision_costs_, label, fold), linear(clf, numbers, label, fold)
+
+
+def completed(held: HeldOut, clf: SequentialClassifier, beside: tuple[HeldOut, HeldOut]) -> HeldOut:
+    """The same with what the classifier, fitted to all rows, expects, and the yardsticks."""
+    at_once, line = beside
+    return replace(
+        held,
+        expected_cost=clf.expected_cost_,
+        remedies=remedies(clf),
+        deciding_at_once=at_once,
+        linear=line,
+    )
+
+
+def hold_out(clf: SequentialClassifier, X: Any, y: npt.ArrayLike, n_folds: int) -> HeldOut:
+    """Everything about a fitted classifier: folds, cross-fit, yardsticks; warns where it buys in vain."""
+    fold = assign_folds(plain_labels(y), n_folds, clf.random_state)
+    held = completed(cross_fit(clf, X, y, fold), clf, yardsticks(clf, X, y, fold))
+    if (told := held._against_deciding()) and clf.target_cost is None:
+        warnings.warn(told, UserWarning, stacklevel=3)
+    return held
+
+
+def remedies(clf: SequentialClassifier) -> tuple[str, ...]:
+    """What is worth trying where this classifier is too sure of itself."""
+    found = []
+    if isinstance(clf.order, str) and clf.order == "adaptive":
+        found.append('a fixed order, order="conditional"')
+    if isinstance(clf.model_, NaiveBayes):
+        found.append("seqclass.ifc2f, which models how features depend on one another")
+    binned = isinstance(clf.coder_.discretizer_, Discretizer)
+    if binned and clf.coder_.n_outcomes_[clf.coder_.numeric_].max(initial=0) > 2:
+        found.append("fewer bins")
+    return (*found, "more rows")
+
+
+def rows_of(X: Any, rows: IntArray) -> Any:
+    """Some rows of data in any form."""
+    if is_frame(X):
+        return X.iloc[rows]
+    return X.tocsr()[rows] if sp.issparse(X) else np.asarray(X)[rows]
+
+
+def _fitted_without(
+    clf: SequentialClassifier, X: Any, y: npt.NDArray[Any], fold: IntArray, number: int
+) -> SequentialClassifier:
+    rows = np.flatnonzero(fold != number)
+    part: SequentialClassifier = clone(clf)
+    part._certify = False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what the fit to all rows has warned of
+            return part.fit(rows_of(X, rows), y[rows])
+    except ValueError as error:
+        raise ValueError(
+            f"held_out: the fit without fold {number + 1} of {int(fold.max()) + 1} failed, though that to all rows did "
+            f"not; give fewer folds, or held_out=0 ({sentence(error)})"
+        ) from error
+
+
+def _acquired(part: SequentialClassifier, X: Any) -> AcquisitionRecord:
+    """What a fold's classifier does; what its training part did not show is missing."""
+    part.handle_unknown = "missing"
+    if isinstance(part.discretizer, str):
+        X = _known(X, part.coder_.n_outcomes_)
+    decisions = np.arange(len(part.decisions_))
+    return AcquisitionRecord.from_acquisition(part._run(X), decisions, part.support_)
+
+
+def _known(X: Any, n_outcomes: IntArray) -> Any:
+    """Outcomes without those that a training part did not show."""
+    if is_frame(X):
+        return X  # numbers of categories are those of the encoder
+    X = X.copy()
+    if sp.issparse(X):
+        X.data[X.data >= n_outcomes[X.indices]] = -1
+    else:
+        X[n_outcomes <= X] = -1
+    return X
