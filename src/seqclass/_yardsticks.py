@@ -131,7 +131,9 @@ class _Data:
         """Standardised columns; the mean where a cell is missing."""
         raw = self._raw(rows, columns)
         if sp.issparse(raw):
-            return raw * (1 / self.scale[columns])[None, :]
+            data = raw.data / self.scale[columns][raw.indices]
+            places = [part.astype(np.int32, copy=False) for part in (raw.indices, raw.indptr)]  # as liblinear has it
+            return sp.csr_array((data, *places), shape=raw.shape)
         return np.nan_to_num((raw - self.mean[columns]) / self.scale[columns])
 
     def chosen(self) -> _Model:
