@@ -69,6 +69,7 @@ def test_five_folds_are_held_out_unless_told(folder: Path, patients: pd.DataFram
     assert not hasattr(seqclass.load("model.seq"), "held_out_")
 
 
+@pytest.mark.filterwarnings("default")
 def test_what_cannot_be_held_out(folder: Path, run: Any, refuses: Any) -> None:
     """Unasked it is a warning, and the model is written all the same."""
     Path("data.csv").write_text("a,label\n1,x\n2,y\n")
