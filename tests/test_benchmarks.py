@@ -25,6 +25,7 @@ MEMORYLESS = {
     "adaptive_real.py",
     "all_orders.py",
     "growth.py",
+    "held_out.py",
     "imports.py",
     "real_data.py",
     "f_etana.py",

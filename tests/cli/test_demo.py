@@ -75,7 +75,16 @@ def test_output(run: Any) -> None:
     pytest.importorskip("matplotlib")
     result = run("demo")
     assert (result.exit_code, result.stderr) == (0, "")
-    for words in (OURS, "naive Bayes", "realised cost", "prior", "the decision is", "written to seqclass-demo.png"):
+    for words in (
+        OURS,
+        "naive Bayes",
+        "realised cost",
+        "prior",
+        "deciding at once",
+        "The model expects a cost of",
+        "the decision is",
+        "written to seqclass-demo.png",
+    ):
         assert words in result.stdout
     assert Path("seqclass-demo.png").read_bytes().startswith(b"\x89PNG")
     assert max(map(len, result.stdout.splitlines())) <= 100
@@ -88,6 +97,9 @@ def test_json_and_nothing_else(run: Any, comparison: Comparison) -> None:
     assert [r["method"] for r in content["results"]] == [r.method for r in comparison.results]
     assert all(set(r) == KEYS for r in content["results"])
     assert content["gap"] == comparison.gap
+    # the folds are those of the table
+    assert content["held_out"]["cost"] == pytest.approx(content["results"][0]["realised_cost"])
+    assert content["expected_cost"] == comparison.held_out.expected_cost
     assert content["story"]["steps"]
     if content["picture"] is not None:
         assert "<svg" in Path(content["picture"]).read_text()

@@ -12,8 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from click.testing import CliRunner
 
 import seqclass
+from seqclass.cli import main
 
 FIT = ("fit", "data.csv", "--target", "the label", "--drop", "id", "-o", "model.seq")
 COSTS = "feature,cost,group,discounted\ncolour,0.05,lab,\nage in years,0.01,,\nsmokes,0.02,lab,0.01\nempty,0.3,,\n"
@@ -40,6 +42,45 @@ def test_fit_json(folder: Path, run: Any) -> None:
     assert content["gap"] == clf.policy_.info.gap
     assert 0 < content["expected_cost"] < 1
     assert content["seconds"] > 0
+
+
+def test_fit_tells_what_is_held_out(folder: Path, run: Any) -> None:
+    result = run(*FIT, "--held-out", "3")
+    assert (result.exit_code, result.stderr) == (0, "")
+    held = seqclass.load("model.seq").held_out_
+    costs = [f"{one.cost:.4f}" for one in (held, held.deciding_at_once, held.linear)]
+    for text in ("3 folds, 200 rows", "deciding at once", "linear model", *costs):
+        assert text in result.stdout
+        assert text in run("show", "model.seq").stdout
+    assert max(map(len, result.stdout.splitlines())) <= 100
+    for content in (run(*FIT, "--held-out", "3", "--json"), run("show", "model.seq", "--json")):
+        told = json.loads(content.stdout)
+        assert told["held_out"]["cost_interval"] == list(held.cost_interval)
+        assert told["held_out"]["linear"]["difference"] == held.compare(held.linear).difference
+        assert told["expected_cost"] == held.expected_cost
+
+
+def test_five_folds_are_held_out_unless_told(folder: Path, patients: pd.DataFrame) -> None:
+    patients[:60].to_csv("data.csv", index=False)
+    result = CliRunner().invoke(main, [*FIT, "--json"])
+    assert json.loads(result.stdout)["held_out"]["n_folds"] == 5
+    result = CliRunner().invoke(main, [*FIT, "--held-out", "0", "--json"])
+    assert json.loads(result.stdout)["held_out"] is None
+    assert not hasattr(seqclass.load("model.seq"), "held_out_")
+
+
+@pytest.mark.filterwarnings("default")
+def test_what_cannot_be_held_out(folder: Path, run: Any, refuses: Any) -> None:
+    """Unasked it is a warning, and the model is written all the same."""
+    Path("data.csv").write_text("a,label\n1,x\n2,y\n")
+    two = ("fit", "data.csv", "--target", "label", "-o", "model.seq")
+    result = CliRunner().invoke(main, list(two))
+    assert result.exit_code == 0
+    assert result.stderr.startswith("Warning: there is no held-out cost: ")
+    assert result.stderr.count("\n") == 1
+    assert seqclass.load("model.seq").predict(pd.DataFrame({"a": [1.0]})).tolist() == ["x"]
+    assert "two rows or more" in refuses(*two, "--held-out", "4")
+    assert "--held-out must be" in refuses(*two, "--held-out", "1")
 
 
 @pytest.mark.parametrize("name", ["d.csv", "d.csv.gz", "d.tsv", "d.parquet"])

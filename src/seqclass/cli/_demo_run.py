@@ -20,6 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from seqclass._arrays import FloatArray
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._progress import progress
+from seqclass.held_out import HeldOut
 from seqclass.metrics import realised_cost
 from seqclass.recipes import etana
 
@@ -70,6 +71,8 @@ class Comparison:
         The first fold.
     y_held_out : ndarray of shape (n,)
         Its labels.
+    held_out : HeldOut
+        What ours, fitted to all rows, expects, and what it costs on the same folds, beside its yardsticks.
     """
 
     results: list[Result]
@@ -77,6 +80,7 @@ class Comparison:
     model: SequentialClassifier
     X_held_out: Any
     y_held_out: Any
+    held_out: HeldOut
 
 
 def methods(seed: int) -> dict[str, Callable[[], Any]]:
@@ -128,7 +132,8 @@ def compare(seed: int = 0, only: Sequence[str] | None = None, n_splits: int = 5)
     results = [_result(name, parts) for name, parts in runs.items()]
     held_out = folds[0][1]
     gap = max(clf.policy_.info.gap for clf in ours)
-    return Comparison(results, gap, ours[0], X.iloc[held_out], y[held_out])
+    whole = methods(seed)[OURS]().fit(X, y, held_out=n_splits)
+    return Comparison(results, gap, ours[0], X.iloc[held_out], y[held_out], whole.held_out_)
 
 
 def features_used(clf: Any, X: Any) -> FloatArray:

@@ -14,7 +14,8 @@ from seqclass._case import Questions
 from seqclass._explaining import outcome_labels
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._errors import InputError, check_input, refused
-from seqclass.cli._format import table
+from seqclass.cli._format import count, table, wrapped
+from seqclass.held_out import HeldOut
 from seqclass.persistence import load
 
 #: What to do about categories that training did not show, for the commands that meet new data.
@@ -75,8 +76,24 @@ def describe(clf: SequentialClassifier, most: int | None = None) -> dict[str, An
         "lower": info.lower,
         "gap": info.gap,
         "confidence": info.confidence,
+        "expected_cost": clf.expected_cost_,
+        "held_out": held.record() if (held := vars(clf).get("held_out_")) else None,
         "settings": settings(clf),
     }
+
+
+def held_out_text(held: HeldOut) -> str:
+    """Lay out what a classifier costs on rows that it has not seen, beside its yardsticks."""
+    rows = []
+    for one in (held, held.deciding_at_once, held.linear):
+        if one is not None:
+            lower, upper = one.cost_interval
+            figures = [f"{value:.4f}" for value in (one.cost, one.price, one.decision_cost, one.error)]
+            name = "this classifier" if one is held else one.name.lower()
+            rows.append([name, figures[0], f"{lower:.4f} to {upper:.4f}", *figures[1:], f"{one.n_features:.2f}"])
+    head = ["held out", "cost", "95% interval", "price", "decisions", "error", "features"]
+    told = [f"On rows that the fit had not seen ({held.n_folds} folds, {count(held.n_rows, 'row')}), per case:"]
+    return "\n".join([*told, table(head, rows), *filter(None, [wrapped(held.advice)])])
 
 
 def settings(clf: SequentialClassifier) -> dict[str, str]:

@@ -10,6 +10,7 @@ import click
 from seqclass.cli._demo_picture import draw
 from seqclass.cli._demo_run import PRICE, Comparison, compare
 from seqclass.cli._demo_story import Story, tell
+from seqclass.cli._describe import held_out_text
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import echo_json, gap_text, table, wrapped
 
@@ -61,6 +62,8 @@ def _record(comparison: Comparison, story: Story, picture: Path | None) -> dict[
         "feature_cost": PRICE,
         "results": [vars(result) for result in comparison.results],
         "gap": comparison.gap,
+        "expected_cost": comparison.held_out.expected_cost,
+        "held_out": comparison.held_out.record(),
         "story": story.record(),
         "picture": None if picture is None else str(picture),
     }
@@ -96,6 +99,8 @@ def _print_table(comparison: Comparison) -> None:
             f"largest over the folds: {gap_text(comparison.gap)}."
         )
     )
+    click.echo("\nWhat clf.fit(X, y, held_out=5) tells of ETANA\n")
+    click.echo(held_out_text(comparison.held_out))
 
 
 def _print_story(story: Story) -> None:

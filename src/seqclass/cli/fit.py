@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ import numpy as np
 
 from seqclass._messages import shown
 from seqclass.classifier import SequentialClassifier
-from seqclass.cli._describe import describe, feature_lines
+from seqclass.cli._describe import describe, feature_lines, held_out_text
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import count, echo_json, gap_text, wrapped
 from seqclass.cli._progress import working
 from seqclass.cli._training import read_decision_costs, read_prices, read_training
+from seqclass.held_out import HeldOut
 from seqclass.pomdp import evaluate
 from seqclass.recipes import etana, f_etana, ifc2f
 
@@ -26,6 +28,8 @@ _METHOD_HELP = (
     "How to learn: naive Bayes with its best stopping rule (etana) or with linear thresholds (f_etana); or a filter, "
     "and a tree over features that depend on one another (ifc2f)."
 )
+#: By default so many folds are held out.
+_FOLDS = 5
 _RULES = ("auto", "n_classes", "sparsity")
 
 
@@ -75,6 +79,13 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
 )
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be given more than once.")
 @click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, rather than refuse them.")
+@click.option(
+    "--held-out",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Tell what the classifier costs on rows that it has not seen: fit it once more without each of N folds. 0 "
+    "leaves it out.  [default: 5]",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all that is random.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def fit(
@@ -90,6 +101,7 @@ def fit(
     n_bins: Any,
     drop: tuple[str, ...],
     drop_unlabelled: bool,
+    held_out: int | None,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -118,27 +130,44 @@ def fit(
         settings["order"] = order
         if method == "f_etana" or published:
             raise InputError("--order adaptive is for etana and ifc2f with our settings: the papers' go by one order.")
+    if held_out == 1:
+        raise InputError("--held-out must be a number of folds, at least 2, or 0 for none.")
     clf = _METHODS[method](published=published, random_state=seed, **settings)
     started = time.perf_counter()
     with refused(str(data)), working(lambda: f"fitting: {_step(clf)}"):
-        clf.fit(X, y)
+        _fit(clf, X, y, held_out)
     seconds = time.perf_counter() - started
     with refused():
         clf.save(output)
     _report(clf, X.shape[0], seconds, output, as_json)
 
 
+def _fit(clf: SequentialClassifier, X: Any, y: Any, held_out: int | None) -> None:
+    """Fit, and hold out; where that was not asked for and cannot be done, say so and keep the fit."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Held out, ")  # which the report says
+        try:
+            clf.fit(X, y, held_out=_FOLDS if held_out is None else held_out)
+        except ValueError as error:
+            if held_out is not None or not hasattr(clf, "policy_"):
+                raise
+            warnings.warn(f"there is no held-out cost: {error}", UserWarning, stacklevel=2)
+
+
 def _step(clf: SequentialClassifier) -> str:
     """What `fit` is doing, from the steps that are done."""
-    steps = ["discretize", "filter", "parameters", "order", "solve", "certify"]
+    steps = ["discretize", "filter", "parameters", "order", "solve", "certify", "held_out"]
     done = getattr(clf, "timings_", {})
-    return next((step for step in steps if step not in done), steps[-1])
+    return next((step for step in steps if step not in done), steps[-1]).replace("_", " ")
 
 
 def _report(clf: SequentialClassifier, n_rows: int, seconds: float, output: Path, as_json: bool) -> None:
     expected = evaluate(clf.problem_, clf.policy_)
+    cost = clf.expected_cost_
+    price = min(expected.price, cost)
+    held_out: HeldOut | None = vars(clf).get("held_out_")
     content = describe(clf, most=None)
-    content |= {"n_rows": n_rows, "expected_cost": expected.cost, "expected_n_features": expected.n_features}
+    content |= {"n_rows": n_rows, "expected_n_features": expected.n_features}
     content |= {"seconds": seconds, "timings": clf.timings_, "output": str(output)}
     if as_json:
         echo_json(content)
@@ -150,11 +179,13 @@ def _report(clf: SequentialClassifier, n_rows: int, seconds: float, output: Path
     )
     click.echo(
         wrapped(
-            f"By its own model a case takes {expected.n_features:.1f} features and costs {expected.cost:.4f} on "
-            f"average: {expected.price:.4f} for features and {expected.cost - expected.price:.4f} for decisions, in "
-            "units of misclassification cost. Held-out data tell what it really costs."
+            f"By its own model a case takes {expected.n_features:.1f} features and costs {cost:.4f} on "
+            f"average: {price:.4f} for features and {cost - price:.4f} for decisions, in "
+            f"units of misclassification cost. {'' if held_out else 'Held-out data tell what it really costs.'}"
         )
     )
+    if held_out:
+        click.echo("\n" + held_out_text(held_out) + "\n")
     best = (
         "stopping rule for this model and order"
         if content["scope"] == "order"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from seqclass.cli._describe import describe, feature_lines, load_model
+from seqclass.cli._describe import describe, feature_lines, held_out_text, load_model
 from seqclass.cli._format import belief_text, count, echo_json, gap_text, table, wrapped
 from seqclass.pomdp.bounds.certificate import SCOPES
 
@@ -42,6 +42,8 @@ def show(model: Path, all_features: bool, as_json: bool) -> None:
     if content["advice"]:
         click.echo(click.wrap_text(content["advice"], width=88, initial_indent=14 * " ", subsequent_indent=14 * " "))
     click.echo(f"horizon       at most {count(content['horizon'], 'feature')} a case")
+    if held_out := vars(clf).get("held_out_"):
+        click.echo("\n" + held_out_text(held_out))
     click.echo("\nCost of each decision (column) for each true class (row):")
     rows = [
         [label, *(f"{c:.4g}" for c in costs)] for label, costs in zip(content["classes"], content["decision_costs"])

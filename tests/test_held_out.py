@@ -1,0 +1,395 @@
+"""The held-out cost: against plain loops, on every kind of data, and what it says."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from scipy.stats import t as student
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.model_selection import StratifiedKFold
+
+import seqclass
+from seqclass import HeldOut, SequentialClassifier, etana, ifc2f
+from seqclass._charging import charged
+from seqclass._held_out import assign_folds, cross_fit
+from seqclass.costs import resolve_prices
+from seqclass.metrics import realised_cost
+from seqclass.pomdp import GridValueIteration, evaluate
+from seqclass.pomdp.solvers import base
+
+REFER = {"decision_costs": [[0, 1, 0.2], [3, 0, 0.2]], "decisions": ["refer"]}
+
+
+@pytest.fixture(scope="module")
+def cancer() -> tuple[Any, Any]:
+    X, y = load_breast_cancer(return_X_y=True)
+    return X[:150, :8], y[:150]
+
+
+@pytest.fixture(scope="module")
+def held(cancer: Any) -> HeldOut:
+    return etana(0.01).fit(*cancer, held_out=4).held_out_
+
+
+CASES: dict[str, Callable[[], SequentialClassifier]] = {
+    "etana": lambda: etana(0.01),
+    "ifc2f": lambda: ifc2f(0.02, n_bins=2),
+    "further decision": lambda: etana(0.01, **REFER),
+    "mean budget": lambda: etana(0.01, target_cost=0.02, n_bins=3),
+    "limits": lambda: etana(0.01, max_features=2),
+    "any order": lambda: etana(0.02, order="adaptive", n_bins=2),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_same_as_a_plain_loop(cancer: Any, case: str) -> None:
+    """With certificates, which the folds of ours do without."""
+    X, y = (cancer[0][:, :4], cancer[1]) if case == "any order" else cancer
+    clf = CASES[case]().fit(X, y, held_out=3)
+    found = clf.held_out_
+    prices, counts, decisions = np.empty(len(y)), np.empty(len(y)), np.empty(len(y), dtype=object)
+    for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
+        record = clone(clf).fit(X[train], y[train]).acquire(X[test])
+        prices[test], counts[test], decisions[test] = record.cost, record.n_features, record.decision
+    np.testing.assert_allclose(found.prices, prices)
+    np.testing.assert_array_equal(found.counts, counts)
+    np.testing.assert_array_equal(clf.decisions_[found.decisions], decisions)
+    names = {"classes": clf.classes_, "decisions": clf.decisions_}
+    cost = realised_cost(y, decisions, prices, decision_costs=clf.decision_costs_, **names)
+    assert found.cost == pytest.approx(cost) == pytest.approx(found.price + found.decision_cost)
+    assert found.error == np.mean([d not in (truth, "refer") for d, truth in zip(decisions, y)])
+    assert (found.price, found.n_features) == pytest.approx((prices.mean(), counts.mean()))
+    assert (found.n_folds, found.n_rows, found.expected_cost) == (3, len(y), clf.expected_cost_)
+
+
+def test_folds_do_without_certificates(cancer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, calls = base.certify, []
+    monkeypatch.setattr(base, "certify", lambda *a, **k: calls.append(1) or real(*a, **k))
+    etana(0.01).fit(*cancer, held_out=3)
+    assert len(calls) == 1
+
+
+def test_intervals(held: HeldOut) -> None:
+    """Nadeau and Bengio's variance, the fold mean's taken from the rows; Wilson's ends."""
+    n, k = held.n_rows, held.n_folds
+    z = student.ppf(0.975, n - 1) ** 2 / n * (1 + k / (k - 1))
+    for ends, values in ((held.cost_interval, held.costs), (held.n_features_interval, held.counts)):
+        mean, variance = values.mean(), values.var(ddof=1)
+        for mu in ends:  # the means that are as many standard errors away, with a variance that grows as the mean
+            assert (mu - mean) ** 2 == pytest.approx(z * variance * mu / mean)
+    p = held.error
+    for mu in held.error_interval:
+        assert (mu - p) ** 2 == pytest.approx(z * n / (n - 1) * mu * (1 - mu))
+    assert held.error_interval == held.decision_cost_interval
+    assert held.cost_interval[0] < held.cost < held.cost_interval[1]
+
+
+def test_no_error_is_no_proof(held: HeldOut) -> None:
+    none = replace(held, errors=np.zeros_like(held.errors), decision_costs=np.zeros(held.n_rows))
+    n, k = held.n_rows, held.n_folds
+    z = student.ppf(0.975, n - 1) ** 2 / n * (1 + k / (k - 1))
+    assert none.error_interval == pytest.approx((0, z / (1 + z)))
+    assert none.cost_interval[1] == pytest.approx(none.price_interval[1] + z / (1 + z))
+    dear = replace(none, dearest=5.0)
+    assert dear.decision_cost_interval[1] == pytest.approx(5 * z / (1 + z))
+    wrong = replace(held, errors=np.ones_like(held.errors))
+    assert wrong.error_interval == pytest.approx((1 / (1 + z), 1))
+
+
+def test_paired_differences(cancer: Any, held: HeldOut) -> None:
+    other = etana(0.01, n_bins=2).fit(*cancer, held_out=4).held_out_
+    test = held.compare(other)
+    apart, n = held.costs - other.costs, held.n_rows
+    reach = student.ppf(0.975, n - 1) * np.sqrt(apart.var(ddof=1) / n * (1 + 4 / 3))
+    assert test.difference == pytest.approx(held.cost - other.cost)
+    assert test.interval == pytest.approx((apart.mean() - reach, apart.mean() + reach))
+    assert held.compare(held).p_value == 1
+    with pytest.raises(ValueError, match="the same folds"):
+        held.compare(etana(0.01).fit(*cancer, held_out=3).held_out_)
+
+
+def test_candidates_on_the_same_folds_without_a_fit_of_their_own(cancer: Any, held: HeldOut) -> None:
+    X, y = cancer
+    fold = assign_folds(y, 4, 0)
+    np.testing.assert_array_equal(cross_fit(etana(0.01), X, y, fold).costs, held.costs)
+
+
+def test_deterministic(cancer: Any, held: HeldOut) -> None:
+    again = etana(0.01).fit(*cancer, held_out=4).held_out_
+    assert json.dumps(again.record()) == json.dumps(held.record())
+    assert str(again) == str(held)
+    other = etana(0.01, random_state=1).fit(*cancer, held_out=4).held_out_
+    assert (other.fold != held.fold).any()
+
+
+def test_generators_and_none_as_seeds(cancer: Any) -> None:
+    for seed in (None, np.random.default_rng(0), np.random.RandomState(0)):
+        assert etana(0.01, n_bins=2, random_state=seed).fit(*cancer, held_out=2).held_out_.n_folds == 2
+
+
+def test_deciding_at_once(cancer: Any) -> None:
+    X, y = cancer
+    clf = etana(0.01, **REFER).fit(X, y, held_out=3)
+    expected = np.empty(len(y))
+    for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
+        prior = np.bincount(y[train]) / len(train)
+        expected[test] = clf.decision_costs_[y[test], np.argmin(prior @ clf.decision_costs_)]
+    at_once = clf.held_out_.deciding_at_once
+    assert at_once is not None
+    np.testing.assert_array_equal(at_once.costs, expected)
+    assert (at_once.price, at_once.n_features, at_once.error) == (0, 0, 0)  # all are referred
+
+
+def test_the_linear_yardstick_finds_lines() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    y = np.where(X[:, 0] + X[:, 1] > 0, "up", "down")
+    held = etana(0.01).fit(X, y, held_out=3).held_out_
+    assert held.linear is not None
+    assert held.linear.n_features < 3
+    assert held.linear.error < 0.15
+    assert held.linear.price == pytest.approx(0.01 * held.linear.n_features)
+    np.testing.assert_array_equal(held.linear.errors, held.linear.decision_costs == 1)
+
+
+def test_the_linear_yardstick_of_several_classes() -> None:
+    X, y = load_iris(return_X_y=True)
+    held = etana(0.01).fit(X, y, held_out=3).held_out_
+    assert held.linear is not None
+    assert held.linear.error < 0.2
+    assert (held.linear.counts <= 4).all()
+
+
+@pytest.mark.parametrize("limit", [{"max_features": 1}, {"max_cost": 0.025}, {"target_cost": 0.02}])
+def test_the_linear_yardstick_keeps_to_the_limits(cancer: Any, limit: dict[str, Any]) -> None:
+    held = etana(0.01, n_bins=3, **limit).fit(*cancer, held_out=2).held_out_
+    assert held.linear is not None
+    assert held.linear.price <= 0.026
+    assert held.linear.counts.max() <= limit.get("max_features", 2)
+
+
+def test_what_is_charged() -> None:
+    """Against a loop: one of a group pays in full, a bundle counts and pays once."""
+    rng = np.random.default_rng(0)
+    groups, bundles = ["g", "g", "g", None, "h", "h"], [None, "b", "b", None, "c", "c"]
+    full, less = np.array([4, 3, 3, 2, 5, 5.0]), np.array([1, 2.5, 2.5, 2, 4, 4])
+    prices = resolve_prices(full, 6, None, groups, less, bundles)
+    acquired = rng.random((40, 6)) < 0.5
+    counts, costs = charged(sp.csr_array(acquired.astype(float)), prices)
+    for row, count, cost in zip(acquired, counts, costs):
+        asked = {bundles[j] or j: j for j in np.flatnonzero(row)}.values()
+        paid = 0.0
+        for group in {groups[j] for j in asked}:
+            mine = [j for j in asked if groups[j] == group]
+            extra = min(full[j] - less[j] for j in mine) if group else sum(full[j] - less[j] for j in mine)
+            paid += sum(less[j] for j in mine) + extra
+        assert (count, cost) == (len(asked), pytest.approx(paid))
+
+
+def test_an_over_confident_model_is_told(cancer: Any) -> None:
+    """The same noisy measurement twelve times, which naive Bayes takes for twelve."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = np.repeat((y + rng.normal(0, 1.2, 200))[:, None], 12, axis=1) + rng.normal(0, 1e-3, (200, 12))
+    clf = etana(0.001, order="given").fit(X, y, held_out=3)
+    held = clf.held_out_
+    assert clf.expected_cost_ < held.cost_interval[0]
+    for told in (held.advice, str(held), held.record()["advice"]):
+        assert f"The model expects a cost of {clf.expected_cost_:.3g} and had {held.cost:.3g}" in told
+        assert "too sure of itself" in told
+        assert "ifc2f" in told
+        assert "temperature" not in told
+    assert "adaptive" not in held.advice
+
+
+def test_a_model_that_is_right_is_left_alone() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 300)
+    X = (rng.random((300, 3)) < np.where(y, 0.8, 0.2)[:, None]).astype(float)
+    held = etana(0.05).fit(X, y, held_out=5).held_out_
+    assert held.advice == ""
+    assert "sure" in replace(held, expected_cost=9.0).advice
+
+
+def test_labels_by_chance_are_warned_of() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 12)), rng.permutation(np.arange(80) % 2)
+    with pytest.warns(UserWarning, match="does not pay") as caught:
+        held = etana(0.01).fit(X, y, held_out=4).held_out_
+    assert held.deciding_at_once is not None
+    for number in (held.cost, held.deciding_at_once.cost):
+        assert f"{number:.3g}" in str(caught[0].message)
+        assert f"{number:.3g}" in held.advice
+    assert caught[0].filename == __file__
+
+
+def table(n: int = 90) -> tuple[pd.DataFrame, Any]:
+    rng = np.random.default_rng(0)
+    y = np.array(["a", "b", "c"])[np.arange(n) % 3]
+    frame = pd.DataFrame(
+        {
+            "colour": np.where(rng.random(n) < 0.8, y, "a"),
+            "size": rng.normal(np.arange(n) % 3, 1),
+            "rest": rng.normal(size=n),
+        }
+    )
+    frame.loc[7, "colour"] = "only here"
+    return frame.mask(rng.random(frame.shape) < 0.1), y
+
+
+def test_frames_with_categories_and_missing_cells() -> None:
+    X, y = table()
+    X.loc[7, "colour"] = "only here"
+    clf = etana({"colour": 0.05, "size": 0.02, "rest": 0.01}).fit(X, y, held_out=3)
+    assert clf.held_out_.n_rows == 90
+    assert clf.handle_unknown == "error"
+    line = clf.held_out_.linear
+    assert line is not None
+    assert line.error < 0.6
+    free = etana(0.02, charge_missing=True).fit(X, y, held_out=3).held_out_.linear
+    assert free is not None
+    assert len(np.unique(free.prices[free.fold == 0])) == 1  # all rows of a fold pay for the same
+    text = etana(0.02).fit(X.assign(size="same"), y, held_out=2)
+    assert text.held_out_.n_folds == 2
+
+
+def test_groups_and_bundles() -> None:
+    X, y = table()
+    settings = {"groups": {"colour": "g", "size": "g"}, "discounted_costs": 0.001}
+    grouped = etana(0.02, **settings).fit(X, y, held_out=3).held_out_
+    bundled = etana(0.02, bundles={"size": "b", "rest": "b"}).fit(X, y, held_out=3).held_out_
+    for held, most in ((grouped, 3), (bundled, 2)):
+        assert held.counts.max() <= most
+        assert held.linear is not None
+        assert held.linear.counts.max() <= most
+    assert grouped.linear is not None
+    assert set(np.round(grouped.linear.prices, 6)) <= {0.0, 0.02, 0.021, 0.04, 0.041}
+
+
+def test_sparse_rows_stay_sparse() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    dense = (rng.random((60, 40)) < 0.1 + 0.4 * y[:, None] * (np.arange(40) < 4)).astype(float)
+    for form in (sp.csr_array, sp.csc_matrix, sp.coo_array):
+        held = etana(0.01).fit(form(dense), y, held_out=3).held_out_
+        assert held.n_rows == 60
+    assert held.linear is not None
+    assert held.linear.counts.max() < 40
+    told = sp.csr_array((np.ones(30), (np.flatnonzero(y), np.full(30, 5))), shape=(60, 20_000))
+    wide = sp.csr_array(sp.random_array((60, 20_000), density=1e-3, rng=rng) + told)
+    big = etana(0.01).fit(wide, y, held_out=2).held_out_
+    assert big.linear is not None
+    assert big.linear.error == 0
+
+
+def test_outcomes_that_a_training_part_lacks() -> None:
+    X = np.array([[0, 1], [1, 0], [0, 0], [1, 1]] * 10)
+    X[3] = [5, -1]
+    y = X[:, 0] > 0
+    for data in (X, sp.csr_array(X)):
+        held = SequentialClassifier(discretizer="precomputed").fit(data, y, held_out=4).held_out_
+        assert held.n_rows == 40
+        assert held.error <= 0.05
+
+
+def test_small_classes(cancer: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(33, 2))
+    y = np.array([0] * 15 + [1] * 15 + [2, 2, 3])
+    fold = assign_folds(y, 5, 0)
+    assert fold[-1] == -1
+    assert sorted(np.bincount(fold[:-1])) == [6, 6, 6, 7, 7]
+    assert fold[30] != fold[31]
+    held = etana(0.3).fit(X, y, held_out=5).held_out_
+    assert (held.n_rows, held.n_folds, len(held.fold)) == (32, 5, 33)
+    few = etana(0.3).fit(X[[0, 1, 15, 16, 17]], y[[0, 1, 15, 16, 17]], held_out=9).held_out_
+    assert few.n_folds == 3
+    with pytest.raises(ValueError, match="two rows or more"):
+        etana().fit(X[[0, 15]], y[[0, 15]], held_out=2)
+
+
+@pytest.mark.parametrize("wrong", [1, -3, 2.5, "5", True, None])
+def test_wrong_numbers_of_folds(cancer: Any, wrong: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match="held_out must be"):
+        etana().fit(*cancer, held_out=wrong)
+
+
+def test_a_fit_that_fails_without_a_fold() -> None:
+    X, y = np.arange(12.0)[:, None] % 2, np.arange(12) % 2
+    calls: list[int] = []
+
+    class Once(GridValueIteration):
+        def solve(self, problem: Any) -> Any:
+            calls.append(1)
+            if len(calls) > 2:
+                raise ValueError("no more.")
+            return super().solve(problem)
+
+    clf = etana(0.01, solver=Once())
+    with pytest.raises(ValueError, match=r"without fold 2 of 3 failed.*held_out=0 \(no more"):
+        clf.fit(X, y, held_out=3)
+    assert not hasattr(clf, "held_out_")
+
+
+def test_gone_where_it_is_not_true(cancer: Any) -> None:
+    X, y = cancer
+    clf = etana(0.01, n_bins=2).fit(X, y, held_out=2)
+    assert "held_out" in clf.timings_
+    rare = clf.with_prior([0.9, 0.1])
+    assert not hasattr(rare, "held_out_")
+    assert "held_out" not in rare.timings_
+    assert hasattr(clf, "held_out_")
+    assert not hasattr(clf.fit(X, y), "held_out_")
+    assert not hasattr(etana(0.01).fit(X, y, held_out=0), "held_out_")
+
+
+def test_the_expected_cost(cancer: Any) -> None:
+    clf = etana(0.01)
+    assert not hasattr(clf, "expected_cost_")
+    assert clf.fit(*cancer).expected_cost_ == clf.policy_.info.upper
+    bare = etana(0.01, GridValueIteration(certificate_paths=0)).fit(*cancer)
+    assert bare.expected_cost_ == evaluate(bare.problem_, bare.policy_).cost
+
+
+def test_saved_and_read(cancer: Any, tmp_path: Path) -> None:
+    clf = etana(0.01, n_bins=2, **REFER).fit(*cancer, held_out=3)
+    clf.save(tmp_path / "model.seq")
+    again = seqclass.load(tmp_path / "model.seq")
+    assert again.held_out_.record() == clf.held_out_.record()
+    assert again.held_out_.compare(clf.held_out_).difference == 0
+    assert again.expected_cost_ == clf.expected_cost_
+    clf.fit(*cancer).save(tmp_path / "plain.seq")
+    assert not hasattr(seqclass.load(tmp_path / "plain.seq"), "held_out_")
+    with zipfile.ZipFile(tmp_path / "plain.seq") as archive:
+        assert b"HeldOut" not in archive.read("manifest.json")
+
+
+WRONG_PARTS: dict[str, Callable[[HeldOut], dict[str, Any]]] = {
+    "rows": lambda held: {"prices": held.prices[1:]},
+    "a price": lambda held: {"prices": -held.prices - 1},
+    "folds": lambda held: {"fold": held.fold * 2},
+    "one fold": lambda held: {"fold": held.fold * 0},
+    "errors": lambda held: {"errors": held.errors.astype(float)},
+    "the dearest": lambda held: {"dearest": 0.1},
+    "a text": lambda held: {"remedies": (1,)},
+    "a number": lambda held: {"expected_cost": "0.1"},
+    "a yardstick": lambda held: {"linear": "line"},
+}
+
+
+@pytest.mark.parametrize("part", WRONG_PARTS)
+def test_files_that_were_meddled_with(cancer: Any, held: HeldOut, tmp_path: Path, part: str) -> None:
+    clf = etana(0.01, n_bins=2).fit(*cancer)
+    clf.held_out_ = replace(held, **WRONG_PARTS[part](held))
+    clf.save(tmp_path / "model.seq")
+    with pytest.raises(ValueError, match=r"model\.seq"):
+        seqclass.load(tmp_path / "model.seq")
