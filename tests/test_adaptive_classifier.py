@@ -56,7 +56,7 @@ def test_what_is_chosen_is_fitted_to_all_rows(fitted: AdaptiveClassifier) -> Non
 
 
 def test_questions_follow_answers_where_that_pays(pointed: AdaptiveClassifier) -> None:
-    assert "any order" in pointed.choice_.chosen
+    assert "mixture" in pointed.choice_.chosen
     data, labels = pointer(400, np.random.default_rng(1))
     record = pointed.acquire(data)
     assert (record.decision == labels).mean() > 0.97

@@ -40,11 +40,11 @@ def candidates(effort: Effort, random_state: Any) -> dict[str, dict[str, Any]]:
         params = ifc2f(random_state=random_state).get_params(deep=False)
         found["tree, one order"] = {name: params[name] for name in _PARTS}
     for strategy in effort.strategies:
-        found[f"class mixture, any order, {_CUT[strategy]}"] = _mixture(strategy, effort.n_bags, random_state)
+        found[f"mixture, {_CUT[strategy]}"] = _mixture(strategy, effort.n_bags, random_state)
     return {name: _filled(settings) for name, settings in found.items()}
 
 
-_CUT = {"uniform": "bins of equal width", "quantile": "bins of equal counts"}
+_CUT = {"uniform": "equal widths", "quantile": "equal counts"}
 
 
 def standard(effort: Effort, random_state: Any) -> dict[str, Any]:

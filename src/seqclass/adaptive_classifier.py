@@ -135,7 +135,7 @@ handle_unknown
         self.choice_: Choice | None = None
         self._chosen = standard(effort, self.random_state)
         if not n_folds:
-            return super().fit(X, y)  # type: ignore[return-value]
+            return super().fit(X, y)
         began = perf_counter()
         check_training(self, X, y)
         fold = assign_folds(plain_labels(y), n_folds, self.random_state)
@@ -172,12 +172,12 @@ handle_unknown
 
     # what was chosen stands where `SequentialClassifier` has its settings
     @property
-    def observation_model(self) -> Any:
+    def observation_model(self) -> Any:  # type: ignore[override]
         """The model that was chosen, not fitted."""
         return self._chosen["observation_model"]
 
     @property
-    def solver(self) -> Any:
+    def solver(self) -> Any:  # type: ignore[override]
         """The solver that was chosen."""
         return self._chosen["solver"]
 

@@ -78,9 +78,9 @@ class Choice:
     >>> nothing = Candidate("deciding at once", 0.37, (0.35, 0.39), 0.29, 0.01, 0.0, 0.37, 0.0, 0.1)
     >>> bayes = Candidate("naive Bayes", 0.08, (0.06, 0.10), 0.0, 0.0, 0.03, 0.05, 3.0, 1.2)
     >>> print(Choice("naive Bayes", (nothing, bayes)))
-    held out: cost (95% interval)  above the best (se)  error  features
-    deciding at once    0.3700 (0.3500 to 0.3900)  +0.2900 (0.0100)  0.3700   0.00
-    naive Bayes         0.0800 (0.0600 to 0.1000)  +0.0000 (0.0000)  0.0500   3.00  chosen
+    tried on rows held out    cost      95% interval  above best      se   error  features
+    deciding at once        0.3700  0.3500 to 0.3900      0.2900  0.0100  0.3700      0.00
+    naive Bayes             0.0800  0.0600 to 0.1000      0.0000  0.0000  0.0500      3.00  *
     """
 
     chosen: str
@@ -91,17 +91,21 @@ class Choice:
         import pandas as pd
 
         rows = [asdict(candidate) | {"chosen": candidate.name == self.chosen} for candidate in self.candidates]
-        return pd.DataFrame(rows).set_index("name")
+        frame: pd.DataFrame = pd.DataFrame(rows).set_index("name")
+        return frame
 
     def __str__(self) -> str:
-        width = max(len(candidate.name) for candidate in self.candidates)
-        lines = ["held out: cost (95% interval)  above the best (se)  error  features"]
+        rows = [("tried on rows held out", "cost", "95% interval", "above best", "se", "error", "features")]
         for c in self.candidates:
             lower, upper = c.cost_interval
-            line = f"{c.name:<{width}}    {c.cost:.4f} ({lower:.4f} to {upper:.4f})  "
-            line += f"{c.above:+.4f} ({c.above_std_error:.4f})  {c.error:.4f}  {c.n_features:5.2f}"
-            lines.append(f"{line}  chosen" if c.name == self.chosen else line)
-        return "\n".join(lines)
+            figures = (f"{c.cost:.4f}", f"{lower:.4f} to {upper:.4f}", f"{c.above:.4f}", f"{c.above_std_error:.4f}")
+            rows.append((c.name, *figures, f"{c.error:.4f}", f"{c.n_features:.2f}"))
+        widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
+        lines = [
+            "  ".join([row[0].ljust(widths[0]), *(text.rjust(width) for text, width in zip(row[1:], widths[1:]))])
+            for row in rows
+        ]
+        return "\n".join(f"{line}  {'*' * (row[0] == self.chosen)}".rstrip() for line, row in zip(lines, rows))
 
 
 def simplest(losses: Sequence[FloatArray], test_to_train: float) -> tuple[int, list[tuple[float, float]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import click
 from seqclass import __version__
 from seqclass._case import Questions
 from seqclass._explaining import outcome_labels
+from seqclass.choice import Choice
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._errors import InputError, check_input, refused
 from seqclass.cli._format import count, table, wrapped
@@ -78,8 +80,17 @@ def describe(clf: SequentialClassifier, most: int | None = None) -> dict[str, An
         "confidence": info.confidence,
         "expected_cost": clf.expected_cost_,
         "held_out": held.record() if (held := vars(clf).get("held_out_")) else None,
+        "choice": choice_record(clf),
         "settings": settings(clf),
     }
+
+
+def choice_record(clf: SequentialClassifier) -> list[dict[str, Any]] | None:
+    """What a classifier that chooses how to learn has tried."""
+    choice: Choice | None = getattr(clf, "choice_", None)
+    if choice is None:
+        return None
+    return [asdict(tried) | {"chosen": tried.name == choice.chosen} for tried in choice.candidates]
 
 
 def held_out_text(held: HeldOut) -> str:
@@ -99,8 +110,10 @@ def held_out_text(held: HeldOut) -> str:
 def settings(clf: SequentialClassifier) -> dict[str, str]:
     """The settings of a classifier that differ from the defaults, and its parts, as text."""
     default = SequentialClassifier().get_params(deep=False)
-    chosen = {name: repr(value) for name, value in clf.get_params(deep=False).items() if name not in _PRICED}
-    chosen = {name: text for name, text in chosen.items() if text != repr(default[name])}
+    # one that chooses its parts has them beside its parameters
+    names = [name for name in {**clf.get_params(deep=False), **default} if name not in _PRICED]
+    chosen = {name: repr(getattr(clf, name)) for name in names}
+    chosen = {name: text for name, text in chosen.items() if name not in default or text != repr(default[name])}
     if clf.discretizer is None and clf.coder_.numeric_.size:  # which bins numbers all the same
         chosen["discretizer"] = f"None, which is {clf.coder_.discretizer_!r}"
     return {name: " ".join(text.split()) for name, text in chosen.items()}

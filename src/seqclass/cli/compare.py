@@ -66,8 +66,8 @@ class _Command(click.Command):
     "methods",
     multiple=True,
     metavar="[NAME=]METHOD",
-    help="etana, f_etana, ifc2f, or sklearn:CLASS of a classifier, with steps before it joined by +; settings may "
-    "follow in brackets. May be given more than once.  [default: etana, ifc2f]",
+    help="adaptive, etana, f_etana, ifc2f, or sklearn:CLASS of a classifier, with steps before it joined by +; "
+    "settings may follow in brackets. May be given more than once.  [default: etana, ifc2f]",
 )
 @click.option(
     "--price",

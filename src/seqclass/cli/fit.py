@@ -11,7 +11,9 @@ from typing import Any
 import click
 import numpy as np
 
+from seqclass._candidates import EFFORTS
 from seqclass._messages import shown
+from seqclass.adaptive_classifier import AdaptiveClassifier, adaptive
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import describe, feature_lines, held_out_text
 from seqclass.cli._errors import InputError, check_output, refused
@@ -23,10 +25,16 @@ from seqclass.pomdp import evaluate
 from seqclass.recipes import etana, f_etana, ifc2f
 
 _PATH = click.Path(path_type=Path)
-_METHODS: dict[str, Callable[..., SequentialClassifier]] = {"etana": etana, "f_etana": f_etana, "ifc2f": ifc2f}
+_METHODS: dict[str, Callable[..., SequentialClassifier]] = {
+    "etana": etana,
+    "f_etana": f_etana,
+    "ifc2f": ifc2f,
+    "adaptive": adaptive,
+}
 _METHOD_HELP = (
     "How to learn: naive Bayes with its best stopping rule (etana) or with linear thresholds (f_etana); or a filter, "
-    "and a tree over features that depend on one another (ifc2f)."
+    "and a tree over features that depend on one another (ifc2f); or what costs least on rows held out, from these to "
+    "class mixtures that let every answer decide what is asked next (adaptive)."
 )
 #: By default so many folds are held out.
 _FOLDS = 5
@@ -62,6 +70,11 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     "columns, such as 'refer', are further decisions.  [default: 1 for a wrong class]",
 )
 @click.option("--method", type=click.Choice(list(_METHODS)), default="etana", show_default=True, help=_METHOD_HELP)
+@click.option(
+    "--effort",
+    type=click.Choice(list(EFFORTS)),
+    help="How much --method adaptive tries.  [default: normal]",
+)
 @click.option("--published", is_flag=True, help="The paper's own settings in place of ours, which do better.")
 @click.option(
     "--order",
@@ -96,6 +109,7 @@ def fit(
     feature_cost: float | None,
     decision_costs: Path | None,
     method: str,
+    effort: str | None,
     published: bool,
     order: str,
     n_bins: Any,
@@ -132,7 +146,13 @@ def fit(
             raise InputError("--order adaptive is for etana and ifc2f with our settings: the papers' go by one order.")
     if held_out == 1:
         raise InputError("--held-out must be a number of folds, at least 2, or 0 for none.")
-    clf = _METHODS[method](published=published, random_state=seed, **settings)
+    if method == "adaptive":
+        _check_adaptive(published=published, order=order == "adaptive", n_bins=n_bins is not None)
+        clf = adaptive(effort=effort or "normal", random_state=seed, **settings)
+    elif effort is not None:
+        raise InputError("--effort is for --method adaptive.")
+    else:
+        clf = _METHODS[method](published=published, random_state=seed, **settings)
     started = time.perf_counter()
     with refused(str(data)), working(lambda: f"fitting: {_step(clf)}"):
         _fit(clf, X, y, held_out)
@@ -142,12 +162,21 @@ def fit(
     _report(clf, X.shape[0], seconds, output, as_json)
 
 
+def _check_adaptive(**given: bool) -> None:
+    for name, is_given in given.items():
+        if is_given:
+            raise InputError(
+                f"--{name.replace('_', '-')} is not for --method adaptive, which chooses such things itself."
+            )
+
+
 def _fit(clf: SequentialClassifier, X: Any, y: Any, held_out: int | None) -> None:
     """Fit, and hold out; where that was not asked for and cannot be done, say so and keep the fit."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Held out, ")  # which the report says
+        folds = {} if isinstance(clf, AdaptiveClassifier) else {"held_out": _FOLDS}
         try:
-            clf.fit(X, y, held_out=_FOLDS if held_out is None else held_out)
+            clf.fit(X, y, **(folds if held_out is None else {"held_out": held_out}))
         except ValueError as error:
             if held_out is not None or not hasattr(clf, "policy_"):
                 raise
@@ -184,6 +213,8 @@ def _report(clf: SequentialClassifier, n_rows: int, seconds: float, output: Path
             f"units of misclassification cost. {'' if held_out else 'Held-out data tell what it really costs.'}"
         )
     )
+    if choice := getattr(clf, "choice_", None):
+        click.echo(f"\n{choice}")
     if held_out:
         click.echo("\n" + held_out_text(held_out) + "\n")
     best = (

@@ -42,6 +42,8 @@ def show(model: Path, all_features: bool, as_json: bool) -> None:
     if content["advice"]:
         click.echo(click.wrap_text(content["advice"], width=88, initial_indent=14 * " ", subsequent_indent=14 * " "))
     click.echo(f"horizon       at most {count(content['horizon'], 'feature')} a case")
+    if choice := getattr(clf, "choice_", None):
+        click.echo(f"\n{choice}")
     if held_out := vars(clf).get("held_out_"):
         click.echo("\n" + held_out_text(held_out))
     click.echo("\nCost of each decision (column) for each true class (row):")

@@ -12,10 +12,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import all_estimators
 
 from seqclass._messages import near
+from seqclass.adaptive_classifier import adaptive
 from seqclass.recipes import etana, f_etana, ifc2f
 
 #: Recipes by their names.
-RECIPES: dict[str, Callable[..., Any]] = {"etana": etana, "f_etana": f_etana, "ifc2f": ifc2f}
+RECIPES: dict[str, Callable[..., Any]] = {"adaptive": adaptive, "etana": etana, "f_etana": f_etana, "ifc2f": ifc2f}
 _SKLEARN = "sklearn:"
 _COSTS = ("feature_costs", "discounted_costs", "groups", "decision_costs", "decisions")
 
@@ -26,8 +27,9 @@ def parse_method(text: str) -> Any:
     Parameters
     ----------
     text : str
-        ``"etana"``, ``"f_etana"`` or ``"ifc2f"``, or ``"sklearn:"`` and the class of a scikit-learn classifier, with
-        those of steps before it joined by ``+``. Settings may follow each in brackets, plain values only.
+        ``"adaptive"``, ``"etana"``, ``"f_etana"`` or ``"ifc2f"``, or ``"sklearn:"`` and the class of a scikit-learn
+        classifier, with those of steps before it joined by ``+``. Settings may follow each in brackets, plain values
+        only.
 
     Returns
     -------
