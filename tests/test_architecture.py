@@ -28,7 +28,7 @@ RANKS = {
     **dict.fromkeys(
         ["_information", "_bin_choice", "_pairs", "discretize", "_edges", "_outcomes", "_support", "costs", "base"], 1
     ),
-    **dict.fromkeys(["_frames", "_coding", "_inputs", "_few_values"], 1),
+    **dict.fromkeys(["_frames", "_coding", "_inputs", "_few_values", "_mixtures"], 1),
     **dict.fromkeys(["bn", "pomdp", "selection", "datasets"], 2),
     **dict.fromkeys(
         [

@@ -9,7 +9,7 @@ import numpy as np
 
 from seqclass._model_problem import ModelProblem, ProjectedProblem
 from seqclass._validation import check_distribution
-from seqclass.bn import NaiveBayes, ObservationModel, StageContexts, TreeNetwork
+from seqclass.bn import ClassMixture, NaiveBayes, ObservationModel, StageContexts, TreeNetwork
 from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names
 from seqclass.pomdp import (
     AcquisitionProblem,
@@ -177,6 +177,21 @@ def check_model(model: ObservationModel) -> None:
         need(float(model.temperature_) >= 1, "temperature_ is below 1")
     if isinstance(model, TreeNetwork):
         _check_network(model)
+    if isinstance(model, ClassMixture):
+        _check_components(model)
+
+
+def _check_components(model: ClassMixture) -> None:
+    n_classes, most = len(model.classes_), int(model.n_outcomes_.max())
+    classes = array(model.hidden_class_, "hidden_class_", "i", None)
+    need(np.array_equal(np.unique(classes), np.arange(n_classes)), "hidden_class_ has other classes")
+    weights = numbers(model.weights_, "weights_", len(classes))
+    need(weights.min() >= 0 and np.allclose(np.bincount(classes, weights), 1), "weights_ are wrong")
+    tables = numbers(model.tables_, "tables_", model.n_features_in_, None, len(classes))
+    real = (np.arange(tables.shape[1]) < model.n_outcomes_[:, None])[:, :, None]
+    need(tables.shape[1] >= most and tables.min() >= 0 and np.allclose(tables.sum(axis=1), 1), "tables_ are wrong")
+    need(not tables[np.broadcast_to(~real, tables.shape)].any(), "tables_ have other outcomes")
+    need(array(model.n_components_, "n_components_", "i", n_classes).min() >= 1, "n_components_ is wrong")
 
 
 def _check_network(model: TreeNetwork) -> None:

@@ -20,7 +20,7 @@ from seqclass._loading_parts import (
 )
 from seqclass._model_problem import ModelProblem, ProjectedProblem
 from seqclass._support import SupportMixin, check_support
-from seqclass.bn import InformationFilter, NaiveBayes, ObservationModel, StageContexts, TreeNetwork
+from seqclass.bn import ClassMixture, InformationFilter, NaiveBayes, ObservationModel, StageContexts, TreeNetwork
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices
 from seqclass.discretize import Discretizer
@@ -101,6 +101,7 @@ for _cls in (
     AlphaVectors,
     BoundedLookaheadPolicy,
     Bundle,
+    ClassMixture,
     CorrectedValues,
     DecideNow,
     DeepLookaheadPolicy,

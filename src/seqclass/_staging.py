@@ -12,7 +12,7 @@ from seqclass._arrays import FloatArray, IntArray
 from seqclass._model_problem import MAX_JOINT, ModelProblem
 from seqclass.bn import ObservationModel, as_order, check_order
 from seqclass.costs import Prices
-from seqclass.pomdp import AcquisitionProblem, TableProblem
+from seqclass.pomdp import AcquisitionProblem, MixtureProblem, TableProblem
 from seqclass.pomdp.bundles import Bundle, joint_tables
 
 
@@ -68,9 +68,24 @@ def acquisition_problem(
     first, shown = _questions(model, order, bundles)
     stage_prices, full, groups = prices.of(first) if free else prices.along(first)
     prior = model.class_prior_ if prior is None else prior
-    tables = model.tables(first)
+    tables, listed = model.tables(first), _listed(shown)
+    hidden = model.hidden(first) if free and tables is None and listed else None
+    if hidden is not None:
+        return MixtureProblem(
+            np.asarray(prior)[hidden.classes] * hidden.weights,
+            hidden.classes,
+            hidden.tables if shown is None else _joint(model, hidden.tables, first, shown),
+            stage_prices,
+            decision_costs,
+            n_outcomes=model.n_outcomes_[first] if shown is None else None,
+            features=first,
+            groups=groups,
+            full_prices=full,
+            free=True,
+            bundles=shown,
+        )
     if tables is not None and shown is not None:
-        tables = _joint(model, tables, first, shown)
+        tables = _joint(model, tables, first, shown) if listed else None
     if tables is None:
         return ModelProblem(model, prior, first, stage_prices, decision_costs, groups, full, free=free, bundles=shown)
     return TableProblem(
@@ -103,18 +118,31 @@ def _questions(
     return order[first], shown
 
 
+def _listed(shown: Sequence[Bundle | None] | None) -> bool:
+    """Whether no bundle has too many joint outcomes to list them."""
+    return all(bundle is None or bundle.n_complete <= MAX_JOINT for bundle in shown or ())
+
+
 def _joint(
     model: ObservationModel, tables: FloatArray, first: IntArray, shown: Sequence[Bundle | None]
-) -> list[FloatArray] | None:
-    """Likelihood tables of questions; None where a bundle has too many joint outcomes."""
-    if any(bundle is not None and bundle.n_complete > MAX_JOINT for bundle in shown):
-        return None
+) -> list[FloatArray]:
+    """Likelihood tables of questions, by class or by hidden state as those of the single features are."""
     return [
         table[: model.n_outcomes_[feature]]
         if bundle is None
-        else joint_tables(model.tables(bundle.features), bundle.sizes.tolist())
+        else joint_tables(_single(model, bundle.features), bundle.sizes.tolist())
         for feature, table, bundle in zip(first.tolist(), tables, shown)
     ]
+
+
+def _single(model: ObservationModel, features: IntArray) -> FloatArray:
+    """Tables of single features, by class or by hidden state."""
+    tables = model.tables(features)
+    if tables is None:
+        hidden = model.hidden(features)
+        assert hidden is not None  # or there would be no joint tables
+        tables = hidden.tables
+    return np.asarray(tables)
 
 
 def stage_order(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from seqclass.bn._base import ObservationModel
+from seqclass.bn._hidden import HiddenTables
 from seqclass.bn._structure import CLASS_NODE
 from seqclass.bn.blanket import blanket_order, markov_blanket
 from seqclass.bn.contexts import StageContexts, stage_contexts
 from seqclass.bn.filter import InformationFilter
+from seqclass.bn.mixture import ClassMixture
 from seqclass.bn.naive_bayes import NaiveBayes
 from seqclass.bn.ordering import (
     as_order,
@@ -20,6 +22,8 @@ from seqclass.bn.tree import TreeNetwork
 
 __all__ = [
     "CLASS_NODE",
+    "ClassMixture",
+    "HiddenTables",
     "InformationFilter",
     "NaiveBayes",
     "ObservationModel",

@@ -27,6 +27,7 @@ from seqclass.bn._checks import (
     resolve_prior,
     seen_outcomes,
 )
+from seqclass.bn._hidden import HiddenTables
 
 Model = TypeVar("Model", bound="ObservationModel")
 
@@ -332,6 +333,20 @@ class ObservationModel(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         -------
         object or None
             None where what a stage may show depends on too much of what was seen.
+        """
+        return None
+
+    def hidden(self, features: npt.ArrayLike) -> HiddenTables | None:
+        """Tables by hidden states beside the class, where the model has such, given which features are independent.
+
+        Parameters
+        ----------
+        features : array-like of int of shape (m,)
+            The features.
+
+        Returns
+        -------
+        HiddenTables or None
         """
         return None
 

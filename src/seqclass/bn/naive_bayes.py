@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._arrays import FloatArray, IntArray, as_generator, chunks
@@ -20,10 +19,10 @@ from seqclass.bn._checks import (
     check_n_outcomes,
     check_outcome,
     check_weights,
-    raise_impossible,
     resolve_prior,
 )
-from seqclass.bn._tables import log_table, smooth, sum_dense, sum_sparse, temper
+from seqclass.bn._posterior import state_posterior
+from seqclass.bn._tables import smooth, temper
 from seqclass.bn._temperature import fit_temperature
 
 
@@ -297,42 +296,12 @@ class NaiveBayes(ObservationModel):
         table = self.likelihood_table(slice(feature, feature + 1))[0, : self.n_outcomes_[feature]]
         return np.broadcast_to(table, (evidence.shape[0], *table.shape))
 
-    def _log_table(self, features: slice) -> FloatArray:
-        """Log-likelihoods; 0 beyond V_j, where no outcome lies."""
+    def _posterior(self, evidence: Any) -> FloatArray:
+        return np.ascontiguousarray(state_posterior(evidence, self.class_prior_, self._padded_table).T)
+
+    def _padded_table(self, features: slice) -> FloatArray:
+        """P(outcome | class), and 1 beyond V_j, where no outcome lies."""
         table = self.likelihood_table(features)
         # an infinity that nothing ever picks would still send sparse sums the slow way
         table[np.arange(table.shape[1]) >= self.n_outcomes_[features, None]] = 1.0
-        return log_table(table)
-
-    def _posterior(self, evidence: Any) -> FloatArray:
-        n_rows, n_features = evidence.shape
-        joint = np.empty((len(self.classes_), n_rows))
-        joint[:] = log_table(self.class_prior_)[:, None]
-        if sparse.issparse(evidence):
-            sum_sparse(evidence, self._log_table, joint, self.counts_.shape[1])
-        else:
-            # whole blocks of 48 features keep the blocks of joint codes whole
-            step = max(48, 48 * int(2**26 // (48 * 8 * 6 * max(1, self.counts_[:1].size))))
-            for start in range(0, n_features, step):
-                cols = slice(start, min(start + step, n_features))
-                sum_dense(evidence[:, cols], self._log_table(cols), joint)
-        return self._normalise(joint, evidence)
-
-    def _normalise(self, joint: FloatArray, evidence: Any) -> FloatArray:
-        largest = joint.max(axis=0)
-        if np.isneginf(largest).any():
-            row = int(np.argmin(largest))
-            self._explain_impossible(evidence[[row]])
-        joint -= largest
-        np.exp(joint, out=joint)
-        joint /= joint.sum(axis=0)
-        return np.ascontiguousarray(joint.T)
-
-    def _explain_impossible(self, evidence: Any) -> None:
-        """Raise the error that names the feature whose outcome leaves no class."""
-        outcomes = (evidence.toarray() if sparse.issparse(evidence) else evidence)[0].astype(np.intp)
-        joint = self.class_prior_ > 0
-        for feature in np.flatnonzero(outcomes >= 0):
-            joint = joint & (self.likelihood_table(slice(feature, feature + 1))[0, outcomes[feature]] > 0)
-            if not joint.any():
-                raise_impossible(int(feature), int(outcomes[feature]))
+        return table

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._arrays import FloatArray, IntArray
+from seqclass._mixtures import conditioned, within_classes
 from seqclass._validation import check_distribution
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.hidden import Hidden
@@ -137,11 +138,7 @@ class MixtureProblem(AcquisitionProblem):
     def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
         """P(outcome | what was seen, class) of many questions at once; see `AcquisitionProblem.likelihoods_of`."""
         table = self.likelihoods[questions, : self.n_outcomes[questions].max(initial=1)]
-        shape, flat = table.shape[:2], table.reshape(-1, table.shape[2])
-        result = np.empty((len(state), len(flat), self.n_classes))
-        for c, states in enumerate(self._states):
-            result[:, :, c] = state[:, states] @ flat[:, states].T
-        return result.reshape(len(state), *shape, self.n_classes)
+        return within_classes(state, table, self._states)
 
     def costs_after(self, questions: IntArray, info: InformationState, vectors: FloatArray | None = None) -> FloatArray:
         """Expected stopping cost after each of some questions, by matrix products; see `AcquisitionProblem`."""
@@ -158,10 +155,7 @@ class MixtureProblem(AcquisitionProblem):
         rows = np.flatnonzero(outcome >= 0)
         if not rows.size:
             return after
-        joint = after[rows] * self._shown(question, outcome[rows])
-        total = (joint @ self.member)[:, self.hidden_class]
-        # a class that is ruled out keeps what it had
-        after[rows] = np.where(total > 0, joint / np.where(total > 0, total, 1.0), after[rows])
+        after[rows] = conditioned(after[rows], self._shown(question, outcome[rows]), self.hidden_class, self.member)
         return after
 
     def _shown(self, question: int, outcome: IntArray) -> FloatArray:

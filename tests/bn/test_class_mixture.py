@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from seqclass.bn import ClassMixture, NaiveBayes, _design, _em
+from seqclass.bn._em import fit_mixture
+from seqclass.testing import check_observation_model
+
+
+def random_data(seed, n=90, n_features=6, n_classes=3, missing=0.0):
+    """Rows of several kinds in each class."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, 5, n_features)
+    y, kind = rng.integers(0, n_classes, n), rng.integers(0, 3, n)
+    shift = rng.integers(0, 4, (n_classes, 3, n_features))[y, kind]
+    X = (shift + (rng.random((n, n_features)) < 0.3) * rng.integers(0, 4, (n, n_features))) % sizes
+    X = np.where(rng.random(X.shape) < missing, -1, X)
+    return X.astype(np.int8), y, sizes
+
+
+def summed_out(model, evidence):
+    """P(class | evidence) and P(outcome | evidence, class) of every feature, one row and hidden state at a time."""
+    n_classes, size = len(model.classes_), model.tables_.shape[1]
+    posterior = np.zeros((len(evidence), n_classes))
+    likelihood = np.zeros((len(evidence), model.n_features_in_, size, n_classes))
+    for i, row in enumerate(evidence):
+        for j in range(model.n_features_in_):
+            mass = np.zeros(n_classes)
+            for h, c in enumerate(model.hidden_class_):
+                p = model.weights_[h]
+                for k, v in enumerate(row):
+                    p *= model.tables_[k, v, h] if v >= 0 and k != j else 1.0
+                mass[c] += p
+                likelihood[i, j, :, c] += p * model.tables_[j, :, h]
+            likelihood[i, j] /= mass
+        for h, c in enumerate(model.hidden_class_):
+            seen = [model.tables_[k, v, h] for k, v in enumerate(row) if v >= 0]
+            posterior[i, c] += model.class_prior_[c] * model.weights_[h] * np.prod(seen)
+    return posterior / posterior.sum(axis=1, keepdims=True), likelihood
+
+
+def same(one, other, **tolerance):
+    assert_allclose(one.weights_, other.weights_, **tolerance)
+    assert_allclose(one.tables_, other.tables_, **tolerance)
+    assert_array_equal(one.n_iter_, other.n_iter_)
+
+
+@pytest.mark.parametrize("n_components, n_bags", [(3, 1), (2, 2), (1, 1)])
+def test_conformance(n_components, n_bags):
+    X, y, _ = random_data(0)
+    check_observation_model(ClassMixture(n_components, n_bags=n_bags), X, y)
+
+
+@pytest.mark.parametrize("n_components, n_bags, missing", [(3, 1, 0.0), (2, 3, 0.2), (1, 1, 0.2)])
+def test_answers_are_sums_over_hidden_states(n_components, n_bags, missing):
+    X, y, sizes = random_data(1, missing=missing)
+    model = ClassMixture(n_components, n_bags=n_bags).fit(X, y, n_outcomes=sizes)
+    assert_array_equal(np.bincount(model.hidden_class_), n_components * n_bags)
+    evidence = random_data(2, n=12, missing=0.5)[0] % sizes - (np.random.default_rng(3).random((12, 6)) < 0.3)
+    evidence = np.maximum(evidence, -1).astype(np.int8)
+    posterior, likelihood = summed_out(model, evidence)
+    assert_allclose(model.posterior(evidence), posterior, rtol=1e-10)
+    for j, size in enumerate(sizes):
+        assert_allclose(model.likelihood(j, evidence), likelihood[:, j, :size], rtol=1e-10)
+    state = model.start(12)
+    for j in range(3):
+        state = model.advance(j, state, evidence[:, j])
+    known = np.where(np.arange(6) < 3, evidence, -1)
+    expected = summed_out(model, known)[1]
+    assert_allclose(model.stage_likelihoods(np.arange(6), state)[:, 3:], expected[:, 3:], rtol=1e-10)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([0.0, 0.3]), st.booleans())
+def test_one_component_is_naive_bayes(seed, missing, weighted):
+    X, y, sizes = random_data(seed, n=40, missing=missing)
+    weight = np.random.default_rng(seed).random(len(y)) if weighted else None
+    naive = NaiveBayes(alpha=0.7).fit(X, y, weight, n_outcomes=sizes)
+    model = ClassMixture(1, n_bags=3, alpha=0.7).fit(X, y, weight, n_outcomes=sizes)
+    assert_array_equal(model.tables_, naive.likelihood_table())
+    assert_array_equal(model.posterior(X), naive.posterior(X))
+    assert_array_equal(model.tables([2, 0]), naive.tables([2, 0]))
+    assert_allclose(model.likelihood_table(), naive.likelihood_table(), rtol=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.integers(2, 6),
+    st.integers(1, 3),
+    st.sampled_from([0.0, 0.3]),
+    st.sampled_from([0.01, 0.5, 3.0]),
+    st.sampled_from([0.0, 1.0]),
+)
+def test_the_objective_never_falls(seed, n_components, n_bags, missing, shrinkage, alpha):
+    X, _, sizes = random_data(seed, missing=missing, n_classes=1)
+    rng = np.random.default_rng(seed)
+    weight = rng.random(len(X)) * 2 + 0.1
+    zero = np.zeros(len(X), dtype=int)
+    marginal = NaiveBayes(alpha=alpha).fit(X, zero, weight, n_outcomes=sizes).likelihood_table()[:, :, 0]
+    mixture = fit_mixture(X, weight, marginal, shrinkage * sizes, n_components, n_bags, rng, max_iter=30, tol=0)
+    assert len(mixture.history) > 1
+    steps = np.diff(np.array(mixture.history), axis=0)
+    assert np.nanmin(steps) >= -1e-9 * np.nanmax(np.abs(mixture.history))
+    assert_allclose(mixture.weights.sum(), 1)
+    assert_allclose(mixture.tables.sum(axis=1), 1)
+
+
+def test_the_objective_is_likelihood_and_prior_up_to_a_constant():
+    X, _, sizes = random_data(5, missing=0.2, n_classes=1)
+    marginal = NaiveBayes().fit(X, np.zeros(len(X), dtype=int), n_outcomes=sizes).likelihood_table()[:, :, 0]
+    found = []
+    for n_iter in (1, 2, 5, 9):
+        # the tables after k iterations are those that iteration k + 1 judges
+        some = fit_mixture(
+            X, np.ones(90), marginal, 0.5 * sizes, 3, 1, np.random.default_rng(0), max_iter=n_iter, tol=0
+        )
+        more = fit_mixture(
+            X, np.ones(90), marginal, 0.5 * sizes, 3, 1, np.random.default_rng(0), max_iter=n_iter + 1, tol=0
+        )
+        total = np.log(some.weights).sum()
+        for row in X:
+            seen = [some.tables[j, v] for j, v in enumerate(row) if v >= 0]
+            total += np.log((some.weights * np.prod(seen, axis=0)).sum())
+        for j, size in enumerate(sizes):
+            total += (0.5 * size * marginal[j, :size, None] * np.log(some.tables[j, :size])).sum()
+        found.append(total - more.history[n_iter][0])
+    assert np.ptp(found) < 1e-8
+
+
+def test_components_find_the_kinds_of_rows():
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 2, 400)
+    X = np.where(rng.random((400, 8)) < 0.9, kind[:, None], 1 - kind[:, None])
+    model = ClassMixture(2).fit(X, np.zeros(400, dtype=int))
+    assert_allclose(np.sort(model.tables_[:, 1], axis=1), np.tile([0.1, 0.9], (8, 1)), atol=0.06)
+
+
+@pytest.mark.parametrize("n_bags", [1, 2])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_sparse_equals_dense(n_bags, missing):
+    X, y, sizes = random_data(6, missing=missing)
+    X = np.where(np.random.default_rng(1).random(X.shape) < 0.4, 0, X).astype(np.int8)
+    dense = ClassMixture(4, n_bags=n_bags).fit(X, y, n_outcomes=sizes)
+    for kind in (sparse.csr_array, sparse.csc_array, sparse.csr_matrix):
+        model = ClassMixture(4, n_bags=n_bags).fit(kind(X), y, n_outcomes=sizes)
+        same(model, dense, rtol=1e-10, atol=1e-12)
+        assert_allclose(model.posterior(kind(X)), dense.posterior(X), rtol=1e-10, atol=1e-12)
+        assert_allclose(model.likelihood(2, kind(X)), dense.likelihood(2, X), rtol=1e-10)
+
+
+def test_stored_zeros_are_zeros():
+    X, y, sizes = random_data(6)
+    stored = sparse.csr_array(X + 1)
+    stored.data -= 1
+    same(ClassMixture(3).fit(stored, y, n_outcomes=sizes), ClassMixture(3).fit(X, y, n_outcomes=sizes), rtol=1e-10)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_parts_of_the_rows_make_no_difference(monkeypatch, kind):
+    X, y, sizes = random_data(7, missing=0.1)
+    whole = ClassMixture(3, n_bags=2).fit(kind(X), y, n_outcomes=sizes)
+    chunks = _design.chunks
+    monkeypatch.setattr(_design, "chunks", lambda n, size: chunks(n, size, budget=7 * size))
+    for kept in (_design._KEPT_BYTES, 0):
+        monkeypatch.setattr(_design, "_KEPT_BYTES", kept)
+        same(ClassMixture(3, n_bags=2).fit(kind(X), y, n_outcomes=sizes), whole, rtol=1e-10)
+
+
+def test_few_ones_take_the_sparse_product(monkeypatch):
+    X, y, sizes = random_data(8)
+    dense = ClassMixture(3).fit(X, y, n_outcomes=sizes)
+    monkeypatch.setattr(_design, "_DENSITY", 1.0)
+    same(ClassMixture(3).fit(X, y, n_outcomes=sizes), dense, rtol=1e-10)
+
+
+@pytest.mark.parametrize("n_bags", [1, 3])
+def test_weight_two_is_a_row_twice(n_bags):
+    X, y, sizes = random_data(9)
+    times = np.random.default_rng(0).integers(0, 3, len(y))
+    weighted = ClassMixture(3, n_bags=n_bags).fit(X, y, times, n_outcomes=sizes)
+    repeated = ClassMixture(3, n_bags=n_bags).fit(np.repeat(X, times, axis=0), np.repeat(y, times), n_outcomes=sizes)
+    same(weighted, repeated, rtol=1e-10)
+
+
+def test_order_of_features_makes_no_difference():
+    X, y, sizes = random_data(10, missing=0.1)
+    order = np.random.default_rng(0).permutation(len(sizes))
+    model = ClassMixture(3, n_bags=2).fit(X, y, n_outcomes=sizes)
+    other = ClassMixture(3, n_bags=2).fit(X[:, order], y, n_outcomes=sizes[order])
+    assert_allclose(other.tables_, model.tables_[order], rtol=1e-9)
+
+
+def test_the_seed_decides():
+    X, y, _ = random_data(11)
+    one, two = (ClassMixture(3, n_bags=2, random_state=5).fit(X, y) for _ in range(2))
+    assert_array_equal(one.tables_, two.tables_)
+    assert (ClassMixture(3, n_bags=2, random_state=6).fit(X, y).tables_ != one.tables_).any()
+
+
+def test_classes_of_few_rows_have_few_components():
+    X, y, sizes = random_data(12, n=60)
+    y = np.where(np.arange(60) < 4, 2, y % 2)
+    y[0] = 3
+    model = ClassMixture(10).fit(X, y, n_outcomes=sizes)
+    assert_array_equal(model.n_components_, [min(10, np.sum(y == c) // _em.MIN_ROWS) for c in (0, 1)] + [1, 1])
+    assert_array_equal(np.bincount(model.hidden_class_), model.n_components_)
+    # nor are there more than kinds of rows
+    assert ClassMixture(10).fit(np.tile([[0, 1], [1, 0]], (30, 1)), np.zeros(60, dtype=int)).n_components_[0] == 2
+
+
+def test_what_never_occurs_without_smoothing():
+    X = np.array([[0, 1], [1, 0], [0, 1], [1, 0], [0, 1], [1, 0]] * 2)
+    model = ClassMixture(2, alpha=0).fit(X, np.repeat([0, 1], 6), n_outcomes=[3, 2])
+    with pytest.raises(ValueError, match="outcome 2 of feature 0 has probability zero"):
+        model.posterior([[2, -1]])
+    with pytest.raises(ValueError, match="outcome 2 of feature 0 has probability zero"):
+        model.posterior(sparse.csr_array([[2, 1]]))
+    assert np.isfinite(model.likelihood(1, [[2, -1]])).all()
+    assert np.isfinite(model.stage_likelihood(1, model.advance(0, model.start(1), [2]))).all()
+
+
+def test_sample():
+    X, y, sizes = random_data(13)
+    model = ClassMixture(3).fit(X, y, n_outcomes=sizes)
+    drawn, labels = model.sample(20_000, random_state=0)
+    assert_allclose(np.mean(labels == 1), model.class_prior_[1], atol=0.02)
+    # of pairs too: features are not independent within a class
+    own = drawn[labels == 0]
+    for v in range(sizes[0]):
+        rows = own[own[:, 0] == v]
+        if len(rows) > 500:
+            shares = np.bincount(rows[:, 1], minlength=sizes[1]) / len(rows)
+            evidence = np.where(np.arange(6) == 0, v, -1)[None]
+            assert_allclose(shares, model.likelihood(1, evidence)[0, :, 0], atol=0.06)
+
+
+@pytest.mark.parametrize(
+    "setting, message",
+    [
+        ({"n_components": 0}, "n_components must be at least 1"),
+        ({"n_components": "many"}, "n_components must be one of 'auto'"),
+        ({"n_bags": 0}, "n_bags must be at least 1"),
+        ({"alpha": -1}, "alpha must be between 0"),
+        ({"shrinkage": 0}, "shrinkage must be above 0"),
+        ({"shrinkage": -1}, "shrinkage must be between 0"),
+        ({"max_iter": 0}, "max_iter must be at least 1"),
+        ({"tol": -1}, "tol must be between 0"),
+        ({"prior": "flat"}, "prior must be one of 'uniform'"),
+    ],
+)
+def test_settings_name_what_is_wrong(setting, message):
+    X, y, _ = random_data(14)
+    with pytest.raises(ValueError, match=message):
+        ClassMixture(**{"n_components": 2, **setting}).fit(X, y)
