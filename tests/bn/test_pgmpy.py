@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from network_cases import check_inference, random_evidence
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.csgraph import minimum_spanning_tree
 
@@ -28,44 +29,6 @@ def random_model(seed, n_features=6, n_parents=1, n_classes=3, dense=0.8):
         cpds.append(np.moveaxis(columns, -1, 0).copy())
     classes = np.array(["a", "b", "c", "d"])[:n_classes]
     return TreeNetwork.from_cpds(classes, rng.dirichlet(np.ones(n_classes)), parents, cpds)
-
-
-def elimination(network):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pgmpy.inference import VariableElimination
-
-        engine = VariableElimination(network)
-
-    def ask(node, evidence):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return engine.query([node], evidence=evidence, show_progress=False).values
-
-    return ask
-
-
-def random_evidence(model, n, seed):
-    rng = np.random.default_rng(seed)
-    X = (rng.random((n, model.n_features_in_)) * model.n_outcomes_).astype(np.int8)
-    return np.where(rng.random(X.shape) < rng.random((n, 1)), X, -1).astype(np.int8)
-
-
-def check_inference(model, network, names, states, class_node, seed, n=6):
-    """Every posterior and likelihood of some evidence, beside VariableElimination's."""
-    ask = elimination(network)
-    evidence = random_evidence(model, n, seed)
-    at = [network.get_cpds(class_node).state_names[class_node].index(label) for label in model.classes_.tolist()]
-    likelihoods = [model.likelihood(j, evidence) for j in range(len(names))]
-    posterior = model.posterior(evidence)
-    for i, row in enumerate(evidence):
-        known = {names[j]: states[j][row[j]] for j in np.flatnonzero(row >= 0)}
-        assert_allclose(posterior[i], ask(class_node, known)[at], atol=1e-10)
-        for j, name in enumerate(names):
-            others = {k: v for k, v in known.items() if k != name}
-            for c, label in enumerate(model.classes_.tolist()):
-                expected = ask(name, {**others, class_node: label})
-                assert_allclose(likelihoods[j][i, :, c], expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("seed, dense", [(0, 1.0), (1, 1.0), (2, 0.6), (3, 0.6), (4, 0.0)])

@@ -154,5 +154,5 @@ def distinct(codes: Codes, weight: FloatArray, seed: int = 0) -> tuple[IntArray,
     some = np.flatnonzero(weight > 0)
     _, first, kind = np.unique(key[some], return_index=True, return_inverse=True)
     order = np.argsort(first)
-    total = np.bincount(kind.ravel(), weight[some])
+    total = np.bincount(kind.ravel(), weight[some]).astype(np.float64)
     return some[first[order]], total[order]

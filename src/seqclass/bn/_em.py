@@ -97,7 +97,7 @@ def fit_mixture(
 def _bootstraps(weight: FloatArray, n_bags: int, rng: np.random.Generator) -> FloatArray:
     """How often each row is drawn in each bag, (n, n_bags)."""
     share = weight / weight.sum()
-    return rng.multinomial(max(1, round(float(weight.sum()))), share, size=n_bags).T.astype(np.float64)
+    return np.asarray(rng.multinomial(max(1, round(float(weight.sum()))), share, size=n_bags).T, dtype=np.float64)
 
 
 @dataclass

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._arrays import FloatArray, IntArray
-from seqclass._validation import check_finite
+from seqclass._validation import check_finite, check_not_negative
 from seqclass.bn._cpds import shared_information
 from seqclass.bn._structure import topological
 
@@ -65,6 +65,56 @@ def check_cpds(
         table = np.ascontiguousarray(table.transpose(0, *(order + 1), table.ndim - 1))
         above[feature], tables[feature] = some[order], table / table.sum(axis=0)
     return above, tables
+
+
+def check_tables(
+    hidden_class: npt.ArrayLike, weights: npt.ArrayLike, tables: Sequence[npt.ArrayLike], n_classes: int
+) -> tuple[IntArray, FloatArray, FloatArray, IntArray]:
+    """Check hidden states of classes and the tables of features given them, and put the tables together.
+
+    Parameters
+    ----------
+    hidden_class, weights : array-like of shape (n_hidden,)
+    tables : sequence of array-like of shape (V, n_hidden)
+    n_classes : int
+
+    Returns
+    -------
+    hidden_class : ndarray of int of shape (n_hidden,)
+    weights : ndarray of shape (n_hidden,)
+    tables : ndarray of shape (n_features, V_max, n_hidden)
+    n_outcomes : ndarray of int of shape (n_features,)
+
+    Raises
+    ------
+    ValueError
+        If a class has no state, a shape is wrong, or probabilities do not sum to one.
+
+    Examples
+    --------
+    >>> check_tables([0, 1], [1, 1], [[[0.2, 0.5], [0.8, 0.5]]], 2)[3]
+    array([2])
+    """
+    classes = np.asarray(hidden_class)
+    if classes.dtype.kind not in "iu" or not np.array_equal(np.unique(classes), np.arange(n_classes)):
+        raise ValueError(f"hidden_class must hold numbers of classes, each of 0..{n_classes - 1} once at least.")
+    share = check_not_negative(weights, "weights", classes.shape)
+    total = np.bincount(classes, share, n_classes)
+    if np.abs(total - 1).max() > 1e-6:
+        raise ValueError(f"weights must sum to 1 within each class; they sum to {total.tolist()}.")
+    arrays = [check_finite(table, f"the table of feature {feature}") for feature, table in enumerate(tables)]
+    sizes = np.array([len(table) if table.ndim else 0 for table in arrays], dtype=np.intp)
+    result = np.zeros((len(arrays), int(sizes.max(initial=1)), len(classes)))
+    for feature, (table, size) in enumerate(zip(arrays, sizes)):
+        if table.shape != (size, len(classes)) or not size:
+            raise ValueError(
+                f"the table of feature {feature} must have a row an outcome and {len(classes)} columns, one for each "
+                f"hidden state; got shape {table.shape}."
+            )
+        if table.min() < 0 or np.abs(table.sum(axis=0) - 1).max() > 1e-6:
+            raise ValueError(f"the table of feature {feature} must hold probabilities that sum to 1 over its outcomes.")
+        result[feature, :size] = table / table.sum(axis=0)
+    return classes.astype(np.intp), share / total[classes], result, sizes
 
 
 def check_state_names(names: Mapping[int, Sequence[Any]] | None, n_outcomes: IntArray) -> dict[int, list[Any]] | None:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from seqclass._arrays import FloatArray
 
 if TYPE_CHECKING:
+    from seqclass.bn.mixture import ClassMixture
     from seqclass.bn.tree import TreeNetwork
 
     Network = TypeVar("Network", bound=TreeNetwork)
@@ -63,11 +64,11 @@ def to_pgmpy(
     from pgmpy.models import DiscreteBayesianNetwork
 
     check_is_fitted(model)
-    names = _node_names(model, feature_names, class_name)
-    states = _all_states(model, names, state_names)
+    names = node_names(model, feature_names, class_name)
+    states = all_states(model, names, state_names)
     if plain_names:
-        names = _plain(names, letter_first=True)
-        states = [_plain(of_node) for of_node in states]
+        names = plain(names, letter_first=True)
+        states = [plain(of_node) for of_node in states]
     *features, label = names
     network = DiscreteBayesianNetwork()
     network.add_nodes_from([label, *features])
@@ -145,18 +146,18 @@ def from_pgmpy(
     >>> from_pgmpy(TreeNetwork, network, "flu").posterior([[1]]).round(2)
     array([[0.72, 0.28]])
     """
-    tables = _check_network(network, class_node)
-    names = _check_order([node for node in network.nodes if node != class_node], feature_names)
+    tables = check_network(network, class_node)
+    names = check_order([node for node in network.nodes if node != class_node], feature_names)
     number = {name: j for j, name in enumerate(names)}
     prior = tables[class_node]
-    classes, by_label = _sorted_classes(prior.state_names[class_node], class_node)
+    classes, by_label = sorted_classes(prior.state_names[class_node], class_node)
     parents, cpds = [], []
     for name in names:
         above, table = _oriented(tables[name], class_node, len(classes))
         parents.append(np.array([number[node] for node in above], dtype=np.intp))
         cpds.append(np.ascontiguousarray(table[..., by_label]))
     states = {j: list(tables[name].state_names[name]) for name, j in number.items()}
-    weight = _normalised(np.asarray(prior.values, dtype=np.float64))[by_label]
+    weight = normalised(np.asarray(prior.values, dtype=np.float64))[by_label]
     return cls.from_cpds(
         classes, weight, parents, cpds, conditioning=conditioning, feature_names=names, state_names=states
     )
@@ -164,7 +165,7 @@ def from_pgmpy(
 
 def _oriented(table: Any, class_node: Hashable, n_classes: int) -> tuple[list[Hashable], FloatArray]:
     """Feature parents of a node, and its table with the class on the last axis."""
-    values = _normalised(np.asarray(table.values, dtype=np.float64))
+    values = normalised(np.asarray(table.values, dtype=np.float64))
     above = list(table.variables[1:])
     if class_node in above:
         axis = above.index(class_node)
@@ -174,13 +175,13 @@ def _oriented(table: Any, class_node: Hashable, n_classes: int) -> tuple[list[Ha
     return above, np.repeat(values[..., None], n_classes, axis=-1)
 
 
-def _normalised(table: FloatArray) -> FloatArray:
+def normalised(table: FloatArray) -> FloatArray:
     """Make the sums over the first axis exact; pgmpy, and rounded files, are content with 1 +- 0.01."""
     return np.asarray(table / table.sum(axis=0))
 
 
-def _check_network(network: Any, class_node: Hashable) -> dict[Hashable, Any]:
-    """Table of every node of a network that we can take."""
+def check_network(network: Any, class_node: Hashable, hidden: Hashable = None) -> dict[Hashable, Any]:
+    """Table of every node of a network that we can take; ``hidden`` is the node that may be latent."""
     from pgmpy.models import DiscreteBayesianNetwork
 
     if not isinstance(network, DiscreteBayesianNetwork):
@@ -195,9 +196,10 @@ def _check_network(network: Any, class_node: Hashable) -> dict[Hashable, Any]:
             f"the class {class_node!r} has the parents {_listed(above)}: only networks with the class on top are "
             "supported. Reverse these edges (a naive Bayes or tree network of the same data), or choose another class."
         )
-    if network.latents:
+    latents = [node for node in network.latents if node != hidden]
+    if latents:
         raise ValueError(
-            f"the network has the latent nodes {_listed(network.latents)}, which are not supported: sum them out, or "
+            f"the network has the latent nodes {_listed(latents)}, which are not supported: sum them out, or "
             "make them ordinary nodes that are never acquired."
         )
     tables = {table.variable: table for table in network.cpds}
@@ -208,7 +210,7 @@ def _check_network(network: Any, class_node: Hashable) -> dict[Hashable, Any]:
     return tables
 
 
-def _check_order(nodes: list[Hashable], given: Sequence[Hashable] | None) -> list[Hashable]:
+def check_order(nodes: list[Hashable], given: Sequence[Hashable] | None) -> list[Hashable]:
     if given is None:
         return nodes
     names = list(given)
@@ -220,7 +222,7 @@ def _check_order(nodes: list[Hashable], given: Sequence[Hashable] | None) -> lis
     return names
 
 
-def _sorted_classes(states: Sequence[Any], class_node: Hashable) -> tuple[Any, Any]:
+def sorted_classes(states: Sequence[Any], class_node: Hashable) -> tuple[Any, Any]:
     """Labels in sorted order, as everywhere else, and where each is among the states."""
     if len({type(state) for state in states}) > 1:
         raise ValueError(f"the states of the class {class_node!r} must be of one type, got {list(states)}.")
@@ -230,22 +232,26 @@ def _sorted_classes(states: Sequence[Any], class_node: Hashable) -> tuple[Any, A
         raise ValueError(f"the states of the class {class_node!r} cannot be sorted: {list(states)}.") from error
 
 
-def _node_names(model: TreeNetwork, feature_names: Sequence[Hashable] | None, class_name: Hashable) -> list[Any]:
-    """Nodes of the features, and last that of the class."""
+def node_names(
+    model: TreeNetwork | ClassMixture, feature_names: Sequence[Hashable] | None, *others: Hashable
+) -> list[Any]:
+    """Nodes of the features, and last those of the class and others."""
     n_features = model.n_features_in_
     if feature_names is None:
         feature_names = model.feature_names_
     names = [f"x{j}" for j in range(n_features)] if feature_names is None else list(feature_names)
     if len(names) != n_features:
         raise ValueError(f"feature_names must hold {n_features} names, one for each feature, got {len(names)}.")
-    names = [*(_python(name) for name in names), class_name]
+    names = [*(_python(name) for name in names), *others]
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         raise ValueError(f"feature_names and class_name must differ from one another; see {_listed(twice)}.")
     return names
 
 
-def _all_states(model: TreeNetwork, names: list[Any], given: Mapping[Any, Sequence[Any]] | None) -> list[list[Any]]:
+def all_states(
+    model: TreeNetwork | ClassMixture, names: list[Any], given: Mapping[Any, Sequence[Any]] | None
+) -> list[list[Any]]:
     """State names of the features, and last those of the class."""
     own = model.state_names_ or {}
     given = {} if given is None else dict(given)
@@ -262,9 +268,9 @@ def _all_states(model: TreeNetwork, names: list[Any], given: Mapping[Any, Sequen
     return [*states, model.classes_.tolist()]
 
 
-def _plain(names: Iterable[Any], letter_first: bool = False) -> list[str]:
+def plain(names: Iterable[Any], letter_first: bool = False) -> list[str]:
     """Reduce names to letters, digits and underscores, and number those that would coincide."""
-    plain: list[str] = []
+    found: list[str] = []
     used: set[str] = set()
     for name in names:
         stem = re.sub(r"\W+", "_", str(name), flags=re.ASCII) or "_"
@@ -275,8 +281,8 @@ def _plain(names: Iterable[Any], letter_first: bool = False) -> list[str]:
             times += 1
             unique = f"{stem}_{times}"
         used.add(unique)
-        plain.append(unique)
-    return plain
+        found.append(unique)
+    return found
 
 
 def _python(name: Any) -> Any:

@@ -15,9 +15,12 @@ from seqclass._validation import check_distribution
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.hidden import Hidden
 from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.likelihoods import padded, table_costs, together
+from seqclass.pomdp.likelihoods import class_costs, padded, table_costs, together
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.table_problem import check_padding, check_table
+
+#: How much more a product of states may take than one of classes, which needs room for what is in between.
+_MANY = 1.5
 
 
 class MixtureProblem(AcquisitionProblem):
@@ -144,15 +147,23 @@ class MixtureProblem(AcquisitionProblem):
         """Expected stopping cost after each of some questions, by matrix products; see `AcquisitionProblem`."""
         vectors = self.decision_costs.T if vectors is None else vectors
         states, by_state = self.hidden.probability(info), vectors[:, self.hidden_class]
-        cost = np.empty((len(info), len(questions)))
+        n_hidden, cost = len(self.hidden_class), np.empty((len(info), len(questions)))
+        # many states of few classes are summed up first
+        many = len(vectors) * n_hidden > _MANY * (n_hidden + vectors.size)
         for places in together(self, questions):
-            cost[:, places] = table_costs(states, self.hidden.likelihoods_of(questions[places]), by_state)
+            table = self.hidden.likelihoods_of(questions[places])
+            if many:
+                cost[:, places] = class_costs(states, table, vectors, self._states)
+            else:
+                cost[:, places] = table_costs(states, table, by_state)
         return cost
 
     def advance(self, question: int, state: Any, outcome: IntArray) -> FloatArray:
         """P(hidden state | what was seen, class) after the question showed ``outcome``."""
-        after: FloatArray = np.array(state, dtype=np.float64)
         rows = np.flatnonzero(outcome >= 0)
+        if rows.size == len(outcome) > 0:
+            return conditioned(state, self._shown(question, outcome), self.hidden_class, self.member)
+        after: FloatArray = np.array(state, dtype=np.float64)
         if not rows.size:
             return after
         after[rows] = conditioned(after[rows], self._shown(question, outcome[rows]), self.hidden_class, self.member)
