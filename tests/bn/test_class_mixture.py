@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from seqclass.bn import ClassMixture, NaiveBayes, _design, _em
+from seqclass.bn import ClassMixture, NaiveBayes, _choosing, _design, _em
 from seqclass.bn._em import fit_mixture
 from seqclass.testing import check_observation_model
 
@@ -258,3 +258,42 @@ def test_settings_name_what_is_wrong(setting, message):
     X, y, _ = random_data(14)
     with pytest.raises(ValueError, match=message):
         ClassMixture(**{"n_components": 2, **setting}).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_the_number_of_components_is_chosen(kind):
+    rng = np.random.default_rng(0)
+    n, y = 600, np.arange(600) % 2
+    centres = rng.integers(0, 2, (2, 4, 12))
+    X = np.where(rng.random((n, 12)) < 0.9, centres[y, rng.integers(0, 4, n)], rng.integers(0, 2, (n, 12)))
+    model = ClassMixture().fit(kind(X), y)
+    assert_array_equal(model.n_components_, [4, 4])
+    assert list(model.candidates_)[:3] == [1, 2, 4]
+    assert model.candidates_[4] > model.candidates_[2] + 0.1
+    assert model.timings_["structure"] > 0
+    independent = rng.integers(0, 3, (n, 12))
+    assert_array_equal(ClassMixture().fit(kind(independent), y).n_components_, [1, 1])
+
+
+def test_the_choice_knows_likelihoods():
+    X, y, sizes = random_data(15, missing=0.2)
+    model = ClassMixture(3).fit(X, y, n_outcomes=sizes)
+    own = model.hidden_class_ == 1
+    found = _choosing.row_likelihoods(X, model.weights_[own], model.tables_[:, :, own])
+    for row, value in zip(X, found):
+        seen = [model.tables_[j, v, own] for j, v in enumerate(row) if v >= 0]
+        assert_allclose(value, np.log((model.weights_[own] * np.prod(seen, axis=0)).sum()), rtol=1e-10)
+
+
+def test_the_choice_looks_at_some_rows_of_many(monkeypatch):
+    X, y, sizes = random_data(16, n=300)
+    monkeypatch.setattr(_choosing, "MOST_ROWS", 150)
+    model = ClassMixture().fit(X, y, n_outcomes=sizes)
+    assert model.n_components_[0] in model.candidates_
+    assert_array_equal(model.tables_, ClassMixture().fit(X, y, n_outcomes=sizes).tables_)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_the_choice_with_hardly_any_rows(n):
+    X = np.arange(2 * n).reshape(n, 2) % 2
+    assert_array_equal(ClassMixture().fit(X, np.arange(n) % 2).n_components_, [1] * min(n, 2))

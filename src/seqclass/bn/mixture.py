@@ -13,6 +13,7 @@ from seqclass._arrays import FloatArray, IntArray, as_generator
 from seqclass._validation import check_choice, check_distribution, check_integer, check_real
 from seqclass.bn import _pgmpy_mixture
 from seqclass.bn._checks import Codes, resolve_prior
+from seqclass.bn._choosing import choose_components
 from seqclass.bn._components import Settings, fit_components
 from seqclass.bn._mixture import Mixture
 from seqclass.bn._parameters import check_feature_names, check_state_names, check_tables
@@ -36,7 +37,8 @@ class ClassMixture(Mixture):
     Parameters
     ----------
     n_components : int or "auto"
-        Components of a class, at most.
+        Components of a class, at most. ``"auto"`` tries 1, 2, 4, 8, 16 and 32 (as long as it does not get clearly
+        worse) and takes the fewest that predict held-out rows, given their class, within a standard error of the best.
     n_bags : int
         So many mixtures are put side by side in each class, each of equal weight and fitted to a bootstrap sample of
         the rows: a class then has ``n_bags * n_components`` hidden states. 1 fits one mixture to the rows themselves.
@@ -69,6 +71,8 @@ class ClassMixture(Mixture):
         P(hidden state | class).
     tables_ : ndarray of shape (n_features, V_max, n_hidden)
         P(outcome | hidden state), zero beyond V_j of a feature.
+    candidates_ : dict of int to float
+        With ``"auto"``: mean log-likelihood of a held-out row, in nats, by the number of components.
     n_outcomes_ : ndarray of shape (n_features,)
         Number of outcomes V_j of each feature.
     n_iter_ : ndarray of int of shape (n_classes,)
@@ -105,7 +109,7 @@ class ClassMixture(Mixture):
 
     def __init__(
         self,
-        n_components: int | Literal["auto"] = 8,
+        n_components: int | Literal["auto"] = "auto",
         *,
         n_bags: int = 1,
         alpha: float = 1.0,
@@ -181,6 +185,7 @@ class ClassMixture(Mixture):
         model.hidden_class_, model.weights_, model.tables_, model.n_outcomes_ = given
         model.n_features_in_ = len(model.tables_)
         model.n_components_ = np.bincount(model.hidden_class_)
+        model.candidates_ = {}
         model.n_iter_ = np.zeros(len(labels), dtype=np.intp)
         model.timings_ = {"structure": 0.0, "parameters": 0.0}
         model.state_names_ = check_state_names(state_names, model.n_outcomes_)
@@ -277,8 +282,12 @@ class ClassMixture(Mixture):
         self.class_prior_ = resolve_prior(self.prior, self.class_count_)
         rng = as_generator(self.random_state)
         began = perf_counter()
-        sizes = np.full(n_classes, self.n_components)
+        chosen, self.candidates_ = self.n_components, {}
+        if chosen == "auto":
+            given = (X, codes, weight, self.n_outcomes_, n_classes, settings, rng)
+            chosen, self.candidates_ = choose_components(*given)
         found = perf_counter()
+        sizes = np.full(n_classes, chosen)
         states = fit_components(X, codes, weight, self.n_outcomes_, sizes, settings, rng)
         self.hidden_class_, self.weights_, self.tables_ = states.classes, states.weights, states.tables
         self.n_components_, self.n_iter_ = states.n_components, states.n_iter
