@@ -293,6 +293,16 @@ def test_the_choice_looks_at_some_rows_of_many(monkeypatch):
     assert_array_equal(model.tables_, ClassMixture().fit(X, y, n_outcomes=sizes).tables_)
 
 
+def test_structure_without_bearing_on_the_class_is_left_alone():
+    # log-likelihoods of four rows, and of their classes
+    scores = {1: np.array([np.zeros(4), [-0.1] * 4]), 2: np.array([np.ones(4), [-0.5] * 4])}
+    assert _choosing._fewest(scores, 2, np.ones(4)) == 1
+    scores[2][1] = -0.1
+    assert _choosing._fewest(scores, 2, np.ones(4)) == 2
+    scores[1][0] = [0.0, 4.1, 0.0, 0.0]  # within a standard error of the best
+    assert _choosing._fewest(scores, 2, np.ones(4)) == 1
+
+
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_the_choice_with_hardly_any_rows(n):
     X = np.arange(2 * n).reshape(n, 2) % 2

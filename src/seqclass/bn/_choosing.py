@@ -17,7 +17,9 @@ from seqclass.bn._temperature import stratified_folds
 #: Numbers of components that are tried, from below.
 CANDIDATES = (1, 2, 4, 8, 16, 32)
 #: Folds that are held out in turn, and the most rows that are looked at.
-FOLDS, MOST_ROWS = 3, 10_000
+FOLDS, MOST_ROWS = 3, 5_000
+#: So many candidates in a row that are clearly worse than the best end the search.
+_PATIENCE = 2
 #: Smallest probability that is scored.
 _TINY = 1e-300
 
@@ -33,8 +35,8 @@ def choose_components(
 ) -> tuple[int, dict[int, float]]:
     """Choose by the held-out likelihood of rows given their class: the fewest within a standard error of the best.
 
-    The likelihood is that of all features and not of the class: it tells structure from noise at far fewer rows, and of
-    a class's posterior after all features, which is close to certain, what can be told is not what decides after a few.
+    One, where what was chosen tells the classes worse than one does by more than a standard error: then what it has
+    found in the rows has no bearing on the class. The likelihood of the class alone is too noisy on few rows.
 
     Parameters
     ----------
@@ -52,49 +54,55 @@ def choose_components(
     n_components : int
         The same for all classes.
     scores : dict of int to float
-        Mean log-likelihood of a held-out row, in nats, of each number that was tried; once it is clearly falling no more
-        are.
+        Mean log-likelihood of a held-out row given its class, in nats, of each number that was tried; after two in a
+        row that are clearly worse no more are.
 
     Examples
     --------
-    >>> kind = np.arange(200) % 2
-    >>> X = np.repeat(kind[:, None], 6, axis=1)
-    >>> settings = Settings(1.0, 0.5, 1, 100, 1e-6)
-    >>> rng = np.random.default_rng(0)
-    >>> choose_components(X, np.zeros(200, dtype=int), np.ones(200), np.full(6, 2), 1, settings, rng)[0]
+    >>> X = np.array([[0, 0], [1, 1], [0, 1], [1, 0]] * 50)
+    >>> settings, rng = Settings(1.0, 0.5, 1, 100, 1e-6), np.random.default_rng(0)
+    >>> choose_components(X, np.array([0, 0, 1, 1] * 50), np.ones(200), np.full(2, 2), 2, settings, rng)[0]
     2
     """
     settings = replace(settings, n_bags=1)
     if len(codes) > MOST_ROWS:
         some = np.sort(rng.choice(len(codes), MOST_ROWS, replace=False))
         X, codes, weight = X[some], codes[some], weight[some]
-    folds, seed = stratified_folds(codes, n_classes, FOLDS, rng), rng.integers(2**63)
+    folds, seed = stratified_folds(codes, n_classes, FOLDS, rng), int(rng.integers(2**63))
     scored = np.flatnonzero((folds >= 0) & (weight > 0))
+    whole = weight
     heaviest = np.bincount(codes, weight, n_classes).max() * (FOLDS - 1) / FOLDS
     found: dict[int, FloatArray] = {}
-    share = weight[scored] / weight[scored].sum() if scored.size else weight[:0]
-    best = 1
+    weight, best, worse = weight[scored], 1, 0
     for n in CANDIDATES:
         if not scored.size or (found and n >= 2 * max(1, heaviest // MIN_ROWS)):
             break  # all classes have had as many as they may have
-        found[n] = _held_out(X, codes, weight, n_outcomes, np.full(n_classes, n), settings, folds, seed)[scored]
-        above, error = _difference(found[n], found[best], share, weight[scored])
-        if above > 0:
-            best = n
-        elif above < -error:
+        found[n] = _held_out(X, codes, whole, n_outcomes, np.full(n_classes, n), settings, folds, seed)[:, scored]
+        above, error = _difference(found[n][0], found[best][0], weight)
+        best = n if above > 0 else best
+        worse = worse + 1 if above < -error else 0
+        if worse == _PATIENCE:
             break
-    for n, score in found.items():
-        above, error = _difference(found[best], score, share, weight[scored])
+    return _fewest(found, best, weight), {
+        n: float(np.average(score, weights=weight)) for n, (score, _) in found.items()
+    }
+
+
+def _fewest(found: dict[int, FloatArray], best: int, weight: FloatArray) -> int:
+    """Choose among those that were tried."""
+    for n, (rows, classes) in found.items():
+        above, error = _difference(found[best][0], rows, weight)
         if above <= error:
-            return n, {m: float(share @ s) for m, s in found.items()}
-    return best, {}
+            better, error = _difference(found[1][1], classes, weight)
+            return 1 if better > error else n
+    return best
 
 
-def _difference(one: FloatArray, other: FloatArray, share: FloatArray, weight: FloatArray) -> tuple[float, float]:
+def _difference(one: FloatArray, other: FloatArray, weight: FloatArray) -> tuple[float, float]:
     """Mean difference of two scores, and its standard error."""
     difference = one - other
-    mean = float(share @ difference)
-    return mean, float(np.sqrt(share @ (difference - mean) ** 2 / weight.sum()))
+    mean = float(np.average(difference, weights=weight))
+    return mean, float(np.sqrt(np.average((difference - mean) ** 2, weights=weight) / weight.sum()))
 
 
 def _held_out(
@@ -107,16 +115,21 @@ def _held_out(
     folds: IntArray,
     seed: int,
 ) -> FloatArray:
-    """Log-likelihood of each row given its class, by mixtures of the other folds; 0 of rows in none."""
-    result = np.zeros(len(codes))
+    """Log-likelihoods of each row given its class, and of its class, by the other folds, (2, n); 0 of rows in none."""
+    result, n_classes = np.zeros((2, len(codes))), len(sizes)
     for fold in range(FOLDS):
         kept, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         rng = np.random.default_rng(seed)
         states = fit_components(X[kept], codes[kept], weight[kept], n_outcomes, sizes, settings, rng)
-        for c in range(len(sizes)):
-            own, rows = states.classes == c, held[codes[held] == c]
-            if rows.size:
-                result[rows] = row_likelihoods(X[rows], states.weights[own], states.tables[:, :, own])
+        prior = np.bincount(codes[kept], weight[kept], n_classes) / weight[kept].sum()
+        joint = np.empty((n_classes, len(held)))
+        for c, likelihood in enumerate(joint):
+            own = states.classes == c
+            likelihood[:] = row_likelihoods(X[held], states.weights[own], states.tables[:, :, own])
+        own_class = codes[held], np.arange(len(held))
+        result[0, held] = joint[own_class]
+        joint += np.log(np.maximum(prior, _TINY))[:, None]
+        result[1, held] = joint[own_class] - logsumexp(joint, axis=0)
     return result
 
 

@@ -38,7 +38,8 @@ class ClassMixture(Mixture):
     ----------
     n_components : int or "auto"
         Components of a class, at most. ``"auto"`` tries 1, 2, 4, 8, 16 and 32 (as long as it does not get clearly
-        worse) and takes the fewest that predict held-out rows, given their class, within a standard error of the best.
+        worse) and takes the fewest that predict held-out rows, given their class, within a standard error of the best;
+        1 where these tell the classes of held-out rows worse than 1 does.
     n_bags : int
         So many mixtures are put side by side in each class, each of equal weight and fitted to a bootstrap sample of
         the rows: a class then has ``n_bags * n_components`` hidden states. 1 fits one mixture to the rows themselves.
@@ -72,7 +73,7 @@ class ClassMixture(Mixture):
     tables_ : ndarray of shape (n_features, V_max, n_hidden)
         P(outcome | hidden state), zero beyond V_j of a feature.
     candidates_ : dict of int to float
-        With ``"auto"``: mean log-likelihood of a held-out row, in nats, by the number of components.
+        With ``"auto"``: mean log-likelihood of a held-out row given its class, in nats, by the number of components.
     n_outcomes_ : ndarray of shape (n_features,)
         Number of outcomes V_j of each feature.
     n_iter_ : ndarray of int of shape (n_classes,)
@@ -282,10 +283,10 @@ class ClassMixture(Mixture):
         self.class_prior_ = resolve_prior(self.prior, self.class_count_)
         rng = as_generator(self.random_state)
         began = perf_counter()
-        chosen, self.candidates_ = self.n_components, {}
-        if chosen == "auto":
-            given = (X, codes, weight, self.n_outcomes_, n_classes, settings, rng)
-            chosen, self.candidates_ = choose_components(*given)
+        chosen, scores = self.n_components, dict[int, float]()
+        if isinstance(chosen, str):
+            chosen, scores = choose_components(X, codes, weight, self.n_outcomes_, n_classes, settings, rng)
+        self.candidates_ = scores
         found = perf_counter()
         sizes = np.full(n_classes, chosen)
         states = fit_components(X, codes, weight, self.n_outcomes_, sizes, settings, rng)
