@@ -3,10 +3,10 @@
     python benchmarks/held_out.py [--data DIR] [--sets SET ...] [--coverage N] [--json FILE]
 
 A row is a recipe on a set: our seconds with five folds held out, those of the plain fit, and what both yardsticks take
-by themselves. Then the held-out costs. With ``--coverage N``, N samples of 60 and of 150 rows are drawn from a generated
-set of 30,000, and the interval of each is compared with the cost of the fit to all its rows on 10,000 others: by the
-rows with Nadeau and Bengio's correction, as `HeldOut` has it, by the means of the folds with the same correction, and
-by the rows as they are.
+by themselves. Then the held-out costs. With ``--coverage N``, N samples of 60 and of 150 rows are drawn from a
+generated set of 30,000, and the interval of each is compared with the cost of the fit to all its rows on 10,000 others:
+by the rows with Nadeau and Bengio's correction, as `HeldOut` has it, by the means of the folds with the same
+correction, and by the rows as they are.
 """
 
 from __future__ import annotations

@@ -19,7 +19,6 @@ from seqclass._record import AcquisitionRecord
 from seqclass._validation import check_integer, plain_labels
 from seqclass._yardsticks import deciding_at_once, linear, scored
 from seqclass.bn import NaiveBayes
-from seqclass.discretize import Discretizer
 from seqclass.held_out import HeldOut
 
 if TYPE_CHECKING:
@@ -111,9 +110,6 @@ def remedies(clf: SequentialClassifier) -> tuple[str, ...]:
         found.append('a fixed order, order="conditional"')
     if isinstance(clf.model_, NaiveBayes):
         found.append("seqclass.ifc2f, which models how features depend on one another")
-    binned = isinstance(clf.coder_.discretizer_, Discretizer)
-    if binned and clf.coder_.n_outcomes_[clf.coder_.numeric_].max(initial=0) > 2:
-        found.append("fewer bins")
     return (*found, "more rows")
 
 
