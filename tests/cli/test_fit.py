@@ -320,3 +320,22 @@ def test_any_question_next_and_bundles(folder: Path, run: Any, refuses: Any) -> 
     assert "any of which may come next" in run("show", "b.seq").stdout
     for wrong in (["--published"], ["--method", "f_etana"]):
         assert "--order adaptive" in refuses("fit", "b.npz", "-o", "c.seq", "--order", "adaptive", *wrong)
+
+
+def test_fit_chooses_how_to_learn(folder: Path, run: Any, refuses: Any) -> None:
+    adaptive = (*FIT, "--method", "adaptive", "--effort", "quick", "--held-out", "3")
+    result = run(*adaptive)
+    assert result.exit_code == 0, result.stderr
+    clf = seqclass.load("model.seq")
+    assert isinstance(clf, seqclass.AdaptiveClassifier)
+    assert clf.effort == "quick"
+    for text in (str(clf.choice_), f"{clf.held_out_.cost:.4f}"):
+        assert text in result.stdout
+        assert text in run("show", "model.seq").stdout
+    tried = json.loads(run("show", "model.seq", "--json").stdout)["choice"]
+    assert [row["cost"] for row in tried] == [c.cost for c in clf.choice_.candidates]
+    assert [row["name"] for row in tried if row["chosen"]] == [clf.choice_.chosen]
+    assert run("predict", "model.seq", "data.csv").exit_code == 0
+    refuses("--effort is for --method adaptive", *FIT, "--effort", "quick")
+    for option in (["--published"], ["--order", "adaptive"], ["--n-bins", "3"]):
+        refuses(f"{option[0]} is not for --method adaptive", *adaptive, *option)
