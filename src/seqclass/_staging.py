@@ -68,37 +68,19 @@ def acquisition_problem(
     first, shown = _questions(model, order, bundles)
     stage_prices, full, groups = prices.of(first) if free else prices.along(first)
     prior = model.class_prior_ if prior is None else prior
+    given: dict[str, Any] = {"features": first, "groups": groups, "full_prices": full, "free": free, "bundles": shown}
     tables, listed = model.tables(first), _listed(shown)
-    hidden = model.hidden(first) if free and tables is None and listed else None
-    if hidden is not None:
-        return MixtureProblem(
-            np.asarray(prior)[hidden.classes] * hidden.weights,
-            hidden.classes,
-            hidden.tables if shown is None else _joint(model, hidden.tables, first, shown),
-            stage_prices,
-            decision_costs,
-            n_outcomes=model.n_outcomes_[first] if shown is None else None,
-            features=first,
-            groups=groups,
-            full_prices=full,
-            free=True,
-            bundles=shown,
-        )
-    if tables is not None and shown is not None:
-        tables = _joint(model, tables, first, shown) if listed else None
-    if tables is None:
-        return ModelProblem(model, prior, first, stage_prices, decision_costs, groups, full, free=free, bundles=shown)
-    return TableProblem(
-        prior,
-        tables,
-        stage_prices,
-        decision_costs,
-        n_outcomes=model.n_outcomes_[first] if shown is None else None,
-        features=first,
-        groups=groups,
-        full_prices=full,
-        free=free,
-        bundles=shown,
+    hidden = model.hidden(first) if free and tables is None else None
+    if not listed or (tables is None and hidden is None):
+        return ModelProblem(model, prior, prices=stage_prices, decision_costs=decision_costs, **given)
+    single = tables if hidden is None else hidden.tables
+    by_column = single if shown is None else _joint(model, single, first, shown)
+    n_outcomes = model.n_outcomes_[first] if shown is None else None
+    if hidden is None:
+        return TableProblem(prior, by_column, stage_prices, decision_costs, n_outcomes=n_outcomes, **given)
+    weights = np.asarray(prior)[hidden.classes] * hidden.weights
+    return MixtureProblem(
+        weights, hidden.classes, by_column, stage_prices, decision_costs, n_outcomes=n_outcomes, **given
     )
 
 
