@@ -15,6 +15,7 @@ from seqclass.costs import resolve_prices
 from seqclass.discretize import Discretizer
 from seqclass.persistence import ModelFileError, save
 from seqclass.pomdp import Adaptive, Lookahead, MixtureProblem, TableProblem, evaluate, optimal_cost
+from seqclass.pomdp.likelihoods import class_costs, table_costs
 
 
 def indicator(n=400, n_bits=4, seed=0):
@@ -143,3 +144,16 @@ def test_explained_and_asked_live(adaptive):
 def test_another_prior(adaptive):
     other = adaptive.with_prior([0.9, 0.1])
     assert_allclose(other.problem_.hidden.probability(other.problem_.begin())[0] @ other.problem_.member, [0.9, 0.1])
+
+
+def test_costs_of_many_hidden_states_are_those_of_few():
+    """States of a class are summed up before decisions are weighed, where there are many; the sums are the same."""
+    rng = np.random.default_rng(0)
+    classes, tables = np.repeat([0, 1, 2], 20), rng.dirichlet(np.ones(4), (7, 60)).transpose(0, 2, 1)
+    problem = MixtureProblem(rng.dirichlet(np.ones(60)), classes, tables, 0.1, rng.random((3, 4)), free=True)
+    info = problem.begin(50).asking(0).update(rng.integers(-1, 4, 50))
+    states = problem.hidden.probability(info)
+    questions, vectors = np.array([1, 3, 6]), problem.decision_costs.T
+    expected = table_costs(states, problem.hidden.likelihoods_of(questions), vectors[:, classes])
+    assert_allclose(class_costs(states, tables[questions], vectors, problem._states), expected, rtol=1e-12)
+    assert_allclose(problem.costs_after(questions, info), expected, rtol=1e-12)
