@@ -12,6 +12,8 @@ from seqclass._arrays import FloatArray, IntArray, chunks, row_sums
 
 #: Up to so many functions are interpolated one by one, more by a sparse matrix that serves all.
 _FEW_COLUMNS = 2
+#: Up to so many values are combined row by row rather than by a sparse matrix.
+_FEW_CELLS = 2**15
 _READ_BYTES = 2**22
 
 
@@ -129,7 +131,7 @@ class SimplexGrid:
         )
 
     def read(
-        self, values: FloatArray, belief: FloatArray, interpolation: str, context: IntArray | None = None
+        self, values: FloatArray, belief: FloatArray, interpolation: str, context: IntArray | int | None = None
     ) -> FloatArray:
         """Values of unnormalised beliefs, which scale with them.
 
@@ -141,8 +143,8 @@ class SimplexGrid:
             Beliefs, of any scale.
         interpolation : {"freudenthal", "nearest"}
             How to read between grid points.
-        context : ndarray of int of shape (n,), optional
-            Context of each; not looked at where there is one only.
+        context : int or ndarray of int of shape (n,), optional
+            Context of all, or of each; not looked at where there is one only.
 
         Returns
         -------
@@ -157,7 +159,7 @@ class SimplexGrid:
         columns = values if values.ndim == 2 else values[:, None]
         result = np.empty((len(belief), columns.shape[1]))
         for part in chunks(len(belief), 8.0 * 8 * belief.shape[1], _READ_BYTES):
-            inside = offset[part] if several else 0
+            inside = offset[part] if np.ndim(offset) else offset
             if interpolation == "nearest":
                 result[part] = columns[self.nearest(normalised[part]) + inside]
                 continue
@@ -174,11 +176,18 @@ class SimplexGrid:
             vertices, weights = self.nearest(belief)[:, None], np.ones((len(belief), 1))
         else:
             vertices, weights = self.weights(belief)
-        vertices = vertices + np.reshape(offset, (-1, 1))
+        weights = weights * total[:, None]
+        if np.any(offset):
+            vertices = vertices + np.reshape(offset, (-1, 1))
+        if vertices.shape[1] == 2 and len(belief) * values.shape[1] <= _FEW_CELLS:  # where making a matrix costs more
+            result = values.take(vertices[:, 0], axis=0)
+            result *= weights[:, :1]
+            result += values.take(vertices[:, 1], axis=0) * weights[:, 1:]
+            return result
         # of the index type that scipy would choose, so that it need not look
         kind = np.int32 if max(vertices.size, len(values)) < 2**31 else np.int64
         pointer = np.arange(0, vertices.size + 1, vertices.shape[1], dtype=kind)
-        parts = ((weights * total[:, None]).ravel(), vertices.ravel().astype(kind), pointer)
+        parts = (weights.ravel(), vertices.ravel().astype(kind), pointer)
         return np.asarray(sp.csr_array(parts, shape=(len(belief), len(values))) @ values)
 
     def weights(self, belief: FloatArray) -> tuple[IntArray, FloatArray]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
@@ -240,10 +242,13 @@ class GridProgram:
             # part of the contexts' points at a time, so that the products stay in the cache
             row_bytes = 8.0 * (len(factor) + 4 * problem.n_classes)
             for part in chunks(len(table), row_bytes, _STEP_BYTES):
-                context, point = np.divmod(np.arange(part.start, part.stop), len(points))
-                belief = points[point]
+                context: Any = 0
+                belief = points[part]
+                if n_contexts > 1:
+                    context, point = np.divmod(np.arange(part.start, part.stop), len(points))
+                    belief = points[point]
                 for v in range(likelihood.shape[1]):
-                    joint = belief * (likelihood[0, v] if n_contexts == 1 else likelihood[context, v])
+                    joint = belief * likelihood[context, v]
                     table[part] += self._after(following, joint, after[context, v], rest)
             if self.interpolation == "nearest":
                 stop = np.tile(problem.stopping_cost(points), n_contexts)[:, None]
@@ -252,7 +257,7 @@ class GridProgram:
         return tables
 
     def _after(
-        self, following: FloatArray | None, joint: FloatArray, context: IntArray, rest: FloatArray | None
+        self, following: FloatArray | None, joint: FloatArray, context: Any, rest: FloatArray | None
     ) -> FloatArray:
         stop = self.problem.stopping_cost(joint)[:, None]
         if following is not None:
