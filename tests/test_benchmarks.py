@@ -19,11 +19,20 @@ BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 COUNTING = {"lines.py"}
 SCRIPTS = sorted({file.name for file in BENCHMARKS.glob("[!_]*.py")} - COUNTING)
 #: Scripts whose rows stand by themselves, or beside figures that are quoted rather than measured.
-PEERLESS = {"adaptive_real.py", "all_orders.py", "growth.py", "real_data.py", "ifc2f.py", "selection_stage.py"}
+PEERLESS = {
+    "adaptive_real.py",
+    "all_orders.py",
+    "chosen.py",
+    "growth.py",
+    "real_data.py",
+    "ifc2f.py",
+    "selection_stage.py",
+}
 #: Scripts whose rows are costs as much as seconds, and that leave memory out.
 MEMORYLESS = {
     "adaptive_real.py",
     "all_orders.py",
+    "chosen.py",
     "growth.py",
     "held_out.py",
     "imports.py",
@@ -34,7 +43,30 @@ MEMORYLESS = {
 }
 KEYS = ["name", "ours_s", "peer", "peer_s", "ratio", "peak_mb"]
 #: Those of several seconds even so, which the default suite would be too long with.
-LONG = {"adaptive.py", "frontier.py", "predict.py", "semi_rfs.py", "tree.py"}
+LONG = {
+    "adaptive.py",
+    "adaptive_real.py",
+    "f_etana.py",
+    "fires.py",
+    "fit.py",
+    "free.py",
+    "frontier.py",
+    "growth.py",
+    "held_out.py",
+    "ifc2f.py",
+    "imports.py",
+    "information.py",
+    "mixture.py",
+    "pomdp_py_peers.py",
+    "predict.py",
+    "saola.py",
+    "scaling.py",
+    "selection_stage.py",
+    "semi_rfs.py",
+    "solvers.py",
+    "tree.py",
+    "tree_scale.py",
+}
 
 
 @pytest.mark.skipif(not BENCHMARKS.is_dir(), reason="the benchmark scripts are not part of this installation")

@@ -262,6 +262,7 @@ def test_explain_words_of_posts(tmp_path: Path, data_dir: Path) -> None:
     assert "**" in text.split("Posts")[1]
 
 
+@pytest.mark.slow
 def test_semi_rfs(tmp_path: Path) -> None:
     text = run("semi_rfs", cwd=tmp_path)
     iterations = [int(number) for number in re.findall(r"iteration +(\d+):", text)]
@@ -277,6 +278,7 @@ def test_semi_rfs(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_compare_methods(tmp_path: Path) -> None:
     kept, picture = tmp_path / "study.run", tmp_path / "methods.png"
     text = run("compare_methods", "--run", str(kept), cwd=tmp_path)
