@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._model_problem import ModelProblem, ProjectedProblem
-from seqclass._validation import check_distribution
+from seqclass._validation import check_costs, check_distribution
 from seqclass.bn import ClassMixture, NaiveBayes, ObservationModel, StageContexts, TreeNetwork
 from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names
 from seqclass.pomdp import (
@@ -82,11 +82,11 @@ def check_problem(problem: AcquisitionProblem) -> None:
     """Check an acquisition problem."""
     prior = numbers(problem.prior, "prior", None)
     check_distribution(prior, None, "prior")
-    prices = numbers(problem.prices, "prices", None)
-    costs = numbers(problem.decision_costs, "decision_costs", len(prior), None)
-    full = numbers(problem.full_prices, "full_prices", len(prices))
-    need(prices.min(initial=0) >= 0 and bool((full >= prices).all()), "prices are wrong")
-    need(costs.shape[1] > 0 and costs.min() >= 0, "decision_costs are wrong")
+    prices = check_costs(numbers(problem.prices, "prices", None), "prices")
+    costs = check_costs(numbers(problem.decision_costs, "decision_costs", len(prior), None), "decision_costs")
+    full = check_costs(numbers(problem.full_prices, "full_prices", len(prices)), "full_prices")
+    need(bool((full >= prices).all()), "prices are wrong")
+    need(costs.shape[1] > 0, "decision_costs are wrong")
     need(np.array_equal(problem.perfect_cost, costs.min(axis=1)), "perfect_cost is not that of decision_costs")
     n_outcomes: Any = array(problem.n_outcomes, "n_outcomes", "i", len(prices))
     need(n_outcomes.min(initial=1) >= 1, "n_outcomes holds less than 1")
