@@ -59,7 +59,7 @@ def checked_row(labels: Any, result: Any) -> dict[str, Any]:
             raise ValueError(f"lacks {name}")
     for name, value in (labels | result).items():
         whole = isinstance(value, int) and (isinstance(value, bool) or abs(value) > 2**62)
-        huge = isinstance(value, float) and _BEYOND <= abs(value)
+        huge = isinstance(value, float) and abs(value) >= _BEYOND
         if name in kinds and (whole or huge or not isinstance(value, kinds[name])):
             raise ValueError(f"holds {shown(value)} as {name}")
     return labels | result
