@@ -486,7 +486,6 @@ THREE = {"type": "array", "shape": [3], "items": [0, 1, 7], "writeable": True}
         forged(objects=[{"type": "instance", "class": "Estimator", "state": [["__class__", 1]]}]),
         forged(objects=[{"type": "instance", "class": "Estimator", "state": [["a b", 1]]}]),
         forged(objects=[{"type": "instance", "class": "Estimator", "state": [[3, 1]]}]),
-        forged(objects=[{"type": "instance", "class": "Discretizer", "state": [[3, 1]]}]),
         forged(objects=[{"type": "instance", "class": "Estimator", "state": 3}]),
         forged(objects=[{"type": "instance", "class": "Record", "state": []}]),
         forged(objects=[{"type": "instance", "class": "Slotted", "state": [["other", 1]]}]),

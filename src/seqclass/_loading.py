@@ -172,7 +172,8 @@ def check_prices(prices: Prices) -> None:
     discounted = check_costs(array(prices.discounted, "discounted", "f", len(full)), "discounted")
     need(bool((discounted <= full).all()), "discounted prices are above full ones")
     if prices.groups is not None:
-        need(array(prices.groups, "groups", "iu", len(full)).min(initial=-1) >= -1, "groups are wrong")
+        groups = array(prices.groups, "groups", "iu", len(full))
+        need(groups.min(initial=-1) >= -1 and groups.max(initial=-1) <= 10**7, "groups are wrong")
     if prices.bundles is not None:
         bundles = array(prices.bundles, "bundles", "iu", len(full))
         known = bundles.min(initial=-1) >= -1 and bundles.max(initial=-1) < len(prices.bundle_names)

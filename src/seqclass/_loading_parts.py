@@ -43,6 +43,8 @@ from seqclass.pomdp.values import ValueFunction
 
 #: Most contexts of a stage that a problem tells apart.
 _MOST_CONTEXTS = 2**16
+#: Counts that add up to a number still.
+_MOST_COUNTED = 1e100
 
 
 def need(holds: bool | np.bool_, otherwise: str) -> None:
@@ -173,6 +175,9 @@ def check_model(model: ObservationModel) -> None:
     if isinstance(model, NaiveBayes):
         counts = numbers(model.counts_, "counts_", n, None, len(prior))
         need(counts.min(initial=0) >= 0 and n_outcomes.max() <= counts.shape[1], "counts_ are wrong")
+        need(
+            counts.max(initial=0) <= _MOST_COUNTED and 0 <= float(model.alpha) <= _MOST_COUNTED, "counts are too large"
+        )
         numbers(model.class_count_, "class_count_", len(prior))
         need(float(model.temperature_) >= 1, "temperature_ is below 1")
     if isinstance(model, TreeNetwork):

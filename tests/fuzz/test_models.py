@@ -271,6 +271,34 @@ def test_prices_beyond_reckoning_are_refused(tmp_path: Path, name: str) -> None:
         load(tmp_path / "model.seq")
 
 
+@pytest.mark.parametrize(
+    "part, change",
+    [
+        ("_prices", {"groups": np.array([0, 2**62])}),
+        ("model_", {"alpha": np.inf}),
+        ("model_", {"alpha": 1e308}),
+        ("model_", {"counts_": np.full((2, 2, 2), 1e300)}),
+    ],
+)
+def test_numbers_that_make_later_questions_fail_are_refused(tmp_path: Path, part: str, change: dict[str, Any]) -> None:
+    clf = etana(order="given", feature_costs=0.1, n_bins=2).fit(np.tile([[0, 0], [1, 1]], (9, 1)), np.tile([0, 1], 9))
+    for name, value in change.items():
+        object.__setattr__(getattr(clf, part), name, value)
+    clf.save(tmp_path / "model.seq")
+    with pytest.raises(ModelFileError, match=r"groups are wrong|counts are too large"):
+        load(tmp_path / "model.seq")
+
+
+def test_attributes_have_names(tmp_path: Path) -> None:
+    """Also of a class that takes its state by itself."""
+    parts = Parts(OLD / f"{NAMES[0]}.seq")
+    [state] = [node["state"] for node in parts.manifest["objects"] if node.get("class") == "SequentialClassifier"]
+    state.append([5, 1])
+    parts.write(tmp_path / "model.seq")
+    with pytest.raises(ModelFileError, match="has no name"):
+        load(tmp_path / "model.seq")
+
+
 @pytest.mark.slow
 def test_ten_thousand_changed_files(tmp_path: Path, bounded: Callable[..., Any]) -> None:
     counts: Counter[str] = Counter()
