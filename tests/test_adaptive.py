@@ -38,7 +38,9 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp.solvers.ordering import adaptive
 from seqclass.pomdp.solvers.ordering.cases import model_cases
+from seqclass.pomdp.solvers.ordering.greedy import greedy_order
 from seqclass.pomdp.solvers.ordering.regression import fitted_values, ridge
+from seqclass.pomdp.solvers.ordering.values import NextQuestion, bounded
 
 CASES = {
     "naive": free_case,
@@ -317,6 +319,21 @@ def test_ridge_is_weighted_least_squares_where_data_are_many():
     expected = np.linalg.lstsq(design, y * np.sqrt(weight), rcond=None)[0]
     np.testing.assert_allclose(found[:3], expected, atol=0.02)
     assert found[3] == 0.0
+
+
+@pytest.mark.parametrize("longest", [0, 1, 4])
+def test_beyond_the_longest_questions_follow_as_they_promise(longest):
+    tables = np.array([[[p, 1 - p], [1 - p, p]] for p in (0.6, 0.9, 0.7, 0.8)])
+    problem = TableProblem([0.5, 0.5], tables, prices=0.001, free=True)
+    every = model_cases(problem, 100, np.random.default_rng(0))
+    assert greedy_order(problem, ClassInformation(), every, longest=longest).order == [1, 3, 2, 0]
+
+
+def test_costs_of_going_on_are_kept_between_their_bounds():
+    problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=[0.1, 0.05], free=True)
+    following = NextQuestion(ExpectedSaving(), problem.begin(3))
+    # the lower price, and then the class is known; that of the question asked, and then the decision
+    assert bounded(np.array([-1.0, 0.1, 9.0]), following) == pytest.approx([0.05, 0.1, 0.05 + 0.15])
 
 
 def test_expected_saving_stops_in_time_along_its_rule():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,9 +11,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 import seqclass
-from seqclass import AdaptiveClassifier, SequentialClassifier
+from seqclass import AdaptiveClassifier, SequentialClassifier, adaptive_classifier
 from seqclass._candidates import EFFORTS, NOTHING, candidates
 from seqclass._held_out import assign_folds, cross_fit
+from seqclass.choice import choose
 
 X, Y = load_iris(return_X_y=True)
 
@@ -118,6 +120,24 @@ def test_settings_reach_every_candidate() -> None:
     assert clf.acquire(X).n_features.max() <= 2
     assert clf.choice_.candidates[0].cost == pytest.approx(0.3)
     assert max(c.n_features for c in clf.choice_.candidates) <= 2
+
+
+@pytest.mark.parametrize("target_cost", [None, 0.05])
+def test_decisions_alone_count_where_the_budget_is_given(
+    target_cost: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+
+    def first(tried: Any, seconds: Any, on_decisions: bool) -> Any:
+        asked.append(on_decisions)
+        return choose(tried, seconds, on_decisions)
+
+    monkeypatch.setattr(adaptive_classifier, "choose", first)
+    ways = {NOTHING: candidates(EFFORTS["quick"], 0)[NOTHING]}
+    monkeypatch.setattr(adaptive_classifier, "candidates", lambda *_: ways)
+    with pytest.warns(UserWarning, match="nothing is worth buying"):
+        seqclass.adaptive(0.05, effort="quick", target_cost=target_cost).fit(X, Y, held_out=2)
+    assert asked == [target_cost is not None]
 
 
 def test_wrong_settings() -> None:

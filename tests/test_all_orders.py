@@ -28,6 +28,7 @@ from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.solvers.exact import free_order
 from seqclass.pomdp.solvers.rules.bounded_order import OrderBoundPolicy
+from seqclass.pomdp.solvers.rules.lookahead import DeepLookaheadPolicy
 
 
 def cases(first, last, most=5):
@@ -118,6 +119,21 @@ def test_limits_end_the_search_with_bounds_that_hold(monkeypatch):
     wanted = ExactFreeOrder(target_gap=0.5, certificate_paths=0).solve(problem).info
     assert wanted.status == "converged"
     assert wanted.gap <= 0.5
+
+
+@pytest.mark.parametrize(
+    "n_classes, seed, fallback", [(4, 0, DeepLookaheadPolicy), (2, 0, DeepLookaheadPolicy), (2, 2, OrderBoundPolicy)]
+)
+def test_a_policy_of_a_limit_is_certified_by_the_least_of_what_is_known(n_classes, seed, fallback):
+    """The search's own bound, what the policy costs with look-ahead, and what it costs by bounds where that is less."""
+    problem = many_sensors(6, n_classes=n_classes, seed=seed)
+    bare, policy = (ExactFreeOrder(10, certificate_paths=n).solve(problem) for n in (0, 2000))
+    ahead, cost = (evaluate(problem, one, method="exact").cost for one in (bare, policy))
+    assert bare.info.status == policy.info.status == "limit"
+    assert type(policy.fallback) is fallback
+    assert policy.info.upper == pytest.approx(cost, abs=1e-9)
+    assert ahead < bare.info.upper
+    assert policy.info.upper < ahead if fallback is OrderBoundPolicy else policy.info.upper == pytest.approx(ahead)
 
 
 def test_policies_of_limits_answer_whatever_is_missing_and_come_back_from_files(tmp_path):

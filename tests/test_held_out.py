@@ -19,12 +19,12 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import StratifiedKFold
 
 import seqclass
-from seqclass import HeldOut, SequentialClassifier, etana, ifc2f
+from seqclass import HeldOut, SequentialClassifier, _yardsticks, etana, ifc2f
 from seqclass._charging import charged
-from seqclass._held_out import assign_folds, cross_fit
+from seqclass._held_out import _known, assign_folds, cross_fit
 from seqclass.costs import resolve_prices
 from seqclass.metrics import realised_cost
-from seqclass.pomdp import GridValueIteration, evaluate
+from seqclass.pomdp import DecideNow, GridValueIteration, evaluate
 from seqclass.pomdp.solvers import base
 
 REFER = {"decision_costs": [[0, 1, 0.2], [3, 0, 0.2]], "decisions": ["refer"]}
@@ -292,6 +292,17 @@ def test_sparse_rows_stay_sparse() -> None:
     assert big.linear.error == 0
 
 
+def test_of_many_sparse_columns_the_rare_one_that_tells_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Frequent ones differ less between the classes, though their sums within each are larger."""
+    monkeypatch.setattr(_yardsticks, "_COLUMNS", 5)
+    rng = np.random.default_rng(0)
+    y = (np.arange(100) % 5 == 0).astype(int)
+    X = sp.csr_array(np.column_stack([rng.random((100, 40)) < 0.5, y]).astype(float))
+    held = etana(0.01, order="given", solver=DecideNow(), discretizer="precomputed").fit(X, y, held_out=2).held_out_
+    assert held.linear is not None
+    assert held.linear.error == 0
+
+
 def test_outcomes_that_a_training_part_lacks() -> None:
     X = np.array([[0, 1], [1, 0], [0, 0], [1, 1]] * 10)
     X[3] = [5, -1]
@@ -300,6 +311,14 @@ def test_outcomes_that_a_training_part_lacks() -> None:
         held = SequentialClassifier(discretizer="precomputed").fit(data, y, held_out=4).held_out_
         assert held.n_rows == 40
         assert held.error <= 0.05
+
+
+def test_an_outcome_next_to_those_of_a_training_part_is_missing() -> None:
+    n_outcomes = np.array([2, 3])
+    X = np.array([[1, 2], [2, 3], [0, -1]])
+    for form in (np.asarray, sp.csr_array):
+        known = _known(form(X), n_outcomes)
+        np.testing.assert_array_equal(known.toarray() if sp.issparse(known) else known, [[1, 2], [-1, -1], [0, -1]])
 
 
 def test_small_classes(cancer: Any) -> None:

@@ -249,6 +249,17 @@ def test_what_is_known_costs_nothing_and_is_used(model, rows, request):
         clf.session(session.to_json(), known=known)
 
 
+def test_what_is_known_takes_no_place_among_the_questions():
+    rng, y = np.random.default_rng(0), np.arange(300) % 2
+    X = np.where(rng.random((300, 3)) < [0.7, 0.9, 0.6], y[:, None], 1 - y[:, None])
+    clf = SequentialClassifier(discretizer="precomputed", order="adaptive", feature_costs=0.01, max_features=1)
+    for known in ({}, {"x0": 1}, {"x0": 1, "x2": 1}):
+        session = clf.fit(X, y).session(known=known)
+        assert session.next_feature.name == "x1"
+        session.observe("x1", 0)
+        assert session.next_feature is None
+
+
 def test_what_a_selector_left_out_changes_nothing(rows):
     y = load_breast_cancer().target
     clf = SequentialClassifier(selector=SAOLA(), solver=QUICK).fit(rows, y)

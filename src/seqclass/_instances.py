@@ -51,6 +51,8 @@ def state_of(instance: Any) -> Any:
 
 def restored(cls: Any, state: dict[str, Any]) -> Any:
     """An instance of a registered class that holds ``state``, with what must hold of it."""
+    if not all(type(name) is str for name in state):
+        raise ValueError(f"an attribute of a {cls.__name__} has no name")
     instance = cls.__new__(cls)
     put = _hook(cls, "__setstate__")
     if put is not None:

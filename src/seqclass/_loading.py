@@ -11,6 +11,7 @@ from seqclass._coding import OutcomeCoder
 from seqclass._frames import FrameEncoder
 from seqclass._inputs import category_counts
 from seqclass._loading_parts import array, fitted, need, numbers, whole
+from seqclass._validation import check_costs
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices
 from seqclass.discretize import Discretizer
@@ -167,11 +168,12 @@ def check_encoder(encoder: FrameEncoder) -> None:
 
 def check_prices(prices: Prices) -> None:
     """Check prices of features."""
-    full = array(prices.full, "full", "f", None)
-    discounted = array(prices.discounted, "discounted", "f", len(full))
-    need(bool((discounted >= 0).all()) and bool((discounted <= full).all()), "discounted prices are above full ones")
+    full = check_costs(array(prices.full, "full", "f", None), "full")
+    discounted = check_costs(array(prices.discounted, "discounted", "f", len(full)), "discounted")
+    need(bool((discounted <= full).all()), "discounted prices are above full ones")
     if prices.groups is not None:
-        need(array(prices.groups, "groups", "iu", len(full)).min(initial=-1) >= -1, "groups are wrong")
+        groups = array(prices.groups, "groups", "iu", len(full))
+        need(groups.min(initial=-1) >= -1 and groups.max(initial=-1) <= 10**7, "groups are wrong")
     if prices.bundles is not None:
         bundles = array(prices.bundles, "bundles", "iu", len(full))
         known = bundles.min(initial=-1) >= -1 and bundles.max(initial=-1) < len(prices.bundle_names)

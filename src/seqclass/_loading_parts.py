@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._model_problem import ModelProblem, ProjectedProblem
-from seqclass._validation import check_distribution
+from seqclass._validation import check_costs, check_distribution
 from seqclass.bn import ClassMixture, NaiveBayes, ObservationModel, StageContexts, TreeNetwork
 from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names
 from seqclass.pomdp import (
@@ -43,6 +43,8 @@ from seqclass.pomdp.values import ValueFunction
 
 #: Most contexts of a stage that a problem tells apart.
 _MOST_CONTEXTS = 2**16
+#: Counts that add up to a number still.
+_MOST_COUNTED = 1e100
 
 
 def need(holds: bool | np.bool_, otherwise: str) -> None:
@@ -82,11 +84,11 @@ def check_problem(problem: AcquisitionProblem) -> None:
     """Check an acquisition problem."""
     prior = numbers(problem.prior, "prior", None)
     check_distribution(prior, None, "prior")
-    prices = numbers(problem.prices, "prices", None)
-    costs = numbers(problem.decision_costs, "decision_costs", len(prior), None)
-    full = numbers(problem.full_prices, "full_prices", len(prices))
-    need(prices.min(initial=0) >= 0 and bool((full >= prices).all()), "prices are wrong")
-    need(costs.shape[1] > 0 and costs.min() >= 0, "decision_costs are wrong")
+    prices = check_costs(numbers(problem.prices, "prices", None), "prices")
+    costs = check_costs(numbers(problem.decision_costs, "decision_costs", len(prior), None), "decision_costs")
+    full = check_costs(numbers(problem.full_prices, "full_prices", len(prices)), "full_prices")
+    need(bool((full >= prices).all()), "prices are wrong")
+    need(costs.shape[1] > 0, "decision_costs are wrong")
     need(np.array_equal(problem.perfect_cost, costs.min(axis=1)), "perfect_cost is not that of decision_costs")
     n_outcomes: Any = array(problem.n_outcomes, "n_outcomes", "i", len(prices))
     need(n_outcomes.min(initial=1) >= 1, "n_outcomes holds less than 1")
@@ -173,6 +175,9 @@ def check_model(model: ObservationModel) -> None:
     if isinstance(model, NaiveBayes):
         counts = numbers(model.counts_, "counts_", n, None, len(prior))
         need(counts.min(initial=0) >= 0 and n_outcomes.max() <= counts.shape[1], "counts_ are wrong")
+        need(
+            counts.max(initial=0) <= _MOST_COUNTED and 0 <= float(model.alpha) <= _MOST_COUNTED, "counts are too large"
+        )
         numbers(model.class_count_, "class_count_", len(prior))
         need(float(model.temperature_) >= 1, "temperature_ is below 1")
     if isinstance(model, TreeNetwork):

@@ -133,6 +133,24 @@ def test_the_objective_is_likelihood_and_prior_up_to_a_constant():
     assert np.ptp(found) < 1e-8
 
 
+def test_it_is_done_when_the_whole_objective_rises_by_less_than_tol():
+    X, _, sizes = random_data(5, missing=0.2, n_classes=1)
+    marginal = NaiveBayes().fit(X, np.zeros(len(X), dtype=int), n_outcomes=sizes).likelihood_table()[:, :, 0]
+
+    def history(tol, max_iter=30):
+        rng = np.random.default_rng(0)
+        return fit_mixture(X, np.ones(90), marginal, 0.5 * sizes, 3, 1, rng, max_iter=max_iter, tol=tol).history
+
+    # what the history leaves out is the likelihood of the class's own table
+    alone = sum(np.log(marginal[j, v]) for row in X for j, v in enumerate(row) if v >= 0)
+    over = np.ravel(history(0.0, 12))
+    rise = np.diff(over) / np.abs(over[1:] + alone)
+    assert (np.diff(rise)[:3] < 0).all()
+    for k in range(3):
+        assert len(history(rise[k] * (1 + 1e-6))) == k + 2
+        assert len(history(rise[k] * (1 - 1e-6))) > k + 2
+
+
 def test_components_find_the_kinds_of_rows():
     rng = np.random.default_rng(0)
     kind = rng.integers(0, 2, 400)

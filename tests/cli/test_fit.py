@@ -240,6 +240,10 @@ def test_wrong_arrays(folder: Path, refuses: Any) -> None:
     assert "must hold numbers" in refusal(X=X.astype(str), y=y)
     assert "feature_names holds Python objects" in refusal(X=X, y=y, feature_names=np.array(["a", "b"], dtype=object))
     assert "no CSR matrix" in refusal(data=y, indices=y, indptr=y, shape=np.array([9, 1]), y=y)
+    for name in ("indices", "indptr", "shape"):
+        parts = {"data": y, "indices": y, "indptr": np.arange(5), "shape": np.array([4, 2])}
+        for wrong in (np.full(4, np.inf), parts[name] + 0.5):
+            assert f"{name} must hold whole numbers" in refusal(**parts | {name: wrong}, y=y)
     assert "rows and columns" in refusal(X=y, y=y)
     assert "no feature_names" in refusal("--drop", "x0", X=X, y=y)
 

@@ -17,8 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqclass import SequentialClassifier, load
+from seqclass import SequentialClassifier, etana, load
 from seqclass.cli._describe import describe, feature_lines
+from seqclass.costs import Prices
 from seqclass.persistence import ModelFileError
 
 #: Written by seqclass 0.1, whose files have no digest.
@@ -256,6 +257,46 @@ def test_an_entry_that_is_missing_or_new(tmp_path: Path, digested: Path, entry: 
                 archive.writestr(name, data)
         with pytest.raises(ModelFileError):
             load(tmp_path / "changed.seq")
+
+
+@pytest.mark.parametrize("name", ["full", "discounted"])
+def test_prices_beyond_reckoning_are_refused(tmp_path: Path, name: str) -> None:
+    """Also of a feature that the classifier never asks for, but that someone may answer."""
+    clf = etana(order="given", feature_costs=[0.1, 0.2]).fit(np.tile([[0, 0], [1, 1]], (9, 1)), np.tile([0, 1], 9))
+    prices = {"full": clf._prices.full.copy(), "discounted": clf._prices.discounted.copy(), "groups": None}
+    prices[name][1] = 1e-320
+    clf._prices = Prices(**prices)
+    clf.save(tmp_path / "model.seq")
+    with pytest.raises(ModelFileError, match=f"{name} must be 0 or between 1e-100 and"):
+        load(tmp_path / "model.seq")
+
+
+@pytest.mark.parametrize(
+    "part, change",
+    [
+        ("_prices", {"groups": np.array([0, 2**62])}),
+        ("model_", {"alpha": np.inf}),
+        ("model_", {"alpha": 1e308}),
+        ("model_", {"counts_": np.full((2, 2, 2), 1e300)}),
+    ],
+)
+def test_numbers_that_make_later_questions_fail_are_refused(tmp_path: Path, part: str, change: dict[str, Any]) -> None:
+    clf = etana(order="given", feature_costs=0.1, n_bins=2).fit(np.tile([[0, 0], [1, 1]], (9, 1)), np.tile([0, 1], 9))
+    for name, value in change.items():
+        object.__setattr__(getattr(clf, part), name, value)
+    clf.save(tmp_path / "model.seq")
+    with pytest.raises(ModelFileError, match=r"groups are wrong|counts are too large"):
+        load(tmp_path / "model.seq")
+
+
+def test_attributes_have_names(tmp_path: Path) -> None:
+    """Also of a class that takes its state by itself."""
+    parts = Parts(OLD / f"{NAMES[0]}.seq")
+    [state] = [node["state"] for node in parts.manifest["objects"] if node.get("class") == "SequentialClassifier"]
+    state.append([5, 1])
+    parts.write(tmp_path / "model.seq")
+    with pytest.raises(ModelFileError, match="has no name"):
+        load(tmp_path / "model.seq")
 
 
 @pytest.mark.slow

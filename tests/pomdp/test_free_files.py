@@ -24,6 +24,7 @@ from seqclass.pomdp import (
     write_pomdp,
     write_pomdpx,
 )
+from seqclass.pomdp.unrolled.nodes import FreeNodes
 
 
 def tree_case(seed: int) -> FreeCase:
@@ -179,6 +180,15 @@ def test_policies_read_back_are_executed_whatever_is_missing(tmp_path: Path) -> 
         assert policy.act(info).tolist() == alone
         assert all(question == DECIDE or info.open[row, question] for row, question in enumerate(alone))
         assert np.isfinite(policy.continuation_cost(info)).all() == bool(info.open.any())
+
+
+@pytest.mark.parametrize("tree", [False, True])
+def test_nodes_are_found_from_midway_on(tree: bool) -> None:
+    info = free_case(3, tree=tree, most=4).problem.begin().asking(1).update(np.array([0]))
+    nodes = FreeNodes(info, 2, "a test")
+    assert nodes.by_set != tree
+    for level in nodes.levels:
+        np.testing.assert_array_equal(nodes.find(level), np.arange(len(level)))
 
 
 def test_a_missing_answer_leads_to_no_node(tmp_path: Path) -> None:

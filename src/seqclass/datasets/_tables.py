@@ -236,6 +236,9 @@ def read_arrays(path: Path) -> Arrays:
         X: Any = parts.pop("X")
     elif all(name in parts for name in _CSR):
         data, indices, indptr, shape = (parts.pop(name) for name in _CSR)
+        for what, part in zip(_CSR[1:], (indices, indptr, shape)):
+            if part.dtype.kind not in "iu":  # scipy would cut off what follows the point
+                raise ValueError(f"{path}: {what} must hold whole numbers, it holds {part.dtype}.")
         try:
             X = sp.csr_array((data, indices, indptr), shape=tuple(int(n) for n in shape.ravel()))
             X.check_format()

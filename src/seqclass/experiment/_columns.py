@@ -31,6 +31,8 @@ _TEXTS = ("status", "version_seqclass", "version_numpy", "version_sklearn", "ver
 #: What differs from one computation of a cell to the next.
 VOLATILE = (*(f"seconds_{step}" for step in _SECONDS), "peak_mb")
 COLUMNS = (*LABELS, *FIGURES, *_COUNTS, *_TEXTS)
+#: No figure is as large as this, the square of which is a number still: costs end at 1e100.
+_BEYOND = 1e150
 
 
 def checked_row(labels: Any, result: Any) -> dict[str, Any]:
@@ -57,7 +59,8 @@ def checked_row(labels: Any, result: Any) -> dict[str, Any]:
             raise ValueError(f"lacks {name}")
     for name, value in (labels | result).items():
         whole = isinstance(value, int) and (isinstance(value, bool) or abs(value) > 2**62)
-        if name in kinds and (whole or not isinstance(value, kinds[name])):
+        huge = isinstance(value, float) and abs(value) >= _BEYOND
+        if name in kinds and (whole or huge or not isinstance(value, kinds[name])):
             raise ValueError(f"holds {shown(value)} as {name}")
     return labels | result
 
