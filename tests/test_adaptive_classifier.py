@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from sklearn.datasets import load_iris
 import seqclass
 from seqclass import AdaptiveClassifier, SequentialClassifier, adaptive_classifier
 from seqclass._candidates import EFFORTS, NOTHING, candidates
-from seqclass._held_out import assign_folds, cross_fit
+from seqclass._held_out import assign_folds, cross_fit, some_rows
 from seqclass.choice import choose
 
 X, Y = load_iris(return_X_y=True)
@@ -182,3 +183,26 @@ def test_awkward_data(spoil: str) -> None:
     assert set(found) <= set(labels)
     if len(labels) > 5:
         assert (found == labels).mean() > 0.9
+
+
+def test_many_rows_are_chosen_on_some_of_them(monkeypatch: pytest.MonkeyPatch, fitted: AdaptiveClassifier) -> None:
+    monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], most_rows=60))
+    clf = seqclass.adaptive(0.05, effort="quick").fit(X, Y)
+    rows = some_rows(Y, 60, 0)
+    assert np.bincount(Y[rows]).tolist() == [20, 20, 20]
+    assert clf.held_out_.n_rows == 60
+    fold = assign_folds(Y[rows], 3, 0)
+    way = candidates(EFFORTS["quick"], 0)["naive Bayes, one order"]
+    alone = cross_fit(SequentialClassifier(feature_costs=0.05, **way), X[rows], Y[rows], fold)
+    assert clf.choice_.candidates[1].cost == alone.cost
+    assert clf.model_.class_count_.tolist() == [50, 50, 50]  # the final fit is to all
+
+
+def test_some_rows_are_of_every_class() -> None:
+    y = np.array(["a"] * 97 + ["b"] * 2 + ["c"])
+    rows = some_rows(y, 10, 0)
+    assert sorted(set(y[rows])) == ["a", "b", "c"]
+    assert len(rows) == len(set(rows)) == 12
+    np.testing.assert_array_equal(some_rows(y, 100, 0), np.arange(100))
+    np.testing.assert_array_equal(some_rows(y, 10, 0), rows)
+    assert some_rows(y, 10, 1).tolist() != rows.tolist()

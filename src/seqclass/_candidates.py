@@ -17,18 +17,19 @@ _PARTS = ("observation_model", "solver", "discretizer", "selector", "order")
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is tried."""
+    """How much is tried, and on how many rows at most."""
 
     n_folds: int
+    most_rows: int
     trees: bool
     strategies: tuple[str, ...]
     n_bags: int
 
 
 EFFORTS = {
-    "quick": Effort(3, False, ("uniform",), 1),
-    "normal": Effort(5, True, ("uniform", "quantile"), 1),
-    "thorough": Effort(10, True, ("uniform", "quantile"), 5),
+    "quick": Effort(3, 3000, False, ("uniform",), 1),
+    "normal": Effort(5, 10_000, True, ("uniform", "quantile"), 1),
+    "thorough": Effort(10, 50_000, True, ("uniform", "quantile"), 5),
 }
 
 

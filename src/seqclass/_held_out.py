@@ -58,6 +58,19 @@ def assign_folds(y: npt.NDArray[Any], n_folds: int, random_state: Any) -> IntArr
     return fold
 
 
+def some_rows(y: npt.NDArray[Any], most: int, random_state: Any) -> IntArray:
+    """Rows drawn at random, of every class the same share and one at least; all where they are no more than ``most``."""
+    n = len(y)
+    if n <= most:
+        return np.arange(n)
+    order = as_generator(random_state).permutation(n)
+    _, label, size = np.unique(y[order], return_inverse=True, return_counts=True)
+    by_class = np.argsort(label, kind="stable")
+    rank = np.empty(n, dtype=np.intp)
+    rank[by_class] = np.arange(n) - np.repeat(np.cumsum(size) - size, size)
+    return np.sort(order[rank < np.ceil(size * most / n)[label]])
+
+
 def cross_fit(clf: SequentialClassifier, X: Any, y: Any, fold: IntArray, name: str = "") -> HeldOut:
     """Acquire and decide every row by a clone that was fitted without the row's fold; nothing is summed up yet."""
     X, y = plain(X), plain_labels(y)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy.typing as npt
 
 from seqclass._candidates import EFFORTS, NOTHING, candidates, standard
-from seqclass._held_out import assign_folds, check_folds, completed, cross_fit, yardsticks
+from seqclass._frames import plain
+from seqclass._held_out import assign_folds, check_folds, completed, cross_fit, rows_of, some_rows, yardsticks
 from seqclass._inputs import check_training
 from seqclass._validation import check_choice, plain_labels
 from seqclass.choice import Choice, choose
@@ -32,8 +33,10 @@ class AdaptiveClassifier(SequentialClassifier):
     feature_costs : float, array-like of shape (n_features,) or dict
         Price of each feature in units of misclassification cost: one for all, one each, or by feature name.
     effort : {"quick", "normal", "thorough"}
-        How much is tried: 3 folds, without the tree, and one way to cut numbers into bins; 5 folds and all candidates;
-        or 10 folds and mixtures of five bootstrap samples each.
+        How much is tried: 3 folds of at most 3000 rows, without the tree, and one way to cut numbers into bins; 5 folds
+        of at most 10,000 rows and all candidates; or 10 folds of at most 50,000 rows and mixtures of five bootstrap
+        samples each. Of more rows so many are drawn at random to choose on, class by class, and what is held out is
+        of classifiers fitted to fewer rows than the final one.
     decision_costs, decisions, groups, discounted_costs, bundles, charge_missing, target_cost, max_features, max_cost, \
 handle_unknown
         See `SequentialClassifier`.
@@ -138,14 +141,17 @@ handle_unknown
             return super().fit(X, y)
         began = perf_counter()
         check_training(self, X, y)
-        fold = assign_folds(plain_labels(y), n_folds, self.random_state)
+        labels = plain_labels(y)
+        rows = some_rows(labels, effort.most_rows, self.random_state)
+        some, labels = (X, labels) if len(rows) == len(labels) else (rows_of(plain(X), rows), labels[rows])
+        fold = assign_folds(labels, n_folds, self.random_state)
         ways = candidates(effort, self.random_state)
-        tried, seconds = self._tried(ways, X, y, fold)
+        tried, seconds = self._tried(ways, some, labels, fold)
         self.choice_, held = choose(tried, seconds, self.target_cost is not None)
         self._chosen = ways[self.choice_.chosen]
         took = perf_counter() - began
         super().fit(X, y)
-        self.held_out_ = completed(held, self, yardsticks(self, X, y, fold))
+        self.held_out_ = completed(held, self, yardsticks(self, some, labels, fold))
         self.timings_["held_out"] = took
         if self.choice_.chosen == NOTHING:
             warnings.warn(
