@@ -348,3 +348,12 @@ def test_certificates_bracket_the_optimum_over_all_orders():
         sampled = certify(case.problem, policy, method="simulation", n_paths=500)
         assert sampled.lower <= truth + 1e-12
         assert sampled.upper >= cost - 0.02
+
+
+def test_of_questions_that_differ_by_rounding_the_lowest_number_is_asked(monkeypatch):
+    sensor = [[0.9, 0.2], [0.1, 0.8]]
+    problem = TableProblem([0.5, 0.5], np.array([sensor, sensor, sensor]), prices=0.05, free=True)
+    policy = Lookahead(2, certificate_paths=0).solve(problem)
+    costs = np.array([[0.25, 0.2 * (1 + 1e-15), 0.2]])
+    monkeypatch.setattr(policy, "question_costs", lambda info: costs[: len(info)])
+    assert policy.act(problem.begin()).tolist() == [1]

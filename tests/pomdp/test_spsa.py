@@ -19,6 +19,7 @@ from seqclass.pomdp import (
     TableProblem,
     evaluate,
 )
+from seqclass.pomdp.solvers.thresholds import spsa
 from seqclass.pomdp.solvers.thresholds._initial import initial_thresholds
 from seqclass.pomdp.solvers.thresholds.paths import SampledPaths
 from seqclass.pomdp.solvers.thresholds.policy import close_corners, normalised
@@ -358,3 +359,23 @@ def test_few_features_on_madelon(load_data):
     assert run.cost <= 1.05 * best.policy_.info.upper
     assert run.n_features < 2 * exact.n_features
     assert ours.acquire(data.X[2000:]).n_features.mean() < 20
+
+
+def test_the_published_descent_goes_down(monkeypatch):
+    least = np.array([[0.1, 0.25, 0.47], [0.31, 0.03, 0.6]])
+
+    class Bowl:
+        """A cost whose least is at `least`."""
+
+        def __init__(self, problem, n_stages, n_paths, rng):
+            pass
+
+        def cost_one(self, point, decision):
+            return float(((point - least) ** 2).sum())
+
+    monkeypatch.setattr(spsa, "SampledPaths", Bowl)
+    problem = random_problem(0, n_stages=2)
+    start = np.ones((2, problem.n_decisions, problem.n_classes))
+    solver = LinearThresholdSPSA(max_iterations=400, tolerance=0.0, certificate_paths=0)
+    found, _ = solver._descend_published(problem, start, np.random.default_rng(0))
+    assert ((found - least[:, None]) ** 2).sum() < 0.2 * ((start - least[:, None]) ** 2).sum()
