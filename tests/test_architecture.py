@@ -45,6 +45,7 @@ RANKS = {
             "_acquiring",
             "_answering",
             "_case",
+            "_knowing",
             "_saved_session",
             "held_out",
             "_held_out",

@@ -117,6 +117,13 @@ class Case:
     info: InformationState
     known: frozenset[int] = frozenset()
 
+    @classmethod
+    def begin(cls, problem: AcquisitionProblem, info: InformationState) -> Case:
+        """A case of which nothing is known, in the problem of the facts and as the policy sees it."""
+        facts = problem.begin()
+        facts.lot = info.lot
+        return cls(facts, info)
+
     def learn(self, question: int, outcome: int, *, known: bool, charge_missing: bool) -> Case:
         """What is known after an answer, which costs nothing where it was known before."""
         before = self.facts
@@ -124,26 +131,49 @@ class Case:
         if known:
             facts.paid, facts.spent = before.paid, before.spent
         all_known = self.known | {question} if known else self.known
-        return Case(facts, _seen_by(self.info, facts, len(all_known)), all_known)
+        return Case(facts, _seen_by(self.info, facts, all_known), all_known)
 
 
-def _seen_by(info: InformationState, facts: InformationState, n_known: int) -> InformationState:
+def _seen_by(info: InformationState, facts: InformationState, known: frozenset[int]) -> InformationState:
     """What the policy sees of the facts, from what it saw before."""
     problem = info.problem
-    paid = None if info.paid is None or facts.paid is None else _columns(facts.paid, info.paid.shape[1])
     assert facts.seen is not None  # the problem of the facts is free
-    seen: IntArray | None = facts.seen[:, : problem.n_questions]
-    assert seen is not None
+    seen = facts.seen[0, : problem.n_questions].tolist()
+    if not problem.free:
+        return as_seen(info, facts, *_following(problem, info, seen))
+    stage = sum(outcome != OPEN for outcome in seen)
+    if problem.max_questions is not None:  # what was known takes no one's place
+        stage -= sum(question < problem.n_questions for question in known)
+    return as_seen(info, facts, stage, facts.state)
+
+
+def as_seen(begun: InformationState, facts: InformationState, stage: int, state: Any) -> InformationState:
+    """Facts as a policy sees them.
+
+    Parameters
+    ----------
+    begun : InformationState
+        What it saw at any time before, of its own problem.
+    facts : InformationState
+        What is known of ``n`` instances, in a problem that is free to ask whatever the model could.
+    stage : int
+        Where the policy stands.
+    state : object
+        The state there of the policy's problem; in a free problem, that of the facts.
+
+    Returns
+    -------
+    InformationState
+    """
+    problem = begun.problem
+    paid = None if begun.paid is None or facts.paid is None else _columns(facts.paid, begun.paid.shape[1])
+    seen: IntArray | None = None
     if problem.free:
-        stage = int((seen != OPEN).sum())
-        if problem.max_questions is not None:  # what was known takes no one's place
-            stage = max(stage - n_known, 0)
-        state = facts.state
-    else:
-        stage, state, seen = *_following(problem, info, seen[0].tolist()), None
-        if isinstance(problem, ModelProblem):
-            state = Answers(facts.state.messages, state.values)
-    return InformationState(problem, stage, facts.belief, state, paid, info.lot, seen=seen, spent=facts.spent)
+        assert facts.seen is not None  # the problem of the facts is free
+        seen = facts.seen[:, : problem.n_questions]
+    elif isinstance(problem, ModelProblem):
+        state = Answers(facts.state.messages, state.values)
+    return InformationState(problem, stage, facts.belief, state, paid, facts.lot, seen=seen, spent=facts.spent)
 
 
 def _following(problem: AcquisitionProblem, info: InformationState, seen: list[int]) -> tuple[int, Any]:

@@ -85,7 +85,7 @@ class Session:
 
     def _start(self, lot: int) -> None:
         self._lot, begun = lot, self._classifier.policy_.begin()[0]
-        self._cases = [Case(self._questions.problem.begin(), begun[np.array([lot])])]
+        self._cases = [Case.begin(self._questions.problem, begun[np.array([lot])])]
         self._answers: list[Answer] = []
 
     @property

@@ -245,7 +245,7 @@ def as_order(
     return check_order(order, model.n_features_in_, feature_names)
 
 
-def check_order(order: Any, n_features: int, feature_names: Any = None) -> IntArray:
+def check_order(order: Any, n_features: int, feature_names: Any = None, *, what: str = "order") -> IntArray:
     """Resolve a list of features, best first, into their indices.
 
     Parameters
@@ -256,6 +256,8 @@ def check_order(order: Any, n_features: int, feature_names: Any = None) -> IntAr
         Number of features.
     feature_names : array-like of str of shape (n_features,), optional
         Names that ``order`` may use.
+    what : str
+        What to call it in messages.
 
     Returns
     -------
@@ -273,17 +275,17 @@ def check_order(order: Any, n_features: int, feature_names: Any = None) -> IntAr
     """
     chosen = np.asarray(order)
     if chosen.ndim != 1 or chosen.size == 0:
-        raise ValueError(f"order must be a name or a list of at least one feature, got shape {chosen.shape}")
+        raise ValueError(f"{what} must be a name or a list of at least one feature, got shape {chosen.shape}")
     if chosen.dtype.kind in "UO" and all(isinstance(name, str) for name in chosen):
-        chosen = _find_names(chosen, feature_names)
+        chosen = _find_names(chosen, feature_names, what)
     elif chosen.dtype.kind not in "iu":
-        raise ValueError(f"order must hold feature indices or names, got {chosen.dtype}")
+        raise ValueError(f"{what} must hold feature indices or names, got {chosen.dtype}")
     wrong = (chosen < 0) | (chosen >= n_features)
     if wrong.any():
-        raise ValueError(f"order has feature {int(chosen[np.argmax(wrong)])}: they are 0..{n_features - 1}")
+        raise ValueError(f"{what} has feature {int(chosen[np.argmax(wrong)])}: they are 0..{n_features - 1}")
     times = np.bincount(chosen, minlength=n_features)
     if times.max() > 1:
-        raise ValueError(f"order has feature {int(np.argmax(times > 1))} more than once")
+        raise ValueError(f"{what} has feature {int(np.argmax(times > 1))} more than once")
     return chosen.astype(np.intp)
 
 
@@ -316,13 +318,13 @@ def _named_order(name: str, model: ObservationModel, costs: Any, X: Any, y: Any)
     return blanket_order(scores, parents, prices, go_on=name == "blanket")
 
 
-def _find_names(order: Any, feature_names: Any) -> IntArray:
+def _find_names(order: Any, feature_names: Any, what: str) -> IntArray:
     if feature_names is None:
-        raise ValueError("order holds names, but the features have none: give their indices")
+        raise ValueError(f"{what} holds names, but the features have none: give their indices")
     index = {name: at for at, name in enumerate(feature_names)}
     unknown = [name for name in order if name not in index]
     if unknown:
-        raise ValueError(f"order has features that do not exist: {', '.join(repr(str(name)) for name in unknown[:5])}")
+        raise ValueError(f"{what} has features that do not exist: {', '.join(repr(str(name)) for name in unknown[:5])}")
     return np.array([index[name] for name in order])
 
 

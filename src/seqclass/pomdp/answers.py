@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE
+
+if TYPE_CHECKING:
+    from seqclass.pomdp.problem import AcquisitionProblem
 
 
 class TooLarge(ValueError):
@@ -273,13 +276,8 @@ class DataAnswers(Answers):
             position = np.empty(int(rows[-1]) + 1, dtype=np.intp)
             position[rows] = np.arange(len(rows))
             place = position[place]
-        bundle = info.problem.bundle(info.question)
-        if bundle is None:
-            outcome = self._outcomes(some, int(info.problem.features[info.question]))
-            n_outcomes = int(info.problem.n_outcomes[info.question])
-        else:
-            outcome = bundle.encode(np.stack([self._outcomes(some, j) for j in bundle.features.tolist()], axis=1))
-            n_outcomes = bundle.n_codes
+        outcome, bundle = self.outcomes(info.problem, info.question, some), info.problem.bundle(info.question)
+        n_outcomes = int(info.problem.n_outcomes[info.question]) if bundle is None else bundle.n_codes
         info.check_range(outcome)
         child, parent, seen, count = _grouped(place, outcome, n_outcomes)
         if self._asked is None:
@@ -288,6 +286,34 @@ class DataAnswers(Answers):
             self.node[some] = child + self._n_children
         self._n_children += len(parent)
         return Branches(parent, seen, count)
+
+    def outcomes(
+        self, problem: AcquisitionProblem, question: int, some: Any = slice(None), *, among: IntArray | None = None
+    ) -> IntArray:
+        """What a question shows of instances that are under way, (m,).
+
+        Parameters
+        ----------
+        problem : AcquisitionProblem
+            The problem it belongs to.
+        question : int
+            Its number.
+        some : slice or ndarray of int
+            Positions among `rows`.
+        among : ndarray of int, optional
+            Features that can be seen; the others of a bundle are missing.
+
+        Returns
+        -------
+        ndarray of int of shape (m,)
+        """
+        bundle = problem.bundle(question)
+        if bundle is None:
+            return self._outcomes(some, int(problem.features[question]))
+        shown = [self._outcomes(some, j) for j in bundle.features.tolist()]
+        if among is not None:
+            shown = [np.where(np.isin(j, among), value, -1) for j, value in zip(bundle.features, shown)]
+        return bundle.encode(np.stack(shown, axis=1))
 
     def _outcomes(self, some: Any, feature: int) -> IntArray:
         column = feature if self.columns is None else int(self.columns[feature])

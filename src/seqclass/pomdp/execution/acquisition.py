@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,6 +106,8 @@ def acquire(
     record_beliefs: bool = False,
     record_expected: bool = False,
     keys: Any = None,
+    start: tuple[InformationState, IntArray] | None = None,
+    ask: Callable[[Level], IntArray] | None = None,
 ) -> Acquisition:
     """Run a policy on rows of outcomes.
 
@@ -125,6 +128,11 @@ def acquire(
         Keep what the policy expects on the way.
     keys : ndarray or sparse array of shape (n, m), optional
         Numbers that tell the instances apart, from which a randomised policy draws each one's lot; by default ``X``.
+    start : (InformationState, ndarray of int of shape (n,)), optional
+        What is known at the start, a row a history, and the history of each instance; by default nothing is. Questions
+        are then those of this state's problem, of which the policy's must be the first.
+    ask : callable, optional
+        What each history of a level asks next; by default what the policy does. Not with ``record_expected``.
 
     Returns
     -------
@@ -144,26 +152,44 @@ def acquire(
     >>> result.leaf_decision[result.leaf]
     array([0, 1, 0])
     """
-    n = X.shape[0]
-    info, _ = policy.begin()
-    node: IntArray = np.zeros(n, dtype=np.intp)
-    if len(info) > 1:
-        drawn, node = np.unique(policy.draw(X if keys is None else keys), return_inverse=True)
-        info = info[drawn]
-    if not n:
+    if record_expected and ask is not None:
+        raise ValueError("record_expected is about what the policy asks by itself: leave it or ask out.")
+    if start is None:
+        info, node = _begun(policy, X if keys is None else keys)
+    else:
+        info, node = start
+    if not X.shape[0]:
         info = info[np.empty(0, dtype=np.intp)]
     data = DataAnswers(X, columns, node, charge_missing)
-    tree = _Tree(policy, data, record_beliefs, record_expected)
+    tree = _Tree(policy, data, record_beliefs, record_expected, ask)
     for _ in walk(info, np.zeros(len(info)), tree.ask, data):
         pass
     return tree.result()
 
 
+def _begun(policy: Policy, keys: Any) -> tuple[InformationState, IntArray]:
+    """What is known before anything is acquired, a row for each lot that is drawn, and each instance's row."""
+    info, _ = policy.begin()
+    node: IntArray = np.zeros(keys.shape[0], dtype=np.intp)
+    if len(info) > 1:
+        drawn, node = np.unique(policy.draw(keys), return_inverse=True)
+        info = info[drawn]
+    return info, node
+
+
 class _Tree:
     """The histories that instances go through, level by level, and where they end."""
 
-    def __init__(self, policy: Policy, data: DataAnswers, beliefs: bool, expected: bool) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        data: DataAnswers,
+        beliefs: bool,
+        expected: bool,
+        chosen: Callable[[Level], IntArray] | None = None,
+    ) -> None:
         self.policy = policy
+        self.chosen = chosen
         self.data = data
         #: Of each level what is recorded, a row a history.
         self.records: dict[str, list[Any]] = {"belief": []} if beliefs else {}
@@ -188,7 +214,7 @@ class _Tree:
             # every level is kept until the end; there are never more histories than instances
             self.parents.append(level.parent.astype(np.int32 if self.leaf.size < 2**31 else np.intp))
             self.seen.append(level.outcome.astype(np.int64 if level.outcome.max() >= 2**31 else np.int32))
-        question = self.policy.act(info)
+        question = self.policy.act(info) if self.chosen is None else self.chosen(level)
         stop = question == DECIDE
         ends = np.flatnonzero(stop)
         self.ends.append(ends)

@@ -1,0 +1,142 @@
+"""What is known at the start of a batch, and budgets that are used up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from seqclass import SequentialClassifier
+from seqclass.bn import ClassMixture, TreeNetwork
+from seqclass.pomdp import Adaptive, ClassInformation, DecideNow, ExactFreeOrder, Lookahead
+
+ALIKE = 1e-9
+QUICK = Adaptive([ClassInformation()], n_paths=100, n_cases=200, max_nodes=0, max_rounds=0, certificate_paths=0)
+
+
+def drawn(seed, n=240, missing=0.0):
+    """Eight outcomes of which some depend on one another, of three classes."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    X = (rng.random((n, 8)) < 0.2 + 0.3 * ((y[:, None] + np.arange(8)) % 3)).astype(float)
+    X[:, 4] = np.where(rng.random(n) < 0.8, X[:, 3], X[:, 4])
+    X[:, 7] = np.where(rng.random(n) < 0.7, X[:, 0], X[:, 7])
+    X[rng.random(X.shape) < missing] = np.nan
+    return X, y
+
+
+def row_by_row(clf, X, known):
+    """Decisions, costs, counts and posteriors of sessions, which were told what is known."""
+    found = []
+    for number, row in enumerate(X):
+        session = clf.session(key=number, known={f"x{j}": row[j] for j in known})
+        while (question := session.next_feature) is not None:
+            columns = [part.column for part in question.features] or [question.column]
+            values = {f"x{j}": row[j] for j in columns if not np.isnan(row[j])}
+            if not values:
+                session.unavailable(question.name)
+            else:
+                session.observe(question.name, values if question.features else next(iter(values.values())))
+        asked = [a for a in session.history if not a.known]
+        found.append((session.decision, session.cost, sum(a.outcome >= 0 for a in asked), session.posterior))
+    return [np.array(column) for column in zip(*found)]
+
+
+#: Settings of classifiers.
+CASES = {
+    "fixed": {},
+    "fixed tree": {"observation_model": TreeNetwork()},
+    "fixed, groups": {"groups": [0, 0, 1, 1, -1, -1, 2, 2], "discounted_costs": 0.005},
+    "fixed, few": {"max_features": 3},
+    "fixed, bundles": {"bundles": [0, 0, 1, 1, 2, 3, 4, 4], "charge_missing": True},
+    "free": {"order": "adaptive", "solver": QUICK},
+    "free tree": {"order": "adaptive", "solver": QUICK, "observation_model": TreeNetwork()},
+    "free mixture": {"order": "adaptive", "solver": QUICK, "observation_model": ClassMixture(2)},
+    "free, few": {"order": "adaptive", "solver": QUICK, "max_features": 2},
+    "free, narrow": {"order": "adaptive", "solver": QUICK, "max_features": 2, "groups": None},
+    "free, groups": {
+        **{"order": "adaptive", "solver": Lookahead(certificate_paths=0), "max_cost": 0.05},
+        **{"groups": [0, 0, 1, 1, -1, -1, 2, 2], "discounted_costs": 0.005},
+    },
+    "free, bundles": {"order": "adaptive", "solver": QUICK, "bundles": [0, 0, 1, 1, 2, 3, 4, 4]},
+    "drawn by lot": {"target_cost": 0.02},
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_batch_is_as_its_rows_one_by_one(name, monkeypatch):
+    X, y = drawn(1, missing=0.3)
+    if "narrow" in name:
+        monkeypatch.setattr("seqclass.classifier.MOST_OPEN", 4)
+    clf = SequentialClassifier(**{"feature_costs": 0.01, "discretizer": "precomputed"} | CASES[name]).fit(X, y)
+    X = X[:25]
+    lots = clf.policy_.draw(X[:, clf.order_])
+    assert ("lot" in name) == (len(set(lots.tolist())) > 1)
+    monkeypatch.setattr("seqclass.session._draw_lot", lambda policy, key: int(lots[key]))
+    for known in ([2], [0, 3, 5, 6]):
+        record = clf.acquire(X, known=known, record_beliefs=True)
+        decision, cost, n_features, posterior = row_by_row(clf, X, known)
+        assert record.decision.tolist() == decision.tolist()
+        assert record.n_features.tolist() == n_features.tolist()
+        np.testing.assert_allclose(record.cost, cost, atol=ALIKE)
+        np.testing.assert_allclose(record.posterior, posterior, atol=ALIKE)
+        stop = (record.order >= 0).sum(axis=1)
+        np.testing.assert_allclose(record.beliefs[np.arange(len(X)), stop], record.posterior, atol=ALIKE)
+
+
+def test_what_is_known_is_sparse_named_whole_or_nothing():
+    X, y = drawn(2)
+    clf = SequentialClassifier(feature_costs=0.01, discretizer="precomputed").fit(X, y)
+    dense, sparse = clf.acquire(X, known=[1, 6]), clf.acquire(sp.csr_array(X), known=[1, 6])
+    np.testing.assert_array_equal(dense.posterior, sparse.posterior)
+    assert dense.order.tolist() == sparse.order.tolist()
+    everything = clf.acquire(X, known=range(8))
+    assert not everything.cost.any()
+    assert everything.order.shape == (len(X), 0)
+    np.testing.assert_allclose(everything.posterior, clf.model_.predict_proba(X.astype(int)), atol=ALIKE)
+    nothing = clf.acquire(np.where(np.arange(8) == 2, np.nan, X), known=[2])
+    np.testing.assert_array_equal(nothing.posterior, clf.predict_proba(np.where(np.arange(8) == 2, np.nan, X)))
+    for known, message in (
+        (["x9"], "known holds names, but"),
+        ([9], "known has feature 9"),
+        ([1, 1], "more than once"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            clf.acquire(X, known=known)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},  # whose horizon is shorter than the order
+        {"solver": DecideNow()},
+        {"order": "adaptive", "solver": QUICK},
+        {"order": "adaptive", "solver": ExactFreeOrder(certificate_paths=0), "max_features": 3},
+        {"order": "adaptive", "solver": DecideNow(certificate_paths=0)},
+    ],
+)
+@pytest.mark.parametrize("known", [(), (0, 4)])
+def test_a_budget_is_used_up(settings, known):
+    X, y = drawn(3)
+    clf = SequentialClassifier(**{"feature_costs": 0.2, "discretizer": "precomputed"} | settings).fit(X, y)
+    assert clf.acquire(X[:9], known=known).n_features.max(initial=0) < 3
+    record = clf.acquire(X[:9], known=known, budget=3)
+    assert record.n_features.tolist() == [3] * 9
+    assert not np.isin(record.order, known).any()
+    np.testing.assert_allclose(record.cost, 0.6)
+    seen = np.array(
+        [np.where(np.isin(np.arange(8), [*asked, *known]), row, np.nan) for asked, row in zip(record.order, X)]
+    )
+    codes = np.where(np.isnan(seen), -1, seen).astype(int)
+    np.testing.assert_allclose(record.posterior, clf.model_.predict_proba(codes), atol=ALIKE)
+    assert clf.acquire(X[:9], known=known, budget=0).n_features.tolist() == [0] * 9
+    most = settings.get("max_features", 8 - len(known))
+    assert clf.acquire(X[:9], known=known, budget=99).n_features.tolist() == [most] * 9
+
+
+def test_a_forced_question_is_the_one_that_tells_most():
+    X, y = drawn(4)
+    settings = {"order": "adaptive", "discretizer": "precomputed", "solver": DecideNow(certificate_paths=0)}
+    clf = SequentialClassifier(**settings).fit(X, y)
+    told = ClassInformation().scores(clf.problem_.begin())[0]
+    assert clf.acquire(X[:1], budget=1).order.tolist() == [[int(told.argmax())]]
