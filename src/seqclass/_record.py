@@ -51,6 +51,8 @@ class AcquisitionRecord:
         was missing or beyond the stop.
     beliefs : ndarray of shape (n, longest + 1, n_classes) or None
         Posterior before anything was asked and after each answer, the last repeated beyond the stop; on request.
+    history : ndarray of int of shape (n,) or None
+        Number of what each went through, the same for those that saw the same, with what was known at the start.
 
     Examples
     --------
@@ -69,6 +71,7 @@ class AcquisitionRecord:
     order: IntArray
     outcome: IntArray
     beliefs: FloatArray | None = None
+    history: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.decision)
@@ -104,4 +107,5 @@ class AcquisitionRecord:
             order=order[leaf],
             outcome=acquired.leaf_outcome[leaf],
             beliefs=None if beliefs is None else beliefs[leaf],
+            history=leaf,
         )

@@ -71,7 +71,7 @@ def test_instances_are_those_of_the_classifier(results: Results) -> None:
 
 def test_the_table_of_instances_gives_back_the_figures_of_the_cells(results: Results) -> None:
     frame, table = results.instances(), results.table()
-    assert list(frame.columns[:5]) == ["data", "method", "price", "seed", "fold"]
+    assert list(frame.columns[:6]) == ["data", "method", "price", "budget", "seed", "fold"]
     by = ["data", "method", "price", "seed", "fold"]
     frame["right"] = frame["truth"] == frame["decision"]
     means = frame.groupby(by, sort=False)[["right", "n_features", "cost"]].mean()

@@ -33,7 +33,7 @@ _OPTIONS = {
 #: Where data come from that have no columns to choose.
 _WITHOUT_COLUMNS = ("embedded", "generated")
 #: Options that may be followed by several numbers.
-_SEVERAL = ("--price", "--seeds")
+_SEVERAL = ("--price", "--budget", "--seeds")
 #: Characters of a warning or an error.
 _LONGEST = 200
 _NAMED = re.compile(r"([^=(:]+)=(.+)", re.DOTALL)
@@ -82,6 +82,18 @@ class _Command(click.Command):
     is_flag=True,
     help="Take the prices from the file of costs beside the data; --price is then a factor.",
 )
+@click.option(
+    "--budget",
+    "budgets",
+    type=click.IntRange(min=0),
+    multiple=True,
+    metavar="N...",
+    help="Hard budget: so many features are asked of each case, whatever they cost; several are tried one by one. The "
+    "price is then 0 unless given.",
+)
+@click.option(
+    "--known", multiple=True, metavar="COLUMN", help="A column that is known at the start; may be given more than once."
+)
 @click.option("--missing-cost", type=click.FloatRange(min=0), help="Price where that file gives none, before --price.")
 @click.option("--folds", type=click.IntRange(min=2), metavar="N", help="Stratified folds.  [default: 5]")
 @click.option(
@@ -125,6 +137,8 @@ def compare(
     methods: tuple[str, ...],
     prices: tuple[float, ...],
     dataset_costs: bool,
+    budgets: tuple[int, ...],
+    known: tuple[str, ...],
     missing_cost: float | None,
     folds: int | None,
     split: str | None,
@@ -168,6 +182,8 @@ def compare(
             seeds=seeds or (0,),
             feature_costs="dataset" if dataset_costs else "uniform",
             missing_cost=missing_cost,
+            budgets=budgets or None,
+            known=known,
         )
         kept: dict[str, Any] = {"keep_instances": keep_instances, "keep_explanations": keep_explanations}
         results = experiment.run(output, n_jobs=jobs, retry_failed=retry_failed, **kept)
@@ -234,8 +250,10 @@ def _print_summary(results: Results, cells: Any, failed: Any) -> None:
         scored = [_interval(row, name) for name in ("realised_cost", "accuracy")]
         plain = [f"{row['n_features_mean']:.2f}", f"{row['cost_mean']:.4f}"]
         shown = [*scored, *plain] if row["n_cells"] > row["n_failed"] else ["-"] * 4
-        rows.append([row["data"], row["method"], f"{row['price']:g}", *shown, f"{row['n_cells']}"])
-    header = ["data", "method", "price", "realised cost", "accuracy", "features", "paid", "cells"]
+        limit = [f"{row['budget']:g}"] if "budget" in summary else []
+        rows.append([row["data"], row["method"], f"{row['price']:g}", *limit, *shown, f"{row['n_cells']}"])
+    limits = ["budget"] if "budget" in summary else []
+    header = ["data", "method", "price", *limits, "realised cost", "accuracy", "features", "paid", "cells"]
     click.echo(table(header, rows, left=2))
     click.echo("\nMeans over folds and seeds, in brackets their 95% intervals; cells that failed are left out.")
     if min(summary["method"].nunique(), summary["data"].nunique()) > 1 and len(failed) < len(cells):

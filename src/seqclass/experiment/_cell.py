@@ -18,7 +18,6 @@ from seqclass import __version__
 from seqclass._fitting import PREPROCESSING
 from seqclass._frames import is_frame
 from seqclass._record import AcquisitionRecord
-from seqclass.classifier import SequentialClassifier
 from seqclass.costs import resolve_prices
 from seqclass.datasets import Dataset
 from seqclass.experiment._keeping import Keep, Scored, keep_parts, spread
@@ -61,7 +60,7 @@ class Cell:
     settings : dict
         Canonical settings.
     labels : dict
-        What the table says of the cell: data, method, price, seed, fold.
+        What the table says of the cell: data, method, price, seed, fold, and its hard budget if any.
     estimator : estimator
         The unfitted method, its price and seed set.
     costs : dict
@@ -70,6 +69,10 @@ class Cell:
         How rows are cut.
     keep : Keep
         How much to keep of the instances.
+    known : tuple of str
+        Columns of the data set that are known at the start.
+    budget : int or None
+        Hard budget.
     """
 
     key: str
@@ -79,6 +82,8 @@ class Cell:
     costs: dict[str, Any]
     protocol: Protocol
     keep: Keep = field(default_factory=Keep)
+    known: tuple[str, ...] = ()
+    budget: int | None = None
 
 
 def run_cell(cell: Cell, held: Held) -> tuple[str, dict[str, Any], dict[str, bytes]]:
@@ -163,9 +168,10 @@ def _fit_and_score(cell: Cell, data: Dataset, found: dict[str, Any]) -> Scored:
     found["seconds_fit"] = time.perf_counter() - started
     inside = reached(fitted, known_categories(X_train, X_test) if is_frame(X) else X_test, data)
     if inside is not None:
-        _note_sequential(inside.classifier, cell.labels["seed"], found)
+        inside = inside.under(cell.known, data.names(), cell.budget)
+        _note_sequential(inside, cell.labels["seed"], found)
     started = time.perf_counter()
-    decided, record = (_plain(cell, fitted, X_test), None) if inside is None else _acquire(inside)
+    decided, record = (_plain(cell, fitted, X_test, data), None) if inside is None else _acquire(inside)
     found["seconds_classify"] = time.perf_counter() - started
     if decided.proba is not None:
         decided = replace(decided, proba=spread(decided.proba, np.asarray(fitted.classes_), data.n_classes))
@@ -173,23 +179,26 @@ def _fit_and_score(cell: Cell, data: Dataset, found: dict[str, Any]) -> Scored:
     return Scored(rows, decided, inside, record)
 
 
-def _note_sequential(clf: SequentialClassifier, seed: int, found: dict[str, Any]) -> None:
+def _note_sequential(inside: Reached, seed: int, found: dict[str, Any]) -> None:
     """Note what a sequential classifier says of itself."""
-    expected = evaluate(clf.problem_, clf.policy_, n_paths=_PATHS, random_state=seed)
+    clf = inside.classifier
     info = clf.policy_.info
-    found |= {"expected_cost": expected.cost, "expected_n_features": expected.n_features}
-    found |= {"status": info.status, "lower": info.lower, "upper": info.upper, "gap": info.gap}
+    found["status"] = info.status
+    if inside.is_plain:  # what it expects and certifies is of its policy, from nothing to its own stop
+        expected = evaluate(clf.problem_, clf.policy_, n_paths=_PATHS, random_state=seed)
+        found |= {"expected_cost": expected.cost, "expected_n_features": expected.n_features}
+        found |= {"lower": info.lower, "upper": info.upper, "gap": info.gap}
     found |= {f"seconds_{step}": clf.timings_[step] for step in _STEPS}
     found["seconds_preprocess"] = sum(clf.timings_[step] for step in PREPROCESSING)
     found["seconds_learn"] = clf.timings_["structure"] + clf.timings_["parameters"]
 
 
 def _acquire(inside: Reached) -> tuple[Decided, AcquisitionRecord]:
-    record = inside.classifier.acquire(inside.X)
+    record = inside.acquire(inside.X)
     return Decided(record.decision, record.posterior, record.n_features, record.cost), record
 
 
-def _plain(cell: Cell, fitted: Any, X: Any) -> Decided:
+def _plain(cell: Cell, fitted: Any, X: Any, data: Dataset) -> Decided:
     """Decide by a classifier without a stopping rule, which acquires all that it needs."""
     decision = np.asarray(fitted.predict(X))
     proba = None
@@ -199,4 +208,11 @@ def _plain(cell: Cell, fitted: Any, X: Any) -> Decided:
     names = [str(name) for name in X.columns] if is_frame(X) else None
     costs = {name: cell.costs.get(name) for name in ("groups", "discounted_costs")}
     prices = resolve_prices(cell.costs["feature_costs"], X.shape[1], names, **costs)
-    return Decided(decision, proba, *purchases(fitted, X, prices))
+    own = data.names() if cell.known else []
+    n_features, cost = purchases(fitted, X, prices, [own.index(name) for name in cell.known])
+    if cell.budget is not None and n_features.max(initial=0) > cell.budget:
+        raise ValueError(
+            f"the method acquires {n_features.max()} features, more than the hard budget of {cell.budget}, and cannot "
+            "be cut short; put a selector of so many features before it."
+        )
+    return Decided(decision, proba, n_features, cost)

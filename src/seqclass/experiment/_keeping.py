@@ -89,7 +89,8 @@ def keep_parts(keep: Keep, data: Dataset, scored: Scored) -> tuple[dict[str, byt
     """
     makers: dict[str, tuple[int, Callable[[Dataset, Scored, IntArray], bytes]]] = {
         INSTANCES: (keep.instances, _instances),
-        EXPLANATIONS: (0 if scored.reached is None else keep.explanations, _explanations),
+        # explanations are of the policy by itself
+        EXPLANATIONS: (keep.explanations if scored.reached and scored.reached.is_plain else 0, _explanations),
     }
     parts, troubles = {}, []
     by_row = np.argsort(scored.rows, kind="stable")
@@ -127,6 +128,8 @@ def _ways(reached: Reached, record: AcquisitionRecord, chosen: IntArray) -> dict
     """What was asked and shown, and the beliefs: of each history once, its steps one after the other."""
     order, outcome = record.order[chosen], record.outcome[chosen]
     both = np.concatenate([order, outcome], axis=1)
+    if reached.known:  # which tells apart what the answers alone do not
+        both = np.column_stack([both, np.asarray(record.history)[chosen]])
     both = both.astype(smallest_int(int(both.max(initial=0))))
     _, first, history = np.unique(both, axis=0, return_index=True, return_inverse=True)
     order, outcome = order[first], outcome[first]
@@ -143,13 +146,12 @@ def _ways(reached: Reached, record: AcquisitionRecord, chosen: IntArray) -> dict
 
 def _beliefs(reached: Reached, rows: IntArray, asked: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
     """Beliefs before anything and after each answer of some rows, one row's after the other's, (n_all, n_known)."""
-    clf = reached.classifier
-    n_known = len(clf.classes_)
+    n_known = len(reached.classifier.classes_)
     parts = [np.empty((0, n_known), dtype=np.float32)]
     # there is a belief at the start and one after each step
     there = np.concatenate([np.ones((len(asked), 1), dtype=bool), asked], axis=1)
     for part in chunks(len(rows), 16.0 * there.shape[1] * n_known):
-        beliefs: Any = clf.acquire(take(reached.X, rows[part]), record_beliefs=True).beliefs
+        beliefs: Any = reached.acquire(take(reached.X, rows[part]), record_beliefs=True).beliefs
         parts.append(beliefs[there[part, : beliefs.shape[1]]].astype(np.float32))
     return np.concatenate(parts)
 

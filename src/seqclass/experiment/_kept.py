@@ -56,6 +56,20 @@ def chosen(table: Any, wanted: Mapping[str, Any]) -> Any:
     return table
 
 
+def of_first(cells: Any) -> Any:
+    """Cells of the price and the hard budget of the first one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> len(of_first(pd.DataFrame({"price": [0.1, 0.1, 0.2], "budget": [None, None, None]})))
+    2
+    """
+    price, budget = cells["price"].iloc[0], cells["budget"].iloc[0]
+    same = cells["budget"].isna() if budget is None or budget != budget else cells["budget"] == budget
+    return cells[(cells["price"] == price) & same]
+
+
 def parts_of(path: Path, cells: Any, name: str) -> list[tuple[dict[str, Any], bytes]]:
     """Labels and parts of those cells of a table that have one.
 

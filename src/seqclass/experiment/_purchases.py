@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +56,7 @@ class Decided:
     cost: FloatArray
 
 
-def purchases(estimator: Any, X: Any, prices: Prices) -> tuple[IntArray, FloatArray]:
+def purchases(estimator: Any, X: Any, prices: Prices, known: Sequence[int] = ()) -> tuple[IntArray, FloatArray]:
     """Features that a classifier without a stopping rule needs of each instance, and what they cost.
 
     Parameters
@@ -66,19 +67,22 @@ def purchases(estimator: Any, X: Any, prices: Prices) -> tuple[IntArray, FloatAr
         The instances. A missing cell is neither acquired nor paid for.
     prices : Prices
         Price of each feature.
+    known : sequence of int
+        Columns that are known at the start, and so neither acquired nor paid for.
 
     Returns
     -------
     n_features : ndarray of int of shape (n,)
     cost : ndarray of shape (n,)
     """
-    missing = _missing(X)
+    missing, wanted = _missing(X), np.ones(X.shape[1], dtype=bool)
+    wanted[list(known)] = False
     if hasattr(estimator, "tree_"):  # a single tree asks for what lies on the way to the leaf
-        asked = _paths(estimator, X)
+        asked = sp.csr_array(_paths(estimator, X).multiply(wanted)) if len(known) else _paths(estimator, X)
         if missing is not None:
             asked = sp.csr_array(asked.multiply(~missing))
         return charged(asked, prices)
-    columns = needed(estimator, X.shape[1])
+    columns = needed(estimator, X.shape[1]) & wanted
     if missing is None:
         n_features, cost = charged(sp.csr_array(columns[None, :].astype(np.float64)), prices)
         return np.repeat(n_features, X.shape[0]), np.repeat(cost, X.shape[0])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn.pipeline import Pipeline
 
 from seqclass._frames import is_frame
+from seqclass._record import AcquisitionRecord
 from seqclass.classifier import SequentialClassifier
 from seqclass.datasets import Dataset
 
@@ -26,12 +28,46 @@ class Reached:
         What its columns are called.
     of_data : bool
         Whether its columns are those of the data set, in their order.
+    known : tuple of int
+        Its columns that are known before the first question.
+    budget : int or None
+        Hard budget.
     """
 
     classifier: SequentialClassifier
     X: Any
     names: list[str]
     of_data: bool
+    known: tuple[int, ...] = ()
+    budget: int | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is known at the start and the policy says when to stop."""
+        return self.budget is None and not self.known
+
+    def acquire(self, X: Any, *, record_beliefs: bool = False) -> AcquisitionRecord:
+        """Acquire and decide, of rows as they reach it."""
+        if self.is_plain:
+            return self.classifier.acquire(X, record_beliefs=record_beliefs)
+        return self.classifier.acquire(X, record_beliefs=record_beliefs, known=self.known, budget=self.budget)
+
+    def under(self, known: Sequence[str], data: Sequence[str], budget: int | None) -> Reached:
+        """The same with what is known at the start, by the names of the data set's columns, and a hard budget.
+
+        Raises
+        ------
+        ValueError
+            If a step before the classifier makes other columns of those of the data set.
+        """
+        other = [] if not known else [name for name in self.names if name not in set(data)]
+        if other:
+            raise ValueError(
+                f"known: a step before the classifier makes columns such as {other[0]!r}, of which nobody can tell "
+                "whether they are known; use a selector or a scaler, or none."
+            )
+        # what a selector before the classifier left out changes nothing
+        return replace(self, known=tuple(j for j, name in enumerate(self.names) if name in known), budget=budget)
 
 
 def reached(fitted: Any, X: Any, data: Dataset) -> Reached | None:

@@ -78,17 +78,18 @@ def paired_scores(table: Any, metric: str) -> Any:
     Returns
     -------
     pandas.DataFrame
-        A row a data set, a column a method; prices weigh the same. Without the data sets of which a price has no fold
-        left: their means would be over other prices than those of the rest.
+        A row a data set, a column a method; prices, and hard budgets at each, weigh the same. Without the data sets of
+        which one has no fold left: their means would be over others than those of the rest.
     """
+    table = table.assign(at=_numbers(table, ["price", "budget"])[0])
     scored = table[table[metric].notna()]
-    fold, _ = _numbers(scored, ["data", "price", "seed", "fold"])
+    fold, _ = _numbers(scored, ["data", "at", "seed", "fold"])
     pairs = np.unique(np.column_stack([fold, _numbers(scored, ["method"])[0]]), axis=0)
     whole = np.bincount(pairs[:, 0])[fold] == table["method"].nunique()
-    means = scored[whole].groupby(["data", "price", "method"], sort=False)[metric].mean()
+    means = scored[whole].groupby(["data", "at", "method"], sort=False)[metric].mean()
     scores = means.groupby(["data", "method"], sort=False).mean().unstack("method")
-    n_prices = scored[whole].groupby("data")["price"].nunique()
-    complete = n_prices == table.groupby("data")["price"].nunique().reindex(n_prices.index)
+    there = scored[whole].groupby("data")["at"].nunique()
+    complete = there == table.groupby("data")["at"].nunique().reindex(there.index)
     kept = [name for name in dict.fromkeys(table["data"]) if complete.get(name, False)]
     return scores.reindex(index=kept, columns=list(dict.fromkeys(table["method"])))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +59,14 @@ class ShuffledSplit(HoldOut):
 
 
 def afabench_log(
-    clf: SequentialClassifier, X: Any, y: npt.ArrayLike, budget: float | None = None, *, seed: int = 0
+    clf: SequentialClassifier,
+    X: Any,
+    y: npt.ArrayLike,
+    budget: float | None = None,
+    *,
+    seed: int = 0,
+    known: Sequence[Any] = (),
+    hard: bool = False,
 ) -> Any:
     """Acquire for every row, and tell each step as AFABench's logs do.
 
@@ -77,6 +85,12 @@ def afabench_log(
         The hard budget, for the log; by default ``clf.max_features``, else ``clf.max_cost``, else none.
     seed : int
         For the log: the seed of the evaluation. Nothing here is random.
+    known : sequence of int or str
+        Columns that are known at the start (AFABench's warm start); see `SequentialClassifier.acquire`. They are none
+        of the selections.
+    hard : bool
+        Whether ``budget`` features are asked of every row, as AFABench's hard budgets want it, whether or not the
+        classifier would stop before.
 
     Returns
     -------
@@ -85,14 +99,15 @@ def afabench_log(
         ``action_performed``: 1 + the column, or 0 for the stop. ``builtin_predicted_class``: the position in
         ``clf.decisions_`` of the decision of least expected cost before the action. ``external_predicted_class``:
         empty, there is no other classifier. ``true_class``: the position in ``clf.classes_``. ``accumulated_cost``:
-        after the action, in features where ``clf.max_features`` is set, else in prices. ``idx``: the row of ``X``.
-        ``forced_stop``: whether the budget ended it. ``eval_seed`` and ``eval_hard_budget`` (NaN for none) are the
-        same in all rows. Its ``to_csv(file, index=False)`` is AFABench's file.
+        after the action, in features where ``clf.max_features`` is set or ``hard``, else in prices. ``idx``: the row of
+        ``X``. ``forced_stop``: whether the budget ended it. ``eval_seed`` and ``eval_hard_budget`` (NaN for none) are
+        the same in all rows. Its ``to_csv(file, index=False)`` is AFABench's file.
 
     Raises
     ------
     ValueError
-        If ``budget`` is less than what is spent, or labels are none of ``clf.classes_``.
+        If ``budget`` is less than what is spent, or no number of features where ``hard``, or labels are none of
+        ``clf.classes_``.
 
     Notes
     -----
@@ -113,10 +128,11 @@ def afabench_log(
 
     check_integer(seed, "seed", 0)
     truth = _codes(clf, y)
-    record = clf.acquire(X, record_beliefs=True)
+    most = check_integer(_limit(clf) if budget is None else budget, "budget", 0) if hard else None
+    record = clf.acquire(X, record_beliefs=True, known=known, budget=most)
     if len(truth) != len(record):
         raise ValueError(f"y has {len(truth)} labels, X has {len(record)} rows.")
-    spent = _spent(clf, record)
+    spent = _spent(clf, record, hard or clf.max_features is not None)
     limit = _limit(clf) if budget is None else check_real(budget, "budget", 0)
     if limit is not None and spent.max(initial=0.0) > limit * (1 + 1e-12):
         raise ValueError(f"budget {limit} is less than the {spent.max():g} spent; fit with max_features or max_cost.")
@@ -137,7 +153,7 @@ def afabench_log(
         "true_class": truth[idx],
         "accumulated_cost": spent[idx, np.where(stop, step, step + 1)],
         "idx": idx,
-        "forced_stop": stop & _cut_short(clf) & (asked[idx] == clf.problem_.n_stages),
+        "forced_stop": stop & _forced(clf, record, asked, clf.support_[clf._known(known)], most)[idx],
         "eval_seed": seed,
         "eval_hard_budget": np.full(len(idx), np.nan if limit is None else limit, dtype=np.float64),
     }
@@ -161,18 +177,33 @@ def _limit(clf: SequentialClassifier) -> float | None:
     return clf.max_cost if clf.max_features is None else clf.max_features
 
 
-def _cut_short(clf: SequentialClassifier) -> bool:
-    """Whether the budget, and not the number of features, ends the order."""
-    n_stages = clf.problem_.n_stages
-    if clf.max_features is not None and n_stages == clf.max_features:
-        return bool(n_stages < clf.support_.size)
-    return clf.max_cost is not None and bool(n_stages < clf.support_.size)
+def _forced(
+    clf: SequentialClassifier, record: AcquisitionRecord, asked: IntArray, known: IntArray, most: int | None
+) -> BoolArray:
+    """Whether the budget, and not the number of features or what was seen, ended the questions of each row."""
+    problem = clf.problem_
+    if most is not None:
+        return np.asarray(asked == most)
+    if problem.free and problem.max_cost is not None:  # nothing that is left can be paid for
+        left = problem.max_cost * (1 + 1e-12) - record.cost[:, None] < problem.prices
+        place = np.full(clf.n_features_in_, -1)
+        place[clf.support_[problem.features]] = np.arange(problem.n_questions)
+        row, step = np.nonzero(record.order >= 0)
+        dear = left.copy()
+        dear[row, place[record.order[row, step]]] = True
+        return np.asarray(dear.all(axis=1) & (asked < problem.n_questions))
+    n_stages: Any = problem.n_stages
+    if known.size and not problem.free:  # what is known was skipped, unless it was missing
+        there = np.intersect1d(known, clf.support_[clf._asked(whole=True)])
+        n_stages = n_stages - there.size + np.isin(record.order, there).sum(axis=1)
+    cut = clf.max_cost is not None or problem.n_stages == clf.max_features
+    return np.asarray((asked == n_stages) & (cut and problem.n_stages < clf.support_.size))
 
 
-def _spent(clf: SequentialClassifier, record: AcquisitionRecord) -> FloatArray:
+def _spent(clf: SequentialClassifier, record: AcquisitionRecord, in_features: bool) -> FloatArray:
     """Spent before anything was asked and after each answer, (n, longest + 1)."""
     acquired = record.outcome >= 0
-    if clf.max_features is not None:
+    if in_features:
         prices = acquired.astype(np.float64)
     else:
         if clf.charge_missing and (acquired != (record.order >= 0)).any():

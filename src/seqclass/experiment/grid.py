@@ -12,6 +12,7 @@ from typing import Any
 from joblib import delayed
 from sklearn.base import BaseEstimator
 
+from seqclass._messages import near
 from seqclass._validation import check_choice, check_costs, check_integer, check_real
 from seqclass.datasets import Dataset, load
 from seqclass.experiment._cell import Cell, Held, failed, run_cell
@@ -20,7 +21,7 @@ from seqclass.experiment._keys import canonical, fingerprint, key_of
 from seqclass.experiment._store import opened
 from seqclass.experiment._versions import warn_of_versions
 from seqclass.experiment._workers import quiet_workers, work
-from seqclass.experiment.methods import build, check_methods
+from seqclass.experiment.methods import build, check_methods, limited
 from seqclass.experiment.protocols import Protocol, as_protocol
 from seqclass.experiment.results import Results
 
@@ -51,6 +52,19 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         groups and discounts count then. The data set's costs of decisions, where it has any, always count.
     missing_cost : float, optional
         Price, before the factor, of features for which the source of the data set gives none.
+    budgets : list of int, optional
+        Hard budgets (AFABench [1]_): each instance is asked so many questions, as long as any is left, and is then
+        decided; a further axis of the grid. Sequential classifiers plan for them (``max_features``) but do not stop by
+        themselves, so a price only tells features apart, and is 0 by default. Any other method fails where it acquires
+        more. By default there are none: methods stop by themselves, at the prices (soft budgets).
+    known : list of str
+        Columns that are known before the first question (a warm start): they cost nothing and are not counted. By
+        default none is (a cold start).
+
+    References
+    ----------
+    .. [1] V. Schütz, H. Wu, R. Rezvan, L. Aronsson and M. Haghir Chehreghani, "AFABench: a generic framework for
+       benchmarking active feature acquisition", 2025.
 
     See Also
     --------
@@ -95,6 +109,8 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         seeds: Iterable[int] = (0,),
         feature_costs: str = "uniform",
         missing_cost: float | None = None,
+        budgets: Iterable[int] | None = None,
+        known: Iterable[str] = (),
     ) -> None:
         self.data = data
         self.methods = methods
@@ -103,6 +119,8 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         self.seeds = seeds
         self.feature_costs = feature_costs
         self.missing_cost = missing_cost
+        self.budgets = budgets
+        self.known = known
 
     def run(
         self,
@@ -174,10 +192,14 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         """All cells in order, and the data sets by name."""
         methods, protocol = check_methods(self.methods), as_protocol(self.cv)
         check_choice(self.feature_costs, "feature_costs", ("uniform", "dataset"))
-        usual = [1.0 if self.feature_costs == "dataset" else 0.01]
+        uniform = 0.01 if self.budgets is None else 0.0
+        usual = [1.0 if self.feature_costs == "dataset" else uniform]
         given = usual if self.prices is None else _listed(self.prices, "prices")
         prices = [float(check_costs(check_real(price, "prices", 0), "prices")) for price in given]
         seeds = [check_integer(seed, "seeds", 0, 2**32 - 1) for seed in _listed(self.seeds, "seeds")]
+        budgets = [None] if self.budgets is None else _listed(self.budgets, "budgets")
+        budgets = [budget if budget is None else check_integer(budget, "budgets", 0) for budget in budgets]
+        grid = [(price, budget) for price in prices for budget in budgets]
         held: dict[str, Held] = {}
         cells: list[Cell] = []
         for data in map(_dataset, _listed(self.data, "data")):
@@ -185,29 +207,49 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"data: two sets are called {data.name!r}; rename one by dataclasses.replace.")
             protocol.check(data)
             held[data.name] = Held(data)
-            cells += (replace(c, keep=keep) for c in self._of_dataset(data, methods, prices, protocol, seeds))
+            cells += (replace(c, keep=keep) for c in self._of_dataset(data, methods, grid, protocol, seeds))
         return cells, held
 
     def _of_dataset(
-        self, data: Dataset, methods: Mapping[str, Any], prices: list[float], protocol: Protocol, seeds: list[int]
+        self,
+        data: Dataset,
+        methods: Mapping[str, Any],
+        grid: list[tuple[float, int | None]],
+        protocol: Protocol,
+        seeds: list[int],
     ) -> Iterator[Cell]:
-        mark = fingerprint(data)
+        mark, known = fingerprint(data), self._known(data)
+        # a cell without these has the key that it had before there were any
+        starting = {"known": list(known)} if known else {}
         for name, method in methods.items():
-            for price in prices:
+            for price, budget in grid:
+                limit = {} if budget is None else {"budget": budget}
                 costs = self._costs(data, price)
                 for seed in seeds:
                     try:
                         estimator = build(method, costs, seed)
                     except TypeError as error:
                         raise TypeError(f"methods: {name!r}: {error}") from error
+                    if budget is not None:
+                        estimator = limited(estimator, budget + len(known))
                     settings = {
                         **{"data": data.name, "fingerprint": mark, "method": name, "estimator": canonical(estimator)},
                         **{"price": price, "costs": canonical(costs), "cv": canonical(protocol), "seed": seed},
+                        **(limit | starting),
                     }
                     for fold in range(protocol.n_folds):
-                        labels = {"data": data.name, "method": name, "price": price, "seed": seed, "fold": fold}
+                        labels = {"data": data.name, "method": name, "price": price, "seed": seed, "fold": fold} | limit
                         own = settings | {"fold": fold}
-                        yield Cell(key_of(own), own, labels, estimator, costs, protocol)
+                        yield Cell(key_of(own), own, labels, estimator, costs, protocol, known=known, budget=budget)
+
+    def _known(self, data: Dataset) -> tuple[str, ...]:
+        """Columns that are known, as a data set has them."""
+        wanted = [self.known] if isinstance(self.known, str) else list(self.known)
+        names = data.names() if wanted else []
+        for name in wanted:
+            if name not in names:
+                raise ValueError(f"known: {data.name!r} has no column {name!r}; {near(str(name), names, 'it has')}")
+        return tuple(name for name in names if name in wanted)
 
     def _costs(self, data: Dataset, price: float) -> dict[str, Any]:
         """Costs of a data set at a price, as settings of a classifier."""

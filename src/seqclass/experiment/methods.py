@@ -13,6 +13,7 @@ from sklearn.utils import all_estimators
 
 from seqclass._messages import near
 from seqclass.adaptive_classifier import adaptive
+from seqclass.classifier import SequentialClassifier
 from seqclass.recipes import etana, f_etana, ifc2f
 
 #: Recipes by their names.
@@ -182,6 +183,21 @@ def build(method: Any, costs: Mapping[str, Any], seed: int) -> Any:
         if last in wanted and (last == "random_state" or last in _COSTS):
             chosen[name] = wanted[last]
     return estimator.set_params(**chosen)
+
+
+def limited(method: Any, most: int) -> Any:
+    """The same method, of which sequential classifiers plan for so many questions at most.
+
+    Examples
+    --------
+    >>> limited(etana(), 3).max_features
+    3
+    """
+    method = clone(method, safe=False)
+    for part in [method, *method.get_params(deep=True).values()]:
+        if isinstance(part, SequentialClassifier):
+            part.set_params(max_features=most)
+    return method
 
 
 def _called(recipe: Callable[..., Any], settings: Mapping[str, Any]) -> Any:

@@ -11,16 +11,11 @@ import numpy.typing as npt
 
 from seqclass._arrays import IntArray
 from seqclass._record import AcquisitionRecord
+from seqclass.experiment._columns import LABELS
 from seqclass.experiment._keeping import spread
 from seqclass.experiment._packing import Arrays, unpack, unpacking
 
 __all__ = ["LabelledRecord"]
-
-#: Columns of the table of instances before the probabilities; the first five name the cell.
-INSTANCE_COLUMNS = (
-    *("data", "method", "price", "seed", "fold"),
-    *("row", "truth", "decision", "n_features", "cost"),
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +79,7 @@ def instance_table(kept: Iterable[tuple[Mapping[str, Any], bytes]]) -> Any:
 
     def frame(labels: Mapping[str, Any], content: bytes) -> Any:
         arrays, about = unpack(content)
-        columns: dict[str, Any] = {name: labels[name] for name in INSTANCE_COLUMNS[:5]}
+        columns: dict[str, Any] = {name: labels[name] for name in LABELS}
         columns |= {
             "row": arrays["row"].astype(np.int64),
             "truth": np.array(about["classes"], dtype=object)[arrays["truth"]],

@@ -3,76 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from seqclass._messages import near
 from seqclass._validation import check_choice, check_real
-from seqclass.experiment._columns import FIGURES, HIGHER_IS_BETTER, LABELS, table_of
+from seqclass.experiment._columns import FIGURES, HIGHER_IS_BETTER, LABELS, by_default, table_of
 from seqclass.experiment._keeping import EXPLANATIONS, INSTANCES, read_explanations
-from seqclass.experiment._kept import chosen, parts_of
+from seqclass.experiment._kept import chosen, of_first, parts_of
 from seqclass.experiment._packing import unpack_json
 from seqclass.experiment._store import opened
 from seqclass.experiment._summary import paired_scores, summarise
+from seqclass.experiment.comparison import Comparison as Comparison
 from seqclass.experiment.explored import Explored
 from seqclass.experiment.records import LabelledRecord, instance_table, pooled
-from seqclass.statistics import (
-    CriticalDifference,
-    FriedmanTest,
-    WinTieLoss,
-    critical_difference,
-    friedman_test,
-    win_tie_loss,
-)
+from seqclass.statistics import critical_difference, friedman_test, win_tie_loss
 
 #: What a summary shows unless it is asked for more.
 METRICS = ("realised_cost", "accuracy", "n_features_mean", "cost_mean")
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """How methods compare over data sets, by one score.
-
-    Attributes
-    ----------
-    metric : str
-        The score.
-    scores : pandas.DataFrame
-        Mean score, a row a data set, a column a method.
-    wins : WinTieLoss
-        On how many data sets each method beats each other one.
-    friedman : FriedmanTest or None
-        Whether any differ; None with fewer than three methods or two data sets.
-    nemenyi : CriticalDifference or None
-        Which differ; None as above.
-    left_out : tuple of str
-        Methods without any score, because all their cells failed, say.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> scores = pd.DataFrame({"a": [0.9, 0.8], "b": [0.7, 0.8]})
-    >>> print(Comparison("accuracy", scores, win_tie_loss(scores), None, None))
-    wins/ties/losses by accuracy
-           a      b
-    a      -  1/1/0
-    b  0/1/1      -
-    """
-
-    metric: str
-    scores: Any
-    wins: WinTieLoss
-    friedman: FriedmanTest | None
-    nemenyi: CriticalDifference | None
-    left_out: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        lines = [f"wins/ties/losses by {self.metric}", self.wins.frame().to_string()]
-        lines += [] if self.friedman is None else [str(self.friedman)]
-        lines += [] if self.nemenyi is None else [f"average ranks: {self.nemenyi}"]
-        lines += [f"left out, without a score: {', '.join(self.left_out)}"] if self.left_out else []
-        return "\n".join(lines)
 
 
 class Results:
@@ -142,7 +90,8 @@ class Results:
         Returns
         -------
         pandas.DataFrame
-            Indexed by the key of the cell. ``data``, ``method``, ``price``, ``seed`` and ``fold`` name it. Costs are
+            Indexed by the key of the cell. ``data``, ``method``, ``price``, ``budget`` (the hard one, NaN for none),
+            ``seed`` and ``fold`` name it. Costs are
             per instance, in units of misclassification cost: ``realised_cost`` of the rows scored, prices and
             decisions together; ``cost_*`` the prices paid; ``expected_cost`` what the model expects of its policy,
             between the certified ``lower`` and ``upper``. ``auroc`` is the mean of each class against the rest, NaN
@@ -181,6 +130,7 @@ class Results:
         method: str | Sequence[str] | None = None,
         price: float | Sequence[float] | None = None,
         *,
+        budget: int | Sequence[int] | None = None,
         seed: int | Sequence[int] | None = None,
         fold: int | Sequence[int] | None = None,
     ) -> Any:
@@ -188,16 +138,16 @@ class Results:
 
         Parameters
         ----------
-        data, method, price, seed, fold : value or sequence of values, optional
+        data, method, price, budget, seed, fold : value or sequence of values, optional
             Cells to look at; by default all.
 
         Returns
         -------
         pandas.DataFrame
-            ``data``, ``method``, ``price``, ``seed`` and ``fold`` name the cell, ``row`` the row of the data set, the
-            first one 0. ``truth`` and ``decision`` are labels of classes or further decisions; ``n_features`` and
-            ``cost`` what was acquired and paid; ``proba_LABEL`` the probability of each class in single precision, NaN
-            where a method has none or the class is of another data set.
+            ``data``, ``method``, ``price``, ``budget``, ``seed`` and ``fold`` name the cell, ``row`` the row of the
+            data set, the first one 0. ``truth`` and ``decision`` are labels of classes or further decisions;
+            ``n_features`` and ``cost`` what was acquired and paid; ``proba_LABEL`` the probability of each class in
+            single precision, NaN where a method has none or the class is of another data set.
 
         Raises
         ------
@@ -216,7 +166,9 @@ class Results:
         >>> int((etana & ~bayes).sum()), int((~etana & bayes).sum())  # what McNemar's test takes
         (0, 3)
         """
-        cells = chosen(self.table(), {"data": data, "method": method, "price": price, "seed": seed, "fold": fold})
+        cells = chosen(
+            self.table(), {"data": data, "method": method, "price": price, "budget": budget, "seed": seed, "fold": fold}
+        )
         return instance_table((labels, content) for labels, content in parts_of(self.path, cells, INSTANCES))
 
     def record(
@@ -225,6 +177,7 @@ class Results:
         method: str,
         price: float | None = None,
         *,
+        budget: int | Sequence[int] | None = None,
         seed: int | Sequence[int] | None = None,
         fold: int | Sequence[int] | None = None,
     ) -> LabelledRecord:
@@ -236,6 +189,8 @@ class Results:
             The data set and the method.
         price : float, optional
             The price; by default the first that the run has of these.
+        budget : int, optional
+            The hard budget; by default the first likewise.
         seed, fold : int or sequence of int, optional
             Seeds and folds to pool; by default all.
 
@@ -251,9 +206,10 @@ class Results:
         ValueError
             If the run has no such cell, none of them kept its instances, or the method asks for no features one by one.
         """
-        cells = chosen(self.table(), {"data": data, "method": method, "price": price, "seed": seed, "fold": fold})
-        first = cells["price"].iloc[0]
-        kept = parts_of(self.path, cells[cells["price"] == first], INSTANCES)
+        cells = chosen(
+            self.table(), {"data": data, "method": method, "price": price, "budget": budget, "seed": seed, "fold": fold}
+        )
+        kept = parts_of(self.path, of_first(cells), INSTANCES)
         found = pooled([content for _, content in kept])
         if found is None:
             raise ValueError(f"{method!r} asks for no features one by one; see instances() for what it decided.")
@@ -304,7 +260,7 @@ class Results:
 
     def summary(
         self,
-        by: Sequence[str] = ("data", "method", "price"),
+        by: Sequence[str] | None = None,
         metrics: Sequence[str] = METRICS,
         confidence: float = 0.95,
     ) -> Any:
@@ -317,8 +273,9 @@ class Results:
 
         Parameters
         ----------
-        by : sequence of str
-            What to tell apart, of ``data``, ``method``, ``price``, ``seed`` and ``fold``.
+        by : sequence of str, optional
+            What to tell apart, of ``data``, ``method``, ``price``, ``budget``, ``seed`` and ``fold``; by default data,
+            method, price, and the hard budget where there is any.
         metrics : sequence of str
             Columns of the table.
         confidence : float
@@ -330,11 +287,19 @@ class Results:
             The columns of ``by``, ``n_cells``, ``n_failed``, and for each metric its mean, ``_lower`` and ``_upper``;
             failed cells are left out of the means.
         """
-        by, metrics = _columns(by, LABELS, "by"), _columns(metrics, FIGURES, "metrics")
+        table = self.table()
+        by = by_default(table) if by is None else _columns(by, LABELS, "by")
         check_real(confidence, "confidence", 0, 1)
-        return summarise(self.table(), by, metrics, confidence)
+        return summarise(table, by, _columns(metrics, FIGURES, "metrics"), confidence)
 
-    def compare(self, metric: str = "realised_cost", *, price: float | None = None, alpha: float = 0.05) -> Comparison:
+    def compare(
+        self,
+        metric: str = "realised_cost",
+        *,
+        price: float | None = None,
+        budget: int | None = None,
+        alpha: float = 0.05,
+    ) -> Comparison:
         """Compare the methods over data sets: wins and losses, and whether the differences are chance.
 
         Methods are compared on the same folds: one on which any of them has no score counts for none. A data set with
@@ -346,6 +311,8 @@ class Results:
             Column of the table; of accuracy, macro-F1 and AUROC more is better, of all others less.
         price : float, optional
             Compare at this price; by default by the mean over all prices, so that each data set counts once.
+        budget : int, optional
+            Compare at this hard budget; by default likewise.
         alpha : float
             Level of significance of Nemenyi's test.
 
@@ -361,10 +328,11 @@ class Results:
         """
         (metric,) = _columns([metric], FIGURES, "metric")
         table = self.table()
-        if price is not None:
-            if price not in table["price"].tolist():
-                raise ValueError(f"price {price!r} is none of {list(dict.fromkeys(table['price']))}.")
-            table = table[table["price"] == price]
+        for name, value in (("price", price), ("budget", budget)):
+            if value is not None:
+                if value not in table[name].tolist():
+                    raise ValueError(f"{name} {value!r} is none of {list(dict.fromkeys(table[name]))}.")
+                table = table[table[name] == value]
         named, able = list(dict.fromkeys(table["method"])), set(table.loc[table[metric].notna(), "method"])
         methods = [name for name in named if name in able]
         if len(methods) < 2:

@@ -40,9 +40,10 @@ def acquisition_section(results: Results, price: float | None = None) -> Markup:
         if len(drawn) == MOST:
             left.append(title)
             continue
-        data, method, at = cells[["data", "method", "price"]].iloc[0]
+        data, method, at, budget = cells[["data", "method", "price", "budget"]].iloc[0]
+        said = f"{title}, price {at:g}" + ("" if budget != budget else f", hard budget {budget:g}")
         kept = Results(results.path, own).record(data, method)
-        drawn.append(_pictures(f"way-{len(drawn)}", f"{title}, price {at:g}", kept, is_open=not drawn))
+        drawn.append(_pictures(f"way-{len(drawn)}", said, kept, is_open=not drawn))
     if not drawn:
         why = "no instances are kept of them" if bare else "there are none"
         return element("p", f"What methods that ask for features one by one acquired cannot be drawn: {why}.")

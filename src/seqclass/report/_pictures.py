@@ -9,7 +9,7 @@ from typing import Any
 
 from seqclass.report._axes import FAR, N_COLOURS, Scale, cross, fitted, frame, marker, sample, ticks
 from seqclass.report._markup import Markup, element, together
-from seqclass.report._tables import Number, count, prices, table, with_interval
+from seqclass.report._tables import Number, count, number, prices, table, with_interval
 
 #: Data sets that are drawn; the tables hold all.
 MOST = 24
@@ -41,18 +41,26 @@ def picture_section(summary: Any, methods: Sequence[str]) -> Markup:
     names = list(dict.fromkeys(scored["data"]))
     if not names:
         return element("p", "There is nothing to draw: no cell has a score.")
-    figures = []
+    figures, limits = [], "budget" in summary
+    order = ["budget", "price"] if limits else ["price"]
     for i, name in enumerate(names[:MOST]):
-        rows = scored[scored["data"] == name].sort_values("price", kind="stable").to_dict("records")
+        rows = scored[scored["data"] == name].sort_values(order, kind="stable").to_dict("records")
         rows.sort(key=lambda row: numbers[row["method"]])
         figures += [_against_features(f"features-{i}", name, rows, numbers)]
-        figures += [_against_price(f"price-{i}", name, rows, numbers)]
+        if not limits:  # which stop at the budget, and not for the price
+            figures += [_against_price(f"price-{i}", name, rows, numbers)]
     rest = len(names) - MOST
-    note = "Marks are means, bars their 95% intervals, cut where they leave the picture; lines join a method's prices."
+    note = "Marks are means, bars their 95% intervals, cut where they leave the picture; lines join a method's "
+    note += "hard budgets." if limits else "prices."
     if rest > 0:
         note += f" Drawn are the first {MOST} of {len(names)} data sets; the summary has the figures of all."
     key = element("ul", *(element("li", sample(i), name) for name, i in numbers.items()), class_="legend")
     return together(element("p", note, class_="note"), key, element("div", *figures, class_="pictures"))
+
+
+def _at(row: dict[str, Any]) -> str:
+    budget = row.get("budget", math.nan)
+    return f"price {row['price']:g}" + ("" if math.isnan(budget) else f", hard budget {budget:g}")
 
 
 def _point(row: dict[str, Any], metric: str) -> Point:
@@ -66,7 +74,7 @@ def _against_features(key: str, name: str, rows: list[dict[str, Any]], numbers: 
     marks = [(value, f"{value:g}") for value in ticks(x) if value >= 0]
     drawn, told, listed = [frame(x, y, marks, "features acquired, mean", "accuracy")], [], []
     for row, features, accuracy in points:
-        said = f"{row['method']} at price {row['price']:g}: accuracy {accuracy[0]:.3f} with {features[0]:.2f} features"
+        said = f"{row['method']} at {_at(row)}: accuracy {accuracy[0]:.3f} with {features[0]:.2f} features"
         drawn.append(_placed(key, numbers[row["method"]], _places(x, features), _places(y, accuracy), said))
         told.append(said)
         listed.append([with_interval(*features, 2), with_interval(*accuracy)])
@@ -150,10 +158,15 @@ def _figure(
         role="img",
         aria_labelledby=f"title-{key} desc-{key}",
     )
+    limits = "budget" in rows[0]
+
+    def limit(row: dict[str, Any]) -> list[Number]:
+        return [number(row["budget"], 0)] if limits else []
+
     cells = [
-        [row["method"], price, count(int(row["n_cells"] - row["n_failed"])), *figures]
+        [row["method"], price, *limit(row), count(int(row["n_cells"] - row["n_failed"])), *figures]
         for row, price, figures in zip(rows, prices([row["price"] for row in rows]), listed)
     ]
-    plain = table(title, ["method", "price", "cells", *header], cells, sortable=False)
+    plain = table(title, ["method", "price", *(["budget"] if limits else []), "cells", *header], cells, sortable=False)
     below = element("details", element("summary", "Figures of this picture"), plain)
     return element("figure", element("figcaption", title), svg, below)

@@ -6,21 +6,21 @@ import json
 from typing import Any
 
 from seqclass.experiment import Comparison, Results
+from seqclass.experiment._columns import by_default
 from seqclass.report._markup import Markup, element, together
 from seqclass.report._ranks import rank_diagram
-from seqclass.report._tables import Number, count, number, prices, table, with_interval
+from seqclass.report._tables import NONE, Number, count, number, prices, table, with_interval
 
 #: What the summary has with intervals, and what without.
 METRICS = ("realised_cost", "accuracy", "n_features_mean")
 MEANS = ("cost_mean", "gap", "seconds_fit", "seconds_classify")
-_BY = ["data", "method", "price"]
 #: What methods are compared by.
 COMPARED = {"realised_cost": "realised cost", "accuracy": "accuracy"}
 _VERSIONS = ("seqclass", "numpy", "sklearn", "python")
 
 
 def summarise(results: Results, cells: Any) -> Any:
-    """Means by data set, method and price, with intervals where the page shows them.
+    """Means by data set, method, price and hard budget, with intervals where the page shows them.
 
     Parameters
     ----------
@@ -34,21 +34,24 @@ def summarise(results: Results, cells: Any) -> Any:
     pandas.DataFrame
     """
     # each cell of a group is one score, so that a mean without an interval is the plain mean
-    means = cells.groupby(_BY, sort=False)[list(MEANS)].mean().reset_index()
-    found = results.summary(by=_BY, metrics=METRICS).merge(means, on=_BY, how="left")
+    by = by_default(cells)
+    means = cells.groupby(by, sort=False, dropna=False)[list(MEANS)].mean().reset_index()
+    found = results.summary(by=by, metrics=METRICS).merge(means, on=by, how="left")
     # a method that was added to a run later stands beside the others all the same
-    places = {name: {value: i for i, value in enumerate(dict.fromkeys(cells[name]))} for name in _BY}
-    return found.sort_values(_BY, key=lambda column: column.map(places[column.name]), ignore_index=True)
+    places = {name: {value: i for i, value in enumerate(dict.fromkeys(cells[name]))} for name in by}
+    return found.sort_values(by, key=lambda column: column.map(places[column.name]), ignore_index=True)
 
 
 def summary_section(summary: Any) -> Markup:
     """Table of means with intervals, a row a data set, method and price."""
+    limits = "budget" in summary
     shown = prices(summary["price"].tolist())
     rows: list[list[str | Number]] = []
     for row, price in zip(summary.to_dict("records"), shown):
         rows.append(
             [
                 *(row["data"], row["method"], price),
+                *([number(row["budget"], 0)] if limits else []),
                 *(with_interval(*(row[f"{m}{end}"] for end in ("", "_lower", "_upper"))) for m in METRICS[:2]),
                 number(row["n_features_mean"], 2),
                 number(row["cost_mean"], 4),
@@ -57,13 +60,15 @@ def summary_section(summary: Any) -> Markup:
                 *(count(row["n_cells"]), count(row["n_failed"])),
             ]
         )
-    header = ["data", "method", "price", "realised cost", "accuracy", "features", "paid", "gap", "fit (s)"]
+    labels = ["data", "method", "price", *(["budget"] if limits else [])]
+    header = [*labels, "realised cost", "accuracy", "features", "paid", "gap", "fit (s)"]
     note = (
         "Means over folds and seeds, in brackets their 95% intervals; cells that failed are left out. Realised cost is "
         "what an instance costs, prices and wrong decisions together, in units of misclassification cost; features and "
         "paid are those acquired and what they cost. Gap is how far at most the policy is from the best one, by its "
         "own model. Seconds are those to fit, and to classify all rows scored."
     )
+    note += " Under a hard budget so many questions are asked of each instance." if limits else ""
     caption = "Results by data set, method and price"
     shown_in = table(caption, [*header, "classify (s)", "cells", "failed"], rows)
     return together(element("p", note, class_="note"), shown_in)
@@ -79,7 +84,8 @@ def comparison_section(results: Results, cells: Any) -> Markup:
             parts += _compared(results.compare(metric), metric, words)
         except ValueError as error:
             parts += [element("h3", f"By {words}"), element("p", f"Nothing to compare: {error}")]
-    note = "Each data set counts once, by the mean over folds, seeds and prices, if every method has a score."
+    over = "prices and hard budgets" if cells["budget"].notna().any() else "prices"
+    note = f"Each data set counts once, by the mean over folds, seeds and {over}, if every method has a score."
     none = [name for name in dict.fromkeys(cells["method"]) if name not in able]
     note += f" Left out, as all their cells failed: {', '.join(none)}." if none else ""
     return together(element("p", note, class_="note"), *parts)
@@ -115,12 +121,16 @@ def _ranks(found: Comparison, words: str) -> Markup:
 def failure_section(cells: Any) -> Markup:
     """Cells that failed with their errors, and warnings with how many cells gave them."""
     failed = cells[cells["error"] != ""]
-    labels = ["data", "method", "price", "seed", "fold"]
+    limits = cells["budget"].notna().any()
+    labels = ["data", "method", "price", *(["budget"] if limits else []), "seed", "fold"]
     parts = [element("p", "No cell failed.")]
     if len(failed):
         shown = prices(failed["price"].tolist())
         rows = [
-            [row["data"], row["method"], price, count(row["seed"]), count(row["fold"]), row["error"]]
+            [
+                *(row["data"], row["method"], price, *([number(row["budget"], 0)] if limits else [])),
+                *(count(row["seed"]), count(row["fold"]), row["error"]),
+            ]
             for row, price in zip(failed.to_dict("records"), shown)
         ]
         parts = [table("Cells that failed", [*labels, "error"], rows)]
@@ -140,13 +150,15 @@ def settings_section(results: Results, cells: Any) -> Markup:
         sizes = own[["n_columns", "n_train", "n_test"]].astype("float64").max()
         figures = [number(size, 0) for size in sizes]
         seeds = ", ".join(str(seed) for seed in sorted(set(own["seed"].tolist())))
-        rows.append([data, *figures, _words(settings["cv"]), seeds, settings["fingerprint"]])
-    header = ["data", "features", "rows learnt from", "rows scored", "protocol", "seeds", "fingerprint"]
+        known = ", ".join(settings.get("known", ()))
+        rows.append([data, *figures, _words(settings["cv"]), seeds, known or NONE, settings["fingerprint"]])
+    header = ["data", "features", "rows learnt from", "rows scored", "protocol", "seeds", "known", "fingerprint"]
     parts = [table("Data sets; rows are those of the largest fold", header, rows)]
     for method in dict.fromkeys(cells["method"]):
         settings = results.settings(cells.index[cells["method"] == method][0])
         text = json.dumps(_readable(settings["estimator"]), indent=2, ensure_ascii=False)
         said = f"{method}, as on {settings['data']} at price {settings['price']:g}"
+        said += f", hard budget {settings['budget']}" if "budget" in settings else ""
         parts.append(element("details", element("summary", said), element("pre", text, tabindex=0)))
     versions = cells.groupby([f"version_{name}" for name in _VERSIONS], sort=False).size()
     found = [[*(key if isinstance(key, tuple) else (key,)), count(int(n))] for key, n in versions.items()]

@@ -9,6 +9,7 @@ from typing import Any
 from seqclass._messages import near
 from seqclass._validation import check_integer
 from seqclass.experiment import Explored, Results
+from seqclass.experiment._kept import of_first
 
 __all__ = ["ExploredRun", "explore", "explore_run"]
 
@@ -95,7 +96,7 @@ def explore(
     if not len(cells):
         at = "" if price is None else f" at price {price:g}"
         raise ValueError(f"the run has no cell of {name!r} on {data!r}{at}.")
-    cells = cells[cells["price"] == cells["price"].iloc[0]]
+    cells = of_first(cells)
     kept = set(results.keys_with("explanations"))
     key = next((key for key in cells.index if key in kept), None)
     if key is None:
@@ -182,8 +183,8 @@ def sequential_methods(table: Any, price: float | None = None) -> Iterator[tuple
     if price is not None and price not in prices:
         raise ValueError(f"the run has no price {price!r}: it has {prices}.")
     for (data, method), cells in table.groupby(["data", "method"], sort=False):
-        own = cells[cells["price"] == (cells["price"].iloc[0] if price is None else price)]
-        if (own["status"] != "").any():
+        own = of_first(cells if price is None else cells[cells["price"] == price])
+        if len(own) and (own["status"] != "").any():
             yield f"{method} on {data}", own
 
 
@@ -220,7 +221,10 @@ def _why_not(cells: Any) -> str:
         return "all its cells failed."
     if (cells["status"] == "").all():
         return "it asks for no features one by one."
-    return "it was run with keep_explanations=0 or by an earlier version; run it again with another file."
+    if cells["budget"].notna().any():
+        return "explanations are of a policy that says when to stop, and it was run under a hard budget."
+    why = "it was run with keep_explanations=0 or by an earlier version; run it again with another file."
+    return f"{why} With columns known at the start none are kept."
 
 
 def _told(results: Results, key: str, cell: Any, n_instances: int | None) -> Explored:

@@ -127,6 +127,8 @@ def _overview(cells: Any, missing: int) -> str:
 
     axes = [counted(cells[name].nunique(), noun) for name, noun in (("data", "data set"), ("method", "method"))]
     axes.append(counted(cells["price"].nunique(), "price"))
+    if n_budgets := cells["budget"].nunique():
+        axes.append(counted(n_budgets, "hard budget"))
     failed = int((cells["error"] != "").sum())
     text = f"{counted(len(cells), 'cell')}: {', '.join(axes)}. {failed or 'None'} failed."
     return text if not missing else f"{text} {counted(missing, 'cell')} of the plan not done."
