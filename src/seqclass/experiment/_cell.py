@@ -187,7 +187,7 @@ def _note_sequential(inside: Reached, seed: int, found: dict[str, Any]) -> None:
     if inside.is_plain:  # what it expects and certifies is of its policy, from nothing to its own stop
         expected = evaluate(clf.problem_, clf.policy_, n_paths=_PATHS, random_state=seed)
         found |= {"expected_cost": expected.cost, "expected_n_features": expected.n_features}
-        found |= {"lower": info.lower, "upper": info.upper, "gap": info.gap}
+        found |= {"lower": info.lower, "upper": info.upper, "gap": info.gap, "scope": info.scope}
     found |= {f"seconds_{step}": clf.timings_[step] for step in _STEPS}
     found["seconds_preprocess"] = sum(clf.timings_[step] for step in PREPROCESSING)
     found["seconds_learn"] = clf.timings_["structure"] + clf.timings_["parameters"]

@@ -29,7 +29,16 @@ FIGURES = (
     "peak_mb",
 )
 _COUNTS = ("n_train", "n_test", "n_columns")
-_TEXTS = ("status", "version_seqclass", "version_numpy", "version_sklearn", "version_python", "warnings", "error")
+_TEXTS = (
+    "status",
+    "scope",
+    "version_seqclass",
+    "version_numpy",
+    "version_sklearn",
+    "version_python",
+    "warnings",
+    "error",
+)
 #: What differs from one computation of a cell to the next.
 VOLATILE = (*(f"seconds_{step}" for step in _SECONDS), "peak_mb")
 COLUMNS = (*LABELS, *FIGURES, *_COUNTS, *_TEXTS)

@@ -94,7 +94,8 @@ class Results:
             ``seed`` and ``fold`` name it. Costs are
             per instance, in units of misclassification cost: ``realised_cost`` of the rows scored, prices and
             decisions together; ``cost_*`` the prices paid; ``expected_cost`` what the model expects of its policy,
-            between the certified ``lower`` and ``upper``. ``auroc`` is the mean of each class against the rest, NaN
+            between the certified ``lower`` and ``upper``, which is about policies of its ``scope``: ``"order"``, those
+            that ask in the same order, or ``"all orders"``. ``auroc`` is the mean of each class against the rest, NaN
             where the rows scored lack a class; ``log_loss`` is in nats; ``calibration_error`` is that of
             `calibration_error`. Seconds are wall-clock: ``seconds_preprocess`` is the sum of discretize, filter,
             structure, parameters and order, ``seconds_learn`` that of structure and parameters, ``seconds_fit`` the

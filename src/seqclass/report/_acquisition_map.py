@@ -43,7 +43,8 @@ def acquisition_map(key: str, classes: Sequence[str], n: Sequence[int], shares: 
         *_cells(classes[:rows], shares, shown, cell),
         *_names(shares.features[:shown], cell, below),
     ]
-    title = "Features by class, in the order of acquisition"
+    alike = bool((abs(shares.steps - 1 - range(len(shares.steps))) < 1e-9).all())
+    title = "Features by class, " + ("in the order of acquisition" if alike else "by the mean step of acquisition")
     more = [of_all(shown, len(shares.features), "features"), of_all(rows, len(classes), "classes")]
     title += "".join(f", {text}" for text in more if text)
     listed: list[list[str | Number]] = [
