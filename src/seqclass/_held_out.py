@@ -59,7 +59,7 @@ def assign_folds(y: npt.NDArray[Any], n_folds: int, random_state: Any) -> IntArr
 
 
 def some_rows(y: npt.NDArray[Any], most: int, random_state: Any) -> IntArray:
-    """Rows drawn at random, of every class the same share and one at least; all where they are no more than ``most``."""
+    """Rows drawn at random, of every class the same share and one at least; all where they are at most ``most``."""
     n = len(y)
     if n <= most:
         return np.arange(n)
