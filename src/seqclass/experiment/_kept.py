@@ -57,7 +57,7 @@ def chosen(table: Any, wanted: Mapping[str, Any]) -> Any:
 
 
 def of_first(cells: Any) -> Any:
-    """Cells of the price and the hard budget of the first one.
+    """Cells of the price and the hard budget of the first one; none of none.
 
     Examples
     --------
@@ -65,6 +65,8 @@ def of_first(cells: Any) -> Any:
     >>> len(of_first(pd.DataFrame({"price": [0.1, 0.1, 0.2], "budget": [None, None, None]})))
     2
     """
+    if not len(cells):
+        return cells
     price, budget = cells["price"].iloc[0], cells["budget"].iloc[0]
     same = cells["budget"].isna() if budget is None or budget != budget else cells["budget"] == budget
     return cells[(cells["price"] == price) & same]
