@@ -45,6 +45,7 @@ RANKS = {
             "_acquiring",
             "_answering",
             "_case",
+            "_judging",
             "_knowing",
             "_saved_session",
             "held_out",

@@ -20,6 +20,7 @@ from seqclass._validation import check_integer, plain_labels
 from seqclass._yardsticks import deciding_at_once, linear, scored
 from seqclass.bn import NaiveBayes
 from seqclass.held_out import HeldOut
+from seqclass.pomdp.solvers.ordering.observed import ON_ROWS
 
 if TYPE_CHECKING:
     from seqclass.classifier import SequentialClassifier
@@ -119,7 +120,7 @@ def hold_out(clf: SequentialClassifier, X: Any, y: npt.ArrayLike, n_folds: int) 
 def remedies(clf: SequentialClassifier) -> tuple[str, ...]:
     """What is worth trying where this classifier is too sure of itself."""
     found = []
-    if isinstance(clf.order, str) and clf.order == "adaptive":
+    if clf.problem_.free and (clf.ordering_ is None or clf.ordering_.chosen != ON_ROWS):
         found.append('a fixed order, order="conditional"')
     if isinstance(clf.model_, NaiveBayes):
         found.append("seqclass.ifc2f, which models how features depend on one another")

@@ -16,6 +16,7 @@ from seqclass._explaining import explain
 from seqclass._fitting import filter_features, fit_model, timed
 from seqclass._held_out import check_folds, hold_out
 from seqclass._inputs import category_counts, check_training
+from seqclass._judging import judge, keep_order
 from seqclass._staging import acquisition_problem, stage_order
 from seqclass._validation import check_choice, check_distribution
 from seqclass.bn import NaiveBayes, ObservationModel
@@ -56,8 +57,8 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
         Selector (``fit``, ``get_support``) that sees the discretised features; only those it keeps are modelled.
     order : str or array-like
         ``"conditional"``, ``"information"``, ``"error"`` (ETANA's), ``"variance"``, ``"given"``, or the columns to ask
-        for, first one first, as numbers or names. ``"adaptive"``: what is asked next depends on what was seen; of more
-        than 200 features those are open that tell most about the class at the start.
+        for, first one first, as numbers or names. ``"adaptive"``: what is asked next depends on what was seen, unless a
+        fixed order costs less on the training rows; of more than 200 features those are open that tell most at first.
     feature_costs : float, array-like of shape (n_features,) or dict
         Price of each feature in units of misclassification cost: one for all, one each, or by feature name.
     decision_costs : array-like of shape (n_classes, n_decisions) or None
@@ -100,7 +101,7 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
     order_ : ndarray of int
         Columns of ``X`` in the order they would be asked for, as far as the policy's horizon.
     ordering_ : OrderingChoice or None
-        With ``order="adaptive"``: the ordering rules that were tried, what each cost, and which was chosen.
+        With ``order="adaptive"``: the orders that were tried, what each cost, and which was chosen.
     support_ : ndarray of int
         Columns of ``X`` that the selector kept: those of the features of `model_` and `problem_`.
     coder_ : OutcomeCoder
@@ -227,11 +228,8 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
         self.model_ = fit_model(self._model(), codes, y, n_outcomes, self.timings_)
         with timed(self.timings_, "order"):
             free = isinstance(self.order, str) and self.order == "adaptive"
-            order = (
-                np.arange(self.support_.size)
-                if free
-                else stage_order(self.order, self.model_, self.support_, self._prices, codes, y, names)
-            )
+            rule = "given" if free else self.order
+            order = stage_order(rule, self.model_, self.support_, self._prices, codes, y, names)
         with timed(self.timings_, "solve", without="certify"):
             prices = self._prices.take(self.support_)
             costs, bundles = self.decision_costs_, prices.bundles
@@ -239,6 +237,7 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
             problem = within_budget(problem, max_features=self.max_features, max_cost=self.max_cost)
             self.problem_ = most_telling(problem, MOST_OPEN) if free else problem
             self._solve()
+            judge(self, codes, y)
         if n_folds:
             with timed(self.timings_, "held_out"):
                 self.held_out_ = hold_out(self, *given, n_folds)
@@ -336,6 +335,7 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
         other.problem_ = self.problem_.replace(prior=prior)
         with timed(other.timings_, "solve", without="certify"):
             other._solve()
+            keep_order(other, self)
         return other
 
     def save(self, path: Any) -> None:
@@ -381,8 +381,7 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
         return clone(self.observation_model)  # type: ignore[no-any-return]
 
     def _solve(self) -> None:
-        solver = default_solver(self.problem_, self.random_state) if self.solver is None else self.solver
-        solver = solver if self._certify else uncertified(solver)
+        solver = self._solver()
         if self.target_cost is None:
             self.policy_ = solver.solve(self.problem_)
         else:
@@ -391,7 +390,11 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
         self.order_ = self.support_[self._asked()]
         self.ordering_ = self.policy_.info.ordering
 
+    def _solver(self) -> Solver:
+        solver = default_solver(self.problem_, self.random_state) if self.solver is None else self.solver
+        return solver if self._certify else uncertified(solver)
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         # classifiers of 0.1 lack some settings, and call the columns by another name
-        renamed = {"support_" if name == "_support" else name: value for name, value in state.items()}
-        super().__setstate__(self._later_settings | renamed)
+        state = {"support_" if name == "_support" else name: value for name, value in state.items()}
+        super().__setstate__(self._later_settings | state)

@@ -58,6 +58,10 @@ class OrderingChoice:
         What was not tried, for want of time.
     scope : str
         What the costs are about.
+    observed : tuple of OrderingCandidate
+        Where a classifier was fitted: what was found on cases of the model, and a fixed order that was made on the
+        training rows, with what both cost on these rows; the order is chosen where it costs less by more than a
+        standard error.
 
     Examples
     --------
@@ -72,20 +76,30 @@ class OrderingChoice:
     candidates: tuple[OrderingCandidate, ...]
     skipped: tuple[str, ...] = ()
     scope: str = "cases of the model itself, which says nothing about how right the model is"
+    observed: tuple[OrderingCandidate, ...] = ()
 
     def __str__(self) -> str:
-        if not self.candidates:
+        if not self.candidates and not self.observed:
             return self.chosen
-        known = any(candidate.name == self.chosen for candidate in self.candidates)
-        lines = [f"{'' if known else f'{self.chosen}; '}cost on {self.scope}:"]
-        for candidate in self.candidates:
+        lines = [*self._block(self.candidates, self.scope), *self._block(self.observed, "the training rows")]
+        if self.skipped:
+            lines.append(f"not tried for want of time: {', '.join(self.skipped)}")
+        return "\n".join(lines)
+
+    def _block(self, candidates: tuple[OrderingCandidate, ...], scope: str) -> list[str]:
+        if not candidates:
+            return []
+        best = next((c.name for c in candidates if c.above == 0 == c.above_std_error), self.chosen)
+        known = any(candidate.name == self.chosen for candidate in candidates)
+        lines = [f"{'' if known else f'{self.chosen}; '}cost on {scope}:"]
+        for candidate in candidates:
             shown = f"{candidate.name}: {candidate.cost:.4f} (standard error {candidate.std_error:.4f}), "
             shown += f"{candidate.n_questions:.1f} questions, "
             if candidate.name == self.chosen:
                 lines.append(f"{shown}chosen")
+            elif candidate.name == best:
+                lines.append(f"{shown}the best of these")
             else:
                 difference = f"{candidate.above:+.4f} (standard error {candidate.above_std_error:.4f})"
-                lines.append(f"{shown}{difference} to the one chosen")
-        if self.skipped:
-            lines.append(f"not tried for want of time: {', '.join(self.skipped)}")
-        return "\n".join(lines)
+                lines.append(f"{shown}{difference} to {'the one chosen' if known else best}")
+        return lines

@@ -1,0 +1,109 @@
+"""Real cases, whose class is known: stopping along an order made on them, beside the policy that a model prefers."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from seqclass._arrays import FloatArray, IntArray, as_generator
+from seqclass.pomdp.execution.acquisition import acquire
+from seqclass.pomdp.ordering_choice import OrderingCandidate, OrderingChoice
+from seqclass.pomdp.policy import Policy, SolveInfo
+from seqclass.pomdp.solvers.base import certified
+from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
+from seqclass.pomdp.solvers.ordering.given import GivenOrder
+from seqclass.pomdp.solvers.ordering.policy import RulePolicy
+from seqclass.pomdp.solvers.ordering.regression import fitted_values
+
+#: Name of stopping along the order that was made on the cases.
+ON_ROWS = "fixed order of the training rows"
+
+
+def judged(
+    policy: Policy, order: IntArray, X: Any, costs: FloatArray, solver: Adaptive, *, charge_missing: bool = False
+) -> Policy:
+    """Return the policy, or stopping along a fixed order where that costs less on real cases.
+
+    A model that takes features as independent expects much of asking what repeats itself; cases that the model was
+    learned from still tell that such answers come together. The order has to cost less by more than a standard error.
+
+    Parameters
+    ----------
+    policy : Policy
+        What ``solver`` found.
+    order : ndarray of int
+        Questions of its problem, first to last.
+    X : ndarray or sparse array of int of shape (n, n_features)
+        Outcome of every feature, -1 where missing.
+    costs : ndarray of shape (n, n_decisions)
+        Cost of each decision in each case.
+    solver : Adaptive
+        Its settings say how values along the order are fitted and certified.
+    charge_missing : bool
+        Whether a feature that is asked for and missing is paid for all the same.
+
+    Returns
+    -------
+    Policy
+        ``info.ordering.observed`` has what both cost.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.01, free=True)
+    >>> solver, X, y = Adaptive(max_nodes=0), np.array([[0, 0], [1, 1]] * 20), np.array([0, 1] * 20)
+    >>> found = judged(solver.solve(problem), np.array([0]), X, problem.decision_costs[y], solver)
+    >>> [(candidate.name, round(candidate.cost, 2)) for candidate in found.info.ordering.observed]
+    [('one step on bounds over all orders', 0.02), ('fixed order of the training rows', 0.01)]
+    >>> found.info.ordering.chosen
+    'fixed order of the training rows'
+    """
+    began = time.perf_counter()
+    fixed = along_order(policy.problem, order, solver)
+    seconds = time.perf_counter() - began
+    both = [_costs(one, X, costs, charge_missing) for one in (policy, fixed)]
+    difference = both[0][0] - both[1][0]
+    error = float(difference.std(ddof=1) / np.sqrt(len(difference))) if len(difference) > 1 else np.inf
+    above = float(difference.mean())
+    better = above > error
+    choice = policy.info.ordering or OrderingChoice("", ())
+    rows = []
+    for name, (cost, asked), sign, took in (
+        (choice.chosen, both[0], 1 if better else 0, policy.info.seconds),
+        (ON_ROWS, both[1], 0 if better else -1, seconds),
+    ):
+        spread = float(cost.std(ddof=1) / np.sqrt(len(cost))) if len(cost) > 1 else np.inf
+        shown = (float(cost.mean()), spread, sign * above, abs(sign) * error, float(asked.mean()), len(cost), took)
+        rows.append(OrderingCandidate(name, *shown))
+    choice = replace(choice, chosen=ON_ROWS if better else choice.chosen, observed=tuple(rows))
+    if not better:
+        return policy.with_info(ordering=choice, seconds=policy.info.seconds + seconds)
+    chosen = certified(fixed, solver.certificate_paths, solver.random_state)
+    return chosen.with_info(ordering=choice, seconds=policy.info.seconds + seconds)
+
+
+def along_order(problem: Any, order: IntArray, solver: Adaptive) -> RulePolicy:
+    """Stopping along a fixed order, by regression; not certified.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.01, free=True)
+    >>> along_order(problem, np.array([1, 0]), Adaptive()).act(problem.begin())
+    array([1])
+    """
+    n_stages = min(solver.max_stages, problem.n_stages)
+    rng = as_generator(solver.random_state)
+    values = fitted_values(problem, GivenOrder(order.tolist()), n_stages, solver.n_paths, rng)
+    return RulePolicy(values, SolveInfo("converged", n_stages=n_stages, size=values.size))
+
+
+def _costs(policy: Policy, X: Any, costs: FloatArray, charge_missing: bool) -> tuple[FloatArray, FloatArray]:
+    """What each case costs, and how many questions it is asked."""
+    found = acquire(policy, X, charge_missing=charge_missing)
+    asked = (found.leaf_question >= 0).sum(axis=1)
+    decided = np.asarray(found.leaf_decision)[found.leaf]
+    return found.leaf_price[found.leaf] + costs[np.arange(len(costs)), decided], asked[found.leaf].astype(float)
