@@ -8,6 +8,9 @@ import pytest
 from seqclass.bn import NaiveBayes
 from seqclass.pomdp import (
     DECIDE,
+    Adaptive,
+    DecideNow,
+    ExactFreeOrder,
     ExactValueIteration,
     GridValueIteration,
     LookaheadPolicy,
@@ -235,3 +238,40 @@ def test_sample_problems_have_what_they_promise():
     assert any((p.prices == 0).any() for p in problems)
     assert any(p.n_stages == 1 for p in problems)
     assert any(p.transitions is not None for p in problems)
+
+
+class Reasking(Policy):
+    """Asks the first question again and again."""
+
+    def _act(self, info):
+        return np.zeros(len(info), dtype=int)
+
+
+class Beyond(Policy):
+    def _act(self, info):
+        return np.full(len(info), info.problem.n_questions)
+
+
+class Impatient(Policy):
+    """Asks what is open, also beyond its horizon."""
+
+    def _act(self, info):
+        return np.zeros(len(info), dtype=int)
+
+    def act(self, info):
+        return np.where(info.open.any(axis=1), info.open.argmax(axis=1), DECIDE)
+
+
+def test_policies_of_any_order():
+    for problem in sample_problems(8, free=True):
+        assert problem.free
+        check_policy(Adaptive(max_nodes=0, n_paths=50, n_cases=50, certificate_paths=0).solve(problem), max_rows=30)
+    for broken in (Reasking(problem, 2), Beyond(problem, 2), Impatient(problem, 1)):
+        with pytest.raises(AssertionError, match="one of -1 and the questions that are open"):
+            check_policy(broken)
+
+
+def test_solvers_of_any_order():
+    check_solver(ExactFreeOrder(), sample_problems(8, free=True), tolerance=1e-9)
+    with pytest.raises(AssertionError, match="more than the optimum"):
+        check_solver(DecideNow(), sample_problems(8, free=True), tolerance=1e-3)

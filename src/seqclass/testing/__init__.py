@@ -1,0 +1,12 @@
+"""Checks for parts of your own: observation models, policies and solvers.
+
+Each raises an `AssertionError` whose message says what is wrong.
+"""
+
+from __future__ import annotations
+
+from seqclass.testing._models import check_observation_model
+from seqclass.testing._samples import sample_problems
+from seqclass.testing._solvers import check_policy, check_solver
+
+__all__ = ["check_observation_model", "check_policy", "check_solver", "sample_problems"]

@@ -1,0 +1,153 @@
+"""Checks of observation models."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+
+from seqclass._arrays import BoolArray, FloatArray, IntArray
+from seqclass.bn import ObservationModel
+from seqclass.testing._asserting import ROUNDING, equal, raises, same, true
+
+
+def check_observation_model(model: ObservationModel, X: npt.ArrayLike, y: npt.ArrayLike) -> None:
+    """Check that a model keeps the promises of `ObservationModel`.
+
+    Probabilities are distributions and agree with Bayes's rule and with one another whatever the order of acquisition,
+    the incremental form says what the evidence form says, fitting is repeatable, and wrong input is named.
+
+    Parameters
+    ----------
+    model : ObservationModel
+        The model; it is cloned before it is fitted.
+    X : array-like of int of shape (n_samples, n_features)
+        Dense outcomes without missing cells; at least 2 features and at most about 6, some dozen rows.
+    y : array-like of shape (n_samples,)
+        Labels.
+
+    Raises
+    ------
+    AssertionError
+        At the first promise that is broken.
+
+    Examples
+    --------
+    >>> from seqclass.bn import NaiveBayes
+    >>> check_observation_model(NaiveBayes(), [[0, 1], [1, 0], [1, 2]], ["a", "b", "b"])
+    """
+    data = np.asarray(X)
+    before = model.get_params()
+    fitted = clone(model).fit(data, y)
+    again = clone(model).fit(data, y)
+    equal(again.posterior(data), fitted.posterior(data), 0, "fitting the same data twice gives different posteriors")
+    true(model.get_params() == before, "fit changed the constructor's parameters")
+    known = np.random.default_rng(0).random(data.shape) < 0.5
+    evidence = np.where(known, data, -1).astype(data.dtype)
+    _check_fitted(fitted, data, np.asarray(y))
+    _check_probabilities(fitted, evidence)
+    _check_bayes(fitted, evidence)
+    _check_orders(fitted, data)
+    _check_increments(fitted, data)
+    _check_messages(fitted, data)
+
+
+def _check_fitted(model: ObservationModel, X: IntArray, y: npt.NDArray[Any]) -> None:
+    true(model.n_features_in_ == X.shape[1], "n_features_in_ is not the number of columns")
+    true(same(model.classes_, np.unique(y)), "classes_ are not the sorted labels")
+    equal(model.class_prior_.sum(), 1, ROUNDING, "class_prior_ does not sum to 1")
+    true(bool((model.n_outcomes_ > X.max(axis=0)).all()), "n_outcomes_ is too small for an outcome of X")
+
+
+def _check_probabilities(model: ObservationModel, evidence: IntArray) -> None:
+    n, n_classes = len(evidence), len(model.classes_)
+    posterior = model.posterior(evidence)
+    _distribution(posterior, (n, n_classes), 1, "posterior")
+    empty = np.full((2, evidence.shape[1]), -1)
+    prior = np.tile(model.class_prior_, (2, 1))
+    equal(model.posterior(empty), prior, ROUNDING, "the posterior without evidence is not the prior")
+    true(model.posterior(evidence[:0]).shape == (0, n_classes), "no rows must give a posterior of no rows")
+    for feature, n_outcomes in enumerate(model.n_outcomes_):
+        blank, full = evidence.copy(), evidence.copy()
+        blank[:, feature], full[:, feature] = -1, 0
+        likelihood = model.likelihood(feature, blank)
+        _distribution(likelihood, (n, n_outcomes, n_classes), 1, f"likelihood of feature {feature}")
+        _distribution(model.predictive(feature, blank), (n, n_outcomes), 1, f"predictive of feature {feature}")
+        sentence = f"the likelihood of feature {feature} depends on its own entry in the evidence"
+        equal(model.likelihood(feature, full), likelihood, 1e-13, sentence)
+        true(bool((full[:, feature] == 0).all()), "likelihood changed the evidence in place")
+
+
+def _distribution(P: FloatArray, shape: tuple[int, ...], axis: int, name: str) -> None:
+    true(P.shape == shape, f"{name} has shape {P.shape}, expected {shape}")
+    true(bool((P >= 0).all()), f"{name} has negative entries")
+    equal(P.sum(axis=axis), np.ones(np.delete(shape, axis)), 1e-11, f"{name} does not sum to 1")
+
+
+def _check_bayes(model: ObservationModel, evidence: IntArray) -> None:
+    """Acquiring a feature multiplies the posterior by its likelihood and divides by the predictive."""
+    for feature, n_outcomes in enumerate(model.n_outcomes_):
+        before = evidence.copy()
+        before[:, feature] = -1
+        likelihood, predictive = model.likelihood(feature, before), model.predictive(feature, before)
+        joint = likelihood * model.posterior(before)[:, None, :]
+        sentence = f"the predictive of feature {feature} is not its likelihood averaged over the posterior"
+        equal(joint.sum(axis=2), predictive, 1e-11, sentence)
+        for outcome in range(n_outcomes):
+            after = before.copy()
+            after[:, feature] = outcome
+            possible: BoolArray = predictive[:, outcome] > 0
+            expected = joint[possible, outcome] / predictive[possible, outcome, None]
+            sentence = f"the posterior after outcome {outcome} of feature {feature} does not follow by Bayes's rule"
+            equal(model.posterior(after[possible]), expected, ROUNDING, sentence)
+
+
+def _check_orders(model: ObservationModel, X: IntArray) -> None:
+    """The joint probability is the same whichever feature comes first, and sums to one."""
+    first: FloatArray | None = None
+    for order in itertools.islice(itertools.permutations(range(X.shape[1])), 24):
+        seen = np.full_like(X, -1)
+        joint = np.tile(model.class_prior_, (len(X), 1))
+        for feature in order:
+            joint = joint * model.likelihood(feature, seen)[np.arange(len(X)), X[:, feature]]
+            seen[:, feature] = X[:, feature]
+        first = joint if first is None else first
+        true(
+            np.allclose(joint, first, rtol=1e-8, atol=0),
+            f"the joint probability depends on the order of acquisition: {order} against the order of the columns",
+        )
+
+
+def _check_increments(model: ObservationModel, X: IntArray) -> None:
+    rng = np.random.default_rng(1)
+    rows = np.arange(len(X))
+    seen = np.full_like(X, -1)
+    state = model.start(len(X))
+    for feature in map(int, rng.permutation(X.shape[1])):
+        outcome = np.where(rng.random(len(rows)) < 0.8, X[rows, feature], -1)
+        likelihood = model.stage_likelihood(feature, state)
+        sentence = f"stage_likelihood of feature {feature} is not the likelihood given the same evidence"
+        equal(likelihood, model.likelihood(feature, seen[rows]), ROUNDING, sentence)
+        advanced = model.advance(feature, state, outcome)
+        equal(model.stage_likelihood(feature, state), likelihood, 0, "advance changed the state it was given")
+        seen[rows, feature] = outcome
+        some = np.flatnonzero(rng.random(len(rows)) < 0.9)[::-1]
+        state, rows = advanced[some], rows[some]
+
+
+def _check_messages(model: ObservationModel, X: IntArray) -> None:
+    beyond = int(model.n_outcomes_[1])
+    wrong = X[:1].astype(np.int64)
+    wrong[0, 1] = beyond
+    names = ["feature 1", f"outcome {beyond}"]
+    raises(ValueError, names, lambda: model.posterior(wrong), "posterior of an outcome out of range")
+    raises(ValueError, names, lambda: model.likelihood(0, wrong), "likelihood given an outcome out of range")
+    raises(ValueError, names, lambda: model.advance(1, model.start(1), np.array([beyond])), "advance out of range")
+    below = np.where(np.arange(X.shape[1]) == 1, -2, X[:1])
+    raises(ValueError, ["feature 1", "outcome -2"], lambda: model.posterior(below), "posterior of outcome -2")
+    raises(ValueError, ["features"], lambda: model.posterior(X[:, :-1]), "evidence with a column too few")
+    raises(TypeError, ["integer"], lambda: model.posterior(X.astype(float)), "evidence of floats")
+    raises(ValueError, ["feature must be"], lambda: model.likelihood(X.shape[1], X), "a feature out of range")

@@ -1,0 +1,185 @@
+"""Checks of policies and solvers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+from sklearn.base import clone
+
+from seqclass._arrays import BoolArray, IntArray
+from seqclass.pomdp import (
+    DECIDE,
+    AcquisitionProblem,
+    InformationState,
+    Policy,
+    SolveInfo,
+    Solver,
+    evaluate,
+    optimal_cost,
+)
+from seqclass.pomdp.along import first_open
+from seqclass.pomdp.walk import Level, walk
+from seqclass.testing._asserting import ROUNDING, same, true
+from seqclass.testing._samples import sample_problems
+
+_STATUSES = ("converged", "wide gap", "truncated", "limit")
+
+
+def check_policy(policy: Policy, *, max_rows: int = 200) -> None:
+    """Check that a policy answers as it must at the information states its problem can reach.
+
+    It names the stage's feature, in a free problem any question that is open, or -1, decides at its horizon, answers
+    for each row what it answers for that row alone, in any order and again when asked again, and leaves the information
+    state as it was. In a free problem it is asked about partial answers at random.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy; its own problem is used.
+    max_rows : int
+        Most information states to ask about at each stage.
+
+    Raises
+    ------
+    AssertionError
+        At the first promise that is broken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import GridValueIteration, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> check_policy(GridValueIteration().solve(problem))
+    """
+    problem = policy.problem
+    true(isinstance(policy.info, SolveInfo), "policy.info must be a SolveInfo")
+    true(0 <= policy.n_stages <= problem.n_stages, "policy.n_stages must lie between 0 and the problem's stages")
+    info = problem.begin()
+    rng = np.random.default_rng(0)
+    while len(info):
+        _check_actions(policy, info, rng)
+        following = _after(info, rng)
+        info = following[rng.permutation(len(following))[:max_rows]]
+
+
+def check_solver(
+    solver: Solver,
+    problems: Sequence[AcquisitionProblem] | None = None,
+    *,
+    tolerance: float | None = None,
+    max_rows: int = 200,
+) -> None:
+    """Check a solver against the optimum, found by enumeration, of small problems.
+
+    Its settings survive `solve` and cloning; no cost is below the optimum and no bound on the wrong side of it; the
+    same seed gives the same policy; every policy passes `check_policy`. Problems that the solver refuses with a
+    `ValueError` are left out, but one at least must be solved.
+
+    Parameters
+    ----------
+    solver : Solver
+        The solver, with a whole number as ``random_state`` if it has one.
+    problems : sequence of AcquisitionProblem, optional
+        Problems with few histories; by default `sample_problems` in one order, and in any.
+    tolerance : float, optional
+        How far the executed policy may be above the optimum; not checked where left out.
+    max_rows : int
+        See `check_policy`.
+
+    Raises
+    ------
+    AssertionError
+        At the first promise that is broken.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import ExactValueIteration
+    >>> check_solver(ExactValueIteration(), sample_problems(3), tolerance=1e-9)
+    """
+    settings = clone(solver).get_params()
+    solved = 0
+    if problems is None:
+        problems = [*sample_problems(), *sample_problems(free=True)]
+    for number, problem in enumerate(problems):
+        try:
+            policy = solver.solve(problem)
+        except ValueError as error:
+            true(bool(str(error)), f"problem {number}: the solver refused without saying why")
+            continue
+        solved += 1
+        where = f"problem {number}"
+        true(isinstance(policy, Policy), f"{where}: solve must return a Policy, got {type(policy).__name__}")
+        true(policy.problem is problem, f"{where}: the policy is for another problem")
+        check_policy(policy, max_rows=max_rows)
+        _check_bounds(problem, policy, tolerance, where)
+        again = clone(solver).solve(problem)
+        _same_actions(policy, again, max_rows, f"{where}: solving twice with the same seed gives different policies")
+    true(solver.get_params() == settings, "solve changed the solver's settings")
+    true(solved > 0, "the solver refused every problem")
+
+
+def _check_actions(policy: Policy, info: InformationState, rng: np.random.Generator) -> None:
+    where = f"stage {info.stage}"
+    belief = info.belief.copy()
+    action = np.asarray(policy.act(info))
+    true(action.shape == (len(info),), f"{where}: act must return one answer a row, got shape {action.shape}")
+    true(np.issubdtype(action.dtype, np.integer), f"{where}: act must return whole numbers, got {action.dtype}")
+    true(bool((info.belief == belief).all()), f"{where}: act changed the information state")
+    wrong = np.flatnonzero((action != DECIDE) & ~_allowed(policy, info, action))
+    may = "-1 and the questions that are open" if policy.problem.free else "-1 and, before the horizon, the stage"
+    true(not wrong.size, f"{where}: act must answer one of {may}, got {action[wrong[:1]]}")
+    order = np.arange(len(info))[::-1]
+    true(same(policy.act(info[order]), action[order]), f"{where}: the answer depends on the order of the rows")
+    some = rng.permutation(len(info))[:20]
+    alone = [int(policy.act(info[np.array([row])])[0]) for row in some]
+    true(same(alone, action[some]), f"{where}: the answer for a row depends on the other rows")
+    true(same(policy.act(info), action), f"{where}: the same question asked twice has two answers")
+    decision, best = policy.decide(info.belief), policy.problem.decide(info.belief)
+    true(same(decision, best), f"{where}: decide is not the cheapest decision")
+
+
+def _allowed(policy: Policy, info: InformationState, action: IntArray) -> BoolArray:
+    """Which actions are questions that each row may ask, (n,)."""
+    if info.stage >= policy.n_stages:
+        return np.zeros(len(info), dtype=bool)
+    if not policy.problem.free:
+        return np.asarray(action == info.stage)
+    there = (action >= 0) & (action < policy.problem.n_questions)
+    return np.asarray(there & info.open[np.arange(len(info)), np.where(there, action, 0)])
+
+
+def _after(info: InformationState, rng: np.random.Generator) -> InformationState:
+    """All that may follow one more question: the next one, in a free problem one at random for each row."""
+
+    def ask(level: Level) -> IntArray:
+        if not info.problem.free or not level.info.problem.n_questions:
+            return first_open(level.info)
+        scores = np.where(level.info.open, rng.random(level.info.open.shape), -1.0)
+        return np.where(level.info.open.any(axis=1), scores.argmax(axis=1), DECIDE)
+
+    levels = list(itertools.islice(walk(info, np.ones(len(info)), ask), 2))
+    return levels[1].info if len(levels) > 1 else info[np.empty(0, dtype=np.intp)]
+
+
+def _same_actions(first: Policy, second: Policy, max_rows: int, sentence: str) -> None:
+    info, rng = first.problem.begin(), np.random.default_rng(0)
+    while len(info):
+        true(same(first.act(info), second.act(info)), sentence)
+        following = _after(info, rng)
+        info = following[np.arange(min(len(following), max_rows))]
+
+
+def _check_bounds(problem: AcquisitionProblem, policy: Policy, tolerance: float | None, where: str) -> None:
+    report = policy.info
+    optimum = optimal_cost(problem)
+    cost = evaluate(problem, policy, method="exact").cost
+    true(report.status in _STATUSES, f"{where}: status must be one of {_STATUSES}, got {report.status!r}")
+    true(cost >= optimum - ROUNDING, f"{where}: the policy costs {cost:g}, less than the optimum {optimum:g}")
+    # NaN where no certificate was asked
+    true(not report.lower > optimum + ROUNDING, f"{where}: info.lower {report.lower:g} is above the optimum")
+    true(not report.upper < cost - ROUNDING, f"{where}: info.upper {report.upper:g} is below the policy's cost")
+    if tolerance is not None:
+        sentence = f"{where}: the policy costs {cost:g}, over {tolerance:g} more than the optimum {optimum:g}"
+        true(cost <= optimum + tolerance, sentence)
