@@ -24,6 +24,8 @@ DOCS = ROOT / "docs"
 pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="no docs beside the tests: not a checkout")
 
 PAGES = sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
+#: Pages of many commands, each of which starts Python anew: run by `pytest -m slow`, and where the documentation is built.
+LONG = {"cli.md", "choose.md", "reproduction.md"}
 BLOCK = re.compile(
     r"^(?:<!-- not run: (?P<reason>[^>]*?) -->\n+)?```(?P<kind>\w*)[^\n]*\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
 )
@@ -100,7 +102,7 @@ def test_outputs_are_compared() -> None:
     assert not same("a b", "a c")
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [pytest.param(p, marks=pytest.mark.slow if p in LONG else ()) for p in PAGES])
 def test_code_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = blocks(page)
     if not any(block.kind in ("python", "bash") and block.reason is None for block in found):

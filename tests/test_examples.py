@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import itertools
 import os
 import pkgutil
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -20,13 +24,32 @@ pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="no examples besid
 def run(name: str, *arguments: str, cwd: Path, **environment: str) -> str:
     """What an example prints; no file is left in the working folder that was not asked for."""
     inherited = {key: value for key, value in os.environ.items() if key != "SEQCLASS_DATA"}
+    script, out, err = str(EXAMPLES / f"{name}.py"), io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        patch.chdir(cwd)
+        patch.setattr(sys, "argv", [script, *arguments])
+        patch.setattr(os, "environ", inherited | {"MPLBACKEND": "Agg"} | environment)
+        try:
+            runpy.run_path(script, run_name="__main__")
+        except SystemExit as end:
+            if end.code:
+                raise
+        finally:
+            plt.close("all")
+    assert err.getvalue() == ""
+    return out.getvalue()
+
+
+def run_fresh(name: str, *arguments: str, cwd: Path) -> str:
+    """The same in a process of its own, as a user would run it."""
+    inherited = {key: value for key, value in os.environ.items() if key != "SEQCLASS_DATA"}
     done = subprocess.run(
         [sys.executable, "-W", "error", str(EXAMPLES / f"{name}.py"), *arguments],
         capture_output=True,
         text=True,
         encoding="utf-8",
         cwd=cwd,
-        env=inherited | {"MPLBACKEND": "Agg", "PYTHONIOENCODING": "utf-8", "OMP_NUM_THREADS": "1"} | environment,
+        env=inherited | {"MPLBACKEND": "Agg", "PYTHONIOENCODING": "utf-8", "OMP_NUM_THREADS": "1"},
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -43,12 +66,12 @@ def test_every_example_is_tested() -> None:
     source = Path(__file__).read_text(encoding="utf-8")
     names = [file.stem for file in EXAMPLES.glob("*.py")]
     assert len(names) >= 3
-    assert [name for name in names if f'run("{name}"' not in source] == []
+    assert [name for name in names if not re.search(rf'run(_fresh)?\("{name}"', source)] == []
 
 
 def test_quickstart(tmp_path: Path) -> None:
     picture = tmp_path / "belief.png"
-    text = run("quickstart", "--picture", str(picture), cwd=tmp_path)
+    text = run_fresh("quickstart", "--picture", str(picture), cwd=tmp_path)
     (accuracy,) = numbers(r"accuracy +(\S+)", text)
     features, total = numbers(r"measurements +(\S+) a patient, of (\d+)", text)
     paid, realised = numbers(r"prices paid +(\S+)\n +prices plus errors +(\S+)", text)
@@ -136,6 +159,7 @@ def test_cost_frontier(tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_belief_analysis(tmp_path: Path) -> None:
     text = run("belief_analysis", "--pictures", str(tmp_path / "pictures"), cwd=tmp_path)
     go_on = [float(share) for share in re.findall(r"(\S+)% go on$", text, re.MULTILINE)]
@@ -155,6 +179,7 @@ def test_belief_analysis(tmp_path: Path) -> None:
     assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures)
 
 
+@pytest.mark.slow
 def test_acquisition_pictures(tmp_path: Path) -> None:
     picture = tmp_path / "acquisition.png"
     text = run("acquisition_pictures", "--picture", str(picture), cwd=tmp_path)
@@ -191,6 +216,7 @@ def test_decision_graph_as_a_picture(tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_streaming_selection(tmp_path: Path) -> None:
     picture = tmp_path / "stability.png"
     text = run("streaming_selection", "--picture", str(picture), cwd=tmp_path)
@@ -281,7 +307,7 @@ def test_semi_rfs(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_compare_methods(tmp_path: Path) -> None:
     kept, picture = tmp_path / "study.run", tmp_path / "methods.png"
-    text = run("compare_methods", "--run", str(kept), cwd=tmp_path)
+    text = run_fresh("compare_methods", "--run", str(kept), cwd=tmp_path)
     assert numbers(r"^(\d+) cells, then (\d+); failed: (\d+)", text) == [72, 180, 0]
     rows = re.findall(r"^(0\.0\d)  +(\S.*?)  +(\S+) \[.*\] +(0\.\d+) +(\d+\.\d+)$", text, re.MULTILINE)
     assert len(rows) == 10
@@ -291,11 +317,12 @@ def test_compare_methods(tmp_path: Path) -> None:
         assert cost[price, "ETANA"] < cost[price, "tree"] < cost[price, "logistic"]
     assert "5 methods on 6 data sets" in text
     assert [file.name for file in tmp_path.iterdir()] == ["study.run"]
-    again = run("compare_methods", "--run", str(kept), "--picture", str(picture), cwd=tmp_path)
+    again = run_fresh("compare_methods", "--run", str(kept), "--picture", str(picture), cwd=tmp_path)
     assert again == f"{text}\nPicture written to {picture}.\n"
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_run_report(tmp_path: Path) -> None:
     page = tmp_path / "study.html"
     text = run("run_report", "--page", str(page), cwd=tmp_path)

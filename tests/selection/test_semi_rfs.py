@@ -27,14 +27,19 @@ from seqclass.metrics import realised_cost
 from seqclass.selection import SemiRFS, SemiRFSStep
 
 
+@parametrize_with_checks([SemiRFS(GaussianNB(), cv=2, max_iter=2)])
+def test_scikit_learn(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
 @parametrize_with_checks(
     [
-        SemiRFS(GaussianNB(), max_iter=3),
         SemiRFS(LinearRegression(), cv=2, max_iter=3, cool_down=True, warm_start=True, random_state=0),
         SemiRFS.rve(GaussianNB(), max_iter=3),
     ]
 )
-def test_scikit_learn(estimator: Any, check: Any) -> None:
+def test_scikit_learn_with_other_settings(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
