@@ -36,6 +36,7 @@ from seqclass.pomdp import (
     optimal_cost,
     within_budget,
 )
+from seqclass.pomdp.solvers.base import uncertified
 from seqclass.pomdp.solvers.ordering import adaptive
 from seqclass.pomdp.solvers.ordering.cases import model_cases
 from seqclass.pomdp.solvers.ordering.greedy import greedy_order
@@ -380,3 +381,19 @@ def test_bounds_are_gone_by_where_they_are_close():
     assert policy.info.lower <= run.cost + 4 * run.cost_std_error
     # rules that are asked for are tried all the same
     assert Adaptive([EC2()], n_paths=200, n_cases=200).solve(problem).info.ordering.chosen.startswith("EC2()")
+
+
+def test_without_a_certificate_the_policy_is_the_same() -> None:
+    problem = TableProblem(
+        [0.5, 0.5], np.random.default_rng(0).dirichlet(np.ones(2), (6, 2)).transpose(0, 2, 1), prices=0.02, free=True
+    )
+    named = Adaptive([ClassInformation()], max_nodes=0, n_paths=100, n_cases=100)
+    bare = uncertified(named)
+    assert bare.certificate_paths == 0
+    first, second = named.solve(problem), bare.solve(problem)
+    assert np.isnan(second.info.gap)
+    assert first.info.gap >= 0
+    costs = [evaluate(problem, policy, method="exact").cost for policy in (first, second)]
+    assert costs[0] == costs[1]
+    # bounds that may be gone by need one
+    assert uncertified(Adaptive()).certificate_paths == 10_000

@@ -135,7 +135,7 @@ class AllAnswers(Answers):
 
     def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:
         """Branches of histories that all ask one question; see `Answers.branch`."""
-        if info.problem.is_sampled(info.question):
+        if info.is_sampled:
             raise TooLarge(f"question {info.question} has too many outcomes to follow them all")
         share = weight[:, None] * info.predictive
         if self.missing > 0:
@@ -175,7 +175,7 @@ class SampledAnswers(Answers):
 
     def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:
         """Branches of histories that all ask one question; see `Answers.branch`."""
-        if info.problem.is_sampled(info.question):
+        if info.is_sampled:
             return self._drawn(info, weight)
         predictive = info.predictive
         normalised = predictive / predictive.sum(axis=1, keepdims=True)
@@ -210,7 +210,7 @@ class PlannedAnswers(Answers):
         share = weight[:, None] * info.predictive
         parent, place = np.nonzero(share > 0)
         outcome: IntArray = place
-        if info.problem.is_sampled(info.question):
+        if info.is_sampled:
             outcome = info.problem.atoms(info.question, info.state)[parent, place]
         return Branches(parent, outcome, share[parent, place])
 
@@ -270,15 +270,21 @@ class DataAnswers(Answers):
 
     def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:
         """Branches of histories that all ask one question; see `Answers.branch`."""
-        some = slice(None) if self._asked is None else np.flatnonzero(self._asked == info.question)
+        question, problem = info.question, info.problem
+        together = isinstance(question, np.ndarray)
+        some = slice(None) if self._asked is None or together else np.flatnonzero(self._asked == question)
         place = self._before[some]
-        if rows[-1] != len(rows) - 1:  # histories that stopped were left out
-            position = np.empty(int(rows[-1]) + 1, dtype=np.intp)
+        if together or rows[-1] != len(rows) - 1:  # in another order, or histories that stopped were left out
+            position = np.empty(int(rows.max()) + 1, dtype=np.intp)
             position[rows] = np.arange(len(rows))
             place = position[place]
-        outcome, bundle = self.outcomes(info.problem, info.question, some), info.problem.bundle(info.question)
-        n_outcomes = int(info.problem.n_outcomes[info.question]) if bundle is None else bundle.n_codes
-        info.check_range(outcome)
+        if together:
+            outcome, n_outcomes = self._of_each(problem, question[place]), int(problem.n_outcomes[question].max())
+            info._take(place).check_range(outcome)
+        else:
+            outcome, bundle = self.outcomes(problem, question, some), problem.bundle(question)
+            n_outcomes = int(problem.n_outcomes[question]) if bundle is None else bundle.n_codes
+            info.check_range(outcome)
         child, parent, seen, count = _grouped(place, outcome, n_outcomes)
         if self._asked is None:
             self.node = child
@@ -314,6 +320,14 @@ class DataAnswers(Answers):
         if among is not None:
             shown = [np.where(np.isin(j, among), value, -1) for j, value in zip(bundle.features, shown)]
         return bundle.encode(np.stack(shown, axis=1))
+
+    def _of_each(self, problem: AcquisitionProblem, question: IntArray) -> IntArray:
+        """What each instance that is under way shows of its own question, (n_left,)."""
+        outcome = np.empty(len(question), dtype=np.int64)
+        order = np.argsort(question, kind="stable")
+        for some in np.split(order, np.flatnonzero(np.diff(question[order])) + 1):
+            outcome[some] = self._outcomes(some, int(problem.features[question[some[0]]]))
+        return outcome
 
     def _outcomes(self, some: Any, feature: int) -> IntArray:
         column = feature if self.columns is None else int(self.columns[feature])

@@ -25,7 +25,7 @@ class InformationState:
     """What is known of a batch of instances that were asked equally many questions.
 
     What may be seen next (`likelihood`, `joint`, `predictive`, `price`) and `update` are about one *question*: in a
-    fixed order the stage's, in a free one that of `asking`.
+    fixed order the stage's, in a free one that of `asking`, which may be another one for each row.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class InformationState:
         self.lot = lot
         self.seen = seen
         self.spent = np.zeros(len(belief)) if spent is None else spent
-        self._question: int | None = None
+        self._question: int | IntArray | None = None
 
     def __len__(self) -> int:
         return int(self.belief.shape[0])
@@ -103,7 +103,8 @@ class InformationState:
             seen=seen,
             spent=self.spent[rows],
         )
-        part._question = self._question
+        asked = self._question
+        part._question = asked[rows] if isinstance(asked, np.ndarray) else asked
         return part
 
     @classmethod
@@ -129,21 +130,21 @@ class InformationState:
         )
 
     @property
-    def question(self) -> int:
-        """The question that may be asked next: the stage's in a fixed order, that of `asking` in a free one."""
+    def question(self) -> Any:
+        """The question that may be asked next: the stage's in a fixed order, in a free one that of `asking`."""
         if self._question is not None:
             return self._question
         if self.problem.free:
             raise ValueError("any question may come next here: say which by info.asking(question).")
         return self.stage
 
-    def asking(self, question: int) -> InformationState:
+    def asking(self, question: int | IntArray) -> InformationState:
         """Return the same information state, about to ask a question.
 
         Parameters
         ----------
-        question : int
-            Its number.
+        question : int or ndarray of int of shape (n,)
+            Its number; or one for each row, where the problem's `mixes` allows that.
 
         Returns
         -------
@@ -158,8 +159,10 @@ class InformationState:
         >>> info.asking(1).predictive, info.asking(1).update(np.array([0])).open
         (array([[0.55, 0.45]]), array([[ True, False]]))
         """
-        if question == self._question or (self._question is None and not self.problem.free and question == self.stage):
-            return self
+        if not isinstance(question, np.ndarray) and not isinstance(self._question, np.ndarray):
+            known = self.stage if self._question is None and not self.problem.free else self._question
+            if question == known:
+                return self
         other = copy.copy(self)
         for name in ("likelihood", "joint", "predictive"):
             other.__dict__.pop(name, None)
@@ -173,9 +176,10 @@ class InformationState:
 
     @cached_property
     def likelihood(self) -> FloatArray:
-        """P(outcome of the question | what was seen, class), (n, n_outcomes, n_classes)."""
+        """P(outcome of the question | what was seen, class), (n, n_outcomes, n_classes); zero beyond its outcomes."""
         found = np.asarray(self.problem.likelihood(self.question, self.state))
-        wanted = (len(self), int(self.problem.n_outcomes[self.question]), self.problem.n_classes)
+        widest = int(self.problem.n_outcomes[self.question].max(initial=1))
+        wanted = (len(self), widest, self.problem.n_classes)
         if found.shape != wanted:
             raise ValueError(
                 f"{type(self.problem).__name__}.likelihood must give an array of shape {wanted}: instances, outcomes, "
@@ -203,10 +207,12 @@ class InformationState:
     def price(self) -> FloatArray:
         """Price of the question for each row, (n,)."""
         problem, question = self.problem, self.question
-        price = np.full(len(self), problem.prices[question])
-        if self.paid is not None and problem.groups is not None and problem.groups[question] >= 0:
-            price[~self.paid[:, problem.groups[question]]] = problem.full_prices[question]
-        return price
+        price = np.broadcast_to(problem.prices[question], len(self))
+        if self.paid is None or problem.groups is None or not self.paid.shape[1]:
+            return price
+        group = np.broadcast_to(problem.groups[question], len(self))
+        paid = (group < 0) | self.paid[np.arange(len(self)), group]
+        return np.where(paid, price, problem.full_prices[question])
 
     @property
     def prices(self) -> FloatArray:
@@ -293,11 +299,11 @@ class InformationState:
         """
         parent = self if rows is None else self._take(rows)
         outcome = np.asarray(outcome)
-        self.check_range(outcome)
+        parent.check_range(outcome)
         seen = np.flatnonzero(outcome >= 0)
         belief = parent.belief.copy()
         source = seen if rows is None else rows[seen]
-        if self.problem.bundle(self.question) is not None:  # what was seen may be part of an outcome
+        if self._bundle is not None:  # what was seen may be part of an outcome
             where = self.state if rows is None and seen.size == len(self) else self.state[source]
             joint = self.problem.observed(self.question, where, outcome[seen]) * self.belief[source]
         elif "joint" in self.__dict__:
@@ -306,13 +312,13 @@ class InformationState:
             joint = self.likelihood[source, outcome[seen]] * self.belief[source]
         total = joint.sum(axis=1, keepdims=True)
         if total.size and total.min() <= 0:
-            value = int(outcome[seen[int(total.argmin())]])
+            wrong = int(seen[int(total.argmin())])
             raise ValueError(
-                f"feature {self.problem.features[self.question]}: outcome {value} has probability zero given what was "
+                f"feature {parent._feature(wrong)}: outcome {int(outcome[wrong])} has probability zero given what was "
                 "seen before, so no belief follows; smooth the likelihoods or check the value."
             )
         belief[seen] = joint / total
-        state = self.problem.advance(self.question, parent.state, outcome)
+        state = self.problem.advance(parent.question, parent.state, outcome)
         acquired = (outcome >= 0) | charge_missing
         return InformationState(
             self.problem,
@@ -326,33 +332,48 @@ class InformationState:
         )
 
     def _pay(self, acquired: BoolArray) -> BoolArray | None:
-        groups = self.problem.groups
-        if self.paid is None or groups is None or groups[self.question] < 0:
+        if self.paid is None or self.problem.groups is None or not self.paid.shape[1]:
             return self.paid
+        group = np.broadcast_to(self.problem.groups[self.question], len(self))
+        rows = np.flatnonzero(acquired & (group >= 0))
         paid: BoolArray = self.paid.copy()
-        paid[acquired, groups[self.question]] = True
+        paid[rows, group[rows]] = True
         return paid
 
     def _note(self, outcome: IntArray) -> IntArray | None:
         if self.seen is None:
             return None
         seen: IntArray = self.seen.copy()
-        seen[:, self.question] = outcome
+        seen[np.arange(len(seen)), self.question] = outcome
         return seen
 
+    @property
+    def _bundle(self) -> Any:
+        """What the question shows at once; rows that ask several questions ask no bundles."""
+        return None if isinstance(self.question, np.ndarray) else self.problem.bundle(self.question)
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether the question is one of more outcomes than are listed; see `AcquisitionProblem.is_sampled`."""
+        return not isinstance(self.question, np.ndarray) and self.problem.is_sampled(self.question)
+
+    def _feature(self, row: int) -> int:
+        question = self.question
+        return int(self.problem.features[question[row] if isinstance(question, np.ndarray) else question])
+
     def check_range(self, outcome: IntArray) -> None:
-        """Refuse outcomes that the question does not have.
+        """Refuse outcomes that the question does not have, (n,), or any number where all rows ask the same.
 
         Raises
         ------
         ValueError
             The message names the feature and the value.
         """
-        bundle = self.problem.bundle(self.question)
-        n_outcomes = self.problem.n_outcomes[self.question] if bundle is None else bundle.n_codes
+        n_outcomes = self.problem.n_outcomes[self.question] if self._bundle is None else self._bundle.n_codes
         wrong = (outcome < -1) | (outcome >= n_outcomes)
         if wrong.any():
+            row = int(wrong.argmax())
             raise ValueError(
-                f"feature {self.problem.features[self.question]}: outcome {int(outcome[wrong.argmax()])} is not in "
-                f"0..{n_outcomes - 1} (-1 is missing)."
+                f"feature {self._feature(row)}: outcome {int(outcome[row])} is not in "
+                f"0..{int(np.broadcast_to(n_outcomes, len(outcome))[row]) - 1} (-1 is missing)."
             )

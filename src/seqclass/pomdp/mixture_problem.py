@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import FloatArray, IntArray
+from seqclass._arrays import FloatArray, IntArray, chunks
 from seqclass._mixtures import conditioned, within_classes
 from seqclass._validation import check_distribution
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.hidden import Hidden
 from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.likelihoods import class_costs, padded, table_costs, together
+from seqclass.pomdp.likelihoods import CACHE_BYTES, class_costs, padded, table_costs, together
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.table_problem import check_padding, check_table
 
@@ -134,9 +134,23 @@ class MixtureProblem(AcquisitionProblem):
         """P(hidden state | class) for each of ``n`` instances, (n, n_hidden)."""
         return np.tile(self.hidden_prior, (n, 1))
 
-    def likelihood(self, question: int, state: Any) -> FloatArray:
+    def mixes(self, questions: IntArray) -> bool:
+        """Whether each row may ask a question of its own; see `AcquisitionProblem.mixes`."""
+        return self.bundles is None or all(self.bundle(question) is None for question in questions)
+
+    def likelihood(self, question: Any, state: Any) -> FloatArray:
         """P(outcome | what was seen, class), (n, n_outcomes, n_classes)."""
+        if isinstance(question, np.ndarray):
+            return self._likelihood_each(question, state)
         return self.likelihoods_of(np.array([question]), state)[:, 0, : self.n_outcomes[question]]
+
+    def _likelihood_each(self, question: IntArray, state: FloatArray) -> FloatArray:
+        widest = int(self.n_outcomes[question].max(initial=1))
+        result = np.empty((len(state), widest, self.n_classes))
+        for part in chunks(len(state), 8.0 * 2 * widest * state.shape[1], CACHE_BYTES):
+            joint = self.likelihoods[question[part], :widest] * state[part, None, :]
+            result[part] = joint @ self.member
+        return result
 
     def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
         """P(outcome | what was seen, class) of many questions at once; see `AcquisitionProblem.likelihoods_of`."""
@@ -158,19 +172,22 @@ class MixtureProblem(AcquisitionProblem):
                 cost[:, places] = table_costs(states, table, by_state)
         return cost
 
-    def advance(self, question: int, state: Any, outcome: IntArray) -> FloatArray:
+    def advance(self, question: Any, state: Any, outcome: IntArray) -> FloatArray:
         """P(hidden state | what was seen, class) after the question showed ``outcome``."""
         rows = np.flatnonzero(outcome >= 0)
         if rows.size == len(outcome) > 0:
             return conditioned(state, self._shown(question, outcome), self.hidden_class, self.member)
+        asked = question[rows] if isinstance(question, np.ndarray) else question
         after: FloatArray = np.array(state, dtype=np.float64)
         if not rows.size:
             return after
-        after[rows] = conditioned(after[rows], self._shown(question, outcome[rows]), self.hidden_class, self.member)
+        after[rows] = conditioned(after[rows], self._shown(asked, outcome[rows]), self.hidden_class, self.member)
         return after
 
-    def _shown(self, question: int, outcome: IntArray) -> FloatArray:
+    def _shown(self, question: Any, outcome: IntArray) -> FloatArray:
         """P(outcome | hidden state) of outcomes that were seen, whole or in part, (n, n_hidden)."""
+        if isinstance(question, np.ndarray):
+            return np.asarray(self.likelihoods[question, outcome])
         table, bundle = self.likelihoods[question, : self.n_outcomes[question]], self.bundle(question)
         if bundle is None or outcome.max(initial=-1) < len(table):
             return np.asarray(table[outcome])

@@ -161,12 +161,20 @@ class AcquisitionProblem(ABC):
         """State of ``n`` instances before anything is acquired."""
 
     @abstractmethod
-    def likelihood(self, question: int, state: Any) -> FloatArray:
+    def likelihood(self, question: Any, state: Any) -> FloatArray:
         """P(outcome of the question | what was seen, class), shape (n, n_outcomes, n_classes)."""
 
     @abstractmethod
-    def advance(self, question: int, state: Any, outcome: IntArray) -> Any:
+    def advance(self, question: Any, state: Any, outcome: IntArray) -> Any:
         """State after the question showed ``outcome`` (n,); -1 is missing, and takes nothing back that was seen."""
+
+    def mixes(self, questions: IntArray) -> bool:
+        """Whether `likelihood` and `advance` take one of these questions for each row, (n,), instead of one for all.
+
+        Likelihoods are then zero beyond a question's own outcomes. Rows that ask different questions need not be taken
+        apart, which pays where there are few of each.
+        """
+        return False
 
     def bundle(self, question: int) -> Bundle | None:
         """What a question shows where it shows several features at once; None where it shows one."""

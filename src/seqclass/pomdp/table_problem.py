@@ -125,8 +125,14 @@ class TableProblem(AcquisitionProblem):
         """Context 0 for each of ``n`` instances."""
         return np.zeros(n, dtype=np.intp)
 
-    def likelihood(self, question: int, state: Any) -> FloatArray:
+    def mixes(self, questions: IntArray) -> bool:
+        """Whether each row may ask a question of its own; see `AcquisitionProblem.mixes`."""
+        return self.transitions is None and (self.bundles is None or all(self.bundle(q) is None for q in questions))
+
+    def likelihood(self, question: Any, state: Any) -> FloatArray:
         """P(outcome | context, class), (n, n_outcomes, n_classes)."""
+        if isinstance(question, np.ndarray):
+            return np.asarray(self._padded[question, : self.n_outcomes[question].max(initial=1)])
         table = self.likelihoods[question]
         if self.transitions is not None:
             return np.asarray(table[state])
@@ -146,7 +152,7 @@ class TableProblem(AcquisitionProblem):
             return super().costs_after(questions, info, vectors)
         return table_costs(info.belief, self._padded[questions], self.decision_costs.T if vectors is None else vectors)
 
-    def advance(self, question: int, state: Any, outcome: IntArray) -> IntArray:
+    def advance(self, question: Any, state: Any, outcome: IntArray) -> IntArray:
         """Context of the next stage."""
         if self.transitions is None:
             return np.asarray(state)

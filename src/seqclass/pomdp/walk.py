@@ -18,6 +18,8 @@ from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE
 
 R = TypeVar("R")
+#: With fewer rows of each question on average it is quicker to take different questions together.
+_FEW = 64
 #: Every outcome, none missing.
 ALL = AllAnswers()
 
@@ -87,7 +89,9 @@ class Level:
     _parts: tuple[IntArray, IntArray, list[tuple[IntArray, InformationState]]] | None = field(default=None, repr=False)
 
     def split(self, row: IntArray, question: IntArray) -> list[tuple[IntArray, InformationState]]:
-        """Rows that ask, one part for each question; the walk goes on with the parts, and what was computed of them.
+        """Rows that ask, in parts; the walk goes on with these, and with what was computed of them.
+
+        There is one part for each question, or one for all, where each has few rows and the problem can mix them.
 
         Parameters
         ----------
@@ -99,16 +103,12 @@ class Level:
         Returns
         -------
         list of (ndarray of int, InformationState)
-            Of each question the positions among the ``m``, and what is known there, about to ask it.
+            Of each part its positions among the ``m``, questions in ascending order, and what is known there, about to
+            ask it.
         """
         known = self._parts
         if known is None or known[0] is not row or known[1] is not question:
-            groups: list[IntArray] = [np.arange(row.size)]
-            if row.size and not (question == question[0]).all():
-                groups = [np.flatnonzero(question == number) for number in np.unique(question)]
-            whole = len(groups) == 1 and row.size == len(self.info) and bool((row == np.arange(row.size)).all())
-            parts = [(at, (self.info if whole else self.info[row[at]]).asking(int(question[at[0]]))) for at in groups]
-            self._parts = known = (row, question, parts)
+            self._parts = known = (row, question, _parted(self.info, row, question))
         return known[2]
 
     @property
@@ -120,6 +120,19 @@ class Level:
     def go_on(self) -> BoolArray:
         """Where a question is asked next, (n,)."""
         return np.asarray(self.question != DECIDE)
+
+
+def _parted(info: InformationState, row: IntArray, question: IntArray) -> list[tuple[IntArray, InformationState]]:
+    """Rows by question, each part about to ask; see `Level.split`."""
+    groups: list[IntArray] = [np.arange(row.size)]
+    if row.size and not (question == question[0]).all():
+        order = np.argsort(question, kind="stable")
+        ends = np.flatnonzero(np.diff(question[order])) + 1
+        if row.size < _FEW * (len(ends) + 1) and info.problem.mixes(question[order[np.append(0, ends)]]):
+            return [(order, info[row[order]].asking(question[order]))]
+        groups = np.split(order, ends)
+    whole = len(groups) == 1 and row.size == len(info) and bool((row == np.arange(row.size)).all())
+    return [(at, (info if whole else info[row[at]]).asking(int(question[at[0]]))) for at in groups]
 
 
 def walk(

@@ -46,6 +46,12 @@ class Solver(BaseEstimator, ABC):  # type: ignore[misc]
     certificate_paths: int
     random_state: Any
 
+    @property
+    def certifies_last(self) -> bool:
+        """Whether the certificate comes when the policy is found, so that without one the policy is the same."""
+        settings = self.get_params(deep=False)
+        return settings.get("target_gap") is None and settings.get("max_seconds") is None
+
     @abstractmethod
     def solve(self, problem: AcquisitionProblem) -> Policy:
         """Solve a problem.
@@ -247,9 +253,7 @@ def uncertified(solver: Solver) -> Solver:
     >>> uncertified(GridValueIteration()), uncertified(Perseus(target_gap=0.01))
     (GridValueIteration(certificate_paths=0), Perseus(target_gap=0.01))
     """
-    settings = solver.get_params(deep=False)
-    towards = settings.get("target_gap") is not None or settings.get("max_seconds") is not None
-    if towards or not settings.get("certificate_paths"):
+    if not solver.certifies_last or not solver.get_params(deep=False).get("certificate_paths"):
         return solver
     return clone(solver).set_params(certificate_paths=0)  # type: ignore[no-any-return]
 

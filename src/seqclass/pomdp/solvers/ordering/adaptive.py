@@ -119,6 +119,11 @@ class Adaptive(Solver):
         self.certificate_paths = certificate_paths
         self.random_state = random_state
 
+    @property
+    def certifies_last(self) -> bool:
+        """Whether the policy is the same without a certificate: bounds that may be gone by need one."""
+        return self.rules is not None
+
     def solve(self, problem: AcquisitionProblem) -> Policy:
         """Solve a problem; see `Solver.solve`."""
         self._check(problem)

@@ -1,0 +1,161 @@
+"""Rows that ask different questions, taken together, fare as they do by themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from seqclass.pomdp import (
+    AcquisitionProblem,
+    Adaptive,
+    Bundle,
+    ClassInformation,
+    MixtureProblem,
+    RulePolicy,
+    TableProblem,
+    acquire,
+    evaluate,
+)
+from seqclass.pomdp import walk as walking
+from seqclass.pomdp.answers import AllAnswers, Answers, SampledAnswers
+from seqclass.pomdp.walk import Level, walk
+
+SIZES = [2, 4, 3, 2, 3]
+
+
+def problem(kind: str, sizes: list[int] = SIZES, **settings: Any) -> AcquisitionProblem:
+    rng = np.random.default_rng(len(sizes))
+    prices = rng.uniform(0.01, 0.05, len(sizes))
+    settings = {"groups": [0, -1, 0, 1, 1], "full_prices": prices + 0.02, "free": True} | settings
+    if kind == "table":
+        tables = [rng.dirichlet(np.ones(size), 3).T for size in sizes]
+        return TableProblem(rng.dirichlet(np.ones(3)), tables, prices, **settings)
+    tables = [rng.dirichlet(np.ones(size), 6).T for size in sizes]
+    return MixtureProblem(rng.dirichlet(np.ones(6)), [0, 0, 1, 2, 2, 2], tables, prices, **settings)
+
+
+def ask_at_random(seed: int, stop: float = 0.1) -> Any:
+    """Each row asks an open question of its own; the same for the same levels."""
+
+    def ask(level: Level) -> Any:
+        rng = np.random.default_rng((seed, level.stage))
+        scores = np.where(level.info.open, rng.random(level.info.open.shape), -1)
+        question = np.where(scores.max(axis=1) >= 0, scores.argmax(axis=1), -1)
+        return np.where(rng.random(len(question)) < stop, -1, question)
+
+    return ask
+
+
+@pytest.mark.parametrize("kind", ["table", "mixture"])
+def test_what_is_known_of_rows_with_questions_of_their_own(kind: str) -> None:
+    made = problem(kind)
+    rng = np.random.default_rng(1)
+    info = made.begin(40)
+    for _ in range(2):
+        question = np.where(info.open, rng.random(info.open.shape), -1).argmax(axis=1)
+        outcome = np.where(rng.random(40) < 0.2, -1, rng.integers(0, made.n_outcomes[question]))
+        for charged in (False, True):
+            mixed = info.asking(question)
+            after = mixed.update(outcome, charge_missing=charged)
+            for row in range(40):
+                alone = info[np.array([row])].asking(int(question[row]))
+                own = int(made.n_outcomes[question[row]])
+                assert mixed.likelihood[row, :own] == pytest.approx(alone.likelihood[0], abs=1e-14)
+                assert (mixed.likelihood[row, own:] == 0).all()
+                assert mixed.predictive[row, :own] == pytest.approx(alone.predictive[0], abs=1e-14)
+                assert mixed.price[row] == alone.price[0]
+                then = alone.update(outcome[row : row + 1], charge_missing=charged)
+                assert after.belief[row] == pytest.approx(then.belief[0], abs=1e-14)
+                assert after.state[row] == pytest.approx(then.state[0], abs=1e-14)
+                assert after.spent[row] == then.spent[0]
+                assert after.paid is not None
+                assert then.paid is not None
+                assert (after.paid[row] == then.paid[0]).all()
+                assert after.seen is not None
+                assert then.seen is not None
+                assert (after.seen[row] == then.seen[0]).all()
+            some = rng.permutation(40)[:7]
+            assert (mixed[some].question == question[some]).all()
+            assert mixed[some].predictive == pytest.approx(mixed.predictive[some], abs=1e-14)
+            repeated = mixed.update(outcome[some], some, charge_missing=charged)
+            assert repeated.belief == pytest.approx(after.belief[some], abs=1e-14)
+        info = after
+
+
+@pytest.mark.parametrize("kind", ["table", "mixture"])
+@pytest.mark.parametrize("source", ["all", "missing", "sampled"])
+def test_a_walk_is_the_same(kind: str, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # the sampler draws once for each outcome but the last: its stream is the same where questions have equally many
+    made = problem(kind, [3] * 5 if source == "sampled" else SIZES)
+    sources: dict[str, Any] = {
+        "all": AllAnswers,
+        "missing": lambda: AllAnswers(0.2, charge_missing=True),
+        "sampled": lambda: SampledAnswers(np.random.default_rng(5)),
+    }
+    ways: list[list[Level]] = []
+    for few in (64, 0):
+        monkeypatch.setattr(walking, "_FEW", few)
+        answers: Answers = sources[source]()
+        weight = np.array([500.0]) if source == "sampled" else np.ones(1)
+        ways.append(list(walk(made.begin(), weight, ask_at_random(3), answers)))
+    assert len(ways[0]) == len(ways[1]) > 3
+    for mixed, apart in zip(*ways):
+        assert (mixed.parent == apart.parent).all()
+        assert (mixed.entry == apart.entry).all()
+        assert (mixed.outcome == apart.outcome).all()
+        assert mixed.weight == pytest.approx(apart.weight, abs=1e-14)
+        assert mixed.info.belief == pytest.approx(apart.info.belief, abs=1e-13)
+        assert mixed.info.spent == pytest.approx(apart.info.spent)
+        assert mixed.visited == apart.visited
+
+
+@pytest.mark.parametrize("kind", ["table", "mixture"])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
+def test_instances_are_asked_the_same(kind: str, form: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = problem(kind)
+    policy = Adaptive(
+        [ClassInformation()], max_nodes=0, max_rounds=0, n_paths=100, n_cases=50, certificate_paths=0
+    ).solve(made)
+    assert isinstance(policy, RulePolicy)
+    rng = np.random.default_rng(2)
+    X = np.stack([rng.integers(-1 if form is np.asarray else 0, size, 300) for size in SIZES], axis=1)
+    found, used = [], []
+    monkeypatch.setattr(made, "mixes", lambda questions: used.append(questions) or True)
+    for few in (64, 0):
+        monkeypatch.setattr(walking, "_FEW", few)
+        found.append(acquire(policy, form(X), record_beliefs=True))
+    assert used
+    mixed, apart = found
+    for name in ("leaf", "leaf_decision", "leaf_question", "leaf_outcome"):
+        assert (getattr(mixed, name) == getattr(apart, name)).all(), name
+    assert mixed.leaf_belief == pytest.approx(apart.leaf_belief, abs=1e-13)
+    assert mixed.leaf_price == pytest.approx(apart.leaf_price)
+
+
+def test_bundles_are_asked_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    tables = [rng.dirichlet(np.ones(size), 2).T for size in (4, 2, 2)]
+    bundles = [Bundle([0, 1], [2, 2]), None, None]
+    made = TableProblem([0.5, 0.5], tables, [0.02] * 3, features=[0, 2, 3], bundles=bundles, free=True)
+    assert not made.mixes(np.array([0, 1]))
+    policy = Adaptive([ClassInformation()], max_nodes=0, max_rounds=0, n_paths=50, certificate_paths=0).solve(made)
+    costs = []
+    for few in (64, 0):
+        monkeypatch.setattr(walking, "_FEW", few)
+        costs.append(evaluate(made, policy, method="exact").cost)
+    assert costs[0] == pytest.approx(costs[1], abs=1e-14)
+
+
+@pytest.mark.parametrize("kind", ["table", "mixture"])
+def test_errors_name_the_feature_of_the_row(kind: str) -> None:
+    made = problem(kind, features=[10, 11, 12, 13, 14])
+    mixed = made.begin(3).asking(np.array([1, 0, 4]))
+    with pytest.raises(ValueError, match=r"feature 10: outcome 2 is not in 0\.\.1"):
+        mixed.update(np.array([3, 2, 2]))
+    sure = [np.array([[1.0, 0.5], [0.0, 0.5]])] * 2
+    never = TableProblem([1.0, 0.0], sure, [0.1] * 2, features=[7, 8], free=True).begin(2).asking(np.array([0, 1]))
+    with pytest.raises(ValueError, match="feature 8: outcome 1 has probability zero"):
+        never.update(np.array([0, 1]))
