@@ -56,7 +56,7 @@ RANKS = {
         3,
     ),
     **dict.fromkeys(["recipes", "_candidates", "adaptive_classifier", "_registry", "_loading", "_loading_parts"], 3),
-    **dict.fromkeys(["metrics", "analysis", "testing"], 4),
+    **dict.fromkeys(["metrics", "scores", "analysis", "testing"], 4),
     **dict.fromkeys(["experiment"], 5),
     **dict.fromkeys(["plots", "reproduction"], 6),
     **dict.fromkeys(["report"], 7),

@@ -1,10 +1,18 @@
-"""scikit-learn's own checks of the estimator contract."""
+"""scikit-learn's own checks of the estimator contract, and its searches."""
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from seqclass import SequentialClassifier, etana
+from seqclass.metrics import realised_cost, realised_cost_scorer
 from seqclass.pomdp import Perseus
 
 
@@ -17,3 +25,21 @@ from seqclass.pomdp import Perseus
 )
 def test_estimator(estimator, check):
     check(estimator)
+
+
+def test_a_search_by_realised_cost() -> None:
+
+    X, y = load_iris(return_X_y=True)
+    clf = SequentialClassifier(feature_costs=0.05).fit(X, y)
+    record = clf.acquire(X)
+    assert realised_cost_scorer(clf, X, y) == -realised_cost(y, record.decision, record.cost)
+    heavy = np.where(record.decision == y, 0.0, 1.0)
+    assert realised_cost_scorer(clf, X, y, heavy) <= -1
+    search = GridSearchCV(
+        SequentialClassifier(feature_costs=0.05), {"max_features": [0, 3]}, scoring=realised_cost_scorer, cv=3
+    )
+    assert search.fit(X, y).best_params_ == {"max_features": 3}
+    scaled = make_pipeline(StandardScaler(), SequentialClassifier(feature_costs=0.05))
+    assert (cross_val_score(scaled, X, y, scoring=realised_cost_scorer, cv=3, error_score="raise") > -0.4).all()
+    with pytest.raises(TypeError, match="GaussianNB does not say what it acquires"):
+        realised_cost_scorer(GaussianNB().fit(X, y), X, y)

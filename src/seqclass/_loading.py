@@ -55,6 +55,7 @@ def check_classifier(clf: SequentialClassifier) -> None:
     need(np.array_equal(array(clf.order_, "order_", "iu", None), wanted), "order_ is not that of policy_")
     held = vars(clf).get("held_out_")
     need(held is None or isinstance(held, HeldOut), "held_out_ is of another kind")
+    need(isinstance(vars(clf).get("target_name_", ""), (str, type(None))), "target_name_ is no name")
 
 
 def check_held_out(held: HeldOut) -> None:

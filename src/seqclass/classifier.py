@@ -108,6 +108,8 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
         Turns columns into outcomes.
     held_out_ : HeldOut
         What the classifier costs on rows that it has not seen; only after ``fit(X, y, held_out=k)``.
+    target_name_ : str or None
+        Name of the labels, where ``y`` was a pandas Series that has one.
     timings_ : dict
         Seconds of each step of `fit`: ``"discretize"``, ``"filter"`` (the selector), ``"structure"`` (0 for a model
         that has none to learn), ``"parameters"``, ``"order"``, ``"solve"``, ``"certify"`` and, if any, ``"held_out"``.
@@ -209,6 +211,7 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
         """
         n_folds, given = check_folds(held_out), (X, y)
         self.__dict__.pop("held_out_", None)
+        self.target_name_ = named if isinstance(named := getattr(y, "name", None), str) else None
         self.timings_: dict[str, float] = {}
         check_choice(self.handle_unknown, "handle_unknown", ("error", "missing"))
         X, y, self.encoder_ = check_training(self, X, y)

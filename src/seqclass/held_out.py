@@ -112,12 +112,7 @@ class HeldOut:
     @property
     def cost_interval(self) -> Interval:
         """Interval of `cost`."""
-        if np.ptp(self.decision_costs) > 0:
-            return self._interval(self.costs, np.inf)
-        # not one decision cost more than another: that some row's might is in their own interval alone
-        ends = zip(self.price_interval, self.decision_cost_interval)
-        lower, upper = (price + decision for price, decision in ends)
-        return lower, upper
+        return cost_interval(self.prices, self.decision_costs, self.dearest, self._shared())
 
     @property
     def price(self) -> float:
@@ -252,13 +247,27 @@ class HeldOut:
         return self.n_folds / ((self.n_folds - 1) * self.n_rows)
 
     def _interval(self, values: FloatArray, high: float) -> Interval:
-        if self.n_rows > 1 and np.isfinite(high) and high > 0 and np.ptp(values) == 0 and values[0] in (0.0, high):
-            # all at one end: Wilson's interval of a proportion, where the variance under each end counts
-            factor = float(student.ppf(0.975, self.n_rows - 1)) ** 2 * (1 / self.n_rows + self._shared())
-            reach = high * factor / (1 + factor)
-            return (0.0, reach) if values[0] == 0 else (high - reach, high)
-        found = mean_interval(values, test_to_train=self._shared(), bounds=(0.0, high))
-        return found.lower, found.upper
+        return row_interval(values, high, self._shared())
+
+
+def row_interval(values: FloatArray, high: float, shared: float = 0.0) -> Interval:
+    """Interval at 95% of a mean over rows of what lies between 0 and ``high``; ``shared`` is for what fits share."""
+    if len(values) > 1 and np.isfinite(high) and high > 0 and np.ptp(values) == 0 and values[0] in (0.0, high):
+        # all at one end: Wilson's interval of a proportion, where the variance under each end counts
+        factor = float(student.ppf(0.975, len(values) - 1)) ** 2 * (1 / len(values) + shared)
+        reach = high * factor / (1 + factor)
+        return (0.0, reach) if values[0] == 0 else (high - reach, high)
+    found = mean_interval(values, test_to_train=shared, bounds=(0.0, high))
+    return found.lower, found.upper
+
+
+def cost_interval(prices: FloatArray, decision_costs: FloatArray, dearest: float, shared: float = 0.0) -> Interval:
+    """Interval at 95% of the mean over rows of what was paid and what the decision cost."""
+    if np.ptp(decision_costs) > 0:
+        return row_interval(prices + decision_costs, np.inf, shared)
+    # not one decision cost more than another: that some row's might is in their own interval alone
+    price, decision = row_interval(prices, np.inf, shared), row_interval(decision_costs, dearest, shared)
+    return price[0] + decision[0], price[1] + decision[1]
 
 
 def _range(interval: Interval | None) -> str:

@@ -8,6 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._validation import check_costs, check_not_negative
+from seqclass.scores import ClassScores, Scores, score_rows
+
+__all__ = ["ClassScores", "Scores", "realised_cost", "realised_cost_scorer", "score_rows"]
 
 
 def realised_cost(
@@ -68,6 +71,54 @@ def realised_cost(
         wrong = matrix[_index(truth, rows, "y_true"), _index(decided, columns, "decision")]
     weight = None if sample_weight is None else check_not_negative(sample_weight, "sample_weight", truth.shape)
     return float(np.average(paid + wrong, weights=weight))
+
+
+def realised_cost_scorer(estimator: Any, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float:
+    """Realised cost, negative so that higher is better: ``scoring=realised_cost_scorer`` in scikit-learn's searches.
+
+    Prices and costs of decisions are the classifier's own, so a search over these compares what cannot be compared.
+
+    Parameters
+    ----------
+    estimator : SequentialClassifier or Pipeline
+        A fitted classifier, or a pipeline that ends with one.
+    X : array-like, data frame or sparse array of shape (n, n_features)
+        Instances.
+    y : array-like of shape (n,)
+        Their labels.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the instances.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError
+        If the estimator does not say what it acquires.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from seqclass import SequentialClassifier
+    >>> search = GridSearchCV(SequentialClassifier(), {"order": ["error", "conditional"]}, scoring=realised_cost_scorer)
+    >>> search.fit(*load_iris(return_X_y=True)).best_score_ < -0.02
+    True
+    """
+    if hasattr(estimator, "steps"):
+        X, estimator = estimator[:-1].transform(X), estimator[-1]
+    if not hasattr(estimator, "acquire"):
+        raise TypeError(
+            f"realised_cost_scorer is for a SequentialClassifier, or a pipeline that ends with one; "
+            f"{type(estimator).__name__} does not say what it acquires."
+        )
+    record = estimator.acquire(X)
+    costs = {"decision_costs": estimator.decision_costs_, "classes": estimator.classes_}
+    return -realised_cost(
+        y, record.decision, record.cost, decisions=estimator.decisions_, sample_weight=sample_weight, **costs
+    )
 
 
 def _index(labels: npt.NDArray[Any], known: npt.NDArray[Any], name: str) -> npt.NDArray[np.intp]:

@@ -249,15 +249,17 @@ def test_wrong_arrays(folder: Path, refuses: Any) -> None:
 
 
 WRONG_COSTS = {
-    "feature,cost\ncolour,0.1\n": "a price for 1 of 4 features, none for 'age in years'",
+    "feature,cost\ncolour,0.1\n": "no price for 'age in years'; fill it in, or give one for the rest with --feature-cost",
     COSTS + "height,1,,\n": "'height', which is not a feature",
-    COSTS + "colour,1,,\n": "'colour' a price twice",
-    COSTS.replace("0.01,,", "-0.01,,"): "must not be negative, but row 2 (age in years) has -0.01",
-    COSTS.replace("0.01,,", "cheap,,"): "must hold numbers, but row 2 (age in years) has 'cheap'",
+    COSTS + "colour,1,,\n": "'colour' a price for the second time",
+    COSTS.replace("0.01,,", "-0.01,,"): "must hold numbers of at least 0, but row 2 (age in years) has '-0.01'",
+    COSTS.replace("0.01,,", "cheap,,"): "must hold numbers of at least 0, but row 2 (age in years) has 'cheap'",
     COSTS.replace("0.01,,", "inf,,"): "has 'inf'",
-    COSTS.replace("0.01,,", ",,"): "row 2 (age in years) has nothing",
+    COSTS.replace("0.01,,", ",,"): "no price for 'age in years'",
     COSTS.replace("lab,0.01", "lab,0.5"): "above its full price",
-    COSTS.replace("group", "kind"): "no column 'group'",
+    COSTS.replace(
+        "group", "kind"
+    ): "may have discounted, group and bundle; it has 'feature', 'cost', 'kind', 'discounted'",
     "name,price\ncolour,1\n": "must have the columns feature and cost",
 }
 

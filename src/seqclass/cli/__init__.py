@@ -20,6 +20,7 @@ COMMANDS = {
     "demo": ("seqclass.cli.demo:demo", "See it work on real data: a table, one patient's story, a picture."),
     "fit": ("seqclass.cli.fit:fit", "Learn a classifier from a table and write it to a file."),
     "predict": ("seqclass.cli.predict:predict", "Decide for every row of a table."),
+    "evaluate": ("seqclass.cli.evaluate:evaluate", "Tell what a model costs on rows whose labels are known."),
     "explain": ("seqclass.cli.explain:explain", "Tell why a row of a table is decided as it is."),
     "ask": ("seqclass.cli.ask:ask", "Work through one live case, question by question."),
     "show": ("seqclass.cli.show:show", "Tell what is in a model file."),
@@ -40,6 +41,7 @@ Examples:
   seqclass demo
   seqclass fit patients.csv --target diagnosis --feature-cost 0.01 -o model.seq
   seqclass predict model.seq new.csv -o decisions.csv
+  seqclass evaluate model.seq later.csv
   seqclass explain model.seq new.csv --row 3
   seqclass ask model.seq
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,17 @@ import numpy as np
 
 from seqclass._frames import FrameEncoder
 from seqclass._messages import shown
+from seqclass._record import AcquisitionRecord
 from seqclass.classifier import SequentialClassifier
-from seqclass.cli._errors import InputError, near
+from seqclass.cli._errors import InputError, near, refused
 from seqclass.cli._format import count
+from seqclass.cli._progress import progress
 from seqclass.cli._tables import header, kind, pick, read_arrays, read_frame
+from seqclass.cli._training import class_labels
+
+#: Numbers that are classified at once.
+_CELLS = 8_000_000
+_MAX_ROWS = 100_000
 
 
 @dataclass(frozen=True)
@@ -89,6 +97,30 @@ def _from_arrays(clf: SequentialClassifier, path: Path) -> Cases:
     return Cases(arrays.X, None)
 
 
+def read_answers(clf: SequentialClassifier, path: Path, target: str | None) -> Any:
+    """True labels beside the cases, as texts, None where missing; None without such a column, unless it was named."""
+    name = vars(clf).get("target_name_") if target is None else target
+    if kind(path) == "npz":
+        arrays = read_arrays(path)
+        name = "y" if name is None else name
+        if name in arrays.others and arrays.others[name].shape == (arrays.X.shape[0],):
+            return _texts(class_labels(arrays.others[name], arrays.others.get("class_names")))
+        there = list(arrays.others)
+    else:
+        there = header(path)
+        if name in there:
+            return _texts(read_frame(path, [name], text=[name])[name])
+    if target is not None:
+        raise InputError(f"--target: {path} has no column {shown(target)}; {near(target, there)}")
+    return None
+
+
+def _texts(labels: Any) -> Any:
+    return np.array(
+        [None if label != label or label is None else str(label) for label in labels.tolist()], dtype=object
+    )
+
+
 def unknown_cells(clf: SequentialClassifier, cases: Cases) -> int:
     """How many cells hold a category that training did not show."""
     if clf.encoder_ is None or not hasattr(cases.X, "columns"):
@@ -132,3 +164,23 @@ def _as_frame(clf: SequentialClassifier, values: Any) -> Any:
 
     assert clf.encoder_ is not None
     return pd.DataFrame(values, columns=clf.encoder_.columns_)
+
+
+def acquire_parts(clf: SequentialClassifier, cases: Cases, path: Path) -> Iterator[tuple[slice, AcquisitionRecord]]:
+    """Decide in parts, so that columns the model has and never asks for take no memory."""
+    n = int(cases.X.shape[0])
+    size = max(1, min(_MAX_ROWS, _CELLS // clf.n_features_in_))
+    absent = []
+    if cases.position is not None:
+        absent = [j for j in clf.order_.tolist() if clf.feature_name(j) not in cases.position]
+    for start in progress(range(0, n, size), "deciding"):
+        part = slice(start, min(n, start + size))
+        with refused(str(path)):
+            record = clf.acquire(full_rows(clf, cases, part))
+        # a column that is not there may stay away as long as no case asks for it
+        row, step = np.nonzero(np.isin(record.order, absent))
+        if row.size:
+            raise InputError(
+                lacks(clf, path, list(cases.position or ()), record.order[row[0], step[0]], start + row[0] + 1)
+            )
+        yield part, record

@@ -6,14 +6,38 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import numpy.typing as npt
 
+from seqclass._arrays import FloatArray
 from seqclass._messages import listed, shown
-from seqclass.cli._errors import InputError, near, refused
+from seqclass.cli._errors import InputError, refused
 from seqclass.cli._format import count
 from seqclass.cli._tables import Arrays, header, kind, pick, read_arrays, read_frame
+from seqclass.datasets._costs import beside, read_costs
+from seqclass.datasets._files import file_stem
 from seqclass.datasets._labels import number, read_labels
+
+_PATH = click.Path(path_type=Path)
+#: How `fit`, `compare` and `evaluate` take prices and costs.
+costs_option = click.option(
+    "--costs",
+    type=_PATH,
+    metavar="FILE",
+    help="Prices: CSV with the columns feature,cost[,group][,discounted][,bundle], or JSON with feature_costs, groups, "
+    "discounted_costs, bundles, decision_costs, decisions.",
+)
+dataset_costs_option = click.option(
+    "--dataset-costs", is_flag=True, help="Take the prices from NAME.costs.csv or NAME.costs.json beside the data."
+)
+decision_costs_option = click.option(
+    "--decision-costs",
+    type=_PATH,
+    metavar="CSV",
+    help="Cost of each decision (a column) for each true class (a row, its label in the first column); further "
+    "columns, such as 'refer', are further decisions.  [default: those of the file of prices, else 1 for a wrong class]",
+)
 
 #: A column of this many different texts, or fewer, may be a category whatever the number of rows.
 _MANY = 50
@@ -58,47 +82,68 @@ def read_training(path: Path, target: str | None, drop: Sequence[str], drop_unla
     return X, y
 
 
-def read_prices(path: Path | None, price: float | None, names: list[str], left_out: Sequence[str]) -> dict[str, Any]:
-    """Read prices as the settings of a classifier.
+def read_prices(
+    path: Path | None,
+    price: FloatArray | float | None,
+    names: list[str],
+    classes: npt.NDArray[Any],
+    left_out: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Read a file of costs as the settings of a classifier.
 
     Parameters
     ----------
     path : path or None
-        Table with the columns feature and cost, and if need be group, discounted and bundle.
-    price : float or None
-        Price of the features that the table does not name.
+        Table with the columns feature and cost, and if need be group, discounted and bundle; or JSON, which may have
+        the costs of decisions as well.
+    price : float, ndarray of shape (n_features,) or None
+        Price of the features that the file does not name.
     names : list of str
         Names of all features.
+    classes : ndarray of shape (n_classes,)
+        Class labels, sorted.
     left_out : sequence of str
-        Names that the table may hold besides.
+        Names that the file may hold besides.
 
     Returns
     -------
     dict
-        ``feature_costs``, ``groups``, ``discounted_costs`` and ``bundles``, in the order of ``names``.
+        ``feature_costs``, ``groups``, ``discounted_costs`` and ``bundles``, in the order of ``names``, and
+        ``decision_costs`` and ``decisions``, as far as the file has them.
     """
+    usual = 0.01 if price is None else price
     if path is None:
-        return {"feature_costs": 0.01 if price is None else price}
-    frame = _price_table(path, names, left_out)
-    costs = _numbers(frame, "cost", path)
-    absent = [name for name in names if name not in costs]
-    if absent and price is None:
+        return {"feature_costs": usual}
+    with refused():
+        rest = np.nan if price is None else price  # which is told apart below, in the words of the command
+        found = read_costs(path, names, tuple(map(str, classes.tolist())), rest=rest, others=left_out)
+    found = {key: list(value) if isinstance(value, tuple) else value for key, value in found.items()}
+    unknown = np.isnan(found.setdefault("feature_costs", np.full(len(names), usual)))
+    if unknown.any():
         raise InputError(
-            f"{path} has a price for {len(costs)} of {count(len(names), 'feature')}, none for {shown(absent[0])}; "
-            "add a row for each, or a price for the rest with --feature-cost."
+            f"{path} has no price for {shown(names[int(unknown.argmax())])}; fill it in, or give one for the rest with "
+            "--feature-cost."
         )
-    settings: dict[str, Any] = {"feature_costs": np.array([costs.get(name, price) for name in names])}
-    for column in ("group", "bundle"):
-        if column in frame:
-            label = {f: g for f, g in zip(frame["feature"], frame[column]) if isinstance(g, str)}
-            settings[f"{column}s"] = [label.get(name) for name in names]
-    if "discounted" in frame:
-        if "group" not in frame:
-            raise InputError(f"{path} has a column 'discounted' but no column 'group': say which features share it.")
-        discounted = _numbers(frame[frame["discounted"].notna()], "discounted", path)
-        full = settings["feature_costs"]
-        settings["discounted_costs"] = np.array([discounted.get(name, full[j]) for j, name in enumerate(names)])
-    return settings
+    if "discounted_costs" in found:
+        full = found["feature_costs"]
+        found["discounted_costs"] = np.where(np.isnan(found["discounted_costs"]), full, found["discounted_costs"])
+    if "decisions" in found:
+        found["decisions"] = found["decisions"] or None
+    return found
+
+
+def costs_file(data: Path, costs: Path | None, dataset_costs: bool) -> Path | None:
+    """The file of costs that was asked for: one that was named, or the one beside the data."""
+    if not dataset_costs:
+        return costs
+    if costs is not None:
+        raise InputError("--costs and --dataset-costs exclude each other.")
+    with refused():
+        found = beside(data, file_stem(data))
+    if found is None:
+        stem = file_stem(data)
+        raise InputError(f"--dataset-costs: there is neither {stem}.costs.csv nor {stem}.costs.json beside {data}.")
+    return found
 
 
 def read_decision_costs(path: Path | None, classes: npt.NDArray[Any]) -> dict[str, Any]:
@@ -159,6 +204,15 @@ def _columns(path: Path, target: str | None, drop: Sequence[str]) -> tuple[Any, 
     return frame, labels, target
 
 
+def class_labels(y: npt.NDArray[Any], names: npt.NDArray[Any] | None) -> Any:
+    """Labels of an array as a pandas series, by their names where these are given."""
+    import pandas as pd
+
+    if names is not None and len(y) and y.dtype.kind in "iu" and y.min() >= 0 and y.max() < len(names):
+        return pd.Series(names.astype(str)[y])
+    return pd.Series(y)
+
+
 def _from_arrays(path: Path, arrays: Arrays, target: str, drop: Sequence[str]) -> tuple[Any, Any, str]:
     import pandas as pd
 
@@ -171,10 +225,7 @@ def _from_arrays(path: Path, arrays: Arrays, target: str, drop: Sequence[str]) -
         raise InputError(
             f"{path}: {target} must have one label for each of the {arrays.X.shape[0]} rows, not {y.shape}."
         )
-    labels = pd.Series(y)
-    named = arrays.others.get("class_names")
-    if named is not None and y.dtype.kind in "iu" and y.min() >= 0 and y.max() < len(named):
-        labels = pd.Series(named.astype(str)[y])
+    labels = class_labels(y, arrays.others.get("class_names"))
     X, names = arrays.X, arrays.names
     if drop:
         known = names or [f"x{j}" for j in range(X.shape[1])]
@@ -214,28 +265,7 @@ def quoted(name: str) -> str:
     return f'"{name}"' if not name.isidentifier() else name
 
 
-def _price_table(path: Path, names: list[str], left_out: Sequence[str]) -> Any:
-    """The rows of a price table that matter, as texts."""
-    columns = header(path)
-    for name in ("feature", "cost"):
-        if name not in columns:
-            raise InputError(
-                f"{path} must have the columns feature and cost (and may have group, discounted and bundle); "
-                f"it has {listed(columns)}."
-            )
-    known = ["feature", "cost", "group", "discounted", "bundle"]
-    frame = read_frame(path, known, text=known)
-    frame = frame[~frame["feature"].isin(list(left_out))]
-    unknown = [str(f) for f in frame["feature"] if f not in set(names)]
-    if unknown:
-        raise InputError(f"{path} names {shown(unknown[0])}, which is not a feature; {near(unknown[0], names)}")
-    twice = frame["feature"][frame["feature"].duplicated()]
-    if len(twice):
-        raise InputError(f"{path} gives {shown(twice.iloc[0])} a price twice.")
-    return frame
-
-
-def _numbers(frame: Any, column: str, path: Path, key: str = "feature") -> dict[str, float]:
+def _numbers(frame: Any, column: str, path: Path, key: str) -> dict[str, float]:
     """Costs of a column by what stands in the column ``key``; finite and not negative."""
     costs = {}
     for row, name, text in zip(frame.index, frame[key], frame[column]):

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from seqclass._messages import shown
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import count, echo_json, table
+from seqclass.cli._training import costs_option, dataset_costs_option, decision_costs_option, read_decision_costs
 from seqclass.datasets import Dataset, list_datasets, load
 from seqclass.datasets._catalog import data_files
 from seqclass.experiment import Experiment, HoldOut, Results, SourceSplit, StratifiedFolds
@@ -75,13 +78,12 @@ class _Command(click.Command):
     type=click.FloatRange(min=0),
     multiple=True,
     metavar="PRICE...",
-    help="Price of every feature; several are tried one by one.  [default: 0.01; 1 with --dataset-costs]",
+    help="Price of every feature; several are tried one by one. With --costs or --dataset-costs a factor of those.  "
+    "[default: 0.01; 1 with these]",
 )
-@click.option(
-    "--dataset-costs",
-    is_flag=True,
-    help="Take the prices from the file of costs beside the data; --price is then a factor.",
-)
+@costs_option
+@dataset_costs_option
+@decision_costs_option
 @click.option(
     "--budget",
     "budgets",
@@ -136,7 +138,9 @@ def compare(
     data: tuple[str, ...],
     methods: tuple[str, ...],
     prices: tuple[float, ...],
+    costs: Path | None,
     dataset_costs: bool,
+    decision_costs: Path | None,
     budgets: tuple[int, ...],
     known: tuple[str, ...],
     missing_cost: float | None,
@@ -169,18 +173,19 @@ def compare(
           --price 0.01 0.05 --folds 5 --seeds 0 1 --jobs 2 -o run.db
     """  # noqa: D301 (click wants the character, not the two signs)
     _exclusive({"--csv": as_csv, "--json": as_json})
+    _exclusive({"--costs": costs, "--dataset-costs": dataset_costs})
     _exclusive({"--folds": folds, "--split": split})
     if jobs == 0:
         raise InputError("--jobs must not be 0.")
     with _in_options(), refused():
-        check_output(output, read=data_files(data, data_dir))
+        check_output(output, read=[*data_files(data, data_dir), costs, decision_costs])
         experiment = Experiment(
-            _loaded(data, data_dir, {"target": target, "drop": drop}),
+            _loaded(data, data_dir, {"target": target, "drop": drop, "costs": costs}, decision_costs),
             _named(methods or ("etana", "ifc2f")),
             prices=prices or None,
             cv={"source": SourceSplit(), "60/20/20": HoldOut()}.get(split or "", StratifiedFolds(folds or 5)),
             seeds=seeds or (0,),
-            feature_costs="dataset" if dataset_costs else "uniform",
+            feature_costs="dataset" if dataset_costs or costs is not None else "uniform",
             missing_cost=missing_cost,
             budgets=budgets or None,
             known=known,
@@ -202,14 +207,24 @@ def _in_options() -> Iterator[None]:
         raise InputError(message) from error
 
 
-def _loaded(data: tuple[str, ...], data_dir: Path | None, settings: Mapping[str, Any]) -> list[Dataset]:
+def _loaded(
+    data: tuple[str, ...], data_dir: Path | None, settings: Mapping[str, Any], decision_costs: Path | None
+) -> list[Dataset]:
     """Data sets by their names; the settings are those of files."""
     given = {name: value for name, value in settings.items() if value}
     sources = list_datasets(data_dir)
     files = [name for name in data if sources.get(name) not in _WITHOUT_COLUMNS]
     if given and not files:
         raise InputError(f"{' and '.join(f'--{name}' for name in given)}: none of the data is a file.")
-    return [load(name, data_dir, **(given if name in files else {})) for name in data]
+    loaded = [load(name, data_dir, **(given if name in files else {})) for name in data]
+    if decision_costs is None:
+        return loaded
+    return [_judged(one, read_decision_costs(decision_costs, np.array(one.class_names))) for one in loaded]
+
+
+def _judged(data: Dataset, costs: Mapping[str, Any]) -> Dataset:
+    """The same data with other costs of decisions."""
+    return replace(data, decision_costs=costs["decision_costs"], decisions=tuple(costs["decisions"] or ()))
 
 
 def _exclusive(given: Mapping[str, Any]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 import numpy as np
 
+from seqclass import selection
 from seqclass._candidates import EFFORTS
 from seqclass._messages import shown
 from seqclass.adaptive_classifier import AdaptiveClassifier, adaptive
@@ -19,7 +20,15 @@ from seqclass.cli._describe import describe, feature_lines, held_out_text
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import count, echo_json, gap_text, wrapped
 from seqclass.cli._progress import working
-from seqclass.cli._training import read_decision_costs, read_prices, read_training
+from seqclass.cli._training import (
+    costs_file,
+    costs_option,
+    dataset_costs_option,
+    decision_costs_option,
+    read_decision_costs,
+    read_prices,
+    read_training,
+)
 from seqclass.held_out import HeldOut
 from seqclass.pomdp import evaluate
 from seqclass.recipes import etana, f_etana, ifc2f
@@ -36,6 +45,15 @@ _METHOD_HELP = (
     "and a tree over features that depend on one another (ifc2f); or what costs least on rows held out, from these to "
     "class mixtures that let every answer decide what is asked next (adaptive)."
 )
+#: By the names of their modules.
+_SELECTORS: dict[str, Callable[[], Any]] = {
+    thing.__module__.rpartition(".")[2]: thing
+    for name in selection.__all__
+    if isinstance(thing := getattr(selection, name), type)
+    and issubclass(thing, selection.Selector)
+    and not thing.__module__.rpartition(".")[2].startswith("_")
+    and "estimator" not in thing._get_param_names()  # which there is no telling from a command line
+}
 #: By default so many folds are held out.
 _FOLDS = 5
 _RULES = ("auto", "n_classes", "sparsity")
@@ -55,25 +73,25 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
 @click.argument("data", type=_PATH)
 @click.option("--target", "-t", metavar="COLUMN", help="Column of the labels (for .npz: the array, 'y' by default).")
 @click.option("--output", "-o", type=_PATH, required=True, metavar="MODEL", help="File to write the model to.")
-@click.option("--costs", type=_PATH, metavar="CSV", help="Prices: columns feature,cost[,group][,discounted][,bundle].")
+@costs_option
+@dataset_costs_option
 @click.option(
     "--feature-cost",
     type=click.FloatRange(min=0),
     metavar="PRICE",
     help="Price of every feature, or of those that --costs leaves out.  [default: 0.01]",
 )
-@click.option(
-    "--decision-costs",
-    type=_PATH,
-    metavar="CSV",
-    help="Cost of each decision (a column) for each true class (a row, its label in the first column); further "
-    "columns, such as 'refer', are further decisions.  [default: 1 for a wrong class]",
-)
+@decision_costs_option
 @click.option("--method", type=click.Choice(list(_METHODS)), default="etana", show_default=True, help=_METHOD_HELP)
 @click.option(
     "--effort",
     type=click.Choice(list(EFFORTS)),
     help="How much --method adaptive tries.  [default: normal]",
+)
+@click.option(
+    "--select",
+    type=click.Choice(sorted(_SELECTORS)),
+    help="Model only the features that this selector keeps.  [default: none; with ifc2f its own filter]",
 )
 @click.option("--published", is_flag=True, help="The paper's own settings in place of ours, which do better.")
 @click.option(
@@ -106,10 +124,12 @@ def fit(
     target: str | None,
     output: Path,
     costs: Path | None,
+    dataset_costs: bool,
     feature_cost: float | None,
     decision_costs: Path | None,
     method: str,
     effort: str | None,
+    select: str | None,
     published: bool,
     order: str,
     n_bins: Any,
@@ -132,11 +152,12 @@ def fit(
     Example:
       seqclass fit patients.csv --target diagnosis --drop patient_id -o model.seq
     """  # noqa: D301 (click wants the character, not the two signs)
+    costs = costs_file(data, costs, dataset_costs)
     check_output(output, read=[data, costs, decision_costs])
     X, y = read_training(data, target, drop, drop_unlabelled)
     names = [str(name) for name in getattr(X, "columns", [])] or [f"x{j}" for j in range(X.shape[1])]
     left_out = [*drop, target] if target else list(drop)
-    settings: dict[str, Any] = read_prices(costs, feature_cost, names, left_out)
+    settings: dict[str, Any] = read_prices(costs, feature_cost, names, np.unique(y), left_out)
     settings |= read_decision_costs(decision_costs, np.unique(y))
     if n_bins is not None:
         settings["n_bins"] = n_bins
@@ -144,10 +165,14 @@ def fit(
         settings["order"] = order
         if method == "f_etana" or published:
             raise InputError("--order adaptive is for etana and ifc2f with our settings: the papers' go by one order.")
+    if select is not None:
+        settings["selector"] = _SELECTORS[select]()
     if held_out == 1:
         raise InputError("--held-out must be a number of folds, at least 2, or 0 for none.")
     if method == "adaptive":
-        _check_adaptive(published=published, order=order == "adaptive", n_bins=n_bins is not None)
+        _check_adaptive(
+            published=published, order=order == "adaptive", n_bins=n_bins is not None, select=select is not None
+        )
         clf = adaptive(effort=effort or "normal", random_state=seed, **settings)
     elif effort is not None:
         raise InputError("--effort is for --method adaptive.")
@@ -155,11 +180,18 @@ def fit(
         clf = _METHODS[method](published=published, random_state=seed, **settings)
     started = time.perf_counter()
     with refused(str(data)), working(lambda: f"fitting: {_step(clf)}"):
-        _fit(clf, X, y, held_out)
+        _fit(clf, X, _named(y, target), held_out)
     seconds = time.perf_counter() - started
     with refused():
         clf.save(output)
     _report(clf, X.shape[0], seconds, output, as_json)
+
+
+def _named(y: Any, target: str | None) -> Any:
+    """Labels that know the name of their column, which the classifier keeps."""
+    import pandas as pd
+
+    return pd.Series(y, name="y" if target is None else target)
 
 
 def _check_adaptive(**given: bool) -> None:

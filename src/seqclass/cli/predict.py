@@ -19,16 +19,15 @@ from seqclass._files import replacing
 from seqclass._messages import shown
 from seqclass._record import AcquisitionRecord
 from seqclass.classifier import SequentialClassifier
-from seqclass.cli._cases import Cases, full_rows, lacks, read_cases, unknown_cells
+from seqclass.cli._cases import acquire_parts, read_answers, read_cases, unknown_cells
 from seqclass.cli._describe import load_model, unknown_option
-from seqclass.cli._errors import InputError, check_output, refused, sentence
+from seqclass.cli._errors import InputError, check_output, sentence
 from seqclass.cli._format import count, echo_json, plain
-from seqclass.cli._progress import progress
+from seqclass.cli.evaluate import scores_text
+from seqclass.metrics import Scores, score_rows
+from seqclass.scores import joined, rows_of
 
 _PATH = click.Path(path_type=Path)
-#: Numbers that are classified at once.
-_CELLS = 8_000_000
-_MAX_ROWS = 100_000
 
 
 @dataclass
@@ -76,6 +75,9 @@ def predict(
       cost             prices paid, in units of misclassification cost
       asked            names of the features asked for, in order, joined by ";"; one that holds ; or " is in quotation
                        marks, those in it doubled, as in CSV
+
+    Where NEW has the column of the labels that the model was trained with, scores follow, as of 'seqclass evaluate';
+    without -o they go to stderr.
     """  # noqa: D301 (click wants the character, not the two signs)
     check_output(output, read=[model, new])
     clf = load_model(model, unknown)
@@ -83,16 +85,35 @@ def predict(
     started = time.perf_counter()
     cases = read_cases(clf, new, keep)
     summary = _Summary(unknown=unknown_cells(clf, cases))
+    answers = read_answers(clf, new, None)
+    records = []
     rows: list[dict[str, Any]] = []
     with _target(output, as_json) as target:
-        for part, record in _acquire(clf, cases, new):
+        for part, record in acquire_parts(clf, cases, new):
             summary.add(record)
+            records += [] if answers is None else [record]
             frame = _frame(clf, record, None if cases.kept is None else cases.kept.iloc[part])
             if target is None:
                 rows.extend(frame.to_dict(orient="records"))
             else:
                 frame.to_csv(target, index=False, header=part.start == 0, float_format="%.6g", lineterminator="\n")
-    _report(summary, time.perf_counter() - started, output, rows, as_json)
+    seconds = time.perf_counter() - started
+    scored, why = (None, "") if answers is None else _scored(clf, joined(records), answers)
+    _report(summary, seconds, output, rows, as_json, scored)
+    told = why if scored is None else scores_text(scored)
+    if told and not as_json:
+        click.echo(f"\n{told}" if output is not None else told, err=output is None)
+
+
+def _scored(clf: SequentialClassifier, record: AcquisitionRecord, answers: Any) -> tuple[Scores | None, str]:
+    """Scores of the rows that have a label; where they cannot be had, why: rows to predict need no right labels."""
+    known = np.flatnonzero(answers != np.array(None))
+    if not known.size:
+        return None, ""
+    try:
+        return score_rows(clf, None, answers[known].astype(str), record=rows_of(record, known)), ""
+    except ValueError as error:
+        return None, f"There are no scores: {sentence(error)}"
 
 
 @contextmanager
@@ -106,26 +127,6 @@ def _target(output: Path | None, as_json: bool) -> Iterator[TextIO | None]:
             yield file
     except OSError as error:
         raise InputError(f"cannot write {output}: {sentence(error)}") from error
-
-
-def _acquire(clf: SequentialClassifier, cases: Cases, path: Path) -> Iterator[tuple[slice, AcquisitionRecord]]:
-    """Decide in parts, so that columns the model has and never asks for take no memory."""
-    n = int(cases.X.shape[0])
-    size = max(1, min(_MAX_ROWS, _CELLS // clf.n_features_in_))
-    absent = []
-    if cases.position is not None:
-        absent = [j for j in clf.order_.tolist() if clf.feature_name(j) not in cases.position]
-    for start in progress(range(0, n, size), "deciding"):
-        part = slice(start, min(n, start + size))
-        with refused(str(path)):
-            record = clf.acquire(full_rows(clf, cases, part))
-        # a column that is not there may stay away as long as no case asks for it
-        row, step = np.nonzero(np.isin(record.order, absent))
-        if row.size:
-            raise InputError(
-                lacks(clf, path, list(cases.position or ()), record.order[row[0], step[0]], start + row[0] + 1)
-            )
-        yield part, record
 
 
 def _check_kept(keep: tuple[str, ...], clf: SequentialClassifier) -> None:
@@ -169,7 +170,14 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"' if ";" in name or '"' in name else name
 
 
-def _report(summary: _Summary, seconds: float, output: Path | None, rows: list[dict[str, Any]], as_json: bool) -> None:
+def _report(
+    summary: _Summary,
+    seconds: float,
+    output: Path | None,
+    rows: list[dict[str, Any]],
+    as_json: bool,
+    scored: Scores | None,
+) -> None:
     n = summary.rows
     if as_json:
         content: dict[str, Any] = {
@@ -181,6 +189,8 @@ def _report(summary: _Summary, seconds: float, output: Path | None, rows: list[d
             "seconds": seconds,
             "output": None if output is None else str(output),
         }
+        if scored is not None:
+            content["scores"] = scored.record()
         if output is None:
             content["predictions"] = plain(rows)
         echo_json(content)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,14 @@ def cost_files(path: Path, stem: str) -> list[Path]:
     return [file for ending in ("csv", "json") if (file := path.with_name(f"{stem}.costs.{ending}")).is_file()]
 
 
-def read_costs(path: Path, names: list[str], class_names: tuple[str, ...]) -> dict[str, Any]:
+def read_costs(
+    path: Path,
+    names: list[str],
+    class_names: tuple[str, ...],
+    *,
+    rest: FloatArray | float | None = None,
+    others: Collection[str] = (),
+) -> dict[str, Any]:
     """Read prices as fields of a `Dataset`.
 
     Parameters
@@ -49,6 +57,10 @@ def read_costs(path: Path, names: list[str], class_names: tuple[str, ...]) -> di
         Names of all features.
     class_names : tuple of str
         Labels of the classes.
+    rest : float or ndarray of shape (n_features,), optional
+        Price of features that the file does not name; by default it has to name every one.
+    others : collection of str
+        Names that the file may hold besides, such as that of a column that was left out.
 
     Returns
     -------
@@ -61,11 +73,13 @@ def read_costs(path: Path, names: list[str], class_names: tuple[str, ...]) -> di
     """
     check_input(path)
     if path.name.lower().endswith(".json"):
-        return _from_json(path, names, class_names)
-    return _from_table(path, names)
+        return _from_json(path, names, class_names, rest, others)
+    return _from_table(path, names, rest, others)
 
 
-def _from_table(path: Path, names: list[str]) -> dict[str, Any]:
+def _from_table(
+    path: Path, names: list[str], rest: FloatArray | float | None, others: Collection[str]
+) -> dict[str, Any]:
     columns = header(path)
     if "feature" not in columns or "cost" not in columns or not set(columns) <= set(_COLUMNS):
         hint = "; 'discounted' is the price that is left, not what is taken off" if "discount" in columns else ""
@@ -74,6 +88,7 @@ def _from_table(path: Path, names: list[str]) -> dict[str, Any]:
             f"{listed(columns)}."
         )
     frame = read_frame(path, text=_COLUMNS)
+    frame = frame[~frame["feature"].isin(list(others))]
     features = [str(feature) for feature in frame["feature"]]
     position = {name: j for j, name in enumerate(names)}
     seen: set[str] = set()
@@ -85,9 +100,11 @@ def _from_table(path: Path, names: list[str]) -> dict[str, Any]:
         if feature in seen:
             raise ValueError(f"{path}: row {row} gives {shown(feature)} a price for the second time.")
         seen.add(feature)
-    _check_complete(seen, names, path)
+    if rest is None:
+        _check_complete(seen, names, path)
     places = [position[feature] for feature in features]
-    found: dict[str, Any] = {"feature_costs": _column(frame, "cost", places, len(names), path)}
+    prices = _column(frame, "cost", places, np.full(len(names), np.nan if rest is None else rest), path)
+    found: dict[str, Any] = {"feature_costs": prices}
     for column in ("group", "bundle"):
         if column in frame:
             labels: list[Any] = [None] * len(names)
@@ -95,12 +112,14 @@ def _from_table(path: Path, names: list[str]) -> dict[str, Any]:
                 labels[j] = label if isinstance(label, str) else None
             found[f"{column}s"] = tuple(labels)
     if "discounted" in frame:
-        found["discounted_costs"] = _column(frame, "discounted", places, len(names), path)
+        full = np.full(len(names), np.nan) if rest is None else prices
+        found["discounted_costs"] = _column(frame, "discounted", places, full, path)
     return check_prices(found, names, str(path))
 
 
-def _column(frame: Any, column: str, places: list[int], n: int, path: Path) -> FloatArray:
-    values = np.full(n, np.nan)
+def _column(frame: Any, column: str, places: list[int], rest: FloatArray, path: Path) -> FloatArray:
+    """Numbers of a column by feature; an empty cell, or a feature without a row, has what ``rest`` says."""
+    values = rest.copy()
     for row, feature, j, text in zip(frame.index, frame["feature"], places, frame[column]):
         if isinstance(text, str):  # an empty cell is a price that is not known
             values[j] = number(text)
@@ -112,7 +131,13 @@ def _column(frame: Any, column: str, places: list[int], n: int, path: Path) -> F
     return values
 
 
-def _from_json(path: Path, names: list[str], class_names: tuple[str, ...]) -> dict[str, Any]:
+def _from_json(
+    path: Path,
+    names: list[str],
+    class_names: tuple[str, ...],
+    rest: FloatArray | float | None,
+    others: Collection[str],
+) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8-sig"))
     except json.JSONDecodeError as error:
@@ -125,11 +150,15 @@ def _from_json(path: Path, names: list[str], class_names: tuple[str, ...]) -> di
     found: dict[str, Any] = {}
     for key in ("feature_costs", "discounted_costs"):
         if content.get(key) is not None:
-            values = _by_feature(content[key], key, names, path, complete=key == "feature_costs")
-            found[key] = np.array([_price(value, key, name, path) for value, name in zip(values, names)])
+            complete = key == "feature_costs" and rest is None
+            values = _by_feature(content[key], key, names, path, others, complete=complete)
+            given = np.array([_price(value, key, name, path) for value, name in zip(values, names)])
+            # what is not said costs the rest, and what has no discount its full price
+            usual = np.nan if rest is None else rest if key == "feature_costs" else found.get("feature_costs", np.nan)
+            found[key] = np.where(np.isnan(given), usual, given)
     for key in ("groups", "bundles"):
         if content.get(key) is not None:
-            found[key] = tuple(_by_feature(content[key], key, names, path, complete=False))
+            found[key] = tuple(_by_feature(content[key], key, names, path, others, complete=False))
     if content.get("decision_costs") is not None:
         further = tuple(str(label) for label in content.get("decisions") or ())
         shape = (len(class_names), len(class_names) + len(further))
@@ -138,10 +167,12 @@ def _from_json(path: Path, names: list[str], class_names: tuple[str, ...]) -> di
     return check_prices(found, names, str(path))
 
 
-def _by_feature(value: Any, key: str, names: list[str], path: Path, complete: bool) -> list[Any]:
+def _by_feature(
+    value: Any, key: str, names: list[str], path: Path, others: Collection[str], complete: bool
+) -> list[Any]:
     """One entry a feature, of a number, a list or an object by name; None for those an object leaves out."""
     if isinstance(value, dict):
-        known = set(names)
+        known = {*names, *others}
         unknown = [feature for feature in value if feature not in known]
         if unknown:
             raise ValueError(

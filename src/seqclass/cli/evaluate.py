@@ -1,0 +1,142 @@
+"""``seqclass evaluate``: what a model does on rows whose labels are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from seqclass._messages import shown
+from seqclass.classifier import SequentialClassifier
+from seqclass.cli._cases import acquire_parts, read_answers, read_cases, unknown_cells
+from seqclass.cli._describe import load_model, unknown_option
+from seqclass.cli._errors import InputError, refused
+from seqclass.cli._format import count, echo_json, table
+from seqclass.cli._training import (
+    costs_file,
+    costs_option,
+    dataset_costs_option,
+    decision_costs_option,
+    read_decision_costs,
+    read_prices,
+)
+from seqclass.costs import Prices, resolve_prices
+from seqclass.metrics import Scores, score_rows
+from seqclass.scores import joined, rows_of
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("model", type=_PATH)
+@click.argument("data", type=_PATH)
+@click.option(
+    "--target", "-t", metavar="COLUMN", help="Column of the labels.  [default: the one the model was trained with]"
+)
+@costs_option
+@dataset_costs_option
+@decision_costs_option
+@click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, rather than refuse them.")
+@unknown_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def evaluate(
+    model: Path,
+    data: Path,
+    target: str | None,
+    costs: Path | None,
+    dataset_costs: bool,
+    decision_costs: Path | None,
+    drop_unlabelled: bool,
+    unknown: str | None,
+    as_json: bool,
+) -> None:
+    """Tell what a MODEL costs on the rows of the table DATA, whose labels are known.
+
+    DATA is read as 'seqclass predict' reads its rows. The realised cost of a row is what was paid for its features
+    and what its decision cost, in units of misclassification cost; intervals are at 95%, and mean something for rows
+    that the model was not fitted to.
+
+    Prices and costs are the model's. With --costs, --dataset-costs or --decision-costs the model asks and decides as
+    before, and is judged at those; features that the file does not name keep the model's price.
+
+    \b
+    Example:
+      seqclass evaluate model.seq later.csv
+    """  # noqa: D301 (click wants the character, not the two signs)
+    costs = costs_file(data, costs, dataset_costs)
+    clf = load_model(model, unknown)
+    other = _other_costs(clf, costs, decision_costs)
+    cases = read_cases(clf, data)
+    answers = _answers(clf, data, target, drop_unlabelled)
+    record = joined([record for _, record in acquire_parts(clf, cases, data)])
+    known = np.flatnonzero(answers != np.array(None))
+    with refused(str(data)):
+        scores = score_rows(clf, None, answers[known].astype(str), record=rows_of(record, known), **other)
+    if as_json:
+        echo_json(scores.record() | {"n_unlabelled": len(answers) - len(known), "n_unknown": unknown_cells(clf, cases)})
+        return
+    click.echo(scores_text(scores))
+
+
+def scores_text(scores: Scores) -> str:
+    """Lay scores out."""
+    lower, upper = scores.realised_cost_interval
+    low, high = scores.accuracy_interval
+    lines = [
+        f"On {count(scores.n_rows, 'row')} with labels, per row:",
+        f"  realised cost  {scores.realised_cost:.4f} (95% interval {lower:.4f} to {upper:.4f}): {scores.mean_price:.4f} "
+        f"for features and {scores.mean_decision_cost:.4f} for decisions",
+        f"  accuracy       {scores.accuracy:.4f} ({low:.4f} to {high:.4f})",
+        f"  features       {scores.mean_features:.2f}",
+        "",
+    ]
+    rows = [
+        [one.label, f"{one.n_rows}", *(_figure(v) for v in (one.sensitivity, one.realised_cost, one.mean_features))]
+        for one in scores.classes
+    ]
+    return "\n".join([*lines, table(["class", "rows", "sensitivity", "cost", "features"], rows)])
+
+
+def _figure(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.4f}"
+
+
+def _answers(clf: SequentialClassifier, data: Path, target: str | None, drop_unlabelled: bool) -> Any:
+    answers = read_answers(clf, data, target)
+    if answers is None:
+        name = vars(clf).get("target_name_")
+        why = "the model does not say which column it was trained with" if name is None else f"it lacks {shown(name)}"
+        raise InputError(f"{data}: {why}; name the column of the labels with --target.")
+    missing = answers == np.array(None)
+    if missing.all():
+        raise InputError(f"{data}: no row has a label.")
+    if missing.any() and not drop_unlabelled:
+        raise InputError(
+            f"{data}: the label is missing in {count(int(missing.sum()), 'row')}, first in row "
+            f"{int(missing.argmax()) + 1}; fill it in, or leave such rows out with --drop-unlabelled."
+        )
+    return answers
+
+
+def _other_costs(clf: SequentialClassifier, costs: Path | None, decision_costs: Path | None) -> dict[str, Any]:
+    """Prices and costs to judge by, in place of the model's."""
+    found: dict[str, Any] = {}
+    names = [clf.feature_name(j) for j in range(clf.n_features_in_)]
+    settings = {} if costs is None else read_prices(costs, clf._prices.full, names, clf.classes_)
+    if costs is not None:
+        found["prices"] = _prices(settings, names)
+    settings |= read_decision_costs(decision_costs, clf.classes_)
+    if "decision_costs" in settings:
+        further = [str(label) for label in clf.decisions_[len(clf.classes_) :].tolist()]
+        if list(settings.get("decisions") or []) != further:
+            raise InputError(f"the costs must be of the model's decisions, {', '.join(map(str, clf.decisions_))}.")
+        found["decision_costs"] = settings["decision_costs"]
+    return found
+
+
+def _prices(settings: dict[str, Any], names: list[str]) -> Prices:
+    given = {key: settings.get(key) for key in ("groups", "discounted_costs", "bundles")}
+    with refused():
+        return resolve_prices(settings["feature_costs"], len(names), names, **given)
