@@ -167,7 +167,7 @@ def class_numbers(classes: npt.NDArray[Any], y: npt.NDArray[Any]) -> IntArray:
     unknown = np.setdiff1d(y.astype(str), classes.astype(str))
     if unknown.size:
         raise ValueError(
-            f"y holds {shown(unknown.tolist()[0])}, which is no class of the model; it knows {listed(classes.tolist())}."
+            f"y holds {shown(unknown.tolist()[0])}, which is no class of the model: {listed(classes.tolist())}."
         )
     return _positions(classes, y)
 

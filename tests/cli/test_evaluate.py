@@ -1,4 +1,4 @@
-"""``seqclass evaluate``, the scores of ``predict``, and prices and costs as `fit`, `compare` and `evaluate` take them."""
+"""``seqclass evaluate``, the scores of ``predict``, and costs as `fit`, `compare` and `evaluate` take them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def acquired(model: str, patients: pd.DataFrame) -> Any:
 
 @pytest.mark.quick
 def test_scores_are_those_of_what_is_acquired(model: str, run: Any, patients: pd.DataFrame) -> None:
-    clf, record = acquired(model, patients)
+    _, record = acquired(model, patients)
     y = patients["the label"].to_numpy()
     found = told(run, "evaluate", model, "data.csv")
     assert found["realised_cost"] == pytest.approx(realised_cost(y, record.decision, record.cost))

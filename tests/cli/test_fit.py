@@ -249,7 +249,7 @@ def test_wrong_arrays(folder: Path, refuses: Any) -> None:
 
 
 WRONG_COSTS = {
-    "feature,cost\ncolour,0.1\n": "no price for 'age in years'; fill it in, or give one for the rest with --feature-cost",
+    "feature,cost\ncolour,0.1\n": "no price for 'age in years'; fill it in, or give one for the rest",
     COSTS + "height,1,,\n": "'height', which is not a feature",
     COSTS + "colour,1,,\n": "'colour' a price for the second time",
     COSTS.replace("0.01,,", "-0.01,,"): "must hold numbers of at least 0, but row 2 (age in years) has '-0.01'",

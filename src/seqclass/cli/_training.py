@@ -36,7 +36,7 @@ decision_costs_option = click.option(
     type=_PATH,
     metavar="CSV",
     help="Cost of each decision (a column) for each true class (a row, its label in the first column); further "
-    "columns, such as 'refer', are further decisions.  [default: those of the file of prices, else 1 for a wrong class]",
+    "columns, such as 'refer', are further decisions.  [default: as the file of prices says, else 1 for a wrong class]",
 )
 
 #: A column of this many different texts, or fewer, may be a category whatever the number of rows.

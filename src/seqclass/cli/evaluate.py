@@ -26,6 +26,8 @@ from seqclass.costs import Prices, resolve_prices
 from seqclass.metrics import Scores, score_rows
 from seqclass.scores import joined, rows_of
 
+__all__ = ["evaluate"]
+
 _PATH = click.Path(path_type=Path)
 
 
@@ -82,11 +84,11 @@ def evaluate(
 
 def scores_text(scores: Scores) -> str:
     """Lay scores out."""
-    lower, upper = scores.realised_cost_interval
+    (lower, upper), price = scores.realised_cost_interval, scores.mean_price
     low, high = scores.accuracy_interval
     lines = [
         f"On {count(scores.n_rows, 'row')} with labels, per row:",
-        f"  realised cost  {scores.realised_cost:.4f} (95% interval {lower:.4f} to {upper:.4f}): {scores.mean_price:.4f} "
+        f"  realised cost  {scores.realised_cost:.4f} (95% interval {lower:.4f} to {upper:.4f}): {price:.4f} "
         f"for features and {scores.mean_decision_cost:.4f} for decisions",
         f"  accuracy       {scores.accuracy:.4f} ({low:.4f} to {high:.4f})",
         f"  features       {scores.mean_features:.2f}",

@@ -119,7 +119,7 @@ def _from_table(
 
 def _column(frame: Any, column: str, places: list[int], rest: FloatArray, path: Path) -> FloatArray:
     """Numbers of a column by feature; an empty cell, or a feature without a row, has what ``rest`` says."""
-    values = rest.copy()
+    values: FloatArray = rest.copy()
     for row, feature, j, text in zip(frame.index, frame["feature"], places, frame[column]):
         if isinstance(text, str):  # an empty cell is a price that is not known
             values[j] = number(text)
