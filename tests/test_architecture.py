@@ -36,6 +36,7 @@ RANKS = {
             "_staging",
             "_model_problem",
             "_fitting",
+            "_planning",
             "_record",
             "session",
             "_questions",

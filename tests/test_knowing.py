@@ -67,7 +67,7 @@ CASES = {
 def test_a_batch_is_as_its_rows_one_by_one(name, monkeypatch):
     X, y = drawn(1, missing=0.3)
     if "narrow" in name:
-        monkeypatch.setattr("seqclass.classifier.MOST_OPEN", 4)
+        monkeypatch.setattr("seqclass._planning.MOST_OPEN", 4)
     clf = SequentialClassifier(**{"feature_costs": 0.01, "discretizer": "precomputed"} | CASES[name]).fit(X, y)
     X = X[:25]
     lots = clf.policy_.draw(X[:, clf.order_])

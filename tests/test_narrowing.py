@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from seqclass import SequentialClassifier
+from seqclass._planning import MOST_OPEN
 from seqclass.bn import NaiveBayes, TreeNetwork
-from seqclass.classifier import MOST_OPEN
 from seqclass.datasets import make_sensors
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import Adaptive, Bundle, ClassInformation, MixtureProblem, TableProblem, optimal_cost

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from seqclass._arrays import IntArray
+from seqclass._coding import OutcomeCoder
 from seqclass.bn import ObservationModel
 
 #: Steps of a fit that come before the solver; their seconds are in ``timings_``.
@@ -119,3 +120,61 @@ def fit_model(
     timings["structure"] = float(getattr(fitted, "timings_", {}).get("structure", 0.0))
     timings["parameters"] = max(0.0, seconds - timings["structure"])
     return fitted
+
+
+def prefitted(
+    model: Any, coder: OutcomeCoder, support: IntArray, classes: npt.NDArray[Any], timings: dict[str, float]
+) -> ObservationModel:
+    """Take a model that is fitted already, if the data are of its features, outcomes and classes.
+
+    Parameters
+    ----------
+    model : ObservationModel
+        A fitted model.
+    coder : OutcomeCoder
+        What turned the data into outcomes; of columns that are outcomes already it learns how many there may be.
+    support : ndarray of int
+        Columns that the model is about.
+    classes : ndarray of shape (n_classes,)
+        Classes of the data.
+    timings : dict
+        Gets ``"structure"`` and ``"parameters"``, 0.
+
+    Returns
+    -------
+    ObservationModel
+
+    Raises
+    ------
+    ValueError
+        If the model is not fitted, or of other features, outcomes or classes.
+
+    Examples
+    --------
+    >>> from seqclass.bn import NaiveBayes
+    >>> coder = OutcomeCoder("precomputed")
+    >>> codes = coder.fit_transform(np.array([[0], [1]]), None)
+    >>> model = NaiveBayes().fit([[0], [2]], [0, 1])
+    >>> prefitted(model, coder, np.array([0]), np.array([0, 1]), {}) is model, coder.n_outcomes_
+    (True, array([3]))
+    """
+    if not isinstance(model, ObservationModel) or not hasattr(model, "classes_"):
+        raise ValueError("prefit=True needs an observation_model that is fitted; leave prefit out to have it fitted.")
+    if model.n_features_in_ != support.size:
+        raise ValueError(
+            f"the data have {support.size} features, and the prefit observation_model {model.n_features_in_}."
+        )
+    if not np.isin(classes, model.classes_).all():
+        unknown = classes[~np.isin(classes, model.classes_)].tolist()
+        raise ValueError(f"y holds {unknown[0]!r}, which is no class of the prefit observation_model.")
+    if isinstance(coder.discretizer, str) and not coder.categories:
+        coder.n_outcomes_[support] = np.maximum(coder.n_outcomes_[support], model.n_outcomes_)
+    wrong = np.flatnonzero(coder.n_outcomes_[support] != model.n_outcomes_)
+    if wrong.size:
+        j = int(wrong[0])
+        raise ValueError(
+            f"feature {support[j]} has {coder.n_outcomes_[support[j]]} outcomes in the data, and "
+            f"{model.n_outcomes_[j]} in the prefit observation_model."
+        )
+    timings |= {"structure": 0.0, "parameters": 0.0}
+    return model

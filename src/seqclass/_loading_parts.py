@@ -9,7 +9,15 @@ import numpy as np
 
 from seqclass._model_problem import ModelProblem, ProjectedProblem
 from seqclass._validation import check_costs, check_distribution
-from seqclass.bn import ClassMixture, NaiveBayes, ObservationModel, StageContexts, TreeNetwork
+from seqclass.bn import (
+    ClassMixture,
+    DiscreteNetwork,
+    NaiveBayes,
+    NetworkTables,
+    ObservationModel,
+    StageContexts,
+    TreeNetwork,
+)
 from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names
 from seqclass.pomdp import (
     AcquisitionProblem,
@@ -184,6 +192,25 @@ def check_model(model: ObservationModel) -> None:
         _check_network(model)
     if isinstance(model, ClassMixture):
         _check_components(model)
+    if isinstance(model, DiscreteNetwork):
+        _check_discrete(model)
+
+
+def _check_discrete(model: DiscreteNetwork) -> None:
+    """Check a network by preparing it anew, which computes nothing of the answers."""
+    need(isinstance(model.network, NetworkTables) and model.network_ is model.network, "network_ is none")
+    again = DiscreteNetwork(model.network, model.target, model.questions).fit()
+    for name in ("outcomes_", "questions_", "targets_", "_states"):
+        need(getattr(model, name) == getattr(again, name), f"{name} is not that of the network")
+    for name in ("classes_", "n_outcomes_", "class_prior_"):
+        found, wanted = getattr(model, name), getattr(again, name)
+        need(isinstance(found, np.ndarray) and np.array_equal(found, wanted), f"{name} is not that of the network")
+
+
+def check_network_tables(network: NetworkTables) -> None:
+    """Check a network by making it anew."""
+    again = NetworkTables(network.names, network.states, network.parents, network.tables)
+    need(all(array(a, "a table", "f", *b.shape) is not None for a, b in zip(network.tables, again.tables)), "tables")
 
 
 def _check_components(model: ClassMixture) -> None:

@@ -19,6 +19,7 @@ from seqclass._loading_parts import (
     check_grid,
     check_line,
     check_model,
+    check_network_tables,
     check_policy,
     check_problem,
     check_repeats,
@@ -29,7 +30,16 @@ from seqclass._loading_parts import (
 from seqclass._model_problem import ModelProblem, ProjectedProblem
 from seqclass._support import SupportMixin, check_support
 from seqclass.adaptive_classifier import AdaptiveClassifier
-from seqclass.bn import ClassMixture, InformationFilter, NaiveBayes, ObservationModel, StageContexts, TreeNetwork
+from seqclass.bn import (
+    ClassMixture,
+    DiscreteNetwork,
+    InformationFilter,
+    NaiveBayes,
+    NetworkTables,
+    ObservationModel,
+    StageContexts,
+    TreeNetwork,
+)
 from seqclass.choice import Candidate, Choice
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices
@@ -47,6 +57,7 @@ from seqclass.pomdp import (
     Bundle,
     ClassInformation,
     CorrectedValues,
+    CrossEntropy,
     DecideNow,
     ExactFreeOrder,
     ExactValueIteration,
@@ -99,6 +110,7 @@ for _cls in (
     Candidate,
     Choice,
     ClassInformation,
+    CrossEntropy,
     EC2,
     ExpectedSaving,
     GivenOrder,
@@ -120,6 +132,8 @@ for _cls in (
     DecideNow,
     DeepLookaheadPolicy,
     Discretizer,
+    DiscreteNetwork,
+    NetworkTables,
     ExactFreeOrder,
     ExactValueIteration,
     FirstK,
@@ -178,6 +192,7 @@ for _kind, _check in (
     (AcquisitionProblem, check_problem),
     (Bundle, check_bundle),
     (ObservationModel, check_model),
+    (NetworkTables, check_network_tables),
     (Discretizer, check_discretizer),
     (FrameEncoder, check_encoder),
     (OutcomeCoder, check_coder),

@@ -176,6 +176,9 @@ handle_unknown
         shared = {name: value for name, value in self.get_params(deep=False).items() if name != "effort"}
         return SequentialClassifier(**shared, **settings)
 
+    #: It fits all that it tries.
+    prefit = False
+
     # what was chosen stands where `SequentialClassifier` has its settings
     @property
     def observation_model(self) -> Any:  # type: ignore[override]
@@ -183,7 +186,7 @@ handle_unknown
         return self._chosen["observation_model"]
 
     @property
-    def solver(self) -> Any:  # type: ignore[override]
+    def solver(self) -> Any:
         """The solver that was chosen."""
         return self._chosen["solver"]
 

@@ -13,28 +13,21 @@ from sklearn.utils.validation import check_is_fitted
 from seqclass._acquiring import Acquiring
 from seqclass._coding import OutcomeCoder
 from seqclass._explaining import explain
-from seqclass._fitting import filter_features, fit_model, timed
+from seqclass._fitting import filter_features, fit_model, prefitted, timed
 from seqclass._held_out import check_folds, hold_out
 from seqclass._inputs import category_counts, check_training
-from seqclass._judging import judge, keep_order
-from seqclass._staging import acquisition_problem, stage_order
-from seqclass._validation import check_choice, check_distribution
+from seqclass._planning import Planning
+from seqclass._validation import check_choice
 from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.costs import resolve_decisions, resolve_prices
 from seqclass.explanation import Explanation
 from seqclass.held_out import HeldOut
 from seqclass.persistence import save
-from seqclass.pomdp import Solver, evaluate, solve_for_budget, within_budget
-from seqclass.pomdp.solvers.base import uncertified
-from seqclass.pomdp.solvers.defaults import default_solver
-from seqclass.pomdp.solvers.ordering.narrowing import most_telling
+from seqclass.pomdp import Solver
 from seqclass.session import Session
 
-#: With ``order="adaptive"`` so many features (or bundles) are open at most: each is scored again after every answer.
-MOST_OPEN = 200
 
-
-class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Classifies each instance with the few features that pay for themselves.
 
     For each instance features are bought one at a time, in a fixed order; the class posterior is kept as a belief, and
@@ -85,6 +78,9 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
         What to do about a category that training did not show: refuse the data, or take the cell as missing.
     random_state : int, generator or None
         Seed of the default model and solver, and of the lots that ``target_cost`` may need.
+    prefit : bool
+        Whether ``observation_model`` is fitted already and stays as it is, such as a network that was drawn by hand.
+        Otherwise a clone of it learns from the training data.
 
     Attributes
     ----------
@@ -136,7 +132,7 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
     """
 
     #: Settings that came after version 0.1, and what leaves all as it was.
-    _later_settings: ClassVar[dict[str, Any]] = {"bundles": None, "handle_unknown": "error"}
+    _later_settings: ClassVar[dict[str, Any]] = {"bundles": None, "handle_unknown": "error", "prefit": False}
 
     def __init__(
         self,
@@ -158,6 +154,7 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
         max_cost: float | None = None,
         handle_unknown: str = "error",
         random_state: Any = 0,
+        prefit: bool = False,
     ) -> None:
         self.observation_model = observation_model
         self.solver = solver
@@ -176,6 +173,7 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
         self.max_cost = max_cost
         self.handle_unknown = handle_unknown
         self.random_state = random_state
+        self.prefit = prefit
 
     #: Folds of a cross-fit do without certificates, which their policies do not depend on.
     _certify = True
@@ -228,30 +226,16 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
             self.selector_, self.support_ = filter_features(self.selector, codes, y)
             codes = codes if self.selector_ is None else codes[:, self.support_]
         n_outcomes = self.coder_.n_outcomes_[self.support_]
-        self.model_ = fit_model(self._model(), codes, y, n_outcomes, self.timings_)
-        with timed(self.timings_, "order"):
-            free = isinstance(self.order, str) and self.order == "adaptive"
-            rule = "given" if free else self.order
-            order = stage_order(rule, self.model_, self.support_, self._prices, codes, y, names)
-        with timed(self.timings_, "solve", without="certify"):
-            prices = self._prices.take(self.support_)
-            costs, bundles = self.decision_costs_, prices.bundles
-            problem = acquisition_problem(self.model_, order, prices, costs, free=free, bundles=bundles)
-            problem = within_budget(problem, max_features=self.max_features, max_cost=self.max_cost)
-            self.problem_ = most_telling(problem, MOST_OPEN) if free else problem
-            self._solve()
-            judge(self, codes, y)
+        if self.prefit:
+            self.model_ = prefitted(self.observation_model, self.coder_, self.support_, self.classes_, self.timings_)
+            self.classes_ = self.model_.classes_
+        else:
+            self.model_ = fit_model(self._model(), codes, y, n_outcomes, self.timings_)
+        self._plan(codes, y)
         if n_folds:
             with timed(self.timings_, "held_out"):
                 self.held_out_ = hold_out(self, *given, n_folds)
         return self
-
-    @property
-    def expected_cost_(self) -> float:
-        """What the model itself expects a case to cost: the upper end of the certificate, or else by simulation."""
-        check_is_fitted(self, "policy_")
-        upper = self.policy_.info.upper
-        return evaluate(self.problem_, self.policy_).cost if np.isnan(upper) else float(upper)
 
     def explain(self, X: Any, *, feature_names: Any = None) -> list[Explanation]:
         """Tell for each instance what was asked and why, how each answer moved the belief, and why it stopped.
@@ -307,40 +291,6 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
             session.restore(saved)
         return session
 
-    def with_prior(self, prior: npt.ArrayLike) -> SequentialClassifier:
-        """Return the same classifier, solved again for another class prior.
-
-        Parameters
-        ----------
-        prior : array-like of shape (n_classes,)
-            P(class) where the classifier will be used, in the order of ``classes_``.
-
-        Returns
-        -------
-        SequentialClassifier
-            A new one; the model's likelihoods are shared.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> from seqclass import SequentialClassifier
-        >>> X, y = load_breast_cancer(return_X_y=True)
-        >>> rare = SequentialClassifier().fit(X, y).with_prior([0.01, 0.99])
-        >>> rare.problem_.prior.tolist()
-        [0.01, 0.99]
-        """
-        check_is_fitted(self, "policy_")
-        prior = check_distribution(prior, len(self.classes_), "prior")
-        other: SequentialClassifier = clone(self)
-        other.__dict__.update({k: v for k, v in self.__dict__.items() if k.endswith("_") or k.startswith("_")})
-        other.__dict__.pop("held_out_", None)  # which is of the other prior
-        other.timings_ = {step: seconds for step, seconds in self.timings_.items() if step != "held_out"}
-        other.problem_ = self.problem_.replace(prior=prior)
-        with timed(other.timings_, "solve", without="certify"):
-            other._solve()
-            keep_order(other, self)
-        return other
-
     def save(self, path: Any) -> None:
         """Write the fitted classifier to one file, whole or not at all; `seqclass.load` reads it.
 
@@ -382,20 +332,6 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
         if self.observation_model is None:
             return NaiveBayes(random_state=self.random_state)
         return clone(self.observation_model)  # type: ignore[no-any-return]
-
-    def _solve(self) -> None:
-        solver = self._solver()
-        if self.target_cost is None:
-            self.policy_ = solver.solve(self.problem_)
-        else:
-            self.policy_ = solve_for_budget(self.problem_, self.target_cost, solver, random_state=self.random_state)
-        self.timings_["certify"] = self.policy_.info.certify_seconds
-        self.order_ = self.support_[self._asked()]
-        self.ordering_ = self.policy_.info.ordering
-
-    def _solver(self) -> Solver:
-        solver = default_solver(self.problem_, self.random_state) if self.solver is None else self.solver
-        return solver if self._certify else uncertified(solver)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # classifiers of 0.1 lack some settings, and call the columns by another name

@@ -7,9 +7,11 @@ from seqclass.bn._hidden import HiddenTables
 from seqclass.bn._structure import CLASS_NODE
 from seqclass.bn.blanket import blanket_order, markov_blanket
 from seqclass.bn.contexts import StageContexts, stage_contexts
+from seqclass.bn.discrete import DiscreteNetwork
 from seqclass.bn.filter import InformationFilter
 from seqclass.bn.mixture import ClassMixture
 from seqclass.bn.naive_bayes import NaiveBayes
+from seqclass.bn.network_tables import NetworkTables
 from seqclass.bn.ordering import (
     as_order,
     check_order,
@@ -23,9 +25,11 @@ from seqclass.bn.tree import TreeNetwork
 __all__ = [
     "CLASS_NODE",
     "ClassMixture",
+    "DiscreteNetwork",
     "HiddenTables",
     "InformationFilter",
     "NaiveBayes",
+    "NetworkTables",
     "ObservationModel",
     "StageContexts",
     "TreeNetwork",

@@ -19,6 +19,7 @@ from seqclass.cli._errors import end_sentence, sentence
 COMMANDS = {
     "demo": ("seqclass.cli.demo:demo", "See it work on real data: a table, one patient's story, a picture."),
     "fit": ("seqclass.cli.fit:fit", "Learn a classifier from a table and write it to a file."),
+    "plan": ("seqclass.cli.plan:plan", "Plan what to ask from a Bayesian network, without data."),
     "predict": ("seqclass.cli.predict:predict", "Decide for every row of a table."),
     "evaluate": ("seqclass.cli.evaluate:evaluate", "Tell what a model costs on rows whose labels are known."),
     "explain": ("seqclass.cli.explain:explain", "Tell why a row of a table is decided as it is."),
@@ -42,6 +43,7 @@ Examples:
   seqclass fit patients.csv --target diagnosis --feature-cost 0.01 -o model.seq
   seqclass predict model.seq new.csv -o decisions.csv
   seqclass evaluate model.seq later.csv
+  seqclass plan liver.bif --target Cirrhosis --price 0.01 -o plan.seq
   seqclass explain model.seq new.csv --row 3
   seqclass ask model.seq
 

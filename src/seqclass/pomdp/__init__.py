@@ -34,6 +34,7 @@ from seqclass.pomdp.solvers.grid_program import GridValues
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 from seqclass.pomdp.solvers.ordering.class_information import ClassInformation
+from seqclass.pomdp.solvers.ordering.cross_entropy import CrossEntropy
 from seqclass.pomdp.solvers.ordering.ec2 import EC2
 from seqclass.pomdp.solvers.ordering.expected_saving import ExpectedSaving
 from seqclass.pomdp.solvers.ordering.given import GivenOrder
@@ -69,6 +70,7 @@ __all__ = [
     "ClassInformation",
     "CorrectedValues",
     "CostFrontier",
+    "CrossEntropy",
     "DecideNow",
     "Evaluation",
     "ExactFreeOrder",

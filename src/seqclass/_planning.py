@@ -1,0 +1,216 @@
+"""What a classifier does once its model stands: order, solve, and solve again; also for a network without data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass._coding import OutcomeCoder
+from seqclass._fitting import timed
+from seqclass._frames import FrameEncoder
+from seqclass._judging import judge, keep_order
+from seqclass._staging import acquisition_problem, stage_order
+from seqclass._validation import check_distribution
+from seqclass.bn import DiscreteNetwork, ObservationModel
+from seqclass.costs import Prices, resolve_decisions, resolve_prices
+from seqclass.pomdp import AcquisitionProblem, Policy, evaluate, Solver, solve_for_budget, within_budget
+from seqclass.pomdp.solvers.base import uncertified
+from seqclass.pomdp.solvers.defaults import default_solver
+from seqclass.pomdp.solvers.ordering.narrowing import most_telling
+
+#: With ``order="adaptive"`` so many features (or bundles) are open at most: each is scored again after every answer.
+MOST_OPEN = 200
+#: Cases of a network that an order is found on, where it needs data.
+_CASES = 5000
+
+Planned = TypeVar("Planned", bound="Planning")
+
+
+class Planning:
+    """Finds the policy of a `SequentialClassifier` whose model is fitted."""
+
+    order: Any
+    solver: Any
+    feature_costs: Any
+    decision_costs: Any
+    decisions: Sequence[Any] | None
+    groups: Any
+    discounted_costs: Any
+    bundles: Any
+    target_cost: float | None
+    max_features: int | None
+    max_cost: float | None
+    random_state: Any
+    classes_: npt.NDArray[Any]
+    model_: ObservationModel
+    problem_: AcquisitionProblem
+    policy_: Policy
+    support_: IntArray
+    timings_: dict[str, float]
+    n_features_in_: int
+    decision_costs_: FloatArray
+    _prices: Prices
+    _certify: bool
+    _asked: Any
+
+    @classmethod
+    def from_network(
+        cls: type[Planned],
+        network: Any,
+        target: str | Sequence[str],
+        *,
+        questions: Sequence[str] | None = None,
+        feature_costs: Any = 0.01,
+        decision_costs: Any = None,
+        order: Any = "adaptive",
+        **settings: Any,
+    ) -> Planned:
+        """Plan for a Bayesian network that is given: no data are needed, and nothing is learnt.
+
+        Parameters
+        ----------
+        network : pgmpy DiscreteBayesianNetwork, `seqclass.bn.NetworkTables` or path
+            The network, or a file of one: BIF, XMLBIF, XDSL or UAI by its ending; see
+            `seqclass.bn.DiscreteNetwork.from_file`.
+        target : str or sequence of str
+            Node to find out, which may have parents. Of several, such as faults, the class is their joint state.
+        questions : sequence of str, optional
+            Nodes that may be asked for; the others stay hidden. By default all but the targets and latent ones.
+        feature_costs : float, array-like of shape (n_questions,) or dict
+            Price of each question in units of misclassification cost: one for all, one each, or by node.
+        decision_costs : array-like of shape (n_classes, n_decisions) or None
+            Cost of each decision (column) when each class (row, in the order of ``classes_``) is true.
+        order : str or array-like
+            See `SequentialClassifier`; what an order needs data for is found on cases drawn from the network.
+        **settings
+            Further settings of `SequentialClassifier`, such as ``groups``, ``max_cost``, ``decisions`` or ``solver``.
+
+        Returns
+        -------
+        SequentialClassifier
+            Ready to be asked: its columns are the questions, with the states of their nodes as categories.
+
+        Raises
+        ------
+        ValueError
+            If a node is unknown, prices or costs are wrong, the targets have too many joint states, or the network is
+            too densely connected for exact inference.
+
+        Examples
+        --------
+        >>> from seqclass import SequentialClassifier
+        >>> from seqclass.bn import NetworkTables
+        >>> tables = [np.array([0.7, 0.3]), np.array([[0.8, 0.3], [0.2, 0.7]]), np.array([[0.9, 0.2], [0.1, 0.8]])]
+        >>> states = [["no", "yes"], ["low", "high"], ["neg", "pos"]]
+        >>> flu = NetworkTables(["flu", "fever", "swab"], states, [[], [0], [0]], tables)
+        >>> clf = SequentialClassifier.from_network(flu, "flu", feature_costs={"fever": 0.01, "swab": 0.05})
+        >>> session = clf.session()
+        >>> session.next_feature.name, session.observe("fever", "low"), session.decision
+        ('fever', None, 'no')
+        """
+        found = DiscreteNetwork(network, target, questions).fit()
+        # what can be written to a file: the network as tables, and what may be asked by name
+        model = DiscreteNetwork(found.network_, found.target, found.questions_).fit()
+        settings |= {"feature_costs": feature_costs, "decision_costs": decision_costs, "order": order, "prefit": True}
+        make: Any = cls
+        clf = make(model, **settings)
+        clf._adopt(model)
+        return clf  # type: ignore[no-any-return]
+
+    def _adopt(self: Any, model: DiscreteNetwork) -> None:
+        """Take over a network: columns, categories, prices; and plan."""
+        self.timings_ = dict.fromkeys(("discretize", "filter", "structure", "parameters"), 0.0)
+        names = model.questions_
+        self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
+        self.encoder_ = FrameEncoder()
+        self.encoder_.columns_ = list(names)
+        self.encoder_.categories_ = {name: np.array(states) for name, states in zip(names, model.outcomes_)}
+        self.coder_ = OutcomeCoder(None, dict(enumerate(model.n_outcomes_.tolist())))
+        self.coder_.fit_transform(np.zeros((1, len(names))), None)
+        self.model_, self.classes_ = model, model.classes_
+        self.target_name_ = model.target if isinstance(model.target, str) else None
+        self.selector_, self.support_ = None, np.arange(len(names))
+        self._prices = resolve_prices(
+            self.feature_costs, len(names), names, self.groups, self.discounted_costs, self.bundles
+        )
+        self.decision_costs_, self.decisions_ = resolve_decisions(self.decision_costs, self.classes_, self.decisions)
+        needs = isinstance(self.order, str) and self.order != "adaptive"
+        self._plan(*(model.sample(_CASES, self.random_state) if needs else (None, None)))
+
+    def _plan(self, codes: Any, y: Any) -> None:
+        """Order, make the problem, and solve it."""
+        names = getattr(self, "feature_names_in_", None)
+        with timed(self.timings_, "order"):
+            free = isinstance(self.order, str) and self.order == "adaptive"
+            rule = "given" if free else self.order
+            order = stage_order(rule, self.model_, self.support_, self._prices, codes, y, names)
+        with timed(self.timings_, "solve", without="certify"):
+            prices = self._prices.take(self.support_)
+            costs, bundles = self.decision_costs_, prices.bundles
+            problem = acquisition_problem(self.model_, order, prices, costs, free=free, bundles=bundles)
+            problem = within_budget(problem, max_features=self.max_features, max_cost=self.max_cost)
+            self.problem_ = most_telling(problem, MOST_OPEN) if free else problem
+            self._solve()
+            if y is not None:
+                judge(self, codes, y)  # type: ignore[arg-type]
+
+    @property
+    def expected_cost_(self) -> float:
+        """What the model itself expects a case to cost: the upper end of the certificate, or else by simulation."""
+        check_is_fitted(self, "policy_")
+        upper = self.policy_.info.upper
+        return evaluate(self.problem_, self.policy_).cost if np.isnan(upper) else float(upper)
+
+    def with_prior(self, prior: npt.ArrayLike) -> Any:
+        """Return the same classifier, solved again for another class prior.
+
+        Parameters
+        ----------
+        prior : array-like of shape (n_classes,)
+            P(class) where the classifier will be used, in the order of ``classes_``.
+
+        Returns
+        -------
+        SequentialClassifier
+            A new one; the model's likelihoods are shared.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from seqclass import SequentialClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> rare = SequentialClassifier().fit(X, y).with_prior([0.01, 0.99])
+        >>> rare.problem_.prior.tolist()
+        [0.01, 0.99]
+        """
+        check_is_fitted(self, "policy_")
+        prior = check_distribution(prior, len(self.classes_), "prior")
+        other: Any = clone(self)
+        other.__dict__.update({k: v for k, v in self.__dict__.items() if k.endswith("_") or k.startswith("_")})
+        other.__dict__.pop("held_out_", None)  # which is of the other prior
+        other.timings_ = {step: seconds for step, seconds in self.timings_.items() if step != "held_out"}
+        other.problem_ = self.problem_.replace(prior=prior)
+        with timed(other.timings_, "solve", without="certify"):
+            other._solve()
+            keep_order(other, self)  # type: ignore[arg-type]
+        return other
+
+    def _solve(self) -> None:
+        solver = self._solver()
+        if self.target_cost is None:
+            self.policy_ = solver.solve(self.problem_)
+        else:
+            self.policy_ = solve_for_budget(self.problem_, self.target_cost, solver, random_state=self.random_state)
+        self.timings_["certify"] = self.policy_.info.certify_seconds
+        self.order_ = self.support_[self._asked()]
+        self.ordering_ = self.policy_.info.ordering
+
+    def _solver(self) -> Solver:
+        solver = default_solver(self.problem_, self.random_state) if self.solver is None else self.solver
+        return solver if self._certify else uncertified(solver)

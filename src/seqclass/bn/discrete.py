@@ -1,0 +1,384 @@
+"""A discrete Bayesian network that is given rather than learnt, as an observation model."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass._messages import listed, shown
+from seqclass.bn._base import ObservationModel
+from seqclass.bn._checks import check_codes, check_labels, check_n_outcomes, check_outcome, raise_impossible
+from seqclass.bn._junction import Factor, JunctionTree
+from seqclass.bn._network_files import read_network
+from seqclass.bn._row_memory import RowMemory
+from seqclass.bn.network_tables import NetworkTables
+
+__all__ = ["DiscreteNetwork", "as_tables"]
+
+#: Joint states of the targets, beyond which they are refused.
+MAX_CLASSES = 64
+
+
+class DiscreteNetwork(ObservationModel):
+    """Exact inference in a Bayesian network that is given: the class is a node, or the joint state of several.
+
+    Any discrete network will do: the target may have parents, and nodes that are neither target nor question stay
+    hidden. The features are the questions; any of them may be seen in any order. Inference is by a junction tree,
+    batched over rows. Outcome v of a question is the v-th of its states in sorted order.
+
+    Parameters
+    ----------
+    network : NetworkTables, pgmpy DiscreteBayesianNetwork or path
+        The network, or a file of one: see `from_file`.
+    target : str or sequence of str
+        Node that is the class. Of several the class is the joint state.
+    questions : sequence of str, optional
+        Nodes that may be asked for, in the order of the columns; by default all but the targets and latent ones.
+
+    Attributes
+    ----------
+    network_ : NetworkTables
+        The network.
+    questions_ : list of str
+        Node of each feature.
+    outcomes_ : list of list of str
+        Outcomes of each feature: the states of its node, sorted.
+    classes_ : ndarray of shape (n_classes,)
+        States of the target, sorted; of several targets texts such as ``"a=yes, b=no"``.
+    class_prior_ : ndarray of shape (n_classes,)
+        P(class) before anything is known.
+
+    See Also
+    --------
+    seqclass.SequentialClassifier.from_network : The policy of a network, without data.
+
+    References
+    ----------
+    .. [1] S. L. Lauritzen and D. J. Spiegelhalter, "Local computations with probabilities on graphical structures and
+       their application to expert systems", JRSS B 50, 1988.
+
+    Examples
+    --------
+    >>> tables = [np.array([0.9, 0.1]), np.array([[0.8, 0.3], [0.2, 0.7]])]
+    >>> flu = NetworkTables(["flu", "fever"], [["no", "yes"], ["low", "high"]], [[], [0]], tables)
+    >>> model = DiscreteNetwork(flu, "flu").fit()
+    >>> model.outcomes_, model.posterior([[0], [-1]]).round(2)
+    ([['high', 'low']], array([[0.72, 0.28],
+           [0.9 , 0.1 ]]))
+    """
+
+    #: What is worked out when it is first needed.
+    _cached = ("_tree", "_memory")
+
+    def __init__(self, network: Any, target: Any, questions: Sequence[str] | None = None) -> None:
+        self.network = network
+        self.target = target
+        self.questions = questions
+
+    def fit(
+        self, X: Any = None, y: Any = None, sample_weight: Any = None, *, n_outcomes: Any = None
+    ) -> DiscreteNetwork:
+        """Take the network as it is: nothing is learnt from data, which are only checked against it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features), optional
+            Outcome codes.
+        y : array-like of shape (n_rows,), optional
+            Class labels.
+        sample_weight : array-like of shape (n_rows,), optional
+            Does nothing.
+        n_outcomes : int or array-like of shape (n_features,), optional
+            Number of outcomes of each feature.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a node is unknown, the targets have too many joint states, the network is too densely connected for
+            exact inference, or the data are of other features, outcomes or classes.
+        """
+        self.__dict__ = {name: value for name, value in self.__dict__.items() if name not in self._cached}
+        self.network_ = as_tables(self.network)
+        self.targets_ = _targets(self.network_, self.target)
+        self.questions_ = _questions(self.network_, self.targets_, self.questions, _latent(self.network))
+        nodes = [self.network_.number(name) for name in self.questions_]
+        self.outcomes_ = [sorted(self.network_.states[j]) for j in nodes]
+        self.n_features_in_ = len(nodes)
+        self.n_outcomes_ = np.array([len(outcomes) for outcomes in self.outcomes_], dtype=np.intp)
+        labels = _labels(self.network_, self.targets_)
+        self.classes_, by_label = np.unique(labels, return_index=True)
+        self._states = list(itertools.product(*(range(self.network_.sizes[t]) for t in self.targets_)))
+        self._states = [self._states[i] for i in by_label.tolist()]
+        _, total = self._tree.marginals([], {}, 1)
+        self.class_prior_ = np.asarray(total[:, 0] / total[:, 0].sum())
+        if X is not None:
+            self._check_data(X, y, n_outcomes)
+        return self
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str], target: Any, questions: Any = None) -> DiscreteNetwork:
+        """Read a network from a file, and prepare it; nothing in the file is run.
+
+        Parameters
+        ----------
+        path : path
+            A BIF, XMLBIF (.xml, .xmlbif), XDSL (of GeNIe) or UAI file by its ending, also .gz. Nodes of a UAI file,
+            which has no names, are ``x0``, ``x1``, ... and their states ``0``, ``1``, ...
+        target, questions
+            See `DiscreteNetwork`.
+
+        Returns
+        -------
+        DiscreteNetwork
+            Ready to answer.
+        """
+        return cls(read_network(path), target, questions).fit()
+
+    def states(self, feature: int) -> list[str]:
+        """Names of the outcomes of a feature.
+
+        Parameters
+        ----------
+        feature : int
+            Its number.
+
+        Returns
+        -------
+        list of str
+        """
+        check_is_fitted(self)
+        return list(self.outcomes_[feature])
+
+    def sample(self, n: int, random_state: Any = None) -> tuple[IntArray, npt.NDArray[Any]]:
+        """Draw instances from the network.
+
+        Parameters
+        ----------
+        n : int
+            Number of instances.
+        random_state : None, int or numpy generator
+            Seed.
+
+        Returns
+        -------
+        X : ndarray of int of shape (n, n_features)
+            Outcome codes.
+        y : ndarray of shape (n,)
+            Labels.
+        """
+        check_is_fitted(self)
+        drawn = self.network_.sample(n, random_state)
+        X = np.stack([self._rank(j)[drawn[:, j]] for j in self._nodes], axis=1) if self._nodes else drawn[:, :0]
+        position = {state: i for i, state in enumerate(self._states)}
+        return X, self.classes_[[position[tuple(row)] for row in drawn[:, self.targets_].tolist()]]
+
+    def stage_likelihood(self, feature: int, state: Any) -> FloatArray:
+        """P(outcome of the feature | what the state has seen, class); like :meth:`likelihood`, unchecked."""
+        if (state[:, feature] >= 0).any():
+            state = state.copy()
+            state[:, feature] = -1
+        memory, slots = self._remembered(state)
+        return np.asarray(memory.likelihoods[slots, feature, : self.n_outcomes_[feature]])
+
+    def stage_likelihoods(self, features: IntArray, state: Any) -> FloatArray:
+        """P(outcome | what the state has seen, class) of many features at once: two passes of messages serve all."""
+        memory, slots = self._remembered(state)
+        chosen = np.asarray(features)
+        if np.array_equal(chosen, np.arange(self.n_features_in_)):
+            return np.asarray(memory.likelihoods[slots])
+        return np.asarray(memory.likelihoods[slots[:, None], chosen])
+
+    def advance(self, feature: int, state: Any, outcome: npt.ArrayLike) -> Any:
+        """State after the feature's outcome was seen; see :meth:`ObservationModel.advance`."""
+        shown_ = check_outcome(feature, outcome, int(self.n_outcomes_[feature]))
+        seen = state.copy()
+        seen[:, feature] = np.where(shown_ >= 0, shown_, seen[:, feature])
+        return seen
+
+    def _fit(self, X: Any, codes: IntArray, sample_weight: FloatArray | None) -> None:
+        raise NotImplementedError  # `fit` learns nothing
+
+    def _likelihood(self, feature: int, evidence: Any) -> FloatArray:
+        return self.stage_likelihood(feature, evidence)
+
+    def _posterior(self, evidence: Any) -> FloatArray:
+        memory, slots = self._remembered(evidence)
+        belief = memory.beliefs[slots]
+        impossible = np.flatnonzero(~(belief.sum(axis=1) > 0))
+        if impossible.size:
+            self._explain(evidence[impossible[0]])
+        return np.asarray(belief)
+
+    def _explain(self, row: IntArray) -> None:
+        """Raise the error that names the feature whose outcome leaves no class."""
+        seen = np.full((1, self.n_features_in_), -1)
+        for feature in np.flatnonzero(row >= 0).tolist():
+            seen[0, feature] = row[feature]
+            if not self._computed(seen)[1].any():
+                raise_impossible(feature, int(row[feature]))
+
+    def _check_data(self, X: Any, y: Any, n_outcomes: Any) -> None:
+        X = check_codes(X, n_outcomes=self.n_outcomes_, n_features=self.n_features_in_)
+        if n_outcomes is not None:
+            given = check_n_outcomes(n_outcomes, self.n_features_in_)
+            for j in np.flatnonzero(given != self.n_outcomes_)[:1].tolist():
+                raise ValueError(
+                    f"feature {j} ({self.questions_[j]}) has {given[j]} outcomes in the data and "
+                    f"{self.n_outcomes_[j]} states in the network: {listed(self.outcomes_[j])}."
+                )
+        found = np.unique(check_labels(y, X.shape[0]))
+        if found.astype(str).tolist() != self.classes_.tolist():
+            raise ValueError(
+                f"y holds the classes {listed(found.tolist())} and the network {listed(self.classes_.tolist())}; "
+                "they must be the same. Without data use SequentialClassifier.from_network."
+            )
+
+    @property
+    def _nodes(self) -> list[int]:
+        return [self.network_.names.index(name) for name in self.questions_]
+
+    def _rank(self, node: int) -> IntArray:
+        """Outcome of each state of a node: its place in sorted order."""
+        return np.argsort(np.argsort(np.array(self.network_.states[node])))
+
+    @cached_property
+    def _tree(self) -> JunctionTree:
+        network, questions = self.network_, self._nodes
+        factors = [self._factor(j) for j in network.ancestors([*questions, *self.targets_])]
+        return JunctionTree(factors, network.sizes, len(self._states))
+
+    def _factor(self, node: int) -> Factor:
+        """Table of a node with its states in order, variables in increasing order and the class, or 1, last."""
+        network, axes = self.network_, [node, *self.network_.parents[node]]
+        table = network.tables[node]
+        for axis, j in enumerate(axes):
+            if j not in self.targets_:
+                table = table.take(np.argsort(self._rank(j)), axis=axis)
+        inside = [axis for axis, j in enumerate(axes) if j in self.targets_]
+        rest = sorted((axis for axis in range(len(axes)) if axis not in inside), key=axes.__getitem__)
+        table = table.transpose(*inside, *rest)
+        scope = tuple(axes[axis] for axis in rest)
+        if not inside:
+            return scope, table[..., None]
+        states = np.array(self._states)
+        picked = table[tuple(states[:, self.targets_.index(axes[axis])] for axis in inside)]
+        return scope, np.moveaxis(picked, 0, -1)
+
+    @cached_property
+    def _memory(self) -> RowMemory:
+        shape = (self.n_features_in_, int(self.n_outcomes_.max(initial=1)), len(self.classes_))
+        return RowMemory(shape, self._computed)
+
+    def _remembered(self, evidence: Any) -> tuple[RowMemory, IntArray]:
+        """Where the answers for each row of evidence stand; computed where they do not yet."""
+        return self._memory.find(np.ascontiguousarray(evidence, dtype=self._dtype))
+
+    @property
+    def _dtype(self) -> Any:
+        return np.min_scalar_type(-int(self.n_outcomes_.max(initial=1)))
+
+    def _computed(self, evidence: IntArray) -> tuple[FloatArray, FloatArray]:
+        """P(outcome | evidence, class) of all features, and P(class | evidence), 0 throughout where impossible."""
+        n, nodes, tree = len(evidence), self._nodes, self._tree
+        sizes, n_classes = self.n_outcomes_.tolist(), len(self.classes_)
+        likelihoods = np.zeros((n, len(nodes), max(sizes, default=1), n_classes))
+        beliefs = np.zeros((n, n_classes))
+        for rows in tree.chunk(n):
+            some = evidence[rows]
+            known = {nodes[k]: some[:, k] for k in np.flatnonzero((some >= 0).any(axis=0)).tolist()}
+            marginals, total = tree.marginals(nodes, known, len(some))
+            for k, (size, joint) in enumerate(zip(sizes, marginals)):
+                of_class = joint.sum(axis=0)
+                # where the evidence excludes the class any distribution will do
+                table = np.where(of_class > 0, joint / np.where(of_class > 0, of_class, 1.0), 1.0 / size)
+                likelihoods[rows, k, :size] = table.transpose(2, 0, 1)
+            sums = total.sum(axis=0)
+            beliefs[rows] = (total / np.where(sums > 0, sums, 1.0)).T
+        return likelihoods, beliefs
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in self._cached}
+
+
+def as_tables(network: Any) -> NetworkTables:
+    """Take a network in any form that is known.
+
+    Parameters
+    ----------
+    network : NetworkTables, pgmpy DiscreteBayesianNetwork or path
+        The network.
+
+    Returns
+    -------
+    NetworkTables
+
+    Examples
+    --------
+    >>> as_tables(NetworkTables(["coin"], [["heads", "tails"]], [[]], [np.array([0.5, 0.5])]))
+    NetworkTables(1 nodes, 0 edges)
+    """
+    if isinstance(network, NetworkTables):
+        return network
+    if isinstance(network, (str, os.PathLike)):
+        return read_network(network)
+    return NetworkTables.from_pgmpy(network)
+
+
+def _latent(network: Any) -> set[str]:
+    return {str(node) for node in getattr(network, "latents", ())}
+
+
+def _targets(network: NetworkTables, target: Any) -> list[int]:
+    names = [target] if isinstance(target, str) else list(target)
+    if not names:
+        raise ValueError("target must name a node, or several.")
+    found = [network.number(str(name), "target") for name in names]
+    if len(set(found)) < len(found):
+        raise ValueError(f"target names a node twice: {listed(names)}.")
+    n_classes = math.prod(network.sizes[j] for j in found)
+    if n_classes > MAX_CLASSES:
+        raise ValueError(
+            f"the targets {listed(names)} have {n_classes:,} joint states, and {MAX_CLASSES} are the most: pursue "
+            "fewer at once, or merge states."
+        )
+    if n_classes < 2:
+        raise ValueError(f"the target {shown(names[0])} has a single state; there is nothing to find out.")
+    return found
+
+
+def _questions(network: NetworkTables, targets: list[int], questions: Any, latent: set[str]) -> list[str]:
+    if questions is None:
+        found = [name for j, name in enumerate(network.names) if j not in targets and name not in latent]
+    else:
+        found = [network.names[network.number(str(name), "questions")] for name in questions]
+    wrong = [name for name in found if network.names.index(name) in targets]
+    if wrong:
+        raise ValueError(f"questions holds the target {shown(wrong[0])}, which is what is to be found out.")
+    if len(set(found)) < len(found):
+        raise ValueError(f"questions names a node twice: {listed(found)}.")
+    if not found:
+        raise ValueError("there is no question: the network has no node beside the targets that may be asked for.")
+    return found
+
+
+def _labels(network: NetworkTables, targets: list[int]) -> npt.NDArray[Any]:
+    """Label of each joint state of the targets, the last target's states first."""
+    if len(targets) == 1:
+        return np.array(network.states[targets[0]])
+    states = itertools.product(*(network.states[t] for t in targets))
+    names = [network.names[t] for t in targets]
+    return np.array([", ".join(f"{name}={state}" for name, state in zip(names, row)) for row in states])

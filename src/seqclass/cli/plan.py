@@ -1,0 +1,142 @@
+"""``seqclass plan``: what to ask of a case, from a Bayesian network and without data."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from seqclass.bn import DiscreteNetwork
+from seqclass.classifier import SequentialClassifier
+from seqclass.cli._describe import describe, feature_lines
+from seqclass.cli._errors import InputError, check_input, check_output, refused
+from seqclass.cli._format import count, echo_json, gap_text, wrapped
+from seqclass.cli._progress import working
+from seqclass.cli._training import costs_option, decision_costs_option, read_decision_costs, read_prices
+from seqclass.pomdp import Adaptive, evaluate
+from seqclass.pomdp.bounds.certificate import SCOPES
+
+_PATH = click.Path(path_type=Path)
+#: Questions that are listed.
+_MOST = 8
+
+
+@click.command()
+@click.argument("file", type=_PATH)
+@click.option(
+    "--target",
+    "-t",
+    "targets",
+    multiple=True,
+    required=True,
+    metavar="NODE",
+    help="What is to be found out. Given more than once, such as for several faults, it is the joint state of all.",
+)
+@click.option("--output", "-o", type=_PATH, required=True, metavar="PLAN", help="File to write the plan to.")
+@click.option(
+    "--price",
+    type=click.FloatRange(min=0),
+    metavar="PRICE",
+    help="Price of every question, or of those that --costs leaves out.  [default: 0.01]",
+)
+@costs_option
+@decision_costs_option
+@click.option(
+    "--question",
+    "questions",
+    multiple=True,
+    metavar="NODE",
+    help="What may be asked; once or more.  [default: all nodes but the targets]",
+)
+@click.option("--hidden", multiple=True, metavar="NODE", help="What may not be asked; once or more.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0),
+    default=60.0,
+    show_default=True,
+    metavar="S",
+    help="No further way to order the questions is tried after so many seconds.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all that is random.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def plan(
+    file: Path,
+    targets: tuple[str, ...],
+    output: Path,
+    price: float | None,
+    costs: Path | None,
+    decision_costs: Path | None,
+    questions: tuple[str, ...],
+    hidden: tuple[str, ...],
+    seconds: float,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Plan what to ask of a case, from the Bayesian network in FILE and without data.
+
+    FILE is .bif, .xmlbif or .xml, .xdsl (of GeNIe) or .uai, each also with .gz. The nodes of a UAI file, which has no
+    names, are x0, x1, ... and their states 0, 1, ... Nothing in the file is run.
+
+    Any question may come next, and what is best to ask depends on the answers so far. The plan is worked through by
+    'seqclass ask', whose --known takes what is known at no price, and whose --first what has to be asked anyway.
+
+    \b
+    Example:
+      seqclass plan hepar2.bif --target Cirrhosis --price 0.01 -o plan.seq
+      seqclass ask plan.seq --known sex=female --first fatigue
+    """  # noqa: D301 (click wants the character, not the two signs)
+    check_input(file)
+    check_output(output, read=[file, costs, decision_costs])
+    if questions and hidden:
+        raise InputError("--question and --hidden exclude each other.")
+    target = targets[0] if len(targets) == 1 else list(targets)
+    with refused(), working(lambda: "reading"):
+        model = DiscreteNetwork.from_file(file, target, list(questions) or None)
+        if hidden:
+            for name in hidden:
+                model.network_.number(name, "--hidden")
+            asked = [name for name in model.questions_ if name not in hidden]
+            model = DiscreteNetwork(model.network_, target, asked).fit()
+    left_out = [name for name in model.network_.names if name not in model.questions_]
+    settings: dict[str, Any] = read_prices(costs, price, model.questions_, model.classes_, left_out)
+    settings |= read_decision_costs(decision_costs, model.classes_)
+    settings |= {"random_state": seed, "solver": Adaptive(max_seconds=seconds, random_state=seed)}
+    started = time.perf_counter()
+    with refused(), working(lambda: "planning"):
+        clf = SequentialClassifier.from_network(model.network_, target, questions=model.questions_, **settings)
+        clf.save(output)
+    _report(clf, file, output, time.perf_counter() - started, as_json)
+
+
+def _report(clf: SequentialClassifier, file: Path, output: Path, seconds: float, as_json: bool) -> None:
+    content = describe(clf, most=None if as_json else _MOST)
+    expected = evaluate(clf.problem_, clf.policy_)
+    content |= {"expected_n_features": expected.n_features, "seconds": seconds, "output": str(output)}
+    if as_json:
+        echo_json(content)
+        return
+    network: Any = clf.model_
+    click.echo(
+        f"Planned for {file}: {count(len(network.network_.names), 'node')}, "
+        f"{count(content['n_features'], 'question')}, "
+        f"{count(len(content['classes']), 'class', 'classes')}, in {seconds:.1f} s."
+    )
+    cost = clf.expected_cost_
+    price = min(expected.price, cost)
+    click.echo(
+        wrapped(
+            f"By the network a case takes {expected.n_features:.1f} questions and costs {cost:.4f} on average: "
+            f"{price:.4f} for questions and {cost - price:.4f} for decisions, in units of misclassification cost."
+        )
+    )
+    at_once = float(clf.problem_.begin().stopping_cost[0])
+    click.echo(wrapped(f"Deciding at once costs {at_once:.4f}; no policy costs less than {content['lower']:.4f}."))
+    click.echo(f"Certified gap to the best {SCOPES[content['scope']]}: {gap_text(content['gap'])}.")
+    if content["features"]:
+        click.echo("\nMay be asked for:")
+        click.echo(feature_lines(content["features"]))
+    rest = content["n_features"] - len(content["features"])
+    more = f"and {rest} more; " if rest > 0 else ""
+    click.echo(f"{more}Wrote {output}. Next: seqclass ask {output}")

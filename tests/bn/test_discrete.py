@@ -1,0 +1,251 @@
+"""Networks that are given: exact inference against enumeration and pgmpy, whatever the graph, targets and questions."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seqclass.bn import DiscreteNetwork, NetworkTables
+from seqclass.bn import _junction as junction
+from seqclass.bn import _row_memory as memory
+from seqclass.testing import check_observation_model
+
+
+def random_network(seed: int, n_nodes: int = 6, most_parents: int = 3, zeros: float = 0.0) -> NetworkTables:
+    """A random graph with states out of sorted order, and tables with some zeros."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 4, n_nodes)
+    sizes[0] = 2
+    place = rng.permutation(n_nodes)  # parents stand anywhere
+    parents: list[list[int]] = [[] for _ in range(n_nodes)]
+    tables: list[Any] = [None] * n_nodes
+    for rank, j in enumerate(place.tolist()):
+        above = place[:rank]
+        parents[j] = rng.permutation(above)[: rng.integers(0, most_parents + 1)].tolist()
+        table = rng.dirichlet(np.ones(sizes[j]), tuple(sizes[parents[j]]))
+        table = np.where(rng.random(table.shape) < zeros, 0.0, table) + 1e-3 * np.eye(sizes[j])[0]
+        tables[j] = np.moveaxis(table / table.sum(axis=-1, keepdims=True), -1, 0)
+    states = [[f"s{v}" for v in rng.permutation(size)] for size in sizes.tolist()]
+    return NetworkTables([f"n{j}" for j in range(n_nodes)], states, parents, tables)
+
+
+def joint(network: NetworkTables) -> np.ndarray:
+    """P of all states of all nodes, one axis a node."""
+    sizes = network.sizes
+    table = np.ones(sizes)
+    for row in itertools.product(*map(range, sizes)):
+        for j, above in enumerate(network.parents):
+            table[row] *= network.tables[j][(row[j], *(row[i] for i in above))]
+    return table
+
+
+def enumerated(model: DiscreteNetwork, row: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+    """P(class | evidence), and P(outcome | evidence on the others, class) of each feature, by summing everything."""
+    network, table = model.network_, joint(model.network_)
+    nodes = [network.names.index(name) for name in model.questions_]
+    targets = list(model.targets_)
+
+    def of(evidence: np.ndarray, wanted: list[int]) -> np.ndarray:
+        picked = table
+        for feature, outcome in enumerate(evidence.tolist()):
+            if outcome >= 0:
+                state = network.states[nodes[feature]].index(model.outcomes_[feature][outcome])
+                mask = np.zeros(network.sizes[nodes[feature]])
+                mask[state] = 1
+                shape = [1] * table.ndim
+                shape[nodes[feature]] = -1
+                picked = picked * mask.reshape(shape)
+        keep = [*targets, *wanted]
+        summed = picked.sum(axis=tuple(j for j in range(table.ndim) if j not in keep))
+        return np.moveaxis(summed, [sorted(keep).index(j) for j in keep], range(len(keep)))
+
+    def labelled(values: np.ndarray) -> np.ndarray:
+        flat = values.reshape(-1, *values.shape[len(targets) :])
+        states = itertools.product(*(network.states[t] for t in targets))
+        names = [network.names[t] for t in targets]
+        labels = [row[0] if len(targets) == 1 else ", ".join(f"{n}={s}" for n, s in zip(names, row)) for row in states]
+        return flat[[labels.index(label) for label in model.classes_.tolist()]]
+
+    posterior = labelled(of(row, []))
+    tables = []
+    for feature, node in enumerate(nodes):
+        others = row.copy()
+        others[feature] = -1
+        both = labelled(of(others, [node]))  # classes, states
+        ranked = both[:, [network.states[node].index(s) for s in model.outcomes_[feature]]].T
+        tables.append(ranked)
+    return posterior / posterior.sum(), tables
+
+
+@pytest.mark.quick
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 3), st.booleans(), st.floats(0, 0.6))
+def test_all_that_is_asked_of_any_network(seed: int, n_targets: int, hide: bool, zeros: float) -> None:
+    network = random_network(seed, zeros=zeros)
+    rng = np.random.default_rng(seed)
+    names = rng.permutation(network.names).tolist()
+    names.remove("n0")
+    targets = ["n0", *names[: n_targets - 1]]
+    rest = names[n_targets - 1 :]
+    questions = rest[: max(1, len(rest) - 2)] if hide else rest
+    model = DiscreteNetwork(network, targets if n_targets > 1 else "n0", questions).fit()
+    assert model.questions_ == questions
+    X, y = model.sample(6, seed)
+    assert set(y) <= set(model.classes_)
+    evidence = np.where(rng.random(X.shape) < 0.5, X, -1)
+    found = model.posterior(evidence)
+    everything = model.stage_likelihoods(np.arange(len(questions)), evidence.astype(np.int8))
+    for row, belief, likelihoods in zip(evidence, found, everything):
+        posterior, tables = enumerated(model, row)
+        np.testing.assert_allclose(belief, posterior, atol=1e-12)
+        for feature, table in enumerate(tables):
+            possible = table.sum(axis=0) > 1e-300
+            wanted = table[:, possible] / table[:, possible].sum(axis=0)
+            single = model.likelihood(feature, row[None])[0]
+            np.testing.assert_allclose(single.sum(axis=0), 1)
+            np.testing.assert_allclose(single[:, possible], wanted, atol=1e-9)
+            if row[feature] < 0:
+                np.testing.assert_allclose(likelihoods[feature, : len(table), possible].T, wanted, atol=1e-9)
+                assert not likelihoods[feature, len(table) :].any()
+
+
+def test_it_keeps_the_rules_of_an_observation_model() -> None:
+    network = random_network(3)
+    model = DiscreteNetwork(network, "n0").fit()
+    X, y = model.sample(400, 0)
+    assert model.fit(X, y, n_outcomes=model.n_outcomes_) is model
+    check_observation_model(model, X[:40], y[:40])
+    np.testing.assert_allclose(model.class_prior_, model.posterior(np.full((1, 5), -1))[0])
+    counted = np.array([(y == label).mean() for label in model.classes_])
+    assert np.abs(counted - model.class_prior_).max() < 0.1
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # about where pgmpy will have what
+def test_pgmpy_agrees() -> None:
+    from pgmpy.factors.discrete import TabularCPD
+    from pgmpy.inference import VariableElimination
+    from pgmpy.models import DiscreteBayesianNetwork
+
+    network = random_network(11, 8)
+    theirs = DiscreteBayesianNetwork()
+    theirs.add_nodes_from(network.names)
+    names = network.names
+    theirs.add_edges_from((names[i], names[j]) for j, above in enumerate(network.parents) for i in above)
+    for j, above in enumerate(network.parents):
+        table, own = network.tables[j], [network.states[i] for i in (j, *above)]
+        # a child's table may list its parents' states in another order
+        for axis in range(1, table.ndim):
+            own[axis] = own[axis][::-1]
+            table = np.flip(table, axis)
+        theirs.add_cpds(
+            TabularCPD(
+                names[j],
+                len(own[0]),
+                table.reshape(len(own[0]), -1),
+                [names[i] for i in above] or None,
+                [len(s) for s in own[1:]] or None,
+                state_names={names[i]: s for i, s in zip((j, *above), own)},
+            )
+        )
+    model = DiscreteNetwork(theirs, "n0", ["n5", "n2", "n7"]).fit()
+    X, _ = model.sample(5, 0)
+    X[:, 1] = -1
+    engine = VariableElimination(theirs)
+    for row, belief in zip(X, model.posterior(X)):
+        evidence = {
+            name: outcomes[v] for name, outcomes, v in zip(model.questions_, model.outcomes_, row.tolist()) if v >= 0
+        }
+        asked = engine.query(["n0"], evidence, show_progress=False)
+        values = [asked.get_value(n0=label) for label in model.classes_.tolist()]
+        np.testing.assert_allclose(belief, values, atol=1e-10)
+    hidden = theirs.copy()
+    hidden.latents = {"n5"}
+    assert "n5" not in DiscreteNetwork(hidden, "n0").fit().questions_
+
+
+def test_what_is_impossible_is_named() -> None:
+    tables = [np.array([0.5, 0.5]), np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[1.0, 0.0], [0.0, 1.0]])]
+    network = NetworkTables(["c", "a", "b"], [["n", "y"]] * 3, [[], [0], [0]], tables)
+    model = DiscreteNetwork(network, "c").fit()
+    np.testing.assert_array_equal(model.posterior([[1, -1]]), [[0, 1]])
+    with pytest.raises(ValueError, match="feature 1"):
+        model.posterior([[1, 0]])
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"target": "n9"}, "target: the network has no node 'n9'; it has"),
+        ({"target": []}, "must name a node"),
+        ({"target": ["n0", "n0"]}, "names a node twice"),
+        ({"questions": ["n1", "n0"]}, "holds the target 'n0'"),
+        ({"questions": ["n1", "n1"]}, "names a node twice"),
+        ({"questions": []}, "there is no question"),
+        ({"questions": ["m"]}, "questions: the network has no node 'm'"),
+    ],
+)
+def test_wrong_settings(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        DiscreteNetwork(**{"network": random_network(1), "target": "n0"} | change).fit()
+
+
+def test_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = [2] * 8
+    apart = NetworkTables(
+        [f"t{j}" for j in range(8)], [["n", "y"]] * 8, [[] for _ in sizes], [np.array([0.5, 0.5])] * 8
+    )
+    with pytest.raises(ValueError, match=r"have 128 joint states, and 64 are the most"):
+        DiscreteNetwork(apart, apart.names[:7]).fit()
+    n = 24  # everybody is married to everybody
+    parents = [[], *([0, *range(1, j)][-14:] for j in range(1, n))]
+    rng = np.random.default_rng(0)
+    tables = [np.moveaxis(rng.dirichlet([1, 1], (2,) * len(above)), -1, 0) for above in parents]
+    dense = NetworkTables([f"n{j}" for j in range(n)], [["n", "y"]] * n, parents, tables)
+    monkeypatch.setattr(junction, "MAX_CELLS", 2**12)
+    with pytest.raises(ValueError, match=r"too densely connected .*treewidth \d+"):
+        DiscreteNetwork(dense, "n0").fit()
+
+
+@pytest.mark.parametrize(
+    "names, states, parents, tables, words",
+    [
+        ([], [], [], [], "no node"),
+        (["a", "a"], [["x"]] * 2, [[], []], [np.ones(1)] * 2, "two nodes of one name"),
+        (["a"], [["x", "x"]], [[]], [np.ones(2) / 2], "states of different names"),
+        (["a"], [["x", "y"]], [[]], [np.ones(3) / 3], "of shape"),
+        (["a"], [["x", "y"]], [[]], [np.array([0.5, 0.6])], "sum to 1"),
+        (["a"], [["x", "y"]], [[]], [np.array([1.5, -0.5])], "not negative"),
+        (["a"], [["x", "y"]], [[]], [np.array([np.nan, 1])], "finite"),
+        (["a"], [["x", "y"]], [[0]], [np.eye(2)], "wrong parents"),
+        (["a", "b"], [["x", "y"]] * 2, [[1], [0]], [np.eye(2)] * 2, "goes in a circle"),
+    ],
+)
+def test_wrong_networks(names: Any, states: Any, parents: Any, tables: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        NetworkTables(names, states, parents, tables)
+
+
+def test_data_are_checked_and_nothing_is_learnt() -> None:
+    model = DiscreteNetwork(random_network(3), "n0").fit()
+    X, y = model.sample(50, 0)
+    before = model.posterior(X)
+    np.testing.assert_array_equal(model.fit(X[::-1], y).posterior(X), before)
+    with pytest.raises(ValueError, match="y holds the classes"):
+        model.fit(X, np.full(50, "s0"))
+    with pytest.raises(ValueError, match="states in the network"):
+        model.fit(X, y, n_outcomes=model.n_outcomes_ + 1)
+
+
+def test_memory_is_bounded_and_forgets_soundly(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = DiscreteNetwork(random_network(5), "n0").fit()
+    X, _ = model.sample(300, 1)
+    monkeypatch.setattr(memory, "MAX_BYTES", 8 * 5 * 3 * 2 * 7)  # of seven rows
+    small = DiscreteNetwork(random_network(5), "n0").fit()
+    for rows in (slice(0, 5), slice(3, 300), slice(0, 2), slice(0, 300)):
+        np.testing.assert_array_equal(small.posterior(X[rows]), model.posterior(X[rows]))
+    assert len(small._memory.slots) <= max(7, len(np.unique(X, axis=0)))
