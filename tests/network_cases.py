@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from numpy.testing import assert_allclose
+
+from seqclass.bn import NetworkTables
 
 
 def elimination(network):
@@ -44,3 +47,45 @@ def check_inference(model, network, names, states, class_node, seed, n=6):
             for c, label in enumerate(model.classes_.tolist()):
                 expected = ask(name, {**others, class_node: label})
                 assert_allclose(likelihoods[j][i, :, c], expected, atol=1e-10)
+
+
+def random_network(seed: int, n_nodes: int = 6, most_parents: int = 3, zeros: float = 0.0) -> NetworkTables:
+    """A random graph with states out of sorted order, and tables with some zeros."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 4, n_nodes)
+    sizes[0] = 2
+    place = rng.permutation(n_nodes)  # parents stand anywhere
+    parents: list[list[int]] = [[] for _ in range(n_nodes)]
+    tables: list[Any] = [None] * n_nodes
+    for rank, j in enumerate(place.tolist()):
+        above = place[:rank]
+        parents[j] = rng.permutation(above)[: rng.integers(0, most_parents + 1)].tolist()
+        table = rng.dirichlet(np.ones(sizes[j]), tuple(sizes[parents[j]]))
+        table = np.where(rng.random(table.shape) < zeros, 0.0, table) + 1e-3 * np.eye(sizes[j])[0]
+        tables[j] = np.moveaxis(table / table.sum(axis=-1, keepdims=True), -1, 0)
+    states = [[f"s{v}" for v in rng.permutation(size)] for size in sizes.tolist()]
+    return NetworkTables([f"n{j}" for j in range(n_nodes)], states, parents, tables)
+
+
+def as_pgmpy(network: NetworkTables) -> Any:
+    """The same network in pgmpy."""
+    from pgmpy.factors.discrete import TabularCPD
+    from pgmpy.models import DiscreteBayesianNetwork
+
+    theirs = DiscreteBayesianNetwork()
+    theirs.add_nodes_from(network.names)
+    names = network.names
+    theirs.add_edges_from((names[i], names[j]) for j, above in enumerate(network.parents) for i in above)
+    for j, above in enumerate(network.parents):
+        table = network.tables[j]
+        theirs.add_cpds(
+            TabularCPD(
+                names[j],
+                len(table),
+                table.reshape(len(table), -1),
+                [names[i] for i in above] or None,
+                list(table.shape[1:]) or None,
+                state_names={names[i]: network.states[i] for i in (j, *above)},
+            )
+        )
+    return theirs

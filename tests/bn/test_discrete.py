@@ -9,29 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from network_cases import as_pgmpy, random_network
 
 from seqclass.bn import DiscreteNetwork, NetworkTables
 from seqclass.bn import _junction as junction
 from seqclass.bn import _row_memory as memory
 from seqclass.testing import check_observation_model
-
-
-def random_network(seed: int, n_nodes: int = 6, most_parents: int = 3, zeros: float = 0.0) -> NetworkTables:
-    """A random graph with states out of sorted order, and tables with some zeros."""
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(1, 4, n_nodes)
-    sizes[0] = 2
-    place = rng.permutation(n_nodes)  # parents stand anywhere
-    parents: list[list[int]] = [[] for _ in range(n_nodes)]
-    tables: list[Any] = [None] * n_nodes
-    for rank, j in enumerate(place.tolist()):
-        above = place[:rank]
-        parents[j] = rng.permutation(above)[: rng.integers(0, most_parents + 1)].tolist()
-        table = rng.dirichlet(np.ones(sizes[j]), tuple(sizes[parents[j]]))
-        table = np.where(rng.random(table.shape) < zeros, 0.0, table) + 1e-3 * np.eye(sizes[j])[0]
-        tables[j] = np.moveaxis(table / table.sum(axis=-1, keepdims=True), -1, 0)
-    states = [[f"s{v}" for v in rng.permutation(size)] for size in sizes.tolist()]
-    return NetworkTables([f"n{j}" for j in range(n_nodes)], states, parents, tables)
 
 
 def joint(network: NetworkTables) -> np.ndarray:
@@ -127,31 +110,9 @@ def test_it_keeps_the_rules_of_an_observation_model() -> None:
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # about where pgmpy will have what
 def test_pgmpy_agrees() -> None:
-    from pgmpy.factors.discrete import TabularCPD
     from pgmpy.inference import VariableElimination
-    from pgmpy.models import DiscreteBayesianNetwork
 
-    network = random_network(11, 8)
-    theirs = DiscreteBayesianNetwork()
-    theirs.add_nodes_from(network.names)
-    names = network.names
-    theirs.add_edges_from((names[i], names[j]) for j, above in enumerate(network.parents) for i in above)
-    for j, above in enumerate(network.parents):
-        table, own = network.tables[j], [network.states[i] for i in (j, *above)]
-        # a child's table may list its parents' states in another order
-        for axis in range(1, table.ndim):
-            own[axis] = own[axis][::-1]
-            table = np.flip(table, axis)
-        theirs.add_cpds(
-            TabularCPD(
-                names[j],
-                len(own[0]),
-                table.reshape(len(own[0]), -1),
-                [names[i] for i in above] or None,
-                [len(s) for s in own[1:]] or None,
-                state_names={names[i]: s for i, s in zip((j, *above), own)},
-            )
-        )
+    theirs = as_pgmpy(random_network(11, 8))
     model = DiscreteNetwork(theirs, "n0", ["n5", "n2", "n7"]).fit()
     X, _ = model.sample(5, 0)
     X[:, 1] = -1
@@ -163,6 +124,14 @@ def test_pgmpy_agrees() -> None:
         asked = engine.query(["n0"], evidence, show_progress=False)
         values = [asked.get_value(n0=label) for label in model.classes_.tolist()]
         np.testing.assert_allclose(belief, values, atol=1e-10)
+    # a child's table may list its parents' states in another order
+    child = next(cpd for cpd in theirs.cpds if len(cpd.variables) > 1 and len(cpd.state_names[cpd.variables[1]]) > 1)
+    other = theirs.copy()
+    [turned] = [cpd for cpd in other.cpds if cpd.variable == child.variable]
+    turned.values = np.flip(turned.values, 1)
+    turned.state_names = {**turned.state_names, turned.variables[1]: turned.state_names[turned.variables[1]][::-1]}
+    again = DiscreteNetwork(other, "n0", model.questions_).fit()
+    np.testing.assert_allclose(again.posterior(X), model.posterior(X))
     hidden = theirs.copy()
     hidden.latents = {"n5"}
     assert "n5" not in DiscreteNetwork(hidden, "n0").fit().questions_

@@ -1,0 +1,185 @@
+"""A policy from a network without data: the optimum by brute force, sessions, files, models that stay as they are."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from network_cases import random_network
+from sklearn.base import clone
+
+import seqclass
+from seqclass import SequentialClassifier
+from seqclass.bn import DiscreteNetwork, NaiveBayes, NetworkTables, TreeNetwork
+from seqclass.pomdp import Adaptive, ClassInformation, CrossEntropy, TableProblem, certify, evaluate
+
+QUICK = Adaptive([ClassInformation()], n_paths=200, n_cases=200, max_nodes=0, max_rounds=0, certificate_paths=200)
+
+
+def all_orders(model: DiscreteNetwork, price: float) -> float:
+    """Least expected cost over all policies, by recursion over partial answers."""
+    X = np.array(np.meshgrid(*map(np.arange, model.n_outcomes_), indexing="ij")).reshape(model.n_features_in_, -1).T
+    belief, weight = np.zeros((len(X), len(model.classes_))), np.zeros(len(X))
+    for i, row in enumerate(X):  # the chain rule, by the model's own answers one at a time
+        seen = np.full((1, len(row)), -1)
+        weight[i] = 1.0
+        for j, outcome in enumerate(row.tolist()):
+            weight[i] *= model.predictive(j, seen)[0, outcome]
+            if weight[i] == 0:
+                break
+            seen[0, j] = outcome
+        belief[i] = model.posterior(row[None])[0] if weight[i] > 0 else 0
+    joint = belief * weight[:, None]
+
+    def value(rows: Any, asked: frozenset[int]) -> float:
+        total = joint[rows].sum(axis=0)
+        best = float(total.sum() - total.max())
+        for j in range(X.shape[1]):
+            if j not in asked and rows.any():
+                parts = [rows & (X[:, j] == v) for v in range(model.n_outcomes_[j])]
+                going = price * float(total.sum()) + sum(value(part, asked | {j}) for part in parts)
+                best = min(best, going)
+        return best
+
+    return value(np.ones(len(X), dtype=bool), frozenset())
+
+
+@pytest.mark.parametrize("seed, targets", [(1, "n0"), (6, "n0"), (2, ["n0", "n3"])])
+def test_the_optimum_of_a_small_network(seed: int, targets: Any) -> None:
+    network = random_network(seed, 6)
+    hidden = "n5"
+    questions = [name for name in network.names if name != hidden and name not in ([targets] if seed != 2 else targets)]
+    clf = SequentialClassifier.from_network(network, targets, questions=questions, feature_costs=0.02)
+    best = all_orders(clf.model_, 0.02)
+    assert clf.policy_.info.scope == "all orders"
+    assert clf.expected_cost_ == pytest.approx(best, abs=1e-9)
+    # and by a search that does not enumerate
+    found = SequentialClassifier.from_network(
+        network, targets, questions=questions, feature_costs=0.02, solver=Adaptive(max_nodes=0, random_state=0)
+    )
+    assert best - 1e-9 <= evaluate(found.problem_, found.policy_).cost <= 1.05 * best + 0.005
+    assert found.policy_.info.lower <= best + 1e-9
+
+
+def test_a_live_case_names_states(tmp_path: Path) -> None:
+    network = random_network(6, 7)
+    clf = SequentialClassifier.from_network(
+        network, "n0", feature_costs={f"n{j}": 0.01 for j in range(1, 7)}, solver=QUICK
+    )
+    assert clf.classes_.tolist() == sorted(network.states[0])
+    clf.save(tmp_path / "plan.seq")
+    again = seqclass.load(tmp_path / "plan.seq")
+    X, _ = clf.model_.sample(30, 0)
+    frame = pd.DataFrame({n: np.array(clf.model_.states(j))[X[:, j]] for j, n in enumerate(clf.model_.questions_)})
+    record, read = clf.acquire(frame), again.acquire(frame)
+    for name in ("decision", "posterior", "cost", "order"):
+        np.testing.assert_array_equal(getattr(record, name), getattr(read, name))
+    session = again.session(known={"n1": network.states[1][0]}, first=["n2"])
+    assert session.next_feature.name == "n2"
+    session.observe("n2", network.states[2][0])
+    codes = np.full((1, 6), -1)
+    for column, node in ((0, 1), (1, 2)):
+        codes[0, column] = clf.model_.outcomes_[column].index(network.states[node][0])
+    np.testing.assert_allclose(session.posterior, clf.model_.posterior(codes)[0])
+    with pytest.raises(ValueError, match="unknown category"):
+        session.observe("n3", "never")
+    assert "Decision" in str(again.explain(frame.iloc[[0]])[0])
+    assert certify(again.problem_, again.policy_, n_paths=100).upper > 0
+    rare = again.with_prior([0.99, 0.01])
+    assert rare.problem_.prior.tolist() == [0.99, 0.01]
+    assert SequentialClassifier.from_network(network, "n0", order="information").order_.size
+    assert clone(clf).get_params()["prefit"] is True
+
+
+def test_several_faults_and_their_costs() -> None:
+    network = random_network(2, 6)
+    n = 2 * network.sizes[3]
+    costs = np.hstack([1 - np.eye(n), np.full((n, 1), 0.05)])
+    settings: dict[str, Any] = {"decision_costs": costs, "decisions": ["refer"], "solver": QUICK}
+    clf = SequentialClassifier.from_network(network, ["n0", "n3"], **settings)
+    assert len(clf.classes_) == n
+    assert all(label.startswith("n0=") and ", n3=" in label for label in clf.classes_.tolist())
+    assert clf.decisions_[-1] == "refer"
+    assert evaluate(clf.problem_, clf.policy_).cost <= 0.05
+
+
+def test_a_network_is_read_and_wrong_settings_are_named(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="pgmpy DiscreteBayesianNetwork"):
+        SequentialClassifier.from_network(3, "n0")
+    with pytest.raises(ValueError, match="target: the network has no node"):
+        SequentialClassifier.from_network(random_network(1), "flu")
+    with pytest.raises(ValueError, match="feature_costs"):
+        SequentialClassifier.from_network(random_network(1), "n0", feature_costs={"n1": 0.1})
+    with pytest.raises(FileNotFoundError):
+        SequentialClassifier.from_network(tmp_path / "none.bif", "n0")
+
+
+def test_damage_to_a_network_in_a_file_is_found(tmp_path: Path) -> None:
+    clf = SequentialClassifier.from_network(random_network(3), "n0", solver=QUICK)
+    good = tmp_path / "plan.seq"
+    for name, value in (("class_prior_", np.array([0.4, 0.6])), ("questions_", ["n1"] * 5), ("_states", [(1,), (0,)])):
+        model = DiscreteNetwork(clf.model_.network_, "n0", clf.model_.questions_).fit()
+        assert value != getattr(model, name) if name != "class_prior_" else True
+        setattr(model, name, value)
+        seqclass.persistence.save(model, good)
+        with pytest.raises(ValueError, match="not that of the network"):
+            seqclass.load(good)
+    tables = NetworkTables(["a"], [["x", "y"]], [[]], [np.array([0.5, 0.5])])
+    tables.tables[0][:] = [0.5, 0.9]
+    seqclass.persistence.save(tables, good)
+    with pytest.raises(ValueError, match="sum to 1"):
+        seqclass.load(good)
+    clf.save(good)
+    assert not any(name.endswith("pkl") for name in zipfile.ZipFile(good).namelist())
+
+
+def test_a_model_that_is_fitted_stays_as_it_is() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (60, 4)), rng.integers(0, 2, 60)
+    model = TreeNetwork().fit(X, y)
+    more = rng.integers(0, 2, (40, 4))
+    clf = SequentialClassifier(model, discretizer="precomputed", prefit=True).fit(more, rng.integers(0, 2, 40))
+    assert clf.model_ is model
+    assert clf.problem_.n_outcomes.tolist() == [3] * 4  # which the data did not show
+    fitted = SequentialClassifier(model, discretizer="precomputed").fit(more, y[:40])
+    assert fitted.model_ is not model
+    assert fitted.model_.n_outcomes_.tolist() == [2] * 4
+    for wrong, labels, words in (
+        (X[:, :3], y, "3 features, and the prefit observation_model 4"),
+        (X, y + 1, "2, which is no class"),
+        (X + 1, y, "4 outcomes in the data, and 3"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            SequentialClassifier(model, discretizer="precomputed", prefit=True).fit(wrong, labels)
+    with pytest.raises(ValueError, match="needs an observation_model that is fitted"):
+        SequentialClassifier(NaiveBayes(), prefit=True).fit(X, y)
+
+
+def test_a_network_beside_data_learns_nothing() -> None:
+    model = DiscreteNetwork(random_network(6, 5), "n0").fit()
+    X, y = model.sample(200, 0)
+    clf = SequentialClassifier(model, discretizer="precomputed", prefit=True, order="adaptive", solver=QUICK).fit(X, y)
+    np.testing.assert_array_equal(clf.model_.posterior(X), model.posterior(X))
+    assert clf.score(X, y) > np.unique(y, return_counts=True)[1].max() / 200 - 0.05
+
+
+def test_what_genie_ranks_by() -> None:
+    rng = np.random.default_rng(0)
+    tables = np.moveaxis(rng.dirichlet([1, 1, 1], (5, 2)), 2, 1)
+    problem = TableProblem([0.3, 0.7], tables, prices=rng.uniform(0.01, 0.05, 5), free=True)
+    info = problem.begin()
+    prior = np.array([0.3, 0.7])
+    entropy = -(prior * np.log(prior)).sum()
+    shares = []
+    for table in tables:
+        both = table * prior
+        after = both / both.sum(axis=1, keepdims=True)
+        shares.append(1 + (both * np.log(after)).sum() / entropy)
+    np.testing.assert_allclose(CrossEntropy().scores(info)[0], shares)
+    np.testing.assert_allclose(CrossEntropy(per_price=True).scores(info)[0], shares / problem.prices)
+    sure = TableProblem([1.0, 0.0], tables, prices=0.1, free=True).begin()
+    assert np.isfinite(CrossEntropy().scores(sure)).all()
