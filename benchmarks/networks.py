@@ -21,8 +21,9 @@ import numpy as np
 from _common import Row, parser, report
 
 from seqclass import SequentialClassifier
+from seqclass._planning import network_solver
 from seqclass.bn import DiscreteNetwork, NetworkTables
-from seqclass.pomdp import Adaptive, CrossEntropy, RulePolicy, RuleValues, acquire
+from seqclass.pomdp import CrossEntropy, RulePolicy, RuleValues, acquire
 from seqclass.pomdp.solvers.ordering.asking import asking
 
 CASES = (
@@ -101,7 +102,7 @@ def row(name: str, network: NetworkTables, targets: tuple[str, ...], drawn: bool
     target = targets[0] if len(targets) == 1 else list(targets)
     began = time.perf_counter()
     clf = SequentialClassifier.from_network(
-        network, target, questions=questions, feature_costs=price, solver=Adaptive(max_seconds=seconds, random_state=0)
+        network, target, questions=questions, feature_costs=price, solver=network_solver(0, seconds)
     )
     took = time.perf_counter() - began
     problem, info = clf.problem_, clf.policy_.info

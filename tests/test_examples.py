@@ -377,3 +377,11 @@ def test_known_facts(tmp_path: Path) -> None:
     believed = [float(p) for p in re.findall(r"P\(malignant\) = (\S+)$", before, re.MULTILINE)]
     assert len(believed) == len(asked)
     assert numbers(r"P\(malignant\) = (\S+)", after)[0] != believed[-1]
+
+
+def test_network_plan(tmp_path: Path) -> None:
+    text = run("network_plan", cwd=tmp_path)
+    upper, asked, lower = numbers(r"costs (\S+) and takes (\S+) questions; at least (\S+) whatever", text)
+    assert lower == upper < 0.12  # what deciding at once costs
+    assert 1 < asked < 3
+    assert "battery=dead, starter=good, for 0.006" in text

@@ -19,15 +19,51 @@ from seqclass._staging import acquisition_problem, stage_order
 from seqclass._validation import check_distribution
 from seqclass.bn import DiscreteNetwork, ObservationModel
 from seqclass.costs import Prices, resolve_decisions, resolve_prices
-from seqclass.pomdp import AcquisitionProblem, Policy, evaluate, Solver, solve_for_budget, within_budget
+from seqclass.pomdp import (
+    EC2,
+    AcquisitionProblem,
+    Adaptive,
+    ClassInformation,
+    ExpectedSaving,
+    Policy,
+    evaluate,
+    solve_for_budget,
+    within_budget,
+)
 from seqclass.pomdp.solvers.base import uncertified
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.ordering.narrowing import most_telling
 
 #: With ``order="adaptive"`` so many features (or bundles) are open at most: each is scored again after every answer.
 MOST_OPEN = 200
+#: Cases of a network that values are fitted to: each answer takes two passes of messages.
+_PATHS = 250
 #: Cases of a network that an order is found on, where it needs data.
 _CASES = 5000
+
+
+def network_solver(random_state: Any = 0, max_seconds: float = 60.0) -> Adaptive:
+    """Return the solver for networks where any question may come next: the rules that look at each question once.
+
+    Parameters
+    ----------
+    random_state : int, generator or None
+        Seed.
+    max_seconds : float
+        No further candidate is begun after so many seconds.
+
+    Returns
+    -------
+    Adaptive
+
+    Examples
+    --------
+    >>> network_solver().n_paths
+    250
+    """
+    rules = [ClassInformation(), EC2(), ExpectedSaving()]
+    return Adaptive(rules, n_paths=_PATHS, max_seconds=max_seconds, random_state=random_state)
+
 
 Planned = TypeVar("Planned", bound="Planning")
 
@@ -90,6 +126,7 @@ class Planning:
             See `SequentialClassifier`; what an order needs data for is found on cases drawn from the network.
         **settings
             Further settings of `SequentialClassifier`, such as ``groups``, ``max_cost``, ``decisions`` or ``solver``.
+            The solver is by default `seqclass.pomdp.Adaptive` with three rules and few cases, as inference takes time.
 
         Returns
         -------
@@ -118,6 +155,8 @@ class Planning:
         # what can be written to a file: the network as tables, and what may be asked by name
         model = DiscreteNetwork(found.network_, found.target, found.questions_).fit()
         settings |= {"feature_costs": feature_costs, "decision_costs": decision_costs, "order": order, "prefit": True}
+        if isinstance(order, str) and order == "adaptive" and settings.get("solver") is None:
+            settings["solver"] = network_solver(settings.get("random_state", 0))
         make: Any = cls
         clf = make(model, **settings)
         clf._adopt(model)

@@ -101,17 +101,17 @@ class JunctionTree:
 
     def _collect(self, known: Mapping[int, IntArray]) -> tuple[list[Any], list[Any], Any]:
         """Messages towards the roots; each clique's table times what it has received, and P(class, evidence)."""
-        full: list[Any] = [clique.table[..., None] for clique in self.cliques]
+        full: list[Any] = [None] * len(self.cliques)
         up: list[Any] = [None] * len(self.cliques)
+        parts: list[list[Any]] = [[] for _ in self.cliques]
         for j, codes in known.items():
-            scope = self.cliques[self.home[j]].scope
             shown = (np.arange(self.sizes[j])[:, None] == codes) | (codes < 0)
-            shape = [self.sizes[j] if i == j else 1 for i in scope]
-            full[self.home[j]] = full[self.home[j]] * shown.reshape(*shape, 1, len(codes))
+            shape = [self.sizes[j] if i == j else 1 for i in self.cliques[self.home[j]].scope]
+            parts[self.home[j]].append(shown.reshape(*shape, 1, len(codes)))
         total: Any = np.ones((1, 1))
         for number, clique in enumerate(self.cliques):
-            for child in clique.children:
-                full[number] = full[number] * _spread(up[child], self.cliques[child], clique)
+            parts[number] += [_spread(up[child], self.cliques[child], clique) for child in clique.children]
+            full[number] = _product(clique.table[..., None], parts[number])
             message = full[number].sum(axis=clique.out)
             if clique.parent < 0:
                 total = total * message
@@ -157,6 +157,14 @@ class JunctionTree:
             if clique.parent >= 0:
                 cliques[clique.parent].children.append(number)
         return cliques, home
+
+
+def _product(table: FloatArray, parts: list[Any]) -> Any:
+    """Multiply small tables before large ones, so that the large one is gone through once."""
+    result: Any = None
+    for part in sorted(parts, key=lambda part: part.size):
+        result = part if result is None else result * part
+    return table if result is None else table * result
 
 
 def _spread(message: Any, child: _Clique, clique: _Clique) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from seqclass._planning import network_solver
 from seqclass.bn import DiscreteNetwork
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import describe, feature_lines
@@ -15,7 +16,7 @@ from seqclass.cli._errors import InputError, check_input, check_output, refused
 from seqclass.cli._format import count, echo_json, gap_text, wrapped
 from seqclass.cli._progress import working
 from seqclass.cli._training import costs_option, decision_costs_option, read_decision_costs, read_prices
-from seqclass.pomdp import Adaptive, evaluate
+from seqclass.pomdp import evaluate
 from seqclass.pomdp.bounds.certificate import SCOPES
 
 _PATH = click.Path(path_type=Path)
@@ -102,7 +103,7 @@ def plan(
     left_out = [name for name in model.network_.names if name not in model.questions_]
     settings: dict[str, Any] = read_prices(costs, price, model.questions_, model.classes_, left_out)
     settings |= read_decision_costs(decision_costs, model.classes_)
-    settings |= {"random_state": seed, "solver": Adaptive(max_seconds=seconds, random_state=seed)}
+    settings |= {"random_state": seed, "solver": network_solver(seed, seconds)}
     started = time.perf_counter()
     with refused(), working(lambda: "planning"):
         clf = SequentialClassifier.from_network(model.network_, target, questions=model.questions_, **settings)

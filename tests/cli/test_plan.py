@@ -1,0 +1,93 @@
+"""``seqclass plan``: from a network to a live case, without data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import seqclass
+
+FLU = """network flu { }
+variable season { type discrete [ 2 ] { summer, winter }; }
+variable flu { type discrete [ 2 ] { no, yes }; }
+variable cold { type discrete [ 2 ] { no, yes }; }
+variable fever { type discrete [ 3 ] { none, some, high }; }
+variable swab { type discrete [ 2 ] { negative, positive }; }
+probability ( season ) { table 0.5, 0.5; }
+probability ( flu | season ) { (summer) 0.95, 0.05; (winter) 0.7, 0.3; }
+probability ( cold | season ) { (summer) 0.9, 0.1; (winter) 0.6, 0.4; }
+probability ( fever | flu, cold ) {
+  (no, no) 0.9, 0.09, 0.01; (no, yes) 0.5, 0.4, 0.1; (yes, no) 0.1, 0.4, 0.5; (yes, yes) 0.05, 0.25, 0.7; }
+probability ( swab | flu ) { (no) 0.97, 0.03; (yes) 0.1, 0.9; }
+"""
+PLAN = ["plan", "flu.bif", "--target", "flu", "-o", "plan.seq"]
+
+
+@pytest.fixture
+def network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("flu.bif").write_text(FLU)
+    return tmp_path
+
+
+@pytest.mark.quick
+def test_plan_ask_show_and_explain(network: Path, run: Any) -> None:
+    result = run(*PLAN, "--price", "0.02", "--hidden", "cold")
+    assert result.exit_code == 0, result.stderr
+    assert "5 nodes, 3 questions, 2 classes" in result.stdout
+    assert "Deciding at once costs 0.1750" in result.stdout
+    assert "Certified gap to the best over all orders: 0%" in result.stdout
+    clf = seqclass.load("plan.seq")
+    assert clf.feature_names_in_.tolist() == ["season", "fever", "swab"]
+    live = run("ask", "plan.seq", answers="positive\n")
+    assert "1. swab  (price 0.02" in live.stdout
+    assert "one of: negative, positive" in live.stdout
+    assert "Decision: yes" in live.stdout
+    known = run("ask", "plan.seq", "--known", "season=winter", "--first", "fever", answers="high\nquit\n")
+    assert "1. fever" in known.stdout
+    shown = run("show", "plan.seq")
+    assert "the best over all orders" in shown.stdout
+    assert "any of which may come next" in shown.stdout
+    Path("cases.csv").write_text("swab,fever,season,flu\npositive,high,winter,yes\nnegative,none,,no\n")
+    assert "Decision: yes" in run("explain", "plan.seq", "cases.csv", "--row", "1").stdout
+    scores = json.loads(run("evaluate", "plan.seq", "cases.csv", "--json").stdout)
+    assert (scores["accuracy"], scores["n_rows"]) == (1.0, 2)
+
+
+def test_several_faults_prices_and_costs_of_decisions(network: Path, run: Any) -> None:
+    Path("costs.csv").write_text("feature,cost\nswab,0.05\nfever,0.01\n")
+    arguments = ["plan", "flu.bif", "-t", "flu", "-t", "cold", "--costs", "costs.csv", "--price", "0", "-o", "two.seq"]
+    found = json.loads(run(*arguments, "--json").stdout)
+    assert found["classes"] == [f"flu={a}, cold={b}" for a in ("no", "yes") for b in ("no", "yes")]
+    assert {f["name"]: f["price"] for f in found["features"]} == {"season": 0, "fever": 0.01, "swab": 0.05}
+    assert found["lower"] <= found["upper"] <= 1
+    Path("wrong.csv").write_text("class,no,yes,refer\nno,0,1,.1\nyes,5,0,.1\n")
+    more = ["--decision-costs", "wrong.csv", "--question", "swab", "--question", "cold"]
+    found = json.loads(run(*PLAN, "--json", *more).stdout)
+    assert found["decisions"] == ["no", "yes", "refer"]
+    assert [f["name"] for f in found["features"]] == ["swab", "cold"]
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["plan", "flu.bif", "--target", "flue", "-o", "p.seq"], "no node 'flue'; did you mean 'flu'"),
+        (["plan", "none.bif", "--target", "flu", "-o", "p.seq"], "there is no file none.bif"),
+        (["plan", "flu.txt", "--target", "flu", "-o", "p.seq"], "ends in .bif"),
+        (["plan", "flu.bif", "-o", "p.seq"], "--target"),
+        ([*PLAN, "--question", "swap"], "questions: the network has no node 'swap'"),
+        ([*PLAN, "--hidden", "swap"], "--hidden: the network has no node 'swap'"),
+        ([*PLAN, "--hidden", "cold", "--question", "swab"], "exclude each other"),
+        ([*PLAN, "--costs", "costs.csv"], "no price for 'season'"),
+        ([*PLAN[:-1], "flu.bif"], "flu.bif is read"),
+        (["plan", "cut.bif", "--target", "flu", "-o", "p.seq"], "is no sound BIF file"),
+    ],
+)
+def test_what_is_wrong_is_said(network: Path, refuses: Any, arguments: list[str], words: str) -> None:
+    Path("flu.txt").write_text(FLU)
+    Path("cut.bif").write_text(FLU[:300])
+    Path("costs.csv").write_text("feature,cost\nswab,0.05\n")
+    assert words in refuses(*arguments)
