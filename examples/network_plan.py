@@ -14,17 +14,19 @@ from seqclass.pomdp import evaluate
 
 def network() -> NetworkTables:
     """Two faults of a car, the battery's age above one of them, and what can be seen."""
+    turns = np.array([[0.99, 0.02], [0.05, 0.01]])  # a row a state of the battery, a column one of the starter
     nodes = {
         "age of battery": (["new", "old"], [], [0.7, 0.3]),
         "battery": (["good", "dead"], ["age of battery"], [[0.98, 0.8], [0.02, 0.2]]),
         "starter": (["good", "broken"], [], [0.95, 0.05]),
         "lights": (["bright", "dim"], ["battery"], [[0.97, 0.1], [0.03, 0.9]]),
-        "turns over": (["yes", "no"], ["battery", "starter"], [[[0.99, 0.02], [0.05, 0.01]], [[0.01, 0.98], [0.95, 0.99]]]),
+        "turns over": (["yes", "no"], ["battery", "starter"], [turns, 1 - turns]),
         "voltage": (["12 V", "low"], ["battery"], [[0.995, 0.02], [0.005, 0.98]]),
-    }  # fmt: skip
+    }
     names = list(nodes)
+    states = [states for states, _, _ in nodes.values()]
     parents = [[names.index(above) for above in some] for _, some, _ in nodes.values()]
-    return NetworkTables(names, [states for states, _, _ in nodes.values()], parents, [np.array(t) for *_, t in nodes.values()])  # fmt: skip
+    return NetworkTables(names, states, parents, [np.array(table) for _, _, table in nodes.values()])
 
 
 def main() -> None:

@@ -37,7 +37,7 @@ from seqclass.pomdp.solvers.ordering.narrowing import most_telling
 #: With ``order="adaptive"`` so many features (or bundles) are open at most: each is scored again after every answer.
 MOST_OPEN = 200
 #: Cases of a network that values are fitted to: each answer takes two passes of messages.
-_PATHS = 250
+_PATHS = 500
 #: Cases of a network that an order is found on, where it needs data.
 _CASES = 5000
 
@@ -59,10 +59,10 @@ def network_solver(random_state: Any = 0, max_seconds: float = 60.0) -> Adaptive
     Examples
     --------
     >>> network_solver().n_paths
-    250
+    500
     """
-    rules = [ClassInformation(), EC2(), ExpectedSaving()]
-    return Adaptive(rules, n_paths=_PATHS, max_seconds=max_seconds, random_state=random_state)
+    rules = [EC2(), ClassInformation(), ExpectedSaving()]
+    return Adaptive(rules, n_paths=_PATHS, first_horizon=8, max_seconds=max_seconds, random_state=random_state)
 
 
 Planned = TypeVar("Planned", bound="Planning")

@@ -149,7 +149,7 @@ def test_what_is_impossible_is_named() -> None:
 @pytest.mark.parametrize(
     "change, words",
     [
-        ({"target": "n9"}, "target: the network has no node 'n9'; it has"),
+        ({"target": "n9"}, "target: the network has no node 'n9'; "),
         ({"target": []}, "must name a node"),
         ({"target": ["n0", "n0"]}, "names a node twice"),
         ({"questions": ["n1", "n0"]}, "holds the target 'n0'"),

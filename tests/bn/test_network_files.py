@@ -138,7 +138,7 @@ HOSTILE = {
     "cut.uai": (UAI[:60], "a whole number is expected|no number"),
     "more.uai": (UAI + " 1 2 3", "something follows"),
     "twice.uai": (UAI.replace("2 0 1\n", "2 1 0\n"), "one table"),
-    "wide.uai": ("BAYES\n1\n4000000\n1\n1 0\n0\n", "has 0 numbers"),
+    "wide.uai": ("BAYES\n1\n4000000\n1\n1 0\n0\n", "a whole number is expected"),
 }  # fmt: skip
 
 

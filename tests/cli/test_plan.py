@@ -42,7 +42,7 @@ def test_plan_ask_show_and_explain(network: Path, run: Any) -> None:
     assert "Certified gap to the best over all orders: 0%" in result.stdout
     clf = seqclass.load("plan.seq")
     assert clf.feature_names_in_.tolist() == ["season", "fever", "swab"]
-    live = run("ask", "plan.seq", answers="positive\n")
+    live = run("ask", "plan.seq", answers="positive\nfever = high\nseason = winter\n")
     assert "1. swab  (price 0.02" in live.stdout
     assert "one of: negative, positive" in live.stdout
     assert "Decision: yes" in live.stdout

@@ -20,8 +20,8 @@ from seqclass.bn.network_tables import NetworkTables
 
 #: Characters of a file, unpacked.
 MAX_SIZE = 2**27
-#: Entries of a table that a file may describe.
-MAX_TABLE = 2**22
+#: States of a node of a file without names, and entries of a table that a file may describe.
+MAX_STATES, MAX_TABLE = 10_000, 2**22
 
 #: What reading a file that is damaged may raise.
 _UNSOUND = (ValueError, KeyError, IndexError, TypeError, OSError, EOFError, zlib.error, ElementTree.ParseError)
@@ -290,7 +290,7 @@ def _uai(text: str) -> dict[str, _Node]:
     if kind != "BAYES":
         raise ValueError(f"it must begin with BAYES, a network of tables, not {shown(kind)}.")
     names = [f"x{j}" for j in range(whole())]
-    states = {name: [str(v) for v in range(whole())] for name in names}
+    states = {name: [str(v) for v in range(whole(MAX_STATES))] for name in names}
     scopes = [[whole(len(names) - 1) for _ in range(whole(len(names)))] for _ in range(whole(len(names)))]
     nodes: dict[str, _Node] = {}
     for scope in scopes:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray, as_generator
-from seqclass._messages import listed, shown
+from seqclass._messages import listed, near, shown
 
 __all__ = ["NetworkTables"]
 
@@ -107,13 +107,9 @@ class NetworkTables:
         ValueError
             If there is no such node; the message lists the nearest.
         """
-        from difflib import get_close_matches
-
         if name in self.names:
             return self.names.index(name)
-        close = get_close_matches(str(name), self.names, 3)
-        hint = f"did you mean {listed(close)}?" if close else f"it has {listed(self.names)}."
-        raise ValueError(f"{what}: the network has no node {shown(name)}; {hint}")
+        raise ValueError(f"{what}: the network has no node {shown(name)}; {near(str(name), self.names, 'it has')}")
 
     def ancestors(self, nodes: Sequence[int]) -> list[int]:
         """Nodes and all above them, in increasing order; the others say nothing about these."""

@@ -69,6 +69,8 @@ class Adaptive(Solver):
         Partial answers up to which all are enumerated; 0 never does.
     max_stages : int
         Most questions asked of an instance.
+    first_horizon : int
+        Questions that values look ahead at first; twice as many, and so on, where cases come to their end.
     max_work : float
         Bound on the products that fitting a candidate may take; one that would take more is fitted to
         fewer cases. Where these would be too few it is not tried, unless it looks at each question only once.
@@ -92,6 +94,9 @@ class Adaptive(Solver):
     ('EC2()', 0.1)
     """
 
+    #: Solvers in files that were written before there was this setting.
+    first_horizon = 16
+
     def __init__(
         self,
         rules: Sequence[OrderingRule] | None = None,
@@ -102,6 +107,7 @@ class Adaptive(Solver):
         max_rounds: int = 2,
         max_nodes: int = 5000,
         max_stages: int = 100,
+        first_horizon: int = 16,
         max_work: float = 6e9,
         max_seconds: float = 60.0,
         certificate_paths: int = 10_000,
@@ -114,6 +120,7 @@ class Adaptive(Solver):
         self.max_rounds = max_rounds
         self.max_nodes = max_nodes
         self.max_stages = max_stages
+        self.first_horizon = first_horizon
         self.max_work = max_work
         self.max_seconds = max_seconds
         self.certificate_paths = certificate_paths
@@ -156,6 +163,7 @@ class Adaptive(Solver):
         for name, low in (("n_paths", 1), ("n_cases", 2), ("n_candidates", 1), ("max_rounds", 0), ("max_nodes", 0)):
             check_integer(getattr(self, name), name, low)
         check_integer(self.max_stages, "max_stages", 1)
+        check_integer(self.first_horizon, "first_horizon", 1)
         check_integer(self.certificate_paths, "certificate_paths", 0)
         check_real(self.max_work, "max_work", 0)
         check_real(self.max_seconds, "max_seconds", 0)
@@ -240,7 +248,8 @@ class _Search:
         if self.tried and (late or (n_paths < fewest and rule.work(self.problem) > self._once)):
             self.skipped.append(name)
             return None
-        values = fitted_values(self.problem, rule, self.n_stages, max(n_paths, fewest), self.rng)
+        most, horizon = max(n_paths, fewest), settings.first_horizon
+        values = fitted_values(self.problem, rule, self.n_stages, most, self.rng, first_horizon=horizon)
         tried = self._compared(_Tried(name, values, np.empty(0), np.empty(0)))
         tried.seconds = _clock() - started
         self.tried.append(tried)

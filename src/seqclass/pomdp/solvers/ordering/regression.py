@@ -18,8 +18,8 @@ from seqclass.pomdp.walk import ALL, Level, walk
 
 #: Longest random beginning of an exploring walk, and the share of the paths that each length takes.
 _LONGEST, _EXPLORING = 3, 0.25
-#: The first horizon; it is doubled until no more than this share of the cases comes to its end.
-_FIRST_HORIZON, _CUT_OFF = 16, 0.005
+#: The horizon is doubled until no more than this share of the cases comes to its end.
+_CUT_OFF = 0.005
 #: Ridge penalty, as a share of the variance of a column.
 _RIDGE = 1e-3
 
@@ -59,7 +59,13 @@ class _Walk:
 
 
 def fitted_values(
-    problem: AcquisitionProblem, rule: OrderingRule, n_stages: int, n_paths: int, rng: np.random.Generator
+    problem: AcquisitionProblem,
+    rule: OrderingRule,
+    n_stages: int,
+    n_paths: int,
+    rng: np.random.Generator,
+    *,
+    first_horizon: int = 16,
 ) -> RuleValues:
     """Fit the cost of going on along a rule, by regression on simulated cases.
 
@@ -79,6 +85,8 @@ def fitted_values(
         Cases along the rule; as many histories at most are enumerated.
     rng : numpy.random.Generator
         Source of randomness.
+    first_horizon : int
+        The horizon that is tried first.
 
     Returns
     -------
@@ -98,7 +106,7 @@ def fitted_values(
     >>> values.value(problem.begin()).round(4)  # the optimum, for all histories are followed
     array([0.1335])
     """
-    horizon = min(_FIRST_HORIZON, n_stages)
+    horizon = min(first_horizon, n_stages)
     while True:
         values, reaching = _fitted(problem, rule, horizon, n_paths, rng)
         if horizon == n_stages or reaching <= _CUT_OFF:
