@@ -26,6 +26,7 @@ from seqclass.pomdp import (
     ClassInformation,
     ExpectedSaving,
     Policy,
+    Solver,
     evaluate,
     solve_for_budget,
     within_budget,
