@@ -16,6 +16,7 @@ from seqclass._explaining import explain
 from seqclass._fitting import filter_features, fit_model, timed
 from seqclass._held_out import check_folds, hold_out
 from seqclass._inputs import category_counts, check_training
+from seqclass._seen_rows import seen_by
 from seqclass._staging import acquisition_problem, stage_order
 from seqclass._validation import check_choice, check_distribution
 from seqclass.bn import NaiveBayes, ObservationModel
@@ -239,6 +240,7 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
             problem = within_budget(problem, max_features=self.max_features, max_cost=self.max_cost)
             self.problem_ = most_telling(problem, MOST_OPEN) if free else problem
             self._solve()
+        self._seen = seen_by(self, X, y)
         if n_folds:
             with timed(self.timings_, "held_out"):
                 self.held_out_ = hold_out(self, *given, n_folds)
