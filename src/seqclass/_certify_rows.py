@@ -30,6 +30,21 @@ def check_level(value: Any, name: str, high: float) -> None:
         raise ValueError(f"{name} must be above 0 and below {high:.4g}, got {value:g}.")
 
 
+class Counts(NamedTuple):
+    """Groups of rows.
+
+    Attributes
+    ----------
+    labels : list
+        Names of the groups; None for all rows.
+    sizes : list of int
+        Rows of each that count.
+    """
+
+    labels: list[Any]
+    sizes: list[int]
+
+
 @dataclass(frozen=True, eq=False)
 class Cases:
     """Labelled rows, and which of them count.
@@ -76,13 +91,14 @@ class Cases:
         return cls(X, codes, counted, *_groups(groups, n), classes)
 
     @property
-    def sizes(self) -> list[int]:
+    def counts(self) -> Counts:
         """Rows of each group that count."""
-        return [int(n) for n in np.bincount(self.group[self.counted], minlength=len(self.labels))]
+        sizes = np.bincount(self.group[self.counted], minlength=len(self.labels))
+        return Counts(self.labels, [int(n) for n in sizes])
 
     def check_enough(self, alpha: float, delta: float, least: int) -> None:
         """Refuse rows on which nothing could be certified, even if no rule made an error."""
-        for label, n in zip(self.labels, self.sizes):
+        for label, n in zip(*self.counts):
             if n < least:
                 where = "" if label is None else f" of group {shown(label)}"
                 raise ValueError(

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._arrays import FloatArray
-from seqclass._certify_rows import Cases, RungSums, check_level, run_rungs
-from seqclass._certifying import RISKS, Ladder, Risk, made_ladder
+from seqclass._certify_rows import Cases, Counts, RungSums, check_level, run_rungs
+from seqclass._certifying import RISKS, CostRisk, Risk, made_ladder
 from seqclass._contract import CertifiedError, GroupRisk, Rung
 from seqclass._validation import check_choice, check_integer
 from seqclass.classifier import SequentialClassifier
@@ -127,41 +127,46 @@ def certify_error(
     cases.check_enough(alpha, delta, rows_needed(alpha / risk.highest, float(levels[0])))
     cases.check_fresh(clf, allow_seen)
     found = run_rungs(clf, made, risk, cases)
-    rungs = _tested(made, risk, cases, found, alpha, delta, levels)
+    rungs, chosen, reachable = decided(made.values, risk, cases.counts, found, float(alpha), float(delta), levels)
+    certified = rungs[chosen].certified
+    fitted = _with_policy(clf, made.policy(chosen)) if certified else None
+    about = (float(alpha), float(delta), metric, target, reachable)
+    return CertifiedError(certified, *about, chosen, rungs, fitted)
+
+
+def decided(
+    values: FloatArray, risk: Risk, cases: Counts, found: RungSums, alpha: float, delta: float, levels: FloatArray
+) -> tuple[tuple[Rung, ...], int, float]:
+    """Test the rungs, from what was seen of them; the rungs, the number of the chosen one, and what is reachable."""
+    rungs = _tested(values, risk, cases, found, alpha, delta, levels)
     starting = np.flatnonzero(levels).tolist()
     reach = [max(_bounds(risk, cases, found.total[:, i], float(levels[i]))) for i in starting]
     passed = np.array([rung.certified for rung in rungs])
     chosen = starting[int(np.argmin(reach))]
     if passed.any():
-        cost = found.total.sum(axis=0) if metric == "cost" else found.price
+        cost = found.total.sum(axis=0) if isinstance(risk, CostRisk) else found.price
         chosen = int(np.lexsort([found.n_features, np.where(passed, cost, np.inf)])[0])
-    fitted = _with_policy(clf, made.policy(chosen)) if passed.any() else None
-    about = (float(alpha), float(delta), metric, target, float(min(reach)))
-    return CertifiedError(bool(passed.any()), *about, chosen, rungs, fitted)
+    return rungs, chosen, float(min(reach))
 
 
 def _tested(
-    made: Ladder, risk: Risk, cases: Cases, found: RungSums, alpha: float, delta: float, levels: FloatArray
+    values: FloatArray, risk: Risk, cases: Counts, found: RungSums, alpha: float, delta: float, levels: FloatArray
 ) -> tuple[Rung, ...]:
     """What was seen of each rule, and whether its test lets it pass."""
-    p_values = np.array(
-        [
-            max(risk.p_value(float(total), n, alpha) for total, n in zip(found.total[:, i], cases.sizes))
-            for i in range(made.values.size)
-        ]
-    )
+    totals = found.total.T.tolist()
+    p_values = [max(risk.p_value(t, n, alpha) for t, n in zip(total, cases.sizes)) for total in totals]
     passed = fallback_test(p_values, levels)
     rungs = []
-    for i, value in enumerate(made.values.tolist()):
+    for i, (value, total) in enumerate(zip(values.tolist(), totals)):
         bounds = _bounds(risk, cases, found.total[:, i], delta)
-        seen = zip(cases.labels, cases.sizes, found.total[:, i].tolist(), bounds)
-        groups = tuple(GroupRisk(label, n, total / n, bound) for label, n, total, bound in seen)
+        seen = zip(cases.labels, cases.sizes, total, bounds)
+        groups = tuple(GroupRisk(label, n, t / n, bound) for label, n, t, bound in seen)
         means = float(found.n_features[i]), float(found.price[i])
-        rungs.append(Rung(value, float(p_values[i]), bool(passed[i]), *means, groups))
+        rungs.append(Rung(value, p_values[i], bool(passed[i]), *means, groups))
     return tuple(rungs)
 
 
-def _bounds(risk: Risk, cases: Cases, totals: FloatArray, delta: float) -> list[float]:
+def _bounds(risk: Risk, cases: Counts, totals: FloatArray, delta: float) -> list[float]:
     """Upper bound of one rule's risk in each group."""
     return [risk.bound(total, n, delta) for total, n in zip(totals.tolist(), cases.sizes)]
 
