@@ -43,9 +43,9 @@ class Pool(NamedTuple):
     seconds: float
 
 
-def walked(clf: Any, X: Any, y: Any, group: Any = None) -> Pool:
+def walked(clf: Any, X: Any, y: Any, alpha: float, group: Any = None) -> Pool:
     started = time.perf_counter()
-    ladder = BeliefLadder(clf, None, None)
+    ladder = BeliefLadder(clf, None, None, alpha)
     run = ladder.run(clf._encoded(X, clf._asked(whole=True)))
     risk = ErrorRisk(clf.problem_, ladder.longest)
     losses = risk.losses(np.searchsorted(clf.classes_, y), run)
@@ -78,13 +78,15 @@ def drawn(name: str, pool: Pool, alpha: float, n: int, n_draws: int, replace: bo
     return row | {"peak_mb": None, "draws_s": time.perf_counter() - started} | found
 
 
-def split(name: str, n_train: int, folder: Any, group: Callable[[Any], Any] | None = None) -> Pool:
+def split(name: str, n_train: int, folder: Any, group: Callable[[Any], Any] | None = None) -> Callable[[float], Pool]:
+    """Fit to a part of a set; the other rows are walked for each alpha."""
     data = datasets.load(name, folder)
     rows = np.random.default_rng(0).permutation(len(data.y))
     train, rest = rows[:n_train], rows[n_train:]
     X = np.asarray(data.X)
     clf = seqclass.adaptive(0.01).fit(X[train], data.y[train], held_out=0)
-    return walked(clf, X[rest], data.y[rest], None if group is None else group(X[rest]))
+    of = None if group is None else group(X[rest])
+    return lambda alpha: walked(clf, X[rest], data.y[rest], alpha, of)
 
 
 def simulated(n_pool: int, n_draws: int, alphas: tuple[float, ...]) -> list[dict[str, Any]]:
@@ -96,8 +98,8 @@ def simulated(n_pool: int, n_draws: int, alphas: tuple[float, ...]) -> list[dict
         own = rng.random(y.size) < np.where(y == 1, 0.7, 0.3)
         X[:, j] = np.where(rng.random(y.size) < 0.6, X[:, j - 1], own)
     clf = seqclass.SequentialClassifier(discretizer="precomputed").fit(X[:1000], y[:1000])
-    pool = walked(clf, X[1000:], y[1000:])
-    return [drawn("generated, a wrong model", pool, alpha, 400, n_draws, True) for alpha in alphas]
+    name, rest = "generated, a wrong model", slice(1000, None)
+    return [drawn(name, walked(clf, X[rest], y[rest], alpha), alpha, 400, n_draws, True) for alpha in alphas]
 
 
 def main() -> None:
@@ -111,11 +113,11 @@ def main() -> None:
     ]
     if not quick and "spambase" in known:
         spam = split("spambase", 2045, folder)
-        jobs += [lambda a=a: [drawn("spambase", spam, a, 1656, 100, False)] for a in (0.15, 0.1, 0.08)]
+        jobs += [lambda a=a: [drawn("spambase", spam(a), a, 1656, 100, False)] for a in (0.15, 0.1, 0.08)]
     if not quick and "pima" in known:
         ages = split("pima", 300, folder, lambda X: X[:, 7] > 30)
         name = "pima, below and above 30 years alike"
-        jobs += [lambda a=a: [drawn(name, ages, a, 300, 100, False)] for a in (0.4, 0.45)]
+        jobs += [lambda a=a: [drawn(name, ages(a), a, 300, 100, False)] for a in (0.4, 0.45)]
     rows = []
     for job in jobs:
         for row in job():

@@ -25,8 +25,8 @@ from seqclass.statistics.risk import (
 if TYPE_CHECKING:
     from seqclass.classifier import SequentialClassifier
 
-#: Rungs of a ladder of beliefs; from this part of what deciding at once is expected to cost they rise to all of it.
-N_BELIEFS, _SUREST = 40, 1e-4
+#: Rungs of a ladder of beliefs; the surest stops where the model expects this part of the errors that are allowed.
+N_BELIEFS, _SUREST = 40, 0.1
 #: Rungs of a ladder of prices, and by how much at most prices are divided and multiplied.
 N_PRICES, _WIDEST = 13, 16.0
 #: Most questions of the safest rule, unless the user says so.
@@ -44,6 +44,8 @@ class Ladder(ABC):
         Number of rules.
     most : int or None
         Most questions.
+    alpha : float
+        Risk that is to be certified.
     """
 
     #: What tells the rules apart.
@@ -52,7 +54,7 @@ class Ladder(ABC):
     longest: int
 
     @abstractmethod
-    def __init__(self, clf: SequentialClassifier, n_rungs: int | None, most: int | None) -> None:
+    def __init__(self, clf: SequentialClassifier, n_rungs: int | None, most: int | None, alpha: float) -> None:
         """Make the rules."""
 
     @abstractmethod
@@ -67,11 +69,14 @@ class Ladder(ABC):
 class BeliefLadder(Ladder):
     """Stops once deciding is expected to cost little enough: a row a walk, and all rules in it."""
 
-    def __init__(self, clf: SequentialClassifier, n_rungs: int | None, most: int | None) -> None:
+    def __init__(self, clf: SequentialClassifier, n_rungs: int | None, most: int | None, alpha: float) -> None:
         self.clf, self.most = clf, MOST_QUESTIONS if most is None else most
         self.longest = min(self.most, clf.problem_.n_stages)
-        at_once = float(clf.problem_.begin().stopping_cost[0])
-        self.values = at_once * np.geomspace(_SUREST, 1.0, N_BELIEFS if n_rungs is None else n_rungs)
+        costs = clf.problem_.decision_costs
+        at_once = max(float(clf.problem_.begin().stopping_cost[0]), np.finfo(float).tiny)
+        # a surer rule asks for more on the word of the model alone, which then is mostly too sure of itself
+        surest = min(_SUREST * alpha * float(costs[costs > 0].min(initial=np.inf)), at_once / 2)
+        self.values = np.geomspace(surest, at_once, N_BELIEFS if n_rungs is None else n_rungs)
 
     def run(self, rows: EncodedRows) -> LadderRun:
         how = {"columns": rows.columns, "charge_missing": self.clf.charge_missing, "keys": rows.keys}
@@ -84,7 +89,7 @@ class BeliefLadder(Ladder):
 class PriceLadder(Ladder):
     """Solves for multiples of the prices."""
 
-    def __init__(self, clf: SequentialClassifier, n_rungs: int | None, most: int | None) -> None:
+    def __init__(self, clf: SequentialClassifier, n_rungs: int | None, most: int | None, alpha: float) -> None:
         self.clf, problem = clf, clf.problem_
         self.values = np.geomspace(1 / _WIDEST, _WIDEST, N_PRICES if n_rungs is None else n_rungs)
         solver = default_solver(problem, clf.random_state) if clf.solver is None else clf.solver
@@ -109,7 +114,9 @@ class PriceLadder(Ladder):
 LADDERS: dict[str, type[Ladder]] = {"belief": BeliefLadder, "price": PriceLadder}
 
 
-def made_ladder(clf: SequentialClassifier, ladder: str, n_rungs: int | None, max_features: int | None) -> Ladder:
+def made_ladder(
+    clf: SequentialClassifier, ladder: str, n_rungs: int | None, max_features: int | None, alpha: float
+) -> Ladder:
     """Check the settings of a ladder, and make it."""
     check_choice(ladder, "ladder", tuple(LADDERS))
     if n_rungs is not None:
@@ -118,7 +125,7 @@ def made_ladder(clf: SequentialClassifier, ladder: str, n_rungs: int | None, max
         check_integer(max_features, "max_features", 1)
         if ladder != "belief":
             raise ValueError('max_features is for ladder="belief"; fit with max_features for a ladder of prices.')
-    return LADDERS[ladder](clf, n_rungs, max_features)
+    return LADDERS[ladder](clf, n_rungs, max_features, alpha)
 
 
 class Risk(ABC):

@@ -102,7 +102,8 @@ class CertifiedError:
     target : object
         The class whose sensitivity is meant, or None.
     reachable : float
-        Least ``alpha`` at which these rows would have certified any rule.
+        Least ``alpha`` at which these rows would have certified any rule of this ladder, which is another one for
+        another ``alpha``.
     chosen : int
         Number of the chosen rule in `rungs`; where none is certified, of the one that is nearest to it.
     rungs : tuple of Rung
@@ -293,7 +294,7 @@ class CertifiedError:
             return f"Certified: {what} at most {figure(self.alpha)}{each}, with {sure} confidence. Seen: {seen}."
         return (
             f"Not certified: {what} at most {figure(self.alpha)}{each}, with {sure} confidence. What these rows would "
-            f"certify is {figure(self.reachable)}, by a rule that had {seen}."
+            f"certify is about {figure(self.reachable)}, by a rule that had {seen}."
         )
 
     def _classifier(self) -> SequentialClassifier:

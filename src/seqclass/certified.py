@@ -75,8 +75,8 @@ def certify_error(
     groups : array-like of shape (n,), optional
         Group of each row, such as the sex. The rule is one for all groups, and need not know them.
     ladder : {"belief", "price"}
-        Rules that stop once deciding is expected to cost little enough; or the solver's own at multiples of the prices,
-        each of which is solved for anew.
+        Rules that stop once deciding is expected to cost little enough, from a tenth of ``alpha`` to what deciding at
+        once is expected to cost; or the solver's own at multiples of the prices, each of which is solved for anew.
     n_rungs : int, optional
         Number of rules; by default 40 of beliefs, or 13 of prices between a sixteenth and 16 times theirs.
     starts : int
@@ -118,7 +118,8 @@ def certify_error(
     """
     check_is_fitted(clf, "policy_")
     check_choice(metric, "metric", tuple(RISKS))
-    made = made_ladder(clf, ladder, n_rungs, max_features)
+    check_level(alpha, "alpha", np.inf)
+    made = made_ladder(clf, ladder, n_rungs, max_features, alpha)
     risk = RISKS[metric](clf.problem_, made.longest)
     check_level(alpha, "alpha", risk.highest)
     check_level(delta, "delta", 1.0)

@@ -66,7 +66,7 @@ def certify(
     unknown: str | None,
     as_json: bool,
 ) -> None:
-    """Find the cheapest stopping rule of a MODEL whose error rate is certified on the labelled rows of DATA.
+    """Certify an error rate of a MODEL on the labelled rows of DATA, by the cheapest stopping rule that has it.
 
     DATA must hold rows that the model was not fitted to, drawn like those it will meet. The rule that is found has an
     error rate of at most ALPHA, but for a chance of DELTA, whatever the model is worth; or it is said that there is
