@@ -22,6 +22,7 @@ SCRIPTS = sorted({file.name for file in BENCHMARKS.glob("[!_]*.py")} - COUNTING)
 PEERLESS = {
     "adaptive_real.py",
     "all_orders.py",
+    "certified_error.py",
     "chosen.py",
     "growth.py",
     "networks.py",
@@ -33,6 +34,7 @@ PEERLESS = {
 MEMORYLESS = {
     "adaptive_real.py",
     "all_orders.py",
+    "certified_error.py",
     "chosen.py",
     "growth.py",
     "held_out.py",

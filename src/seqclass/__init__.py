@@ -7,6 +7,7 @@ __version__ = "0.1.0"
 from seqclass import _registry as _registry
 from seqclass._record import AcquisitionRecord
 from seqclass.adaptive_classifier import AdaptiveClassifier, adaptive
+from seqclass.certified import CertifiedError, certify_error
 from seqclass.classifier import SequentialClassifier
 from seqclass.explanation import Explanation
 from seqclass.held_out import HeldOut
@@ -17,12 +18,14 @@ from seqclass.session import Session
 __all__ = [
     "AcquisitionRecord",
     "AdaptiveClassifier",
+    "CertifiedError",
     "Explanation",
     "HeldOut",
     "SequentialClassifier",
     "Session",
     "__version__",
     "adaptive",
+    "certify_error",
     "etana",
     "f_etana",
     "ifc2f",

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from seqclass._coding import OutcomeCoder
+from seqclass._contract import CertifiedError, GroupRisk, Rung
 from seqclass._frames import FrameEncoder
 from seqclass._inputs import category_counts
 from seqclass._loading_parts import array, fitted, need, numbers, whole
+from seqclass._seen_rows import SeenRows
 from seqclass._validation import check_costs
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices
@@ -53,9 +55,26 @@ def check_classifier(clf: SequentialClassifier) -> None:
     need(isinstance(policy, Policy) and policy.problem is problem, "policy_ is of another problem")
     wanted = support[clf._asked()]
     need(np.array_equal(array(clf.order_, "order_", "iu", None), wanted), "order_ is not that of policy_")
+    seen = vars(clf).get("_seen")
+    need(seen is None or isinstance(seen, SeenRows), "_seen is of another kind")
     held = vars(clf).get("held_out_")
     need(held is None or isinstance(held, HeldOut), "held_out_ is of another kind")
     need(isinstance(vars(clf).get("target_name_", ""), (str, type(None))), "target_name_ is no name")
+
+
+def check_contract(contract: CertifiedError) -> None:
+    """Check that a certified classifier is of the rule that was chosen."""
+    need(type(contract.certified) is bool and type(contract.rungs) is tuple, "it says nothing")
+    need(all(isinstance(rung, Rung) and len(rung.groups) > 0 for rung in contract.rungs), "a rule is none")
+    for name in ("alpha", "delta", "reachable"):
+        need(type(getattr(contract, name)) is float, f"{name} is no number")
+    for rung in contract.rungs:
+        need(
+            type(rung.groups) is tuple and all(isinstance(group, GroupRisk) for group in rung.groups), "groups are none"
+        )
+    chosen = contract.rungs[whole(contract.chosen, "chosen", 0, len(contract.rungs) - 1)]
+    need(chosen.certified is contract.certified, "another rule was chosen")
+    need(isinstance(contract.classifier, SequentialClassifier) is contract.certified, "it has another classifier")
 
 
 def check_held_out(held: HeldOut) -> None:

@@ -38,6 +38,7 @@ from seqclass.pomdp import (
     RulePolicy,
     RuleValues,
     SolveInfo,
+    StopWhenSure,
     TableProblem,
 )
 from seqclass.pomdp._simplex import SimplexGrid
@@ -349,6 +350,9 @@ def check_policy(policy: Policy) -> None:
         need(isinstance(policy.policy, Policy) and policy.policy.n_stages == n_stages, "nothing is priced anew")
         need(0 <= float(policy.multiplier) < np.inf, "multiplier is wrong")
         need(policy.policy.problem.n_stages == problem.n_stages, "another problem is priced anew")
+    elif isinstance(policy, StopWhenSure):
+        need(isinstance(policy.policy, Policy) and policy.policy.problem is problem, "it asks for nothing")
+        need(0 <= float(policy.cost) < np.inf, "cost is wrong")
     elif isinstance(policy, RandomisedPolicy):
         need(all(isinstance(one, Policy) for one in policy.policies), "lots are drawn among no policies")
         check_distribution(policy.probabilities, len(policy.policies), "probabilities")

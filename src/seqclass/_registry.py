@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from seqclass._coding import OutcomeCoder
+from seqclass._contract import CertifiedError, GroupRisk, Rung
 from seqclass._frames import FrameEncoder
 from seqclass._instances import check_when_read
 from seqclass._loading import (
     check_classifier,
     check_coder,
+    check_contract,
     check_discretizer,
     check_encoder,
     check_held_out,
@@ -28,6 +30,7 @@ from seqclass._loading_parts import (
     check_values,
 )
 from seqclass._model_problem import ModelProblem, ProjectedProblem
+from seqclass._seen_rows import SeenRows, check_seen
 from seqclass._support import SupportMixin, check_support
 from seqclass.adaptive_classifier import AdaptiveClassifier
 from seqclass.bn import (
@@ -92,6 +95,7 @@ from seqclass.pomdp import (
     SolveInfo,
     SolveStep,
     StoppingValue,
+    StopWhenSure,
     TableProblem,
 )
 from seqclass.pomdp._simplex import SimplexGrid
@@ -108,6 +112,7 @@ for _cls in (
     Adaptive,
     AdaptiveClassifier,
     Candidate,
+    CertifiedError,
     Choice,
     ClassInformation,
     CrossEntropy,
@@ -122,6 +127,9 @@ for _cls in (
     OrderingChoice,
     RulePolicy,
     RuleValues,
+    Rung,
+    SeenRows,
+    StopWhenSure,
     AcquireAll,
     AlphaSet,
     AlphaVectors,
@@ -141,6 +149,7 @@ for _cls in (
     FrameEncoder,
     GridValueIteration,
     GridValues,
+    GroupRisk,
     HeldOut,
     InformationFilter,
     InterpolatedValues,
@@ -207,6 +216,8 @@ for _kind, _check in (
     (Policy, check_policy),
     (Policy, rehearse),
     (RuleValues, check_rule_values),
+    (SeenRows, check_seen),
     (SequentialClassifier, check_classifier),
+    (CertifiedError, check_contract),
 ):
     check_when_read(_kind, _check)

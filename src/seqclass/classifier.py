@@ -17,6 +17,7 @@ from seqclass._fitting import filter_features, fit_model, prefitted, timed
 from seqclass._held_out import check_folds, hold_out
 from seqclass._inputs import category_counts, check_training
 from seqclass._planning import Planning
+from seqclass._seen_rows import seen_by
 from seqclass._validation import check_choice
 from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.costs import resolve_decisions, resolve_prices
@@ -232,6 +233,7 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
         else:
             self.model_ = fit_model(self._model(), codes, y, n_outcomes, self.timings_)
         self._plan(codes, y)
+        self._seen = seen_by(self, X, y)
         if n_folds:
             with timed(self.timings_, "held_out"):
                 self.held_out_ = hold_out(self, *given, n_folds)

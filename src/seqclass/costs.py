@@ -350,3 +350,20 @@ def resolve_decisions(
     if all(isinstance(label, str) for label in labels):
         labels = labels.astype(str)
     return costs, labels
+
+
+def warn_of_money(prices: npt.NDArray[np.float64], decision_costs: npt.NDArray[np.float64]) -> None:
+    """Warn where every price is at least what the dearest error costs, so that nothing can pay.
+
+    Examples
+    --------
+    >>> warn_of_money(np.array([0.1, 20.0]), 1 - np.eye(2))
+    """
+    least, dearest = float(prices.min(initial=np.inf)), float(decision_costs.max(initial=0.0))
+    if np.isfinite(least) and least > 0 and least >= dearest:
+        warnings.warn(
+            f"the cheapest feature costs {least:g} and the dearest error {dearest:g}, so that nothing is worth buying: "
+            "prices look like money; give the cost of errors in the same money by decision_costs.",
+            UserWarning,
+            stacklevel=3,
+        )

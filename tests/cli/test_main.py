@@ -73,7 +73,7 @@ def test_a_fault_of_ours_is_exit_code_1(run: Any, monkeypatch: pytest.MonkeyPatc
     def fail(path: Path) -> None:
         raise KeyError("surprise")
 
-    monkeypatch.setattr("seqclass.cli.show.load_model", fail)
+    monkeypatch.setattr("seqclass.cli.show.load_contract", fail)
     result = run("show", "m.seq")
     assert result.exit_code == 1
     assert result.stderr.startswith("Error: this is a fault of seqclass (KeyError: 'surprise'")
@@ -85,7 +85,7 @@ def test_interrupted(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(path: Path) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("seqclass.cli.show.load_model", interrupt)
+    monkeypatch.setattr("seqclass.cli.show.load_contract", interrupt)
     assert run("show", "m.seq").exit_code == 130
 
 

@@ -24,6 +24,8 @@ CLASHES = [
     (("predict", "model.seq", "data.csv", "-o"), "data.csv"),
     (("predict", "model.seq", "data.csv", "-o"), "model.seq"),
     (("ask", "model.seq", "--save"), "model.seq"),
+    (("certify", "model.seq", "data.csv", "--target", "the label", "-o"), "data.csv"),
+    (("certify", "model.seq", "data.csv", "--target", "the label", "-o"), "model.seq"),
     (("compare", "./data.csv", "--target", "the label", "--drop", "id", "-o"), "data.csv"),
     (("compare", "data", "--data-dir", ".", "--target", "the label", "--drop", "id", "-o"), "data.csv"),
     (("compare", "./data.csv", "--target", "the label", "--drop", "id", "-o"), "data.costs.csv"),

@@ -25,6 +25,7 @@ COMMANDS = {
     "explain": ("seqclass.cli.explain:explain", "Tell why a row of a table is decided as it is."),
     "ask": ("seqclass.cli.ask:ask", "Work through one live case, question by question."),
     "show": ("seqclass.cli.show:show", "Tell what is in a model file."),
+    "certify": ("seqclass.cli.certify:certify", "Certify an error rate of a model on rows of its own."),
     "compare": ("seqclass.cli.compare:compare", "Compare methods on data sets at prices, resumable at any moment."),
     "report": ("seqclass.cli.report:report", "Write a run as one HTML page: tables, pictures, explorer."),
     "reproduce": ("seqclass.cli.reproduce:reproduce", "Compute the papers' tables and figures, theirs beside ours."),
@@ -48,7 +49,8 @@ Examples:
   seqclass ask model.seq
 
 \b
-Exit codes: 0 done, 1 a fault of seqclass, 2 a wrong input or option, 130 interrupted.
+Exit codes: 0 done, 1 a fault of seqclass, 2 a wrong input or option, 3 nothing certified,
+130 interrupted.
 """
 
 

@@ -13,6 +13,7 @@ import click
 from seqclass import __version__
 from seqclass._case import Questions
 from seqclass._explaining import outcome_labels
+from seqclass.certified import CertifiedError
 from seqclass.choice import Choice
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._errors import InputError, check_input, refused
@@ -36,14 +37,39 @@ def load_model(path: Path, unknown: str | None = None) -> SequentialClassifier:
     InputError
         If there is none, or it is damaged or holds something else.
     """
-    check_input(path)
-    with refused():
-        model = load(path)
-    if not isinstance(model, SequentialClassifier):
-        raise InputError(f"{path} holds a {type(model).__name__}, not a classifier.")
+    model = load_contract(path)[0]
     if unknown is not None:
         model.handle_unknown = unknown
     return model
+
+
+def load_contract(path: Path) -> tuple[SequentialClassifier, CertifiedError | None]:
+    """Read a model file, and what 'seqclass certify' found of the model, if it wrote the file.
+
+    Raises
+    ------
+    InputError
+        If there is none, or it is damaged or holds something else.
+    """
+    check_input(path)
+    with refused():
+        model = load(path)
+    contract = model if isinstance(model, CertifiedError) else None
+    if contract is not None and contract.classifier is None:
+        raise InputError(f"{path} holds no classifier: {contract}")
+    model = model if contract is None else contract.classifier
+    if not isinstance(model, SequentialClassifier):
+        raise InputError(f"{path} holds a {type(model).__name__}, not a classifier.")
+    return model, contract
+
+
+def contract_text(contract: CertifiedError) -> str:
+    """Say what is certified, and lay out what was seen in each group."""
+    told = wrapped(str(contract))
+    if len(contract.groups) < 2:
+        return told
+    rows = [[str(g.label), f"{g.n_rows:,}", f"{g.risk:.4f}", f"{g.bound:.4f}"] for g in contract.groups]
+    return f"{told}\n\n{table(['group', 'rows', contract.noun, 'upper bound'], rows)}"
 
 
 def describe(clf: SequentialClassifier, most: int | None = None) -> dict[str, Any]:

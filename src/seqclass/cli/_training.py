@@ -82,6 +82,37 @@ def read_training(path: Path, target: str | None, drop: Sequence[str], drop_unla
     return X, y
 
 
+def read_labels_of(path: Path, target: str | None) -> npt.NDArray[Any]:
+    """Read labels alone, one for each row.
+
+    Parameters
+    ----------
+    path : path
+        The table.
+    target : str or None
+        Column of the labels; None: ``y`` of an .npz file.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    if kind(path) == "npz":
+        _, labels, target = _columns(path, target, ())
+    else:
+        if target is None:
+            raise InputError(f"{path}: name the column of the labels with --target.")
+        pick(target, header(path), path, "--target")
+        labels = read_frame(path, [target], text=[target])[target]
+    missing = labels.isna().to_numpy()
+    if missing.any():
+        raise InputError(
+            f"{path}: column {shown(target)} has a missing label, first in row {int(missing.argmax()) + 1}; leave "
+            "such rows out."
+        )
+    with refused():
+        return read_labels(labels, f"{path}: column {shown(target)}")
+
+
 def read_prices(
     path: Path | None,
     price: FloatArray | float | None,

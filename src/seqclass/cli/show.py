@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from seqclass.cli._describe import describe, feature_lines, held_out_text, load_model
+from seqclass.cli._describe import contract_text, describe, feature_lines, held_out_text, load_contract
 from seqclass.cli._format import belief_text, count, echo_json, gap_text, table, wrapped
 from seqclass.pomdp.bounds.certificate import SCOPES
 
@@ -22,8 +23,10 @@ def show(model: Path, all_features: bool, as_json: bool) -> None:
 
     Prices and costs are in units of misclassification cost.
     """
-    clf = load_model(model)
+    clf, contract = load_contract(model)
     content = describe(clf, None if all_features or as_json else _MOST)
+    if contract is not None:
+        content["contract"] = contract.record()
     if as_json:
         echo_json(content)
         return
@@ -31,14 +34,11 @@ def show(model: Path, all_features: bool, as_json: bool) -> None:
         f"{model}: {count(len(content['classes']), 'class', 'classes')}, {count(content['n_features'], 'feature')}"
     )
     click.echo(wrapped(f"prior         {belief_text(content['classes'], content['prior'], most=12)}"))
-    if content["confidence"] == 1.0:
-        sure = "exactly"
+    if contract is None:
+        _certificate(content)
     else:
-        sure = f"with {100 * content['confidence']:.0f}% confidence"
-    lower, upper = (f"{content[end]:.4f}" for end in ("lower", "upper"))
-    among = SCOPES[content["scope"]]
-    click.echo(f"cost a case   between {lower} (the best {among}) and {upper} (this model), {sure}")
-    click.echo(f"gap           {gap_text(content['gap'])}, solver {content['status']}")
+        click.echo(contract_text(contract))
+        click.echo(f"cost a case   {content['expected_cost']:.4f} by the model itself")
     if content["advice"]:
         click.echo(click.wrap_text(content["advice"], width=88, initial_indent=14 * " ", subsequent_indent=14 * " "))
     click.echo(f"horizon       at most {count(content['horizon'], 'feature')} a case")
@@ -60,3 +60,14 @@ def show(model: Path, all_features: bool, as_json: bool) -> None:
     click.echo("\nSettings:")
     for name, text in content["settings"].items():
         click.echo(f"  {name} = {text}")
+
+
+def _certificate(content: dict[str, Any]) -> None:
+    if content["confidence"] == 1.0:
+        sure = "exactly"
+    else:
+        sure = f"with {100 * content['confidence']:.0f}% confidence"
+    lower, upper = (f"{content[end]:.4f}" for end in ("lower", "upper"))
+    among = SCOPES[content["scope"]]
+    click.echo(f"cost a case   between {lower} (the best {among}) and {upper} (this model), {sure}")
+    click.echo(f"gap           {gap_text(content['gap'])}, solver {content['status']}")

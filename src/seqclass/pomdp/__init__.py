@@ -51,6 +51,7 @@ from seqclass.pomdp.solvers.thresholds.spsa import LinearThresholdSPSA
 from seqclass.pomdp.sweeps.budget import solve_for_budget, within_budget
 from seqclass.pomdp.sweeps.frontier import CostFrontier, cost_sweep
 from seqclass.pomdp.sweeps.interpolated import InterpolatedValues
+from seqclass.pomdp.sweeps.ladder import StopWhenSure
 from seqclass.pomdp.sweeps.randomised import RandomisedPolicy
 from seqclass.pomdp.table_problem import TableProblem
 from seqclass.pomdp.values import ProjectedValues, StoppingValue, ValueFunction
@@ -112,6 +113,7 @@ __all__ = [
     "SolveInfo",
     "SolveStep",
     "Solver",
+    "StopWhenSure",
     "StoppingValue",
     "TableProblem",
     "ValueFunction",

@@ -44,6 +44,19 @@ def scale_prices(problem: AcquisitionProblem, multiplier: float) -> AcquisitionP
     return problem.replace(**changes)
 
 
+def unit(problem: AcquisitionProblem) -> float:
+    """The dearest decision, of which tolerances are parts: then prices and costs may be in any unit of money.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> unit(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), decision_costs=[[0, 5], [1, 0]]))
+    5.0
+    """
+    return float(problem.decision_costs.max(initial=0.0)) or 1.0
+
+
 class RepricedPolicy(Policy):
     """A policy made for other prices, run on the problem itself.
 

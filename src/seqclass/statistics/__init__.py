@@ -1,4 +1,4 @@
-"""Statistics of experiments: intervals of means, paired tests, ranks over data sets, wins and losses.
+"""Statistics of experiments: intervals of means, paired tests, ranks over data sets, wins and losses, tests of risks.
 
 Scores come a row a data set (or fold) and a column a method, as an array or a data frame. A score that is missing is an
 error unless ``nan="omit"`` says that its row or pair is to be left out.
@@ -10,6 +10,14 @@ from seqclass.statistics.friedman import FriedmanTest, friedman_test
 from seqclass.statistics.intervals import MeanInterval, mean_interval
 from seqclass.statistics.nemenyi import CriticalDifference, critical_difference
 from seqclass.statistics.paired import PairedTest, paired_t_test, wilcoxon_test
+from seqclass.statistics.risk import (
+    binomial_p_value,
+    binomial_upper_bound,
+    fallback_test,
+    hoeffding_bentkus_p_value,
+    hoeffding_bentkus_upper_bound,
+    rows_needed,
+)
 from seqclass.statistics.wins import WinTieLoss, win_tie_loss
 
 __all__ = [
@@ -18,10 +26,16 @@ __all__ = [
     "MeanInterval",
     "PairedTest",
     "WinTieLoss",
+    "binomial_p_value",
+    "binomial_upper_bound",
     "critical_difference",
+    "fallback_test",
     "friedman_test",
+    "hoeffding_bentkus_p_value",
+    "hoeffding_bentkus_upper_bound",
     "mean_interval",
     "paired_t_test",
+    "rows_needed",
     "wilcoxon_test",
     "win_tie_loss",
 ]

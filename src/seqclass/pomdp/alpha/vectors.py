@@ -179,7 +179,7 @@ def cover(belief: FloatArray, vectors: FloatArray, values: FloatArray, tolerance
     >>> cover(belief, vectors, (belief * vectors).sum(1), 0.0, np.array([1, 0]))
     array([1])
     """
-    slack = values + (tolerance + TIE) * belief.sum(axis=1)
+    slack = values + (tolerance + TIE * float(np.abs(vectors).max(initial=0.0))) * belief.sum(axis=1)
     todo = order
     kept: list[IntArray] = []
     block = 1

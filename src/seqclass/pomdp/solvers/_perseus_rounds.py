@@ -13,6 +13,7 @@ from seqclass.pomdp.alpha.vectors import SharedVectors
 from seqclass.pomdp.bounds.certificate import Certificate, certify
 from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveStep
+from seqclass.pomdp.repricing import unit
 
 #: What limits of time are measured by.
 _clock = time.perf_counter
@@ -130,7 +131,7 @@ class BeliefRounds:
             self.points = new if self.points is None else merged(self.points, new)
         assert self.points is not None
         stopping = self.problem.decision_costs.T
-        values = point_based(self.problem, self.points, stopping, self.tolerance, self.belief_rng)
+        values = point_based(self.problem, self.points, stopping, self.tolerance * unit(self.problem), self.belief_rng)
         self.policy = LookaheadPolicy(values, self.policy.info)
         self._last_round = _clock() - began
 

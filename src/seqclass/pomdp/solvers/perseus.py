@@ -13,6 +13,7 @@ from seqclass.pomdp.alpha.points import Points, point_based, sample_beliefs
 from seqclass.pomdp.needs import needed_order, needed_tables
 from seqclass.pomdp.policy import LookaheadPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.repricing import unit
 from seqclass.pomdp.solvers._perseus_rounds import BeliefRounds
 from seqclass.pomdp.solvers.base import ValueSolver
 from seqclass.pomdp.values import ValueFunction
@@ -148,7 +149,7 @@ class Perseus(ValueSolver):
 
     def _solve(self, problem: AcquisitionProblem, n_stages: int, terminal: FloatArray, prepared: Any) -> ValueFunction:
         rng = as_generator(self.random_state)
-        return point_based(problem, prepared, terminal, self.tolerance, rng)
+        return point_based(problem, prepared, terminal, self.tolerance * unit(problem), rng)
 
     def _finish(self, problem: AcquisitionProblem, values: ValueFunction) -> ValueFunction:
         rng = as_generator(self.random_state)
@@ -157,7 +158,7 @@ class Perseus(ValueSolver):
             points = sample_beliefs(
                 problem, values.n_stages, self.n_beliefs, rng, policy, share_contexts=self._shares(problem)
             )
-            values = point_based(problem, points, problem.decision_costs.T, self.tolerance, rng)
+            values = point_based(problem, points, problem.decision_costs.T, self.tolerance * unit(problem), rng)
         return values
 
     def solve(self, problem: AcquisitionProblem) -> Policy:

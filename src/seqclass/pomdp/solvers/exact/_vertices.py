@@ -186,7 +186,8 @@ def _useful(vectors: FloatArray, stop: FloatArray, corners: FloatArray, toleranc
     known = np.vstack([stop, vectors])
     for part in chunks(len(corners), 8.0 * len(known), 2**21):
         scores = corners[part] @ known.T
-        touches = (scores <= scores.min(axis=1, keepdims=True) + 1e-12)[:, len(stop) :].astype(np.float64)
+        touches = scores <= scores.min(axis=1, keepdims=True) + 1e-12 * scores.max()
+        touches = touches[:, len(stop) :].astype(np.float64)
         count += touches.sum(axis=0)
         centre += touches.T @ corners[part]
     rows = np.flatnonzero(count >= vectors.shape[1])

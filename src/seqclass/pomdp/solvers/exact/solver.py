@@ -15,6 +15,7 @@ from seqclass.pomdp.alpha.points import Points, sample_beliefs
 from seqclass.pomdp.alpha.vectors import AlphaSet, AlphaVectors
 from seqclass.pomdp.needs import needed_tables
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.repricing import unit
 from seqclass.pomdp.solvers.base import ValueSolver
 from seqclass.pomdp.solvers.exact._lines import Envelope, LineSet, envelope_of, lower, thin, total
 from seqclass.pomdp.solvers.exact._pruning import pruned_sum
@@ -132,7 +133,7 @@ class ExactValueIteration(ValueSolver):
 
     def _solve(self, problem: AcquisitionProblem, n_stages: int, terminal: FloatArray, prepared: Any) -> ValueFunction:
         budget = prepared.budget
-        step = self._step(problem, self.tolerance / max(n_stages, 1), prepared)
+        step = self._step(problem, self.tolerance * unit(problem) / max(n_stages, 1), prepared)
         following = [step.first(terminal)]
         tables = problem.tables
         assert tables is not None  # it was checked at the door
@@ -226,7 +227,7 @@ class _Lines(_Step[Envelope, Envelope]):
         both, own = lower(self.stop, go_on)
         function, kept = thin(both, self.tolerance)
         own = own[kept]
-        tolerance = max(self.tolerance, 1e-12)
+        tolerance = max(self.tolerance, 1e-12 * unit(self.problem))
         # a coarser function has fewer pieces, and each is still the cost of a plan
         while len(function.starts) > 1 and not self.budget.open(n_own := int(own.sum())):
             allowed = self.budget.max_vectors

@@ -11,6 +11,7 @@ from seqclass._arrays import FloatArray, IntArray
 from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.repricing import unit
 
 #: Scores closer than this, or than this share of the best, are a tie.
 _TIE = 1e-10
@@ -110,7 +111,8 @@ class OrderingRule(BaseEstimator, ABC):  # type: ignore[misc]
             score = self.gains(info, questions)
             if self.per_price:
                 # a free question is not worth infinitely much: one that promises nothing comes last
-                score = score / np.maximum(info.prices[:, questions], smallest_price(problem))
+                # in a unit of its own, so that ties are the same in any
+                score = score / (np.maximum(info.prices[:, questions], smallest_price(problem)) / unit(problem))
             result[:, questions] = np.where(info.open[:, questions], score, -np.inf)
         return result
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.repricing import unit
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 
 
@@ -31,6 +32,7 @@ class ExpectedSaving(OrderingRule):
     """
 
     def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
-        """Expected savings, prices left out; see `OrderingRule.gains`."""
+        """Expected savings as parts of the dearest decision, prices left out; see `OrderingRule.gains`."""
         prices = np.broadcast_to(info.prices, info.costs_once.shape)
-        return np.asarray(info.stopping_cost[:, None] - (info.costs_once - prices)[:, questions])
+        saved = info.stopping_cost[:, None] - (info.costs_once - prices)[:, questions]
+        return np.asarray(saved / unit(info.problem))

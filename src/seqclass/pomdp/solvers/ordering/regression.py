@@ -220,7 +220,7 @@ def ridge(features: FloatArray, target: FloatArray, weight: FloatArray) -> Float
     centred = features - middle
     scale = np.sqrt(share @ centred**2)
     # a column that hardly varies explains nothing
-    scale = np.where(scale > 1e-9 * (1 + np.abs(middle)), scale, np.inf)
+    scale = np.where(scale > 1e-9 * np.abs(features).max(axis=0), scale, np.inf)
     design = centred / scale
     gram = design.T @ (share[:, None] * design)
     gram[np.diag_indices_from(gram)] += _RIDGE

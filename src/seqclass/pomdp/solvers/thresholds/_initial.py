@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from seqclass._arrays import FloatArray
+from seqclass.pomdp.repricing import unit
 from seqclass.pomdp.solvers.thresholds.paths import SampledPaths
 from seqclass.pomdp.solvers.thresholds.policy import close_corners
 
@@ -90,7 +91,7 @@ def _linear_next_cost(paths: SampledPaths) -> FloatArray:
     going = ~paths.closed
     belief, block, stop = paths.belief[going], paths.block[going], paths.stop_cost[going]
     price = problem.prices[paths.stage[going]]
-    weight = paths.share[going] / (stop + price + 1e-3 * float(paths.stop_cost[0])) ** 2
+    weight = paths.share[going] / ((stop + price + 1e-3 * float(paths.stop_cost[0])) / unit(problem)) ** 2
     size = paths.n_stages * n_decisions
     target = np.empty((size, n_classes))
     moments = np.empty((size, n_classes, n_classes))

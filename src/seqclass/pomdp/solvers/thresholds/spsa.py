@@ -12,6 +12,7 @@ from seqclass._validation import check_integer, check_real
 from seqclass.pomdp.needs import needed_order
 from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.repricing import unit
 from seqclass.pomdp.solvers.base import Solver, certified, horizons
 from seqclass.pomdp.solvers.perseus import Perseus
 from seqclass.pomdp.solvers.thresholds._initial import Start, initial_thresholds
@@ -238,7 +239,7 @@ class LinearThresholdSPSA(Solver):
             point = close_corners(problem, point - step * np.clip(gradient / scale, -1.0, 1.0))
             if 2 * iteration >= self.max_iterations:
                 total, n_averaged = total + point, n_averaged + 1
-            n_flat = n_flat + 1 if np.linalg.norm(gradient) <= self.tolerance else 0
+            n_flat = n_flat + 1 if np.linalg.norm(gradient) <= self.tolerance * unit(problem) else 0
             flat = n_flat >= self.batch_iterations
             if flat:
                 break
@@ -260,7 +261,7 @@ class LinearThresholdSPSA(Solver):
                 step, size = self.gains(iteration)
                 signs = rng.choice([-1.0, 1.0], size=point.shape)
                 up, down = (paths.cost_one(point + sign * size * signs, decision) for sign in (1, -1))
-                gradient = (up - down) / (2 * size) * signs
+                gradient = (up - down) / (2 * size * unit(problem)) * signs
                 point = point - step * gradient
                 if np.linalg.norm(gradient) <= self.tolerance:
                     break

@@ -1,0 +1,186 @@
+"""The rows that a risk is certified on: what they must be, and what each rule of a ladder does with them."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._certifying import Ladder, Risk
+from seqclass._frames import plain
+from seqclass._held_out import rows_of
+from seqclass._inputs import check_input
+from seqclass._messages import listed, shown
+from seqclass._seen_rows import marks_for
+from seqclass._validation import plain_labels
+
+if TYPE_CHECKING:
+    from seqclass.classifier import SequentialClassifier
+
+
+def check_level(value: Any, name: str, high: float) -> None:
+    """Refuse what is not strictly between 0 and ``high``."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{name} must be a number, got {shown(value)}.")
+    if not 0 < value < high:
+        raise ValueError(f"{name} must be above 0 and below {high:.4g}, got {value:g}.")
+
+
+class Counts(NamedTuple):
+    """Groups of rows.
+
+    Attributes
+    ----------
+    labels : list
+        Names of the groups; None for all rows.
+    sizes : list of int
+        Rows of each that count.
+    """
+
+    labels: list[Any]
+    sizes: list[int]
+
+
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """Labelled rows, and which of them count.
+
+    Attributes
+    ----------
+    X : array-like, data frame or sparse array of shape (n, n_features)
+        The rows.
+    codes : ndarray of int of shape (n,)
+        Their classes.
+    counted : ndarray of bool of shape (n,)
+        Those that the risk is about.
+    group : ndarray of int of shape (n,)
+        Group of each.
+    labels : list
+        Names of the groups; None for all rows.
+    classes : list
+        Names of the classes.
+    """
+
+    X: Any
+    codes: IntArray
+    counted: BoolArray
+    group: IntArray
+    labels: list[Any]
+    classes: list[Any]
+
+    @classmethod
+    def of(cls, clf: SequentialClassifier, X: Any, y: Any, groups: Any, metric: str, target: Any) -> Cases:
+        """Check rows, labels and groups."""
+        X, classes = plain(X), clf.classes_.tolist()
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        codes = _codes(y, n, clf.classes_)
+        if (metric == "sensitivity") == (target is None):
+            wanted = (
+                "target must name the class whose sensitivity is meant; the classes are"
+                if target is None
+                else (f'target={shown(target)} is for metric="sensitivity" only, with one of the classes')
+            )
+            raise ValueError(f"{wanted} {listed(classes)}.")
+        if target is not None and target not in classes:
+            raise ValueError(f"target {shown(target)} is no class; the classes are {listed(classes)}.")
+        counted = np.ones(n, dtype=bool) if target is None else codes == classes.index(target)
+        return cls(X, codes, counted, *_groups(groups, n), classes)
+
+    @property
+    def counts(self) -> Counts:
+        """Rows of each group that count."""
+        sizes = np.bincount(self.group[self.counted], minlength=len(self.labels))
+        return Counts(self.labels, [int(n) for n in sizes])
+
+    def check_enough(self, alpha: float, delta: float, least: int) -> None:
+        """Refuse rows on which nothing could be certified, even if no rule made an error."""
+        for label, n in zip(*self.counts):
+            if n < least:
+                where = "" if label is None else f" of group {shown(label)}"
+                raise ValueError(
+                    f"X has {n} rows{where} that count, too few for alpha={alpha:g} and delta={delta:g}: it takes at "
+                    f"least {least}, and so many only if not one error is made."
+                )
+
+    def check_fresh(self, clf: SequentialClassifier, allowed: bool) -> None:
+        """Refuse rows that the classifier was fitted to."""
+        seen = getattr(clf, "_seen", None)
+        if allowed:
+            return
+        if seen is None:
+            warnings.warn(
+                "the classifier was saved by an older seqclass and cannot tell which rows it was fitted to: see to it "
+                "that X holds none of them.",
+                UserWarning,
+                stacklevel=4,
+            )
+            return
+        X = check_input(clf, self.X, clf.encoder_, clf.handle_unknown)
+        marks = marks_for(clf, X, clf.classes_[self.codes])
+        if seen.beyond_chance(marks):
+            familiar, n = seen.familiar(marks)
+            raise ValueError(
+                f"X holds rows that the classifier was fitted to ({familiar} of the {n} that could be compared), by "
+                "which nothing can be certified: leave rows out of the fit and give them here. If they are others that "
+                "happen to be equal, say allow_seen=True."
+            )
+
+
+class RungSums(NamedTuple):
+    """What the rules of a ladder do with all rows.
+
+    Attributes
+    ----------
+    total : ndarray of shape (n_groups, n_rungs)
+        Sum of losses of the rows that count.
+    n_features, price : ndarray of shape (n_rungs,)
+        Means over all rows.
+    """
+
+    total: FloatArray
+    n_features: FloatArray
+    price: FloatArray
+
+
+def run_rungs(clf: SequentialClassifier, ladder: Ladder, risk: Risk, cases: Cases) -> RungSums:
+    """Run every rule on every row, a part of the rows at a time."""
+    m, n = ladder.values.size, len(cases.codes)
+    total, sums = np.zeros((len(cases.labels), m)), np.zeros((2, m))
+    whole = clf.problem_.n_questions
+    for part in chunks(n, 8.0 * (6 * m + whole)):
+        rows = np.arange(n)[part]
+        run = ladder.run(clf._encoded(rows_of(cases.X, rows), clf._asked(whole=True)))
+        losses = risk.losses(cases.codes[rows], run)
+        for group in range(len(cases.labels)):
+            total[group] += losses[cases.counted[rows] & (cases.group[rows] == group)].sum(axis=0)
+        sums += [run.n_features.sum(axis=0), run.price.sum(axis=0)]
+    return RungSums(total, *(sums / n))
+
+
+def _codes(y: Any, n: int, classes: npt.NDArray[Any]) -> IntArray:
+    labels = np.asarray(plain_labels(y))
+    labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
+    if labels.shape != (n,):
+        raise ValueError(f"y must have one label for each of the {n} rows of X, got shape {labels.shape}.")
+    position = {label: i for i, label in enumerate(classes.tolist())}
+    values = labels.tolist()
+    unknown = next((label for label in values if label not in position), None)
+    if unknown is not None:
+        raise ValueError(f"y holds {shown(unknown)}, which is no class of the classifier: {listed(position)}.")
+    return np.array([position[label] for label in values], dtype=np.intp)
+
+
+def _groups(groups: Any, n: int) -> tuple[IntArray, list[Any]]:
+    if groups is None:
+        return np.zeros(n, dtype=np.intp), [None]
+    labels = np.asarray(plain_labels(groups, "groups"))
+    if labels.shape != (n,):
+        raise ValueError(f"groups must have one label for each of the {n} rows of X, got shape {labels.shape}.")
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ValueError(f"groups has no label in row {int(np.isnan(labels).argmax())}: give each row one.")
+    names, number = np.unique(labels, return_inverse=True)
+    return number.reshape(-1), names.tolist()

@@ -1,0 +1,135 @@
+"""Marks of the rows that a classifier was fitted to, by which it knows them again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.stats import binom
+
+from seqclass._arrays import IntArray, chunks
+
+if TYPE_CHECKING:
+    from seqclass.classifier import SequentialClassifier
+
+Marks = npt.NDArray[np.uint64]
+
+#: Most marks that a classifier keeps: those of the rows with the least, which is a sample of rows.
+MOST_MARKS = 4096
+#: So improbable a number of familiar rows is not taken for chance.
+_CHANCE = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class SeenRows:
+    """Marks of training rows: all of them, or the least ones where there are many.
+
+    Attributes
+    ----------
+    marks : ndarray of uint64 of shape (n_marks,)
+        Distinct, in rising order.
+    complete : bool
+        Whether these are all.
+    n_rows : int
+        Training rows that have one of these marks.
+    n_twins : int
+        Those among them whose mark another training row has, too.
+    """
+
+    marks: Marks
+    complete: bool
+    n_rows: int
+    n_twins: int
+
+    @classmethod
+    def of(cls, marks: Marks) -> SeenRows:
+        """Keep marks of training rows."""
+        distinct, counts = np.unique(marks, return_counts=True)
+        complete = distinct.size <= MOST_MARKS
+        distinct, counts = distinct[:MOST_MARKS], counts[:MOST_MARKS]
+        return cls(distinct, complete, int(counts.sum()), int(counts[counts > 1].sum()))
+
+    def familiar(self, marks: Marks) -> tuple[int, int]:
+        """How many rows have a mark that is kept, and how many could have had one."""
+        could = marks if self.complete else marks[marks <= self.marks[-1]]
+        return int(np.isin(could, self.marks).sum()), int(could.size)
+
+    def beyond_chance(self, marks: Marks) -> bool:
+        """Whether more rows are familiar than fresh ones would be, of which as many have a twin as of training rows."""
+        n_familiar, n_rows = self.familiar(marks)
+        share = min(1.0, (self.n_twins + 1) / (self.n_rows + 1))
+        return n_familiar > 0 and float(binom.sf(n_familiar - 1, n_rows, share)) < _CHANCE
+
+
+def row_marks(X: Any, columns: IntArray, codes: IntArray) -> Marks:
+    """A number for each row, the same for the same values in some columns and the same class, (n,).
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n, n_features)
+        Values, NaN where missing.
+    columns : ndarray of int of shape (m,)
+        The columns that count.
+    codes : ndarray of int of shape (n,)
+        Classes of the rows.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.0], [1.0, 3.0], [1.0, 2.0]])
+    >>> marks = row_marks(X, np.array([0, 1]), np.array([0, 0, 0]))
+    >>> (marks == marks[0]).tolist(), bool((marks == row_marks(sp.csr_array(X), np.arange(2), np.zeros(3, int))).all())
+    ([True, False, True], True)
+    """
+    factors = _mixed(columns.astype(np.uint64) + np.uint64(1)) | np.uint64(1)
+    total = _mixed(codes.astype(np.uint64) + np.uint64(2**32))
+    if sp.issparse(X):
+        some = sp.csr_array(X[:, columns])
+        some.sum_duplicates()
+        bits = sp.csr_array((_bits(some.data), some.indices, some.indptr), shape=some.shape)
+        total += np.asarray(bits @ factors, dtype=np.uint64)
+    else:
+        for part in chunks(X.shape[0], 16.0 * columns.size):
+            total[part] += _bits(X[part][:, columns]) @ factors
+    return _mixed(total)
+
+
+def _bits(values: Any) -> Marks:
+    """Bits of single precision, in which the same table from another file agrees; one NaN, and one zero."""
+    with np.errstate(over="ignore"):
+        single = np.asarray(values).astype(np.float32)
+    single[single == 0] = 0.0
+    bits = single.view(np.uint32)
+    bits[np.isnan(single)] = 0x7FC00000
+    return bits.astype(np.uint64)
+
+
+def _mixed(numbers: Marks) -> Marks:
+    """Spread numbers over all 64 bits (the finaliser of splitmix64)."""
+    mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+
+
+def seen_by(clf: SequentialClassifier, X: Any, y: npt.NDArray[Any]) -> SeenRows:
+    """Marks of the rows that a classifier has just been fitted to."""
+    return SeenRows.of(marks_for(clf, X, y))
+
+
+def marks_for(clf: SequentialClassifier, X: Any, y: npt.NDArray[Any]) -> Marks:
+    """Marks of rows as a classifier sees them: the columns that its problem may ask for, and the class."""
+    columns = np.unique(clf.support_[clf._asked(whole=True)])
+    return row_marks(X, columns, np.searchsorted(clf.classes_, y))
+
+
+def check_seen(seen: SeenRows) -> None:
+    """Check marks that were read from a file; raises where they are wrong."""
+    marks, n = seen.marks, seen.n_rows
+    sound = isinstance(marks, np.ndarray) and marks.dtype == np.uint64 and marks.ndim == 1 and marks.size > 0
+    if not sound or (marks[1:] <= marks[:-1]).any() or type(seen.complete) is not bool:
+        raise ValueError("marks of training rows are wrong")
+    if not (type(n) is int and type(seen.n_twins) is int and marks.size <= n and 0 <= seen.n_twins <= n):
+        raise ValueError("numbers of training rows are wrong")

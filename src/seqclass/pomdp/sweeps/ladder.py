@@ -1,0 +1,211 @@
+"""A ladder of stopping rules along the questions of one policy, and all of them run on data in one walk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass._validation import check_not_negative, check_real
+from seqclass.pomdp.answers import DataAnswers
+from seqclass.pomdp.information import TIE, InformationState
+from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
+from seqclass.pomdp.solvers.ordering.asking import next_question
+from seqclass.pomdp.walk import Level, walk
+
+
+class StopWhenSure(Policy):
+    """Asks what another policy would ask next, until deciding is expected to cost little enough.
+
+    Parameters
+    ----------
+    policy : Policy
+        Says what to ask, also where it would stop itself.
+    cost : float
+        It stops once the expected cost of the cheapest decision is at most this.
+    max_questions : int, optional
+        Most questions; by default all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import DecideNow, TableProblem, evaluate
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1)
+    >>> evaluate(problem, StopWhenSure(DecideNow().solve(problem), 0.15)).stage  # .1 / .9 is sure enough, .2 / 1.1 not
+    array([0.  , 0.45, 0.55])
+    """
+
+    def __init__(self, policy: Policy, cost: float, max_questions: int | None = None) -> None:
+        problem = policy.problem
+        n_stages = problem.n_stages if max_questions is None else min(problem.n_stages, max_questions)
+        super().__init__(problem, n_stages, SolveInfo("converged", n_stages=n_stages))
+        self.policy = policy
+        self.cost = check_real(cost, "cost", 0)
+
+    def begin(self) -> tuple[InformationState, FloatArray]:
+        """Return the lots of the policy; see `Policy.begin`."""
+        return self.policy.begin()
+
+    def draw(self, keys: Any) -> IntArray:
+        """Lot of each instance, as the policy draws it; see `Policy.draw`."""
+        return self.policy.draw(keys)
+
+    def following(self, info: InformationState) -> IntArray:
+        """Question that comes next wherever it goes on, (n,); see `Policy.following`."""
+        if info.stage >= self.n_stages:
+            return np.full(len(info), DECIDE)
+        return next_question(self.policy, info)
+
+    def _act(self, info: InformationState) -> IntArray:
+        question = np.full(len(info), DECIDE)
+        on = np.flatnonzero(info.stopping_cost > enough(info, self.cost))
+        if on.size:
+            question[on] = next_question(self.policy, info[on])
+        return question
+
+
+def enough(info: InformationState, cost: Any) -> Any:
+    """Expected cost of deciding at which to stop, ties within the rounding of the costs.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> bool(enough(problem.begin(), 0.2) > 0.2)
+    True
+    """
+    return cost + TIE * float(info.problem.decision_costs.max(initial=0.0))
+
+
+@dataclass(frozen=True)
+class LadderRun:
+    """What rules of a ladder do with instances, a column a rule.
+
+    Attributes
+    ----------
+    decision : ndarray of int of shape (n, n_rules)
+        Decision of each instance.
+    price : ndarray of shape (n, n_rules)
+        Prices paid.
+    n_features : ndarray of int of shape (n, n_rules)
+        Questions answered; a missing one does not count.
+
+    Examples
+    --------
+    >>> LadderRun(np.zeros((2, 3), int), np.zeros((2, 3)), np.zeros((2, 3), int)).price.shape
+    (2, 3)
+    """
+
+    decision: IntArray
+    price: FloatArray
+    n_features: IntArray
+
+
+def run_ladder(
+    policy: Policy,
+    X: Any,
+    costs: npt.ArrayLike,
+    *,
+    max_questions: int | None = None,
+    columns: IntArray | None = None,
+    charge_missing: bool = False,
+    keys: Any = None,
+) -> LadderRun:
+    """Run `StopWhenSure` for many costs on rows of outcomes, in one walk: each stops somewhere on the same way.
+
+    Parameters
+    ----------
+    policy : Policy
+        Says what to ask.
+    X : ndarray or sparse array of int of shape (n, n_columns)
+        Outcomes, -1 where missing; see `acquire`.
+    costs : array-like of shape (n_rules,)
+        Expected costs of deciding at which to stop.
+    max_questions : int, optional
+        Most questions; by default all.
+    columns : ndarray of int of shape (n_features,), optional
+        Column of ``X`` that holds each feature; by default the one of the same number.
+    charge_missing : bool
+        Whether a feature that is asked for and missing is paid for all the same.
+    keys : ndarray or sparse array of shape (n, m), optional
+        Numbers that tell the instances apart, from which a randomised policy draws each one's lot; by default ``X``.
+
+    Returns
+    -------
+    LadderRun
+
+    Raises
+    ------
+    ValueError
+        If a cost is negative, or an outcome out of range.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import DecideNow, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1)
+    >>> run = run_ladder(DecideNow().solve(problem), np.array([[0, 1], [1, 1]]), [0.0, 0.15, 0.5])
+    >>> run.n_features
+    array([[2, 2, 0],
+           [2, 1, 0]])
+    """
+    limits = check_not_negative(costs, "costs")
+    info, _ = policy.begin()
+    node: IntArray = np.zeros(X.shape[0], dtype=np.intp)
+    if len(info) > 1:
+        drawn, node = np.unique(policy.draw(X if keys is None else keys), return_inverse=True)
+        info = info[drawn]
+    data = DataAnswers(X, columns, node, charge_missing)
+    ladder = _Ladder(policy, limits, data, max_questions)
+    if X.shape[0]:
+        for _ in walk(info, np.zeros(len(info)), ladder.ask, data):
+            pass
+    return LadderRun(ladder.decision, ladder.price, ladder.n_features)
+
+
+class _Ladder:
+    """Which rules are still under way at each history, and where each stopped."""
+
+    def __init__(self, policy: Policy, limits: FloatArray, data: DataAnswers, most: int | None) -> None:
+        self.policy, self.data = policy, data
+        self.number = np.argsort(limits, kind="stable")
+        self.limits = limits[self.number]
+        self.last = policy.problem.n_stages if most is None else min(most, policy.problem.n_stages)
+        shape = (len(data.rows), limits.size)
+        self.decision, self.n_features = np.zeros(shape, dtype=np.intp), np.zeros(shape, dtype=np.intp)
+        self.price = np.zeros(shape)
+        #: Of each history: how many rules, those of the least costs, are under way, and what was answered.
+        self.left = np.empty(0, dtype=np.intp)
+        self.answered = np.empty(0, dtype=np.intp)
+
+    def ask(self, level: Level) -> IntArray:
+        info = level.info
+        if level.stage == 0:
+            self.left, self.answered = np.full(len(info), self.limits.size), np.zeros(len(info), dtype=np.intp)
+        else:
+            self.left = self.left[level.parent]
+            self.answered = self.answered[level.parent] + (level.outcome >= 0)
+        going = np.minimum(self.left, np.searchsorted(enough(info, self.limits), info.stopping_cost))
+        question = np.full(len(info), DECIDE)
+        on = np.flatnonzero(going > 0)
+        if on.size and level.stage < self.last:
+            question[on] = next_question(self.policy, info[on])
+        going[question == DECIDE] = 0
+        self._stop(info, going)
+        self.left = going
+        return question
+
+    def _stop(self, info: InformationState, going: IntArray) -> None:
+        """Note what the rules that stop here decide, for all instances of each history."""
+        there = self.data.node
+        at = np.flatnonzero((going < self.left)[there])
+        place = there[at]
+        n = self.left[place] - going[place]
+        row = np.repeat(self.data.rows[at], n)
+        history = np.repeat(place, n)
+        rule = self.number[np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n) + going[history]]
+        self.decision[row, rule] = self.policy.decide(info.belief)[history]
+        self.price[row, rule] = info.spent[history]
+        self.n_features[row, rule] = self.answered[history]

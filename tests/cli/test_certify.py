@@ -1,0 +1,108 @@
+"""``seqclass certify``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import seqclass
+from seqclass.certified import CertifiedError, certify_error
+
+
+@pytest.fixture(scope="session")
+def others(patients: pd.DataFrame) -> pd.DataFrame:
+    """Rows like those of the training table, none of them the same."""
+    frame = pd.concat([patients] * 2, ignore_index=True)
+    noise = np.random.default_rng(1).normal(0, 3, len(frame)).round(2)
+    frame["age in years"] = frame["age in years"] + noise
+    frame["ward"] = np.where(np.arange(len(frame)) % 2, "east", "west")
+    return frame[frame["age in years"].notna()].reset_index(drop=True)
+
+
+@pytest.fixture
+def table(folder: Any, others: pd.DataFrame) -> str:
+    others.to_csv("others.csv", index=False)
+    return "others.csv"
+
+
+CERTIFY = ("--target", "the label", "--alpha", "0.4", "--delta", "0.2")
+
+
+@pytest.mark.quick
+def test_it_certifies_what_the_function_does(model: str, table: str, run: Any, others: pd.DataFrame) -> None:
+    result = run("certify", model, table, *CERTIFY, "-o", "certified.seq")
+    assert (result.exit_code, result.stderr) == (0, "")
+    clf = seqclass.load(model)
+    features = others[clf.feature_names_in_.tolist()].copy()
+    features["smokes"] = features["smokes"].map(str, na_action="ignore")
+    contract = certify_error(clf, features, others["the label"].to_numpy(), 0.4, 0.2)
+    assert contract.certified
+    assert " ".join(result.stdout.split()).startswith(str(contract))
+    kept = seqclass.load("certified.seq")
+    assert isinstance(kept, CertifiedError)
+    assert kept.record() == contract.record()
+    predicted = run("predict", "certified.seq", table)
+    assert predicted.exit_code == 0
+    decided = [line.split(",")[0] for line in predicted.stdout.splitlines()[1:]]
+    assert decided == contract.predict(features).tolist()
+    shown = run("show", "certified.seq").stdout
+    assert "Certified: an error rate of at most 40.0%" in shown
+    assert json.loads(run("show", "certified.seq", "--json").stdout)["contract"]["alpha"] == 0.4
+    assert run("explain", "certified.seq", table).exit_code == 0
+
+
+def test_json_and_groups(model: str, table: str, run: Any) -> None:
+    told = json.loads(run("certify", model, table, *CERTIFY, "--groups", "ward", "--json").stdout)
+    assert [group["label"] for group in told["groups"]] == ["east", "west"]
+    assert told["bound"] == max(group["bound"] for group in told["groups"])
+    text = run("certify", model, table, *CERTIFY, "--groups", "ward").stdout
+    assert "in every group" in text
+    assert "east" in text
+
+
+def test_nothing_certified_writes_nothing(model: str, table: str, run: Any, folder: Any) -> None:
+    settings = ("--target", "the label", "--alpha", "0.05", "--class", "yes")
+    result = run("certify", model, table, *settings, "-o", "certified.seq")
+    assert result.exit_code == 3
+    assert " ".join(result.stdout.split()).startswith("Not certified: a share of 'yes' missed of at most 5.0%")
+    assert not (folder / "certified.seq").exists()
+
+
+def test_labels_that_look_otherwise_in_few_rows(folder: Any, run: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.choice(["1", "2", "x"], 300)
+    frame = pd.DataFrame({"a": np.where(y == "1", 0.0, 5.0) + rng.normal(size=300), "y": y})
+    frame[:150].to_csv("train.csv", index=False)
+    few = frame[150:]
+    few[few["y"] != "x"].to_csv("few.csv", index=False)
+    assert run("fit", "train.csv", "--target", "y", "-o", "model.seq").exit_code == 0
+    assert run("certify", "model.seq", "few.csv", "--target", "y", "--alpha", "0.6").exit_code == 0
+
+
+def test_arrays(folder: Any, run: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    y = (X[:, 1] > 0).astype(int)
+    seqclass.etana().fit(X[:100], y[:100]).save("arrays.seq")
+    np.savez("data.npz", X=X[100:], y=y[100:])
+    told = json.loads(run("certify", "arrays.seq", "data.npz", "--json").stdout)
+    assert told["n_rows"] == 200
+
+
+def test_refusals(model: str, table: str, refuses: Any, others: pd.DataFrame) -> None:
+    assert "that the classifier was fitted to" in refuses("certify", model, "data.csv", *CERTIFY)
+    assert "name the column of the labels" in refuses("certify", model, table)
+    assert "has no column 'the lable'" in refuses("certify", model, table, "--target", "the lable")
+    assert "has no column 'wards'" in refuses("certify", model, table, *CERTIFY, "--groups", "wards")
+    assert "'perhaps' is no class of the model" in refuses("certify", model, table, *CERTIFY, "--class", "perhaps")
+    assert "the label 'p0000', which is no class" in refuses("certify", model, table, "--target", "id")
+    others.drop(columns="colour").to_csv("lacking.csv", index=False)
+    assert "lacks the column 'colour'" in refuses("certify", model, "lacking.csv", *CERTIFY)
+    others[:15].to_csv("few.csv", index=False)
+    assert "it takes at least 22" in refuses("certify", model, "few.csv", "--target", "the label")
+    others.assign(ward=others["ward"].where(others.index != 3)).to_csv("holes.csv", index=False)
+    assert "has no 'ward' in row 4" in refuses("certify", model, "holes.csv", *CERTIFY, "--groups", "ward")
+    assert "--alpha" in refuses("certify", model, table, "--alpha", "0")

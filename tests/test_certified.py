@@ -1,0 +1,397 @@
+"""An error rate by contract: p-values, testing along a ladder, the ladder itself, and the promise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom, binomtest
+from sklearn.datasets import load_breast_cancer
+
+import seqclass
+from seqclass._seen_rows import MOST_MARKS, SeenRows, row_marks
+from seqclass.certified import certify_error
+from seqclass.pomdp import Adaptive, DecideNow, GridValueIteration, StopWhenSure, TableProblem, acquire
+from seqclass.pomdp.sweeps.ladder import run_ladder
+from seqclass.statistics import (
+    binomial_p_value,
+    binomial_upper_bound,
+    fallback_test,
+    hoeffding_bentkus_p_value,
+    hoeffding_bentkus_upper_bound,
+    rows_needed,
+)
+from seqclass.statistics.risk import start_levels
+
+
+@pytest.fixture(scope="module")
+def cancer() -> tuple[Any, Any]:
+    X, y = load_breast_cancer(return_X_y=True)
+    rows = np.random.default_rng(0).permutation(len(y))
+    return X[rows], np.array(["malignant", "benign"])[y[rows]]
+
+
+@pytest.fixture(scope="module")
+def clf(cancer: Any) -> Any:
+    X, y = cancer
+    return seqclass.etana(0.01).fit(X[:300], y[:300])
+
+
+@pytest.fixture(scope="module")
+def fresh(cancer: Any) -> tuple[Any, Any]:
+    X, y = cancer
+    return X[300:], y[300:]
+
+
+# statistics
+
+
+@given(st.integers(1, 300), st.floats(0.01, 0.99), st.data())
+def test_binomial_against_scipy(n: int, level: float, data: st.DataObject) -> None:
+    k = data.draw(st.integers(0, n))
+    assert binomial_p_value(k, n, level) == pytest.approx(binomtest(k, n, level, alternative="less").pvalue)
+    exact = binomtest(k, n, alternative="less").proportion_ci(1 - level, method="exact")
+    assert binomial_upper_bound(k, n, level) == pytest.approx(exact.high)
+
+
+@given(st.integers(1, 300), st.floats(0, 1), st.floats(0.01, 0.99))
+def test_hoeffding_bentkus(n: int, mean: float, alpha: float) -> None:
+    a = min(mean, alpha)
+    divergence = (a * np.log(a / alpha) if a else 0.0) + ((1 - a) * np.log((1 - a) / (1 - alpha)) if a < 1 else 0.0)
+    wanted = min(1.0, np.exp(-n * divergence), np.e * binom.cdf(np.ceil(n * mean - 1e-9), n, alpha))
+    assert hoeffding_bentkus_p_value(mean, n, alpha) == pytest.approx(wanted, abs=1e-12)
+    bound = hoeffding_bentkus_upper_bound(mean, n, alpha)
+    assert mean <= bound <= 1
+    if bound < 1 - 1e-6:
+        assert hoeffding_bentkus_p_value(mean, n, min(1.0, bound + 1e-9)) <= alpha + 1e-6
+
+
+def test_hoeffding_bentkus_is_valid_for_losses_between() -> None:
+    rng, n, alpha = np.random.default_rng(0), 60, 0.3
+    means = rng.choice([0.1, 0.4], size=(4000, n), p=[1 / 3, 2 / 3]).mean(axis=1)  # of mean .3
+    p = np.array([hoeffding_bentkus_p_value(mean, n, alpha) for mean in means])
+    assert (p <= 0.1).mean() <= 0.1
+
+
+@given(st.floats(0.001, 0.999), st.floats(0.001, 0.999))
+def test_rows_needed_are_the_fewest(alpha: float, delta: float) -> None:
+    n = rows_needed(alpha, delta)
+    assert (1 - alpha) ** n <= delta * (1 + 1e-12)
+    assert n == 1 or (1 - alpha) ** (n - 1) > delta * (1 - 1e-12)
+
+
+def test_a_fixed_sequence_stops_at_the_first_failure() -> None:
+    assert fallback_test([0.1, 0.01, 0.11, 0.0], start_levels(4, 0.1, 1)).tolist() == [True, True, False, False]
+    assert fallback_test([0.11, 0.0], [0.1, 0]).tolist() == [False, False]
+
+
+def test_what_a_start_does_not_use_goes_on() -> None:
+    levels = start_levels(4, 0.1, 2)
+    assert levels.tolist() == [0.05, 0, 0.05, 0]
+    assert fallback_test([0.06, 0.0, 0.06, 0.0], levels).tolist() == [False] * 4
+    assert fallback_test([0.05, 0.05, 0.09, 0.1], levels).tolist() == [True] * 4
+    assert fallback_test([0.06, 0.0, 0.04, 0.05], levels).tolist() == [False, False, True, True]
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=7), st.integers(1, 4), st.integers(0, 10**6))
+def test_true_hypotheses_are_rarely_rejected(true: list[bool], starts: int, seed: int) -> None:
+    p = np.random.default_rng(seed).random((300, len(true)))
+    p[:, ~np.array(true)] *= 0.01
+    wrong = [bool((fallback_test(row, start_levels(len(true), 0.2, min(starts, len(true)))) & true).any()) for row in p]
+    assert binom.sf(sum(wrong) - 1, len(p), 0.2) > 1e-6
+
+
+# the ladder
+
+
+def tables(seed: int, free: bool) -> TableProblem:
+    rng = np.random.default_rng(seed)
+    likelihoods = rng.dirichlet(np.ones(3), size=(4, 2)).transpose(0, 2, 1)
+    prices, groups = rng.uniform(0.01, 0.05, 4), np.array([0, 0, -1, -1])
+    how = {"full_prices": prices + np.array([0.02, 0.03, 0, 0]), "groups": groups}
+    return TableProblem([0.4, 0.6], likelihoods, prices=prices, free=free, **how)
+
+
+@pytest.mark.parametrize("free", [False, True])
+@given(seed=st.integers(0, 10**6), charge=st.booleans(), most=st.sampled_from([None, 0, 2, 9]))
+def test_a_ladder_is_each_of_its_rules(free: bool, seed: int, charge: bool, most: int | None) -> None:
+    problem = tables(seed, free)
+    solver = Adaptive(n_cases=50, certificate_paths=0) if free else GridValueIteration(certificate_paths=0)
+    policy = solver.solve(problem)
+    X = np.random.default_rng(seed).integers(-1, 3, size=(40, 4))
+    costs = [0.4, 0.05, 0.0, 0.2, 0.2]
+    run = run_ladder(policy, X, costs, max_questions=most, charge_missing=charge)
+    for rule, cost in enumerate(costs):
+        alone = acquire(StopWhenSure(policy, cost, most), X, charge_missing=charge)
+        assert (run.decision[:, rule] == alone.leaf_decision[alone.leaf]).all()
+        np.testing.assert_allclose(run.price[:, rule], alone.leaf_price[alone.leaf], atol=1e-12)
+        assert (run.n_features[:, rule] == (alone.leaf_outcome >= 0).sum(axis=1)[alone.leaf]).all()
+
+
+def test_a_rule_stops_as_soon_as_it_is_sure() -> None:
+    """By hand: belief after each answer, with no walk."""
+    likelihoods = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.7, 0.4], [0.3, 0.6]], [[0.6, 0.1], [0.4, 0.9]]])
+    problem = TableProblem([0.5, 0.5], likelihoods, prices=[0.1, 0.2, 0.4])
+    X = np.array([[a, b, c] for a in range(2) for b in range(2) for c in range(2)])
+    for cost in (0.0, 0.1, 0.2, 0.3, 0.5):
+        run = run_ladder(DecideNow().solve(problem), X, [cost])
+        for row, found, paid in zip(X, run.n_features[:, 0], run.price[:, 0]):
+            belief, asked = np.array([0.5, 0.5]), 0
+            while asked < 3 and belief.min() > cost:
+                belief = belief * likelihoods[asked, row[asked]]
+                belief, asked = belief / belief.sum(), asked + 1
+            assert (found, paid) == (asked, pytest.approx(sum([0.1, 0.2, 0.4][:asked])))
+
+
+def test_a_ladder_of_no_rows() -> None:
+    assert run_ladder(DecideNow().solve(tables(0, True)), np.empty((0, 4), dtype=int), [0.1]).price.shape == (0, 1)
+
+
+# the contract
+
+
+@pytest.mark.quick
+def test_a_contract_is_what_its_ladder_says(clf: Any, fresh: Any) -> None:
+    X, y = fresh
+    contract = certify_error(clf, X, y, alpha=0.1, delta=0.05, n_rungs=12)
+    passed = True
+    for rung in contract.rungs:
+        rule = StopWhenSure(clf.policy_, rung.value)
+        rows = clf._encoded(X, clf._asked(whole=True))
+        done = acquire(rule, rows.codes, columns=rows.columns)
+        wrong = int((clf.decisions_[done.leaf_decision][done.leaf] != y).sum())
+        p = binom.cdf(wrong, len(y), 0.1)
+        passed = passed and p <= 0.05
+        assert (rung.p_value, rung.certified, rung.risk) == (pytest.approx(p), passed, pytest.approx(wrong / len(y)))
+        assert rung.bound == pytest.approx(binomial_upper_bound(wrong, len(y), 0.05))
+        assert rung.n_features == pytest.approx((done.leaf_outcome >= 0).sum(axis=1)[done.leaf].mean())
+    assert contract.certified
+    assert contract.price == min(rung.price for rung in contract.rungs if rung.certified)
+    assert contract.bound <= 0.1
+    assert (contract.predict(X) != y).mean() == pytest.approx(contract.risk)
+    assert contract.acquire(X).n_features.mean() == pytest.approx(contract.n_features)
+    assert contract.predict_proba(X).shape == (len(y), 2)
+    assert "with 95% confidence" in str(contract)
+
+
+def test_a_session_asks_what_the_rule_asks(clf: Any, fresh: Any) -> None:
+    X, y = fresh
+    contract = certify_error(clf, X, y, alpha=0.07)
+    record = contract.acquire(X[:20])
+    for row in range(20):
+        case = contract.session()
+        asked = []
+        while (question := case.next_feature) is not None:
+            asked.append(question.column)
+            case.observe(question.name, X[row, question.column])
+        assert asked == [j for j in record.order[row].tolist() if j >= 0]
+        assert case.decision == record.decision[row]
+
+
+def test_what_cannot_be_had_is_not_promised(clf: Any, fresh: Any) -> None:
+    X, y = fresh
+    contract = certify_error(clf, X, y, alpha=0.02)
+    assert not contract.certified
+    assert contract.classifier is None
+    assert 0.02 < contract.reachable < 0.2
+    with pytest.raises(ValueError, match="nothing is certified"):
+        contract.predict(X)
+    first = contract.rungs[0].groups[0]
+    assert contract.reachable == pytest.approx(binomial_upper_bound(round(first.risk * first.n_rows), 269, 0.1))
+    assert certify_error(clf, X, y, alpha=1.15 * contract.reachable).certified
+
+
+def test_sensitivity_counts_the_class_alone(clf: Any, fresh: Any) -> None:
+    X, y = fresh
+    contract = certify_error(clf, X, y, alpha=0.15, metric="sensitivity", target="malignant")
+    ill = y == "malignant"
+    assert contract.n_rows == ill.sum()
+    assert (contract.predict(X[ill]) != "malignant").mean() == pytest.approx(contract.risk)
+
+
+def test_to_refer_is_no_error(cancer: Any) -> None:
+    X, y = cancer
+    costs = [[0, 1, 0.05], [1, 0, 0.05]]
+    clf = seqclass.SequentialClassifier(decision_costs=costs, decisions=["refer"]).fit(X[:300], y[:300])
+    contract = certify_error(clf, X[300:], y[300:])
+    decided = contract.predict(X[300:])
+    assert "refer" in decided
+    assert contract.risk == pytest.approx(((decided != y[300:]) & (decided != "refer")).mean())
+
+
+def test_mean_cost(clf: Any, fresh: Any) -> None:
+    X, y = fresh
+    contract = certify_error(clf, X, y, alpha=0.25, metric="cost")
+    record = contract.acquire(X)
+    assert contract.risk == pytest.approx((record.cost + (record.decision != y)).mean())
+    assert contract.certified
+    assert contract.risk == min(rung.risk for rung in contract.rungs if rung.certified)
+    assert contract.risk < contract.bound < 0.25
+
+
+def test_a_ladder_of_prices(clf: Any, fresh: Any) -> None:
+    X, y = fresh
+    contract = certify_error(clf, X, y, ladder="price", n_rungs=5)
+    features = [rung.n_features for rung in contract.rungs]
+    assert features == sorted(features, reverse=True)
+    assert (contract.predict(X) != y).mean() == pytest.approx(contract.risk)
+
+
+def test_every_group_counts(clf: Any, fresh: Any) -> None:
+    X, y = fresh
+    site = np.where(np.arange(len(y)) % 3 == 0, "b", "a")
+    contract = certify_error(clf, X, y, alpha=0.15, groups=site)
+    decided = contract.predict(X)
+    assert [group.label for group in contract.groups] == ["a", "b"]
+    for group in contract.groups:
+        here = site == group.label
+        assert (group.n_rows, group.risk) == (here.sum(), pytest.approx((decided[here] != y[here]).mean()))
+        assert group.bound <= 0.15
+    for rung in contract.rungs:
+        worst = max(binom.cdf(round(g.risk * g.n_rows), g.n_rows, 0.15) for g in rung.groups)
+        assert rung.p_value == pytest.approx(worst)
+
+
+@pytest.mark.parametrize("starts", [1, 3])
+def test_the_promise_holds(starts: int) -> None:
+    """2000 draws of fresh rows from a large pool that is walked once; a wrong model, and errors near alpha."""
+    rng, alpha, delta, n = np.random.default_rng(0), 0.2, 0.1, 150
+    truth = np.array([[0.7, 0.3], [0.66, 0.4], [0.62, 0.35], [0.7, 0.45], [0.6, 0.4]])
+    y = rng.integers(2, size=40_000)
+    X = (rng.random((y.size, 5)) < truth[:, y].T).astype(int)
+    too_sure = np.stack([1 - truth**2, truth**2], axis=1)
+    policy = DecideNow().solve(TableProblem([0.5, 0.5], too_sure, prices=0.01))
+    run = run_ladder(policy, X, np.linspace(0.01, 0.5, 15))
+    wrong = run.decision != y[:, None]
+    risk = wrong.mean(axis=0)
+    alpha = float(np.sort(risk)[4])  # one rule is just at it, and most are above
+    p = {k: binomial_p_value(k, n, alpha - 1e-9) for k in range(n + 1)}
+    violated = 0
+    for _ in range(2000):
+        counts = wrong[rng.integers(y.size, size=n)].sum(axis=0)
+        passed = fallback_test([p[k] for k in counts.tolist()], start_levels(15, delta, starts))
+        violated += bool(passed.any()) and bool((risk[passed] >= alpha).any())
+    assert 0 < violated <= binom.ppf(0.99, 2000, delta)
+
+
+# rows that were seen
+
+
+def test_rows_of_the_fit_are_refused(clf: Any, cancer: Any, fresh: Any, tmp_path: Path) -> None:
+    X, y = cancer
+    clf.save(tmp_path / "model.seq")
+    for model in (clf, seqclass.load(tmp_path / "model.seq"), clf.with_prior([0.5, 0.5])):
+        for rows in (slice(0, 300), slice(280, 400), np.r_[290:450][::-1]):
+            with pytest.raises(ValueError, match="rows that the classifier was fitted to"):
+                certify_error(model, X[rows], y[rows])
+        assert certify_error(model, *fresh).n_rows == 269
+    with pytest.raises(ValueError, match="fitted to"):
+        certify_error(clf, X[:300].astype(np.float32), y[:300])
+    assert certify_error(clf, X[:300], y[:300], allow_seen=True).n_rows == 300
+
+
+def test_few_different_rows_are_no_reason_to_refuse() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (400, 4)), rng.integers(0, 2, 400)
+    X[:, 0] = np.where(rng.random(400) < 0.9, y, X[:, 0])
+    clf = seqclass.SequentialClassifier(discretizer="precomputed").fit(X[:200], y[:200])
+    assert certify_error(clf, X[200:], y[200:], alpha=0.2).certified
+
+
+def test_an_older_model_says_that_it_cannot_tell(cancer: Any, fresh: Any) -> None:
+    X, y = cancer
+    clf = seqclass.etana(0.01).fit(X[:300], y[:300])
+    del clf._seen
+    with pytest.warns(UserWarning, match="cannot tell which rows"):
+        certify_error(clf, *fresh)
+
+
+def test_marks_of_sparse_and_dense_rows() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.5, (200, 30)).astype(float)
+    X[3, 4] = np.nan
+    columns, codes = np.array([1, 4, 17, 29]), rng.integers(0, 3, 200)
+    marks = row_marks(X, columns, codes)
+    other = X.copy()
+    other[:, 0] += 1  # which does not count
+    for same in (other, sp.csr_array(X), sp.csc_array(X), np.where(X == 0, -0.0, X)):
+        assert (row_marks(same, columns, codes) == marks).all()
+    rows = {(*map(str, row), code) for row, code in zip(X[:, columns], codes)}
+    assert len(np.unique(marks)) == len(rows)
+
+
+def test_of_many_rows_a_sample_is_kept() -> None:
+    marks = row_marks(np.arange(20_000.0)[:, None], np.array([0]), np.zeros(20_000, dtype=int))
+    seen = SeenRows.of(marks)
+    assert seen.marks.size == MOST_MARKS
+    assert not seen.complete
+    assert seen.beyond_chance(marks[:200])
+    other = row_marks(np.arange(20_000.0)[:, None] + 0.5, np.array([0]), np.zeros(20_000, dtype=int))
+    assert not seen.beyond_chance(other)
+
+
+# files and refusals
+
+
+@pytest.mark.parametrize(("alpha", "certified"), [(0.15, True), (0.013, False)])
+def test_a_contract_is_kept_in_a_file(
+    clf: Any, cancer: Any, fresh: Any, tmp_path: Path, alpha: float, certified: bool
+) -> None:
+    X, y = fresh
+    contract = certify_error(clf, X, y, alpha=alpha)
+    assert contract.certified is certified
+    contract.save(tmp_path / "contract.seq")
+    again = seqclass.load(tmp_path / "contract.seq")
+    assert again.record() == contract.record()
+    if certified:
+        assert (again.predict(X) == contract.predict(X)).all()
+        with pytest.raises(ValueError, match="fitted to"):
+            certify_error(again.classifier, cancer[0][:300], cancer[1][:300])
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"alpha": 0.0}, "alpha must be above 0"),
+        ({"alpha": 1.0}, "alpha must be above 0 and below 1"),
+        ({"delta": 1.5}, "delta must be above 0"),
+        ({"metric": "recall"}, "metric must be"),
+        ({"metric": "sensitivity"}, "target must name the class"),
+        ({"metric": "sensitivity", "target": "ill"}, "target 'ill' is no class; the classes are 'benign', 'malignant'"),
+        ({"target": "benign"}, "is for metric"),
+        ({"groups": ["a"]}, "groups must have one label for each of the 269 rows"),
+        ({"groups": ["a"] * 268 + ["b"]}, "1 rows of group 'b' that count, too few .* at least 22"),
+        ({"groups": [1.0] * 268 + [np.nan]}, "groups has no label in row 268"),
+        ({"ladder": "features"}, "ladder must be"),
+        ({"ladder": "price", "max_features": 3}, "max_features is for"),
+        ({"starts": 41}, "starts must be between 1 and 40"),
+        ({"alpha": 0.001}, "too few for alpha=0.001 and delta=0.1: it takes at least 2302"),
+        ({"alpha": 5.0, "metric": "cost"}, "alpha must be above 0 and below 1.3"),
+    ],
+)
+def test_refusals(clf: Any, fresh: Any, settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        certify_error(clf, *fresh, **settings)
+
+
+def test_wrong_labels_are_refused(clf: Any, fresh: Any) -> None:
+    X, y = fresh
+    with pytest.raises(ValueError, match="y holds 'ill', which is no class"):
+        certify_error(clf, X, np.where(y == "benign", y, "ill"))
+    with pytest.raises(ValueError, match="one label for each of the 269 rows"):
+        certify_error(clf, X, y[:-1])
+    with pytest.raises(TypeError, match="alpha must be a number"):
+        certify_error(clf, X, y, alpha="low")  # type: ignore[arg-type]
+
+
+def test_more_rows_than_a_part_holds(clf: Any, fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = certify_error(clf, *fresh).record()
+    monkeypatch.setattr("seqclass._certify_rows.chunks", lambda n, size: [slice(i, i + 7) for i in range(0, n, 7)])
+    parts = certify_error(clf, *fresh).record()
+    assert parts["risk"] == whole["risk"]
+    assert parts["n_features"] == pytest.approx(whole["n_features"])
