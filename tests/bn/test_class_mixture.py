@@ -297,11 +297,23 @@ def test_the_number_of_components_is_chosen(kind):
 def test_the_choice_knows_likelihoods():
     X, y, sizes = random_data(15, missing=0.2)
     model = ClassMixture(3).fit(X, y, n_outcomes=sizes)
-    own = model.hidden_class_ == 1
-    found = _choosing.row_likelihoods(X, model.weights_[own], model.tables_[:, :, own])
-    for row, value in zip(X, found):
-        seen = [model.tables_[j, v, own] for j, v in enumerate(row) if v >= 0]
-        assert_allclose(value, np.log((model.weights_[own] * np.prod(seen, axis=0)).sum()), rtol=1e-10)
+    found = _choosing.class_likelihoods(X, model.hidden_class_, model.weights_, model.tables_)
+    assert found.shape == (len(model.classes_), len(X))
+    for c, of_class in enumerate(found):
+        own = model.hidden_class_ == c
+        for row, value in zip(X, of_class):
+            seen = [model.tables_[j, v, own] for j, v in enumerate(row) if v >= 0]
+            assert_allclose(value, np.log((model.weights_[own] * np.prod(seen, axis=0)).sum()), rtol=1e-10)
+
+
+def test_a_second_fit_forgets_the_hidden_states_of_the_first():
+    X, y, sizes = random_data(15)
+    model = ClassMixture(3).fit(X, y, n_outcomes=sizes)
+    model.posterior(X), model.advance(0, model.start(len(X)), X[:, 0])
+    again, other = model.set_params(n_components=1).fit(X, y, n_outcomes=sizes), ClassMixture(1)
+    other.fit(X, y, n_outcomes=sizes)
+    assert_array_equal(again.posterior(X), other.posterior(X))
+    assert_array_equal(again.advance(0, again.start(len(X)), X[:, 0]), other.advance(0, other.start(len(X)), X[:, 0]))
 
 
 def test_the_choice_looks_at_some_rows_of_many(monkeypatch):

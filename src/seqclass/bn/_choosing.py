@@ -122,10 +122,7 @@ def _held_out(
         rng = np.random.default_rng(seed)
         states = fit_components(X[kept], codes[kept], weight[kept], n_outcomes, sizes, settings, rng)
         prior = np.bincount(codes[kept], weight[kept], n_classes) / weight[kept].sum()
-        joint = np.empty((n_classes, len(held)))
-        for c, likelihood in enumerate(joint):
-            own = states.classes == c
-            likelihood[:] = row_likelihoods(X[held], states.weights[own], states.tables[:, :, own])
+        joint = class_likelihoods(X[held], states.classes, states.weights, states.tables)
         own_class = codes[held], np.arange(len(held))
         result[0, held] = joint[own_class]
         joint += np.log(np.maximum(prior, _TINY))[:, None]
@@ -133,26 +130,51 @@ def _held_out(
     return result
 
 
-def row_likelihoods(codes: Codes, weights: FloatArray, tables: FloatArray) -> FloatArray:
-    """Logarithm of P(row) in a mixture, (n,).
+def class_likelihoods(codes: Codes, classes: IntArray, weights: FloatArray, tables: FloatArray) -> FloatArray:
+    """Logarithm of P(row | class), (n_classes, n).
 
     Parameters
     ----------
     codes : ndarray or CSR matrix of int of shape (n, n_features)
-    weights : ndarray of shape (n_components,)
-    tables : ndarray of shape (n_features, V_max, n_components)
+    classes : ndarray of int of shape (n_hidden,)
+        Class of each hidden state.
+    weights : ndarray of shape (n_hidden,)
+        P(hidden state | class).
+    tables : ndarray of shape (n_features, V_max, n_hidden)
 
     Returns
     -------
-    ndarray of shape (n,)
+    ndarray of shape (n_classes, n)
 
     Examples
     --------
-    >>> np.exp(row_likelihoods(np.array([[0], [1], [-1]]), np.ones(1), np.array([[[0.25], [0.75]]]))).round(2)
+    >>> codes, table = np.array([[0], [1], [-1]]), np.array([[[0.25], [0.75]]])
+    >>> np.exp(class_likelihoods(codes, np.array([0]), np.ones(1), table)).round(2)
+    array([[0.25, 0.75, 1.  ]])
+    """
+    joint = state_likelihoods(codes, tables) + np.log(np.maximum(weights, _TINY))
+    members = [classes == c for c in range(int(classes.max()) + 1)]
+    return np.array([logsumexp(joint[:, own], axis=1) for own in members])
+
+
+def state_likelihoods(codes: Codes, tables: FloatArray) -> FloatArray:
+    """Logarithm of P(row | hidden state), (n, n_hidden).
+
+    Parameters
+    ----------
+    codes : ndarray or CSR matrix of int of shape (n, n_features)
+    tables : ndarray of shape (n_features, V_max, n_hidden)
+
+    Returns
+    -------
+    ndarray of shape (n, n_hidden)
+
+    Examples
+    --------
+    >>> np.exp(state_likelihoods(np.array([[0], [1], [-1]]), np.array([[[0.25], [0.75]]]))).round(2).ravel()
     array([0.25, 0.75, 1.  ])
     """
     design, logs = Design(codes, tables.shape[1]), np.log(np.maximum(tables, _TINY))
     zero = logs[:, 0]
     columns = np.concatenate([logs[design.feature, design.level] - zero[design.feature], -zero[design.missing]])
-    joint = design.times(columns) + zero.sum(axis=0) + np.log(weights)
-    return np.asarray(logsumexp(joint, axis=1))
+    return np.asarray(design.times(columns) + zero.sum(axis=0))

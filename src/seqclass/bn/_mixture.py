@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,8 @@ from seqclass.bn._sampling import draw
 class Mixture(ObservationModel):
     """Inference where each class has hidden states, given which the features are independent.
 
-    A subclass sets, beside what every `ObservationModel` has: ``hidden_class_``, ``weights_`` and ``tables_``. See
-    `ClassMixture` for what they hold.
+    A subclass sets, beside what every `ObservationModel` has, ``hidden_class_``, ``weights_`` and ``tables_``, by
+    `_set_states`. See `ClassMixture` for what they hold.
     """
 
     _accepts_sparse = True
@@ -50,8 +51,7 @@ class Mixture(ObservationModel):
         """State after the feature's outcome was seen; see :meth:`ObservationModel.advance`."""
         shown = check_outcome(feature, outcome, int(self.n_outcomes_[feature]))
         after, rows = np.array(state), np.flatnonzero(shown >= 0)
-        member = np.eye(len(self.classes_))[self.hidden_class_]
-        after[rows] = conditioned(after[rows], self.tables_[feature, shown[rows]], self.hidden_class_, member)
+        after[rows] = conditioned(after[rows], self.tables_[feature, shown[rows]], self.hidden_class_, self._member)
         return after
 
     def likelihood_table(self, features: Any = None) -> FloatArray:
@@ -101,7 +101,18 @@ class Mixture(ObservationModel):
         X, state = draw(self._hidden_prior, nothing, cpds, n, as_generator(random_state))
         return X, self.classes_[self.hidden_class_[state]]
 
-    @property
+    def _set_states(self, hidden_class: IntArray, weights: FloatArray, tables: FloatArray) -> None:
+        """Take over hidden states, and forget what was derived from others."""
+        self.hidden_class_, self.weights_, self.tables_ = hidden_class, weights, tables
+        for name in ("_members", "_member"):
+            self.__dict__.pop(name, None)
+
+    @cached_property
+    def _member(self) -> FloatArray:
+        """One where a hidden state is of a class, (n_hidden, n_classes)."""
+        return np.eye(len(self.classes_))[self.hidden_class_]
+
+    @cached_property
     def _members(self) -> list[IntArray]:
         """Hidden states of each class."""
         return [np.flatnonzero(self.hidden_class_ == c) for c in range(len(self.classes_))]
@@ -126,9 +137,8 @@ class Mixture(ObservationModel):
 
     def _posterior(self, evidence: Any) -> FloatArray:
         result = np.empty((evidence.shape[0], len(self.classes_)))
-        of_class = np.eye(len(self.classes_))[:, self.hidden_class_]
         for rows in chunks(evidence.shape[0], 8.0 * 2 * len(self.weights_)):
-            result[rows] = (of_class @ state_posterior(evidence[rows], self._hidden_prior, self._padded)).T
+            result[rows] = (self._member.T @ state_posterior(evidence[rows], self._hidden_prior, self._padded)).T
         return result
 
     def _padded(self, features: slice) -> FloatArray:

@@ -183,7 +183,8 @@ class ClassMixture(Mixture):
             raise ValueError("classes must be sorted and distinct.")
         given = check_tables(hidden_class, weights, tables, len(labels))
         model.classes_, model.class_prior_ = labels, check_distribution(class_prior, len(labels), "class_prior")
-        model.hidden_class_, model.weights_, model.tables_, model.n_outcomes_ = given
+        *states, model.n_outcomes_ = given
+        model._set_states(*states)
         model.n_features_in_ = len(model.tables_)
         model.n_components_ = np.bincount(model.hidden_class_)
         model.candidates_ = {}
@@ -290,7 +291,7 @@ class ClassMixture(Mixture):
         found = perf_counter()
         sizes = np.full(n_classes, chosen)
         states = fit_components(X, codes, weight, self.n_outcomes_, sizes, settings, rng)
-        self.hidden_class_, self.weights_, self.tables_ = states.classes, states.weights, states.tables
+        self._set_states(states.classes, states.weights, states.tables)
         self.n_components_, self.n_iter_ = states.n_components, states.n_iter
         self.state_names_ = self.feature_names_ = None
         self.timings_ = {"structure": found - began, "parameters": perf_counter() - found}
