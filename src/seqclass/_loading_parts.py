@@ -9,7 +9,7 @@ import numpy as np
 
 from seqclass._model_problem import ModelProblem, ProjectedProblem
 from seqclass._validation import check_costs, check_distribution
-from seqclass.bn import ClassMixture, NaiveBayes, ObservationModel, StageContexts, TreeNetwork
+from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, ObservationModel, StageContexts, TreeNetwork
 from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names
 from seqclass.pomdp import (
     AcquisitionProblem,
@@ -182,11 +182,15 @@ def check_model(model: ObservationModel) -> None:
         need(float(model.temperature_) >= 1, "temperature_ is below 1")
     if isinstance(model, TreeNetwork):
         _check_network(model)
-    if isinstance(model, ClassMixture):
+    if isinstance(model, (ClassMixture, ContextBayes)):
         _check_components(model)
+    if isinstance(model, ClassMixture):
+        need(array(model.n_components_, "n_components_", "i", len(prior)).min() >= 1, "n_components_ is wrong")
+    if isinstance(model, ContextBayes):
+        _check_contexts(model)
 
 
-def _check_components(model: ClassMixture) -> None:
+def _check_components(model: ClassMixture | ContextBayes) -> None:
     n_classes, most = len(model.classes_), int(model.n_outcomes_.max())
     classes = array(model.hidden_class_, "hidden_class_", "i", None)
     need(np.array_equal(np.unique(classes), np.arange(n_classes)), "hidden_class_ has other classes")
@@ -196,7 +200,15 @@ def _check_components(model: ClassMixture) -> None:
     real = (np.arange(tables.shape[1]) < model.n_outcomes_[:, None])[:, :, None]
     need(tables.shape[1] >= most and tables.min() >= 0 and np.allclose(tables.sum(axis=1), 1), "tables_ are wrong")
     need(not tables[np.broadcast_to(~real, tables.shape)].any(), "tables_ have other outcomes")
-    need(array(model.n_components_, "n_components_", "i", n_classes).min() >= 1, "n_components_ is wrong")
+
+
+def _check_contexts(model: ContextBayes) -> None:
+    columns = array(model.context_, "context_", "i", None)
+    need(bool(((columns >= 0) & (columns < model.n_features_in_)).all()), "context_ is wrong")
+    values = array(model.context_values_, "context_values_", "i", None, len(columns))
+    n_states = len(model.classes_) * len(values)
+    need(not len(columns) or n_states == len(model.hidden_class_), "context_values_ are wrong")
+    need(type(model.densities_) is list and len(model.densities_) == model.n_features_in_, "densities_ are wrong")
 
 
 def _check_network(model: TreeNetwork) -> None:

@@ -29,7 +29,15 @@ from seqclass._loading_parts import (
 from seqclass._model_problem import ModelProblem, ProjectedProblem
 from seqclass._support import SupportMixin, check_support
 from seqclass.adaptive_classifier import AdaptiveClassifier
-from seqclass.bn import ClassMixture, InformationFilter, NaiveBayes, ObservationModel, StageContexts, TreeNetwork
+from seqclass.bn import (
+    ClassMixture,
+    ContextBayes,
+    InformationFilter,
+    NaiveBayes,
+    ObservationModel,
+    StageContexts,
+    TreeNetwork,
+)
 from seqclass.choice import Candidate, Choice
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices
@@ -116,6 +124,7 @@ for _cls in (
     BoundedLookaheadPolicy,
     Bundle,
     ClassMixture,
+    ContextBayes,
     CorrectedValues,
     DecideNow,
     DeepLookaheadPolicy,

@@ -225,7 +225,8 @@ class SequentialClassifier(Acquiring, ClassifierMixin, BaseEstimator):  # type: 
             self.selector_, self.support_ = filter_features(self.selector, codes, y)
             codes = codes if self.selector_ is None else codes[:, self.support_]
         n_outcomes = self.coder_.n_outcomes_[self.support_]
-        self.model_ = fit_model(self._model(), codes, y, n_outcomes, self.timings_)
+        model = self._model()._among(self.support_, names, self._prices.take(self.support_).bundles)
+        self.model_ = fit_model(model, codes, y, n_outcomes, self.timings_)
         with timed(self.timings_, "order"):
             free = isinstance(self.order, str) and self.order == "adaptive"
             rule = "given" if free else self.order

@@ -78,7 +78,7 @@ def choose_components(
         if not scored.size or (found and n >= 2 * max(1, heaviest // MIN_ROWS)):
             break  # all classes have had as many as they may have
         found[n] = _held_out(X, codes, whole, n_outcomes, np.full(n_classes, n), settings, folds, seed)[:, scored]
-        above, error = _difference(found[n][0], found[best][0], weight)
+        above, error = difference(found[n][0], found[best][0], weight)
         best = n if above > 0 else best
         worse = worse + 1 if above < -error else 0
         if worse == _PATIENCE:
@@ -91,15 +91,15 @@ def choose_components(
 def _fewest(found: dict[int, FloatArray], best: int, weight: FloatArray) -> int:
     """Choose among those that were tried."""
     for n, (rows, classes) in found.items():
-        above, error = _difference(found[best][0], rows, weight)
+        above, error = difference(found[best][0], rows, weight)
         if above <= error:
-            better, error = _difference(found[1][1], classes, weight)
+            better, error = difference(found[1][1], classes, weight)
             return 1 if better > error else n
     return best
 
 
-def _difference(one: FloatArray, other: FloatArray, weight: FloatArray) -> tuple[float, float]:
-    """Mean difference of two scores, and its standard error."""
+def difference(one: FloatArray, other: FloatArray, weight: FloatArray) -> tuple[float, float]:
+    """Mean difference of two scores of weighted rows, and its standard error."""
     difference = one - other
     mean = float(np.average(difference, weights=weight))
     return mean, float(np.sqrt(np.average((difference - mean) ** 2, weights=weight) / weight.sum()))
