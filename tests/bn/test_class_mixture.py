@@ -307,3 +307,45 @@ def test_structure_without_bearing_on_the_class_is_left_alone():
 def test_the_choice_with_hardly_any_rows(n):
     X = np.arange(2 * n).reshape(n, 2) % 2
     assert_array_equal(ClassMixture().fit(X, np.arange(n) % 2).n_components_, [1] * min(n, 2))
+
+
+def fine_kinds(n=900, seed=0, missing=0.0):
+    """Two kinds in each class, told by which of two numbers are large together; 20 bins."""
+    rng = np.random.default_rng(seed)
+    y, kind = rng.integers(0, 2, (2, n))
+    place = np.column_stack([kind, kind ^ y, y * 0 + 1])
+    X = np.clip(np.rint(rng.normal(6 + 8 * place, 2.5)), 0, 19)
+    return np.where(rng.random(X.shape) < missing, -1, X).astype(np.int8), y
+
+
+@pytest.mark.parametrize("density", ["normal", "rank", "auto"])
+def test_conformance_over_fine_bins(density):
+    X, y = fine_kinds(80)
+    check_observation_model(ClassMixture(2, density=density), X, y)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_densities_of_components_over_fine_bins(kind):
+    X, y = fine_kinds(missing=0.1)
+    new, label = fine_kinds(3000, seed=1)
+    models = {density: ClassMixture(2, density=density).fit(kind(X), y) for density in ("tables", "normal", "auto")}
+    told = {name: np.log(model.posterior(new)[np.arange(len(label)), label]).mean() for name, model in models.items()}
+    assert told["normal"] > told["tables"]
+    assert told["auto"] > told["tables"]
+    normal = models["normal"]
+    assert normal.densities_ == ["normal"] * 3
+    assert_allclose(normal.tables_.sum(axis=1), 1)
+    assert (normal.tables_ > 0).all()
+    centre = (np.arange(20)[:, None] * normal.tables_[0]).sum(axis=0)
+    assert_allclose(np.sort(centre), [6, 6, 14, 14], atol=0.6)
+
+
+def test_few_outcomes_have_tables_whatever_the_density():
+    X, y, sizes = random_data(3)
+    one, other = (ClassMixture(2, density=d).fit(X, y, n_outcomes=sizes) for d in ("tables", "auto"))
+    assert one.densities_ == ["tables"] * 6
+    assert_array_equal(one.weights_, other.weights_)
+    few = sizes < 4
+    assert [name for name, small in zip(other.densities_, few) if small] == ["tables"] * int(few.sum())
+    with pytest.raises(ValueError, match="density must be one of"):
+        ClassMixture(2, density="gauss").fit(X, y)

@@ -11,7 +11,7 @@ from seqclass._arrays import FloatArray, IntArray
 from seqclass.bn._checks import Codes
 from seqclass.bn._choosing import FOLDS, MOST_ROWS, class_likelihoods, difference, state_likelihoods
 from seqclass.bn._context_states import Rows, States, states_of
-from seqclass.bn._contexts import Contexts, coarse, contexts_of
+from seqclass.bn._contexts import GROUPS, MOST_OUTCOMES, Contexts, coarse, contexts_of
 from seqclass.bn._densities import Scales
 from seqclass.bn._structure import pair_weights
 from seqclass.bn._temperature import stratified_folds
@@ -67,7 +67,7 @@ def _short_list(rows: Rows) -> list[IntArray]:
     """Single columns that say most about the others given the class, beyond what chance would let them say."""
     if len(rows.n_outcomes) > MOST_FEATURES:
         return []
-    X, sizes = coarse(rows.X, rows.n_outcomes, rows.weight)
+    X, sizes = coarse(rows.X, rows.n_outcomes, rows.weight, MOST_OUTCOMES, GROUPS)
     said = np.asarray(pair_weights(X, rows.codes, sizes, rows.n_classes, rows.weight))
     free = (sizes - 1.0)[:, None] * (sizes - 1.0)
     beyond = said - free * rows.n_classes / (2 * rows.weight.sum())

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from seqclass._arrays import FloatArray, IntArray
+from seqclass._information import contingency_table
 from seqclass.bn._checks import Codes
 from seqclass.bn._cpds import dense_columns
 
@@ -109,7 +110,7 @@ def contexts_of(X: Codes, columns: IntArray, n_outcomes: IntArray, weight: Float
     group = np.full((len(columns), int(sizes.max())), -1)
     for row, size, column in zip(group, sizes.tolist(), shown.T):
         rows = np.bincount(column[column >= 0], weight[column >= 0], size)
-        row[:size] = _grouped(rows, several=len(columns) > 1)
+        row[:size] = _in_two(rows) if len(columns) > 1 else grouped(rows, MOST_OUTCOMES, GROUPS)
     if len(columns) == 1:
         patterns = np.unique(group[0][group[0] >= 0])[:, None]
         return Contexts(columns, group, patterns) if len(patterns) > 1 else None
@@ -121,37 +122,68 @@ def contexts_of(X: Codes, columns: IntArray, n_outcomes: IntArray, weight: Float
     return Contexts(columns, group, patterns) if len(patterns) > 1 else None
 
 
-def _grouped(rows: Any, several: bool) -> IntArray:
-    """Group of each outcome of a column: its own where they are few."""
-    size = len(rows)
-    if size <= (_MOST_OF_SEVERAL if several else MOST_OUTCOMES):
+def grouped(rows: Any, most: int, n_groups: int) -> IntArray:
+    """Group of each outcome of a column, of about as many rows each; its own where they are few.
+
+    A first outcome of more than half the rows, such as that of zeros, is a group by itself.
+
+    Examples
+    --------
+    >>> grouped(np.array([60, 10, 10, 10, 10]), 4, 3)
+    array([0, 1, 1, 2, 2])
+    """
+    size, total = len(rows), max(float(rows.sum()), 1e-12)
+    if size <= most:
         return np.arange(size)
-    before = np.cumsum(rows) - rows / 2
-    if not several:  # about as many rows in each
-        quantile = np.minimum((before / max(rows.sum(), 1e-12) * GROUPS).astype(np.intp), GROUPS - 1)
-        return np.unique(quantile, return_inverse=True)[1].reshape(-1)
-    # Otsu (1979): where the means of the two lie furthest apart
+    if 2 * rows[0] > total:
+        return np.append(0, 1 + grouped(rows[1:], n_groups - 1, n_groups - 1))
+    share = (np.cumsum(rows) - rows / 2) / total
+    quantile = np.minimum((share * n_groups).astype(np.intp), n_groups - 1)
+    return np.asarray(np.unique(quantile, return_inverse=True)[1].reshape(-1))
+
+
+def _in_two(rows: Any) -> IntArray:
+    """Two groups whose means lie furthest apart (Otsu, 1979), where there are more than three outcomes."""
+    size = len(rows)
+    if size <= _MOST_OF_SEVERAL:
+        return np.arange(size)
     below, sums = np.cumsum(rows)[:-1], np.cumsum(rows * np.arange(size))
-    above = rows.sum() - below
-    apart = (
-        below * above * (sums[:-1] / np.maximum(below, 1e-12) - (sums[-1] - sums[:-1]) / np.maximum(above, 1e-12)) ** 2
-    )
+    above, top = rows.sum() - below, sums[-1] - sums[:-1]
+    apart = below * above * (sums[:-1] / np.maximum(below, 1e-12) - top / np.maximum(above, 1e-12)) ** 2
     return (np.arange(size) > np.argmax(apart)).astype(np.intp)
 
 
-def coarse(X: Codes, n_outcomes: IntArray, weight: FloatArray) -> tuple[Codes, IntArray]:
-    """Rows whose columns of many outcomes are cut into groups, and the number of groups of each column."""
-    if not (n_outcomes > MOST_OUTCOMES).any():
+def coarse(X: Codes, n_outcomes: IntArray, weight: FloatArray, most: int, n_groups: int) -> tuple[Codes, IntArray]:
+    """Rows whose columns of many outcomes are cut into groups, and the number of groups of each column.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of int of shape (n, n_features)
+    n_outcomes : ndarray of int of shape (n_features,)
+    weight : ndarray of shape (n,)
+    most : int
+        Columns of no more outcomes stay as they are.
+    n_groups : int
+
+    Returns
+    -------
+    X : ndarray or CSR matrix of int
+    n_outcomes : ndarray of int of shape (n_features,)
+
+    Examples
+    --------
+    >>> coarse(np.array([[0], [1], [2], [3], [-1]]), np.array([4]), np.ones(5), 3, 2)[0].ravel()
+    array([ 0,  0,  1,  1, -1], dtype=int32)
+    """
+    if not (n_outcomes > most).any():
         return X, n_outcomes
-    groups = np.zeros((len(n_outcomes), int(n_outcomes.max()) + 1), dtype=np.intp)
+    counts = contingency_table(X, np.zeros(X.shape[0], dtype=np.intp), 1, n_outcomes, weight)[:, :, 0]
+    groups = np.zeros((len(n_outcomes), int(n_outcomes.max()) + 1), dtype=np.int32)
     groups[:, -1] = -1  # which -1 picks
-    for j, size in enumerate(n_outcomes.tolist()):
-        column = dense_columns(X, np.array([j]))[:, 0].astype(np.intp)
-        rows = np.bincount(column[column >= 0], weight[column >= 0], size)
-        groups[j, :size] = _grouped(rows, several=False)
-    sizes = groups.max(axis=1) + 1
+    for row, size, rows in zip(groups, n_outcomes.tolist(), counts):
+        row[:size] = grouped(rows[:size], most, n_groups)
+    sizes = groups.max(axis=1).astype(np.intp) + 1
     if not sparse.issparse(X):
         return groups[np.arange(len(sizes)), X], sizes
     # outcome 0 is in group 0, and stays implicit
-    data = groups[X.indices, X.data]
-    return type(X)((data, X.indices, X.indptr), shape=X.shape), sizes
+    return type(X)((groups[X.indices, X.data], X.indices, X.indptr), shape=X.shape), sizes

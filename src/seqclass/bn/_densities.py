@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray, chunks
+from seqclass._validation import check_choice
 from seqclass.bn._shrinking import count_tables, normal_tables, scale, shrunk
 
 #: Counted outcomes; a normal distribution of values; one of the normal scores of their ranks.
@@ -17,6 +18,12 @@ _FEWEST = 4
 _ROWS = (32.0, 128.0, 512.0, 1e6)
 #: Share of a normal distribution that is spread evenly, so that no far value decides alone.
 _EVEN = 0.002
+
+
+def check_families(density: str) -> tuple[str, ...]:
+    """Families that a model's setting allows, the first of them counted tables where there are several."""
+    check_choice(density, "density", ("auto", *FAMILIES))
+    return FAMILIES if density == "auto" else (density,)
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from seqclass._arrays import FloatArray, IntArray, as_generator
 from seqclass._messages import shown
-from seqclass._validation import check_choice, check_real
+from seqclass._validation import check_real
 from seqclass.bn._checks import Codes, resolve_prior
 from seqclass.bn._choosing import FOLDS
 from seqclass.bn._context_choice import choose_context
 from seqclass.bn._context_states import Rows, fit_states
 from seqclass.bn._contexts import MOST_COLUMNS, Contexts, contexts_of
-from seqclass.bn._densities import FAMILIES, Scales
+from seqclass.bn._densities import FAMILIES, Scales, check_families
 from seqclass.bn._mixture import Mixture
 from seqclass.bn._temperature import stratified_folds
 
@@ -218,7 +218,6 @@ class ContextBayes(Mixture):
         return contexts, []
 
     def _allowed(self) -> tuple[str, ...]:
-        check_choice(self.density, "density", ("auto", *FAMILIES))
         if check_real(self.alpha, "alpha", 0) == 0:
             raise ValueError("alpha must be above 0: a context or an outcome that training did not show may come.")
-        return FAMILIES if self.density == "auto" else (self.density,)
+        return check_families(self.density)

@@ -11,7 +11,10 @@ from seqclass._arrays import FloatArray, IntArray, as_generator
 from seqclass._validation import check_choice, check_integer, check_real
 from seqclass.bn._checks import Codes, resolve_prior
 from seqclass.bn._choosing import choose_components
+from seqclass.bn._component_densities import GROUPS, dense_tables
 from seqclass.bn._components import Settings, fit_components
+from seqclass.bn._contexts import coarse
+from seqclass.bn._densities import FAMILIES, check_families
 from seqclass.bn._mixture import Mixture
 
 
@@ -43,6 +46,10 @@ class ClassMixture(Mixture):
         Pseudo-count of every outcome in a class's own table.
     shrinkage : float
         Rows by outcome that the class's table counts for in a component's; above 0.
+    density : {"tables", "normal", "rank", "auto"}
+        ``"tables"``: each outcome has a probability of its own. The others are for outcomes that are fine bins of
+        numbers, as in `ContextBayes`: components are found on at most five groups of a feature's bins, and their tables
+        over all bins are then normal distributions, or what suits each feature best.
     prior : None, "uniform" or array-like of shape (n_classes,)
         Class prior; None takes the (weighted) frequencies of the training data.
     max_iter : int
@@ -70,6 +77,8 @@ class ClassMixture(Mixture):
         P(outcome | hidden state), zero beyond V_j of a feature.
     candidates_ : dict of int to float
         With ``"auto"``: mean log-likelihood of a held-out row given its class, in nats, by the number of components.
+    densities_ : list of str of length n_features
+        How each feature's outcomes are modelled.
     n_outcomes_ : ndarray of shape (n_features,)
         Number of outcomes V_j of each feature.
     n_iter_ : ndarray of int of shape (n_classes,)
@@ -111,6 +120,7 @@ class ClassMixture(Mixture):
         n_bags: int = 1,
         alpha: float = 1.0,
         shrinkage: float = 0.5,
+        density: str = "tables",
         prior: Any = None,
         max_iter: int = 200,
         tol: float = 1e-6,
@@ -120,32 +130,42 @@ class ClassMixture(Mixture):
         self.n_bags = n_bags
         self.alpha = alpha
         self.shrinkage = shrinkage
+        self.density = density
         self.prior = prior
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
 
     def _fit(self, X: Codes, codes: IntArray, sample_weight: FloatArray | None) -> None:
-        settings = self._settings()
+        settings, allowed = self._settings(), check_families(self.density)
         weight = np.ones(len(codes)) if sample_weight is None else sample_weight
         n_classes = len(self.classes_)
         self.class_count_ = np.bincount(codes, weights=weight, minlength=n_classes).astype(np.float64)
         self.class_prior_ = resolve_prior(self.prior, self.class_count_)
         rng = as_generator(self.random_state)
         began = perf_counter()
+        groups, n_groups = X, self.n_outcomes_
+        if allowed != ("tables",):
+            groups, n_groups = coarse(X, self.n_outcomes_, weight, GROUPS, GROUPS)
         chosen, scores = self.n_components, dict[int, float]()
         if isinstance(chosen, str):
-            chosen, scores = choose_components(X, codes, weight, self.n_outcomes_, n_classes, settings, rng)
+            chosen, scores = choose_components(groups, codes, weight, n_groups, n_classes, settings, rng)
         self.candidates_ = scores
         found = perf_counter()
         sizes = np.full(n_classes, chosen)
-        states = fit_components(X, codes, weight, self.n_outcomes_, sizes, settings, rng)
-        self._set_states(states.classes, states.weights, states.tables)
+        states = fit_components(groups, codes, weight, n_groups, sizes, settings, rng)
+        tables, family = states.tables, np.zeros(self.n_features_in_, dtype=np.intp)
+        if allowed != ("tables",):
+            given = groups, codes, weight, states, self.n_outcomes_
+            tables, family = dense_tables(X, *given, allowed, settings.alpha)
+        self._set_states(states.classes, states.weights, tables)
+        self.densities_ = [FAMILIES[kind] for kind in family.tolist()]
         self.n_components_, self.n_iter_ = states.n_components, states.n_iter
         self.state_names_ = self.feature_names_ = None
         self.timings_ = {"structure": found - began, "parameters": perf_counter() - found}
 
     def _as_given(self) -> None:
+        self.densities_ = ["tables"] * self.n_features_in_
         self.n_components_, self.candidates_ = np.bincount(self.hidden_class_), {}
         self.n_iter_ = np.zeros(len(self.classes_), dtype=np.intp)
 
