@@ -26,6 +26,7 @@ PEERLESS = {
     "growth.py",
     "learned_cubes.py",
     "real_data.py",
+    "real_values.py",
     "ifc2f.py",
     "selection_stage.py",
 }
@@ -39,6 +40,7 @@ MEMORYLESS = {
     "imports.py",
     "learned_cubes.py",
     "real_data.py",
+    "real_values.py",
     "f_etana.py",
     "ifc2f.py",
     "selection_stage.py",

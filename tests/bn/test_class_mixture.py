@@ -318,10 +318,26 @@ def fine_kinds(n=900, seed=0, missing=0.0):
     return np.where(rng.random(X.shape) < missing, -1, X).astype(np.int8), y
 
 
-@pytest.mark.parametrize("density", ["normal", "rank", "auto"])
-def test_conformance_over_fine_bins(density):
+@pytest.mark.parametrize("density, n_bags", [("normal", 1), ("rank", 2), ("auto", 1)])
+def test_conformance_over_fine_bins(density, n_bags):
     X, y = fine_kinds(80)
-    check_observation_model(ClassMixture(2, density=density), X, y)
+    check_observation_model(ClassMixture(2, n_bags=n_bags, density=density), X, y)
+
+
+def test_a_row_counts_in_every_bag_over_fine_bins(monkeypatch):
+    from seqclass.bn import _component_densities
+
+    X, y = fine_kinds(missing=0.2)
+    seen, scales = [], _component_densities.Scales
+
+    class Seen(scales):
+        def tables(self, counts, family):
+            seen.append(counts.sum())
+            return super().tables(counts, family)
+
+    monkeypatch.setattr(_component_densities, "Scales", Seen)
+    ClassMixture(2, n_bags=3, density="normal").fit(X, y)
+    assert sum(seen) == pytest.approx(3 * (X >= 0).sum())
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])

@@ -57,7 +57,9 @@ def dense_tables(
         rows, own = np.flatnonzero(codes == c), np.flatnonzero(states.classes == c)
         joint = state_likelihoods(groups[rows], states.tables[:, :, own]) + np.log(states.weights[own])
         some, fold = X[rows], np.arange(len(rows)) % n_folds
-        for state, share in zip(own.tolist(), softmax(joint, axis=1).T):
+        # a row is in every bag
+        bags = joint.reshape(len(rows), -1, int(states.n_components[c]))
+        for state, share in zip(own.tolist(), softmax(bags, axis=2).reshape(joint.shape).T):
             table = contingency_table(some, fold, n_folds, n_outcomes, weight[rows] * share)
             counts[:, :, :, 0, state] = table.transpose(2, 0, 1)
     scales = Scales(n_outcomes, whole, alpha)
