@@ -24,7 +24,7 @@ from seqclass import SequentialClassifier
 from seqclass.bn import ClassMixture, ContextBayes
 from seqclass.datasets import Dataset, load
 from seqclass.discretize import Discretizer
-from seqclass.pomdp import EC2, Adaptive, ClassInformation
+from seqclass.pomdp import Adaptive, ClassInformation, HiddenInformation
 
 #: Accuracy to be reached at each budget of questions.
 BARS = {
@@ -58,7 +58,7 @@ PLANS = {"cube": [(3,), (5, 10)], "cube_nm": [(3, 5, 7, 10, 14)]}
 
 def solver(name: str, budget: int) -> Adaptive:
     """A rule that suits; one step of look-ahead beyond it where that takes seconds: of few questions, among 20."""
-    rule = ClassInformation() if name == "cube" else EC2()
+    rule = ClassInformation() if name == "cube" else HiddenInformation()
     settings = {"n_paths": 500, "n_cases": 1000, "certificate_paths": 0, "max_seconds": np.inf}
     return Adaptive([rule], max_rounds=int(name == "cube" and budget == 3), max_work=1e12, **settings)
 
