@@ -11,7 +11,7 @@ from seqclass._coding import OutcomeCoder
 from seqclass._contract import CertifiedError, GroupRisk, Rung
 from seqclass._frames import FrameEncoder
 from seqclass._inputs import category_counts
-from seqclass._loading_parts import array, fitted, need, numbers, whole
+from seqclass._loading_basics import array, fitted, need, numbers, whole
 from seqclass._seen_rows import SeenRows
 from seqclass._validation import check_costs
 from seqclass.classifier import SequentialClassifier

@@ -16,12 +16,11 @@ from seqclass._loading import (
     check_prices,
     rehearse,
 )
+from seqclass._loading_models import check_model, check_network_tables
 from seqclass._loading_parts import (
     check_bundle,
     check_grid,
     check_line,
-    check_model,
-    check_network_tables,
     check_policy,
     check_problem,
     check_repeats,
@@ -35,6 +34,7 @@ from seqclass._support import SupportMixin, check_support
 from seqclass.adaptive_classifier import AdaptiveClassifier
 from seqclass.bn import (
     ClassMixture,
+    ContextBayes,
     DiscreteNetwork,
     InformationFilter,
     NaiveBayes,
@@ -136,6 +136,7 @@ for _cls in (
     BoundedLookaheadPolicy,
     Bundle,
     ClassMixture,
+    ContextBayes,
     CorrectedValues,
     DecideNow,
     DeepLookaheadPolicy,

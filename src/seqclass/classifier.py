@@ -231,7 +231,8 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
             self.model_ = prefitted(self.observation_model, self.coder_, self.support_, self.classes_, self.timings_)
             self.classes_ = self.model_.classes_
         else:
-            self.model_ = fit_model(self._model(), codes, y, n_outcomes, self.timings_)
+            model = self._model()._among(self.support_, names, self._prices.take(self.support_).bundles)
+            self.model_ = fit_model(model, codes, y, n_outcomes, self.timings_)
         self._plan(codes, y)
         self._seen = seen_by(self, X, y)
         if n_folds:

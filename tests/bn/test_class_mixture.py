@@ -4,44 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mixture_cases import random_data, summed_out
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from seqclass.bn import ClassMixture, NaiveBayes, _choosing, _design, _em
 from seqclass.bn._em import fit_mixture
 from seqclass.testing import check_observation_model
-
-
-def random_data(seed, n=90, n_features=6, n_classes=3, missing=0.0):
-    """Rows of several kinds in each class."""
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(2, 5, n_features)
-    y, kind = rng.integers(0, n_classes, n), rng.integers(0, 3, n)
-    shift = rng.integers(0, 4, (n_classes, 3, n_features))[y, kind]
-    X = (shift + (rng.random((n, n_features)) < 0.3) * rng.integers(0, 4, (n, n_features))) % sizes
-    X = np.where(rng.random(X.shape) < missing, -1, X)
-    return X.astype(np.int8), y, sizes
-
-
-def summed_out(model, evidence):
-    """P(class | evidence) and P(outcome | evidence, class) of every feature, one row and hidden state at a time."""
-    n_classes, size = len(model.classes_), model.tables_.shape[1]
-    posterior = np.zeros((len(evidence), n_classes))
-    likelihood = np.zeros((len(evidence), model.n_features_in_, size, n_classes))
-    for i, row in enumerate(evidence):
-        for j in range(model.n_features_in_):
-            mass = np.zeros(n_classes)
-            for h, c in enumerate(model.hidden_class_):
-                p = model.weights_[h]
-                for k, v in enumerate(row):
-                    p *= model.tables_[k, v, h] if v >= 0 and k != j else 1.0
-                mass[c] += p
-                likelihood[i, j, :, c] += p * model.tables_[j, :, h]
-            likelihood[i, j] /= mass
-        for h, c in enumerate(model.hidden_class_):
-            seen = [model.tables_[k, v, h] for k, v in enumerate(row) if v >= 0]
-            posterior[i, c] += model.class_prior_[c] * model.weights_[h] * np.prod(seen)
-    return posterior / posterior.sum(axis=1, keepdims=True), likelihood
 
 
 def same(one, other, **tolerance):
@@ -297,11 +266,23 @@ def test_the_number_of_components_is_chosen(kind):
 def test_the_choice_knows_likelihoods():
     X, y, sizes = random_data(15, missing=0.2)
     model = ClassMixture(3).fit(X, y, n_outcomes=sizes)
-    own = model.hidden_class_ == 1
-    found = _choosing.row_likelihoods(X, model.weights_[own], model.tables_[:, :, own])
-    for row, value in zip(X, found):
-        seen = [model.tables_[j, v, own] for j, v in enumerate(row) if v >= 0]
-        assert_allclose(value, np.log((model.weights_[own] * np.prod(seen, axis=0)).sum()), rtol=1e-10)
+    found = _choosing.class_likelihoods(X, model.hidden_class_, model.weights_, model.tables_)
+    assert found.shape == (len(model.classes_), len(X))
+    for c, of_class in enumerate(found):
+        own = model.hidden_class_ == c
+        for row, value in zip(X, of_class):
+            seen = [model.tables_[j, v, own] for j, v in enumerate(row) if v >= 0]
+            assert_allclose(value, np.log((model.weights_[own] * np.prod(seen, axis=0)).sum()), rtol=1e-10)
+
+
+def test_a_second_fit_forgets_the_hidden_states_of_the_first():
+    X, y, sizes = random_data(15)
+    model = ClassMixture(3).fit(X, y, n_outcomes=sizes)
+    model.posterior(X), model.advance(0, model.start(len(X)), X[:, 0])
+    again, other = model.set_params(n_components=1).fit(X, y, n_outcomes=sizes), ClassMixture(1)
+    other.fit(X, y, n_outcomes=sizes)
+    assert_array_equal(again.posterior(X), other.posterior(X))
+    assert_array_equal(again.advance(0, again.start(len(X)), X[:, 0]), other.advance(0, other.start(len(X)), X[:, 0]))
 
 
 def test_the_choice_looks_at_some_rows_of_many(monkeypatch):
@@ -326,3 +307,61 @@ def test_structure_without_bearing_on_the_class_is_left_alone():
 def test_the_choice_with_hardly_any_rows(n):
     X = np.arange(2 * n).reshape(n, 2) % 2
     assert_array_equal(ClassMixture().fit(X, np.arange(n) % 2).n_components_, [1] * min(n, 2))
+
+
+def fine_kinds(n=900, seed=0, missing=0.0):
+    """Two kinds in each class, told by which of two numbers are large together; 20 bins."""
+    rng = np.random.default_rng(seed)
+    y, kind = rng.integers(0, 2, (2, n))
+    place = np.column_stack([kind, kind ^ y, y * 0 + 1])
+    X = np.clip(np.rint(rng.normal(6 + 8 * place, 2.5)), 0, 19)
+    return np.where(rng.random(X.shape) < missing, -1, X).astype(np.int8), y
+
+
+@pytest.mark.parametrize("density, n_bags", [("normal", 1), ("rank", 2), ("auto", 1)])
+def test_conformance_over_fine_bins(density, n_bags):
+    X, y = fine_kinds(80)
+    check_observation_model(ClassMixture(2, n_bags=n_bags, density=density), X, y)
+
+
+def test_a_row_counts_in_every_bag_over_fine_bins(monkeypatch):
+    from seqclass.bn import _component_densities
+
+    X, y = fine_kinds(missing=0.2)
+    seen, scales = [], _component_densities.Scales
+
+    class Seen(scales):
+        def tables(self, counts, family):
+            seen.append(counts.sum())
+            return super().tables(counts, family)
+
+    monkeypatch.setattr(_component_densities, "Scales", Seen)
+    ClassMixture(2, n_bags=3, density="normal").fit(X, y)
+    assert sum(seen) == pytest.approx(3 * (X >= 0).sum())
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_densities_of_components_over_fine_bins(kind):
+    X, y = fine_kinds(missing=0.1)
+    new, label = fine_kinds(3000, seed=1)
+    models = {density: ClassMixture(2, density=density).fit(kind(X), y) for density in ("tables", "normal", "auto")}
+    told = {name: np.log(model.posterior(new)[np.arange(len(label)), label]).mean() for name, model in models.items()}
+    assert told["normal"] > told["tables"]
+    assert told["auto"] > told["tables"]
+    normal = models["normal"]
+    assert normal.densities_ == ["normal"] * 3
+    assert_allclose(normal.tables_.sum(axis=1), 1)
+    assert (normal.tables_ > 0).all()
+    centre = (np.arange(20)[:, None] * normal.tables_[0]).sum(axis=0)
+    assert_allclose(np.sort(centre), [6, 6, 14, 14], atol=0.6)
+
+
+def test_few_outcomes_have_tables_whatever_the_density():
+    X, y, sizes = random_data(3)
+    one, other = (ClassMixture(2, density=d).fit(X, y, n_outcomes=sizes) for d in ("tables", "auto"))
+    assert one.densities_ == ["tables"] * 6
+    assert_array_equal(one.weights_, other.weights_)
+    few = sizes < 4
+    assert [name for name, small in zip(other.densities_, few) if small] == ["tables"] * int(few.sum())
+    with pytest.raises(ValueError, match="density must be one of"):
+        ClassMixture(2, density="gauss").fit(X, y)

@@ -6,6 +6,7 @@ from seqclass.bn._base import ObservationModel
 from seqclass.bn._hidden import HiddenTables
 from seqclass.bn._structure import CLASS_NODE
 from seqclass.bn.blanket import blanket_order, markov_blanket
+from seqclass.bn.context_bayes import ContextBayes
 from seqclass.bn.contexts import StageContexts, stage_contexts
 from seqclass.bn.discrete import DiscreteNetwork
 from seqclass.bn.filter import InformationFilter
@@ -25,6 +26,7 @@ from seqclass.bn.tree import TreeNetwork
 __all__ = [
     "CLASS_NODE",
     "ClassMixture",
+    "ContextBayes",
     "DiscreteNetwork",
     "HiddenTables",
     "InformationFilter",

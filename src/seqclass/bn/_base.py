@@ -111,6 +111,10 @@ class ObservationModel(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         self._fit(X, codes, weight)
         return self
 
+    def _among(self: Model, columns: IntArray, names: Sequence[Any] | None, bundles: IntArray | None) -> Model:
+        """Hear before `fit`: columns of the features in the data, names of all columns, bundles of the features."""
+        return self
+
     @abstractmethod
     def _fit(self, X: Codes, codes: IntArray, sample_weight: FloatArray | None) -> None:
         """Learn from checked data.

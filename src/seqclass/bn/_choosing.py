@@ -78,7 +78,7 @@ def choose_components(
         if not scored.size or (found and n >= 2 * max(1, heaviest // MIN_ROWS)):
             break  # all classes have had as many as they may have
         found[n] = _held_out(X, codes, whole, n_outcomes, np.full(n_classes, n), settings, folds, seed)[:, scored]
-        above, error = _difference(found[n][0], found[best][0], weight)
+        above, error = difference(found[n][0], found[best][0], weight)
         best = n if above > 0 else best
         worse = worse + 1 if above < -error else 0
         if worse == _PATIENCE:
@@ -91,15 +91,15 @@ def choose_components(
 def _fewest(found: dict[int, FloatArray], best: int, weight: FloatArray) -> int:
     """Choose among those that were tried."""
     for n, (rows, classes) in found.items():
-        above, error = _difference(found[best][0], rows, weight)
+        above, error = difference(found[best][0], rows, weight)
         if above <= error:
-            better, error = _difference(found[1][1], classes, weight)
+            better, error = difference(found[1][1], classes, weight)
             return 1 if better > error else n
     return best
 
 
-def _difference(one: FloatArray, other: FloatArray, weight: FloatArray) -> tuple[float, float]:
-    """Mean difference of two scores, and its standard error."""
+def difference(one: FloatArray, other: FloatArray, weight: FloatArray) -> tuple[float, float]:
+    """Mean difference of two scores of weighted rows, and its standard error."""
     difference = one - other
     mean = float(np.average(difference, weights=weight))
     return mean, float(np.sqrt(np.average((difference - mean) ** 2, weights=weight) / weight.sum()))
@@ -122,10 +122,7 @@ def _held_out(
         rng = np.random.default_rng(seed)
         states = fit_components(X[kept], codes[kept], weight[kept], n_outcomes, sizes, settings, rng)
         prior = np.bincount(codes[kept], weight[kept], n_classes) / weight[kept].sum()
-        joint = np.empty((n_classes, len(held)))
-        for c, likelihood in enumerate(joint):
-            own = states.classes == c
-            likelihood[:] = row_likelihoods(X[held], states.weights[own], states.tables[:, :, own])
+        joint = class_likelihoods(X[held], states.classes, states.weights, states.tables)
         own_class = codes[held], np.arange(len(held))
         result[0, held] = joint[own_class]
         joint += np.log(np.maximum(prior, _TINY))[:, None]
@@ -133,26 +130,51 @@ def _held_out(
     return result
 
 
-def row_likelihoods(codes: Codes, weights: FloatArray, tables: FloatArray) -> FloatArray:
-    """Logarithm of P(row) in a mixture, (n,).
+def class_likelihoods(codes: Codes, classes: IntArray, weights: FloatArray, tables: FloatArray) -> FloatArray:
+    """Logarithm of P(row | class), (n_classes, n).
 
     Parameters
     ----------
     codes : ndarray or CSR matrix of int of shape (n, n_features)
-    weights : ndarray of shape (n_components,)
-    tables : ndarray of shape (n_features, V_max, n_components)
+    classes : ndarray of int of shape (n_hidden,)
+        Class of each hidden state.
+    weights : ndarray of shape (n_hidden,)
+        P(hidden state | class).
+    tables : ndarray of shape (n_features, V_max, n_hidden)
 
     Returns
     -------
-    ndarray of shape (n,)
+    ndarray of shape (n_classes, n)
 
     Examples
     --------
-    >>> np.exp(row_likelihoods(np.array([[0], [1], [-1]]), np.ones(1), np.array([[[0.25], [0.75]]]))).round(2)
+    >>> codes, table = np.array([[0], [1], [-1]]), np.array([[[0.25], [0.75]]])
+    >>> np.exp(class_likelihoods(codes, np.array([0]), np.ones(1), table)).round(2)
+    array([[0.25, 0.75, 1.  ]])
+    """
+    joint = state_likelihoods(codes, tables) + np.log(np.maximum(weights, _TINY))
+    members = [classes == c for c in range(int(classes.max()) + 1)]
+    return np.array([logsumexp(joint[:, own], axis=1) for own in members])
+
+
+def state_likelihoods(codes: Codes, tables: FloatArray) -> FloatArray:
+    """Logarithm of P(row | hidden state), (n, n_hidden).
+
+    Parameters
+    ----------
+    codes : ndarray or CSR matrix of int of shape (n, n_features)
+    tables : ndarray of shape (n_features, V_max, n_hidden)
+
+    Returns
+    -------
+    ndarray of shape (n, n_hidden)
+
+    Examples
+    --------
+    >>> np.exp(state_likelihoods(np.array([[0], [1], [-1]]), np.array([[[0.25], [0.75]]]))).round(2).ravel()
     array([0.25, 0.75, 1.  ])
     """
     design, logs = Design(codes, tables.shape[1]), np.log(np.maximum(tables, _TINY))
     zero = logs[:, 0]
     columns = np.concatenate([logs[design.feature, design.level] - zero[design.feature], -zero[design.missing]])
-    joint = design.times(columns) + zero.sum(axis=0) + np.log(weights)
-    return np.asarray(logsumexp(joint, axis=1))
+    return np.asarray(design.times(columns) + zero.sum(axis=0))

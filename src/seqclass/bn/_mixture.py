@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,19 +12,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._arrays import FloatArray, IntArray, as_generator, chunks
 from seqclass._mixtures import conditioned, within_classes
-from seqclass._validation import check_integer
+from seqclass._validation import check_distribution, check_integer
+from seqclass.bn import _pgmpy_mixture
 from seqclass.bn._base import ObservationModel
 from seqclass.bn._checks import check_outcome
 from seqclass.bn._hidden import HiddenTables
+from seqclass.bn._parameters import check_feature_names, check_state_names, check_tables
 from seqclass.bn._posterior import log_joint, state_posterior
 from seqclass.bn._sampling import draw
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class Mixture(ObservationModel):
     """Inference where each class has hidden states, given which the features are independent.
 
-    A subclass sets, beside what every `ObservationModel` has: ``hidden_class_``, ``weights_`` and ``tables_``. See
-    `ClassMixture` for what they hold.
+    A subclass sets, beside what every `ObservationModel` has, ``hidden_class_``, ``weights_`` and ``tables_``, by
+    `_set_states`. See `ClassMixture` for what they hold.
     """
 
     _accepts_sparse = True
@@ -32,6 +39,155 @@ class Mixture(ObservationModel):
     tables_: FloatArray
     state_names_: dict[int, list[Any]] | None
     feature_names_: list[Any] | None
+
+    @classmethod
+    def from_tables(
+        cls,
+        classes: npt.ArrayLike,
+        class_prior: npt.ArrayLike,
+        hidden_class: npt.ArrayLike,
+        weights: npt.ArrayLike,
+        tables: Sequence[npt.ArrayLike],
+        *,
+        state_names: Mapping[int, Sequence[Any]] | None = None,
+        feature_names: Sequence[Any] | None = None,
+    ) -> Self:
+        """Make a fitted model from its tables.
+
+        Parameters
+        ----------
+        classes : array-like of shape (n_classes,)
+            Labels, sorted and distinct.
+        class_prior : array-like of shape (n_classes,)
+            P(class).
+        hidden_class : array-like of int of shape (n_hidden,)
+            Class of each hidden state; every class has one at least.
+        weights : array-like of shape (n_hidden,)
+            P(hidden state | class).
+        tables : sequence of array-like of shape (V_j, n_hidden), one a feature
+            P(outcome | hidden state).
+        state_names : mapping of int to sequence, optional
+            Names of the outcomes of features.
+        feature_names : sequence of length n_features, optional
+            Names of the features.
+
+        Returns
+        -------
+        ClassMixture or ContextBayes
+            Of the class that was asked.
+
+        Raises
+        ------
+        ValueError
+            If shapes disagree, or probabilities do not sum to one.
+
+        Examples
+        --------
+        >>> from seqclass.bn import ClassMixture
+        >>> agree, differ = [[0.9, 0.1, 0.9, 0.1], [0.1, 0.9, 0.1, 0.9]], [[0.9, 0.1, 0.1, 0.9], [0.1, 0.9, 0.9, 0.1]]
+        >>> model = ClassMixture.from_tables(["a", "b"], [0.5, 0.5], [0, 0, 1, 1], [0.5] * 4, [agree, differ])
+        >>> model.posterior([[0, -1], [0, 0]]).round(2)
+        array([[0.5 , 0.5 ],
+               [0.82, 0.18]])
+        """
+        model = cls()
+        labels = np.asarray(classes)
+        if not np.array_equal(np.unique(labels), labels):
+            raise ValueError("classes must be sorted and distinct.")
+        given = check_tables(hidden_class, weights, tables, len(labels))
+        model.classes_, model.class_prior_ = labels, check_distribution(class_prior, len(labels), "class_prior")
+        states, share, likelihoods, model.n_outcomes_ = given
+        model._set_states(states, share, likelihoods)
+        model.n_features_in_ = len(model.tables_)
+        model._as_given()
+        model.timings_ = {"structure": 0.0, "parameters": 0.0}
+        model.state_names_ = check_state_names(state_names, model.n_outcomes_)
+        model.feature_names_ = check_feature_names(feature_names, model.n_features_in_)
+        return model
+
+    @classmethod
+    def from_pgmpy(
+        cls,
+        network: Any,
+        class_node: Hashable = "class",
+        component_node: Hashable = "component",
+        feature_names: Sequence[Hashable] | None = None,
+    ) -> Self:
+        """Make a fitted model of a pgmpy network.
+
+        Parameters
+        ----------
+        network : pgmpy.models.DiscreteBayesianNetwork
+            With tables. The component may depend on the class, features on the class and the component, and on nothing
+            else.
+        class_node, component_node : hashable
+            Which nodes are the class and the component; the latter may be latent.
+        feature_names : sequence, optional
+            All other nodes, in the order that the columns of evidence are to have; by default that of
+            ``network.nodes``.
+
+        Returns
+        -------
+        ClassMixture or ContextBayes
+            Of the class that was asked. Outcome v of a feature is the v-th state of its node: ``state_names_``. The
+            states of the class, sorted, are ``classes_``.
+
+        Raises
+        ------
+        TypeError
+            If it is no discrete Bayesian network.
+        ValueError
+            If tables are missing or inconsistent, or the network is of another form.
+
+        Examples
+        --------
+        >>> from seqclass.bn import ClassMixture
+        >>> model = ClassMixture(2).fit([[0, 0], [1, 1], [0, 1], [1, 0]] * 4, [0, 0, 1, 1] * 4)
+        >>> again = ClassMixture.from_pgmpy(model.to_pgmpy(["fever", "cough"], "flu"), "flu")
+        >>> bool(np.allclose(again.posterior([[1, 1]]), model.posterior([[1, 1]])))
+        True
+        """
+        return _pgmpy_mixture.from_pgmpy(cls, network, class_node, component_node, feature_names)
+
+    def to_pgmpy(
+        self,
+        feature_names: Sequence[Hashable] | None = None,
+        class_name: Hashable = "class",
+        component_name: Hashable = "component",
+        state_names: Mapping[Any, Sequence[Any]] | None = None,
+        plain_names: bool = False,
+    ) -> Any:
+        """Give the model, with its tables, to pgmpy: class, below it the component (latent), below that the features.
+
+        Parameters
+        ----------
+        feature_names : sequence of length n_features, optional
+            Nodes of the features; by default ``feature_names_``, else ``x0``, ``x1``, ...
+        class_name, component_name : hashable
+            Nodes of the class and of the component, whose states are the numbers of the hidden states.
+        state_names : mapping, optional
+            Names of the outcomes of a feature, by its name or number; by default ``state_names_``, else 0, 1, ...
+            The states of the class are ``classes_``.
+        plain_names : bool
+            Whether to reduce all names to letters, digits and underscores, as file formats want them.
+
+        Returns
+        -------
+        pgmpy.models.DiscreteBayesianNetwork
+
+        Raises
+        ------
+        ValueError
+            If names are missing or twice the same.
+
+        Examples
+        --------
+        >>> from seqclass.bn import ClassMixture
+        >>> model = ClassMixture(2).fit([[0, 0], [1, 1], [0, 1], [1, 0]] * 4, [0, 0, 1, 1] * 4)
+        >>> sorted(model.to_pgmpy(["fever", "cough"], "flu").edges)
+        [('component', 'cough'), ('component', 'fever'), ('flu', 'component')]
+        """
+        return _pgmpy_mixture.to_pgmpy(self, feature_names, class_name, component_name, state_names, plain_names)
 
     def start(self, n: int) -> Any:
         """State of ``n`` instances: P(hidden state | class)."""
@@ -50,8 +206,7 @@ class Mixture(ObservationModel):
         """State after the feature's outcome was seen; see :meth:`ObservationModel.advance`."""
         shown = check_outcome(feature, outcome, int(self.n_outcomes_[feature]))
         after, rows = np.array(state), np.flatnonzero(shown >= 0)
-        member = np.eye(len(self.classes_))[self.hidden_class_]
-        after[rows] = conditioned(after[rows], self.tables_[feature, shown[rows]], self.hidden_class_, member)
+        after[rows] = conditioned(after[rows], self.tables_[feature, shown[rows]], self.hidden_class_, self._member)
         return after
 
     def likelihood_table(self, features: Any = None) -> FloatArray:
@@ -101,7 +256,21 @@ class Mixture(ObservationModel):
         X, state = draw(self._hidden_prior, nothing, cpds, n, as_generator(random_state))
         return X, self.classes_[self.hidden_class_[state]]
 
-    @property
+    def _as_given(self) -> None:
+        """Set what a fit would have left of itself beside the tables."""
+
+    def _set_states(self, hidden_class: IntArray, weights: FloatArray, tables: FloatArray) -> None:
+        """Take over hidden states, and forget what was derived from others."""
+        self.hidden_class_, self.weights_, self.tables_ = hidden_class, weights, tables
+        for name in ("_members", "_member"):
+            self.__dict__.pop(name, None)
+
+    @cached_property
+    def _member(self) -> FloatArray:
+        """One where a hidden state is of a class, (n_hidden, n_classes)."""
+        return np.eye(len(self.classes_))[self.hidden_class_]
+
+    @cached_property
     def _members(self) -> list[IntArray]:
         """Hidden states of each class."""
         return [np.flatnonzero(self.hidden_class_ == c) for c in range(len(self.classes_))]
@@ -126,9 +295,8 @@ class Mixture(ObservationModel):
 
     def _posterior(self, evidence: Any) -> FloatArray:
         result = np.empty((evidence.shape[0], len(self.classes_)))
-        of_class = np.eye(len(self.classes_))[:, self.hidden_class_]
         for rows in chunks(evidence.shape[0], 8.0 * 2 * len(self.weights_)):
-            result[rows] = (of_class @ state_posterior(evidence[rows], self._hidden_prior, self._padded)).T
+            result[rows] = (self._member.T @ state_posterior(evidence[rows], self._hidden_prior, self._padded)).T
         return result
 
     def _padded(self, features: slice) -> FloatArray:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from seqclass._arrays import FloatArray
 
 if TYPE_CHECKING:
-    from seqclass.bn.mixture import ClassMixture
+    from seqclass.bn._mixture import Mixture
     from seqclass.bn.tree import TreeNetwork
 
     Network = TypeVar("Network", bound=TreeNetwork)
@@ -232,9 +232,7 @@ def sorted_classes(states: Sequence[Any], class_node: Hashable) -> tuple[Any, An
         raise ValueError(f"the states of the class {class_node!r} cannot be sorted: {list(states)}.") from error
 
 
-def node_names(
-    model: TreeNetwork | ClassMixture, feature_names: Sequence[Hashable] | None, *others: Hashable
-) -> list[Any]:
+def node_names(model: TreeNetwork | Mixture, feature_names: Sequence[Hashable] | None, *others: Hashable) -> list[Any]:
     """Nodes of the features, and last those of the class and others."""
     n_features = model.n_features_in_
     if feature_names is None:
@@ -250,7 +248,7 @@ def node_names(
 
 
 def all_states(
-    model: TreeNetwork | ClassMixture, names: list[Any], given: Mapping[Any, Sequence[Any]] | None
+    model: TreeNetwork | Mixture, names: list[Any], given: Mapping[Any, Sequence[Any]] | None
 ) -> list[list[Any]]:
     """State names of the features, and last those of the class."""
     own = model.state_names_ or {}

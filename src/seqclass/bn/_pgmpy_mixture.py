@@ -12,13 +12,13 @@ from seqclass._arrays import FloatArray
 from seqclass.bn._pgmpy import all_states, check_network, check_order, node_names, normalised, plain, sorted_classes
 
 if TYPE_CHECKING:
-    from seqclass.bn.mixture import ClassMixture
+    from seqclass.bn._mixture import Mixture
 
-    Mixture = TypeVar("Mixture", bound=ClassMixture)
+    Model = TypeVar("Model", bound=Mixture)
 
 
 def to_pgmpy(
-    model: ClassMixture,
+    model: Mixture,
     feature_names: Sequence[Hashable] | None = None,
     class_name: Hashable = "class",
     component_name: Hashable = "component",
@@ -29,7 +29,7 @@ def to_pgmpy(
 
     Parameters
     ----------
-    model : ClassMixture
+    model : ClassMixture or ContextBayes
         Fitted.
     feature_names, class_name, component_name, state_names, plain_names
         See `ClassMixture.to_pgmpy`.
@@ -86,24 +86,24 @@ def to_pgmpy(
 
 
 def from_pgmpy(
-    cls: type[Mixture],
+    cls: type[Model],
     network: Any,
     class_node: Hashable = "class",
     component_node: Hashable = "component",
     feature_names: Sequence[Hashable] | None = None,
-) -> Mixture:
+) -> Model:
     """Make a fitted mixture of a pgmpy network; see `ClassMixture.from_pgmpy`.
 
     Parameters
     ----------
     cls : type
-        `ClassMixture` or a subclass.
+        `ClassMixture` or `ContextBayes`.
     network, class_node, component_node, feature_names
         See `ClassMixture.from_pgmpy`.
 
     Returns
     -------
-    ClassMixture
+    ClassMixture or ContextBayes
 
     Raises
     ------

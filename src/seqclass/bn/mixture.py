@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from seqclass._arrays import FloatArray, IntArray, as_generator
-from seqclass._validation import check_choice, check_distribution, check_integer, check_real
-from seqclass.bn import _pgmpy_mixture
+from seqclass._validation import check_choice, check_integer, check_real
 from seqclass.bn._checks import Codes, resolve_prior
 from seqclass.bn._choosing import choose_components
+from seqclass.bn._component_densities import GROUPS, dense_tables
 from seqclass.bn._components import Settings, fit_components
+from seqclass.bn._contexts import coarse
+from seqclass.bn._densities import FAMILIES, check_families
 from seqclass.bn._mixture import Mixture
-from seqclass.bn._parameters import check_feature_names, check_state_names, check_tables
 
 
 class ClassMixture(Mixture):
@@ -47,6 +46,10 @@ class ClassMixture(Mixture):
         Pseudo-count of every outcome in a class's own table.
     shrinkage : float
         Rows by outcome that the class's table counts for in a component's; above 0.
+    density : {"tables", "normal", "rank", "auto"}
+        ``"tables"``: each outcome has a probability of its own. The others are for outcomes that are fine bins of
+        numbers, as in `ContextBayes`: components are found on at most five groups of a feature's bins, and their tables
+        over all bins are then normal distributions, or what suits each feature best.
     prior : None, "uniform" or array-like of shape (n_classes,)
         Class prior; None takes the (weighted) frequencies of the training data.
     max_iter : int
@@ -74,6 +77,8 @@ class ClassMixture(Mixture):
         P(outcome | hidden state), zero beyond V_j of a feature.
     candidates_ : dict of int to float
         With ``"auto"``: mean log-likelihood of a held-out row given its class, in nats, by the number of components.
+    densities_ : list of str of length n_features
+        How each feature's outcomes are modelled.
     n_outcomes_ : ndarray of shape (n_features,)
         Number of outcomes V_j of each feature.
     n_iter_ : ndarray of int of shape (n_classes,)
@@ -115,6 +120,7 @@ class ClassMixture(Mixture):
         n_bags: int = 1,
         alpha: float = 1.0,
         shrinkage: float = 0.5,
+        density: str = "tables",
         prior: Any = None,
         max_iter: int = 200,
         tol: float = 1e-6,
@@ -124,176 +130,44 @@ class ClassMixture(Mixture):
         self.n_bags = n_bags
         self.alpha = alpha
         self.shrinkage = shrinkage
+        self.density = density
         self.prior = prior
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
 
-    @classmethod
-    def from_tables(
-        cls,
-        classes: npt.ArrayLike,
-        class_prior: npt.ArrayLike,
-        hidden_class: npt.ArrayLike,
-        weights: npt.ArrayLike,
-        tables: Sequence[npt.ArrayLike],
-        *,
-        state_names: Mapping[int, Sequence[Any]] | None = None,
-        feature_names: Sequence[Any] | None = None,
-    ) -> ClassMixture:
-        """Make a fitted mixture from its tables.
-
-        Parameters
-        ----------
-        classes : array-like of shape (n_classes,)
-            Labels, sorted and distinct.
-        class_prior : array-like of shape (n_classes,)
-            P(class).
-        hidden_class : array-like of int of shape (n_hidden,)
-            Class of each hidden state; every class has one at least.
-        weights : array-like of shape (n_hidden,)
-            P(hidden state | class).
-        tables : sequence of array-like of shape (V_j, n_hidden), one a feature
-            P(outcome | hidden state).
-        state_names : mapping of int to sequence, optional
-            Names of the outcomes of features.
-        feature_names : sequence of length n_features, optional
-            Names of the features.
-
-        Returns
-        -------
-        ClassMixture
-
-        Raises
-        ------
-        ValueError
-            If shapes disagree, or probabilities do not sum to one.
-
-        Examples
-        --------
-        >>> agree, differ = [[0.9, 0.1, 0.9, 0.1], [0.1, 0.9, 0.1, 0.9]], [[0.9, 0.1, 0.1, 0.9], [0.1, 0.9, 0.9, 0.1]]
-        >>> model = ClassMixture.from_tables(["a", "b"], [0.5, 0.5], [0, 0, 1, 1], [0.5] * 4, [agree, differ])
-        >>> model.posterior([[0, -1], [0, 0]]).round(2)
-        array([[0.5 , 0.5 ],
-               [0.82, 0.18]])
-        """
-        model = cls()
-        labels = np.asarray(classes)
-        if not np.array_equal(np.unique(labels), labels):
-            raise ValueError("classes must be sorted and distinct.")
-        given = check_tables(hidden_class, weights, tables, len(labels))
-        model.classes_, model.class_prior_ = labels, check_distribution(class_prior, len(labels), "class_prior")
-        model.hidden_class_, model.weights_, model.tables_, model.n_outcomes_ = given
-        model.n_features_in_ = len(model.tables_)
-        model.n_components_ = np.bincount(model.hidden_class_)
-        model.candidates_ = {}
-        model.n_iter_ = np.zeros(len(labels), dtype=np.intp)
-        model.timings_ = {"structure": 0.0, "parameters": 0.0}
-        model.state_names_ = check_state_names(state_names, model.n_outcomes_)
-        model.feature_names_ = check_feature_names(feature_names, model.n_features_in_)
-        return model
-
-    @classmethod
-    def from_pgmpy(
-        cls,
-        network: Any,
-        class_node: Hashable = "class",
-        component_node: Hashable = "component",
-        feature_names: Sequence[Hashable] | None = None,
-    ) -> ClassMixture:
-        """Make a fitted mixture of a pgmpy network.
-
-        Parameters
-        ----------
-        network : pgmpy.models.DiscreteBayesianNetwork
-            With tables. The component may depend on the class, features on the class and the component, and on nothing
-            else.
-        class_node, component_node : hashable
-            Which nodes are the class and the component; the latter may be latent.
-        feature_names : sequence, optional
-            All other nodes, in the order that the columns of evidence are to have; by default that of
-            ``network.nodes``.
-
-        Returns
-        -------
-        ClassMixture
-            Outcome v of a feature is the v-th state of its node: ``state_names_``. The states of the class, sorted, are
-            ``classes_``.
-
-        Raises
-        ------
-        TypeError
-            If it is no discrete Bayesian network.
-        ValueError
-            If tables are missing or inconsistent, or the network is of another form.
-
-        Examples
-        --------
-        >>> model = ClassMixture(2).fit([[0, 0], [1, 1], [0, 1], [1, 0]] * 4, [0, 0, 1, 1] * 4)
-        >>> again = ClassMixture.from_pgmpy(model.to_pgmpy(["fever", "cough"], "flu"), "flu")
-        >>> bool(np.allclose(again.posterior([[1, 1]]), model.posterior([[1, 1]])))
-        True
-        """
-        return _pgmpy_mixture.from_pgmpy(cls, network, class_node, component_node, feature_names)
-
-    def to_pgmpy(
-        self,
-        feature_names: Sequence[Hashable] | None = None,
-        class_name: Hashable = "class",
-        component_name: Hashable = "component",
-        state_names: Mapping[Any, Sequence[Any]] | None = None,
-        plain_names: bool = False,
-    ) -> Any:
-        """Give the mixture, with its tables, to pgmpy: class, below it the component (latent), below that the features.
-
-        Parameters
-        ----------
-        feature_names : sequence of length n_features, optional
-            Nodes of the features; by default ``feature_names_``, else ``x0``, ``x1``, ...
-        class_name, component_name : hashable
-            Nodes of the class and of the component, whose states are the numbers of the hidden states.
-        state_names : mapping, optional
-            Names of the outcomes of a feature, by its name or number; by default ``state_names_``, else 0, 1, ...
-            The states of the class are ``classes_``.
-        plain_names : bool
-            Whether to reduce all names to letters, digits and underscores, as file formats want them.
-
-        Returns
-        -------
-        pgmpy.models.DiscreteBayesianNetwork
-
-        Raises
-        ------
-        ValueError
-            If names are missing or twice the same.
-
-        Examples
-        --------
-        >>> model = ClassMixture(2).fit([[0, 0], [1, 1], [0, 1], [1, 0]] * 4, [0, 0, 1, 1] * 4)
-        >>> sorted(model.to_pgmpy(["fever", "cough"], "flu").edges)
-        [('component', 'cough'), ('component', 'fever'), ('flu', 'component')]
-        """
-        return _pgmpy_mixture.to_pgmpy(self, feature_names, class_name, component_name, state_names, plain_names)
-
     def _fit(self, X: Codes, codes: IntArray, sample_weight: FloatArray | None) -> None:
-        settings = self._settings()
+        settings, allowed = self._settings(), check_families(self.density)
         weight = np.ones(len(codes)) if sample_weight is None else sample_weight
         n_classes = len(self.classes_)
         self.class_count_ = np.bincount(codes, weights=weight, minlength=n_classes).astype(np.float64)
         self.class_prior_ = resolve_prior(self.prior, self.class_count_)
         rng = as_generator(self.random_state)
         began = perf_counter()
+        groups, n_groups = X, self.n_outcomes_
+        if allowed != ("tables",):
+            groups, n_groups = coarse(X, self.n_outcomes_, weight, GROUPS, GROUPS)
         chosen, scores = self.n_components, dict[int, float]()
         if isinstance(chosen, str):
-            chosen, scores = choose_components(X, codes, weight, self.n_outcomes_, n_classes, settings, rng)
+            chosen, scores = choose_components(groups, codes, weight, n_groups, n_classes, settings, rng)
         self.candidates_ = scores
         found = perf_counter()
         sizes = np.full(n_classes, chosen)
-        states = fit_components(X, codes, weight, self.n_outcomes_, sizes, settings, rng)
-        self.hidden_class_, self.weights_, self.tables_ = states.classes, states.weights, states.tables
+        states = fit_components(groups, codes, weight, n_groups, sizes, settings, rng)
+        tables, family = states.tables, np.zeros(self.n_features_in_, dtype=np.intp)
+        if allowed != ("tables",):
+            given = groups, codes, weight, states, self.n_outcomes_
+            tables, family = dense_tables(X, *given, allowed, settings.alpha)
+        self._set_states(states.classes, states.weights, tables)
+        self.densities_ = [FAMILIES[kind] for kind in family.tolist()]
         self.n_components_, self.n_iter_ = states.n_components, states.n_iter
         self.state_names_ = self.feature_names_ = None
         self.timings_ = {"structure": found - began, "parameters": perf_counter() - found}
+
+    def _as_given(self) -> None:
+        self.densities_ = ["tables"] * self.n_features_in_
+        self.n_components_, self.candidates_ = np.bincount(self.hidden_class_), {}
+        self.n_iter_ = np.zeros(len(self.classes_), dtype=np.intp)
 
     def _settings(self) -> Settings:
         if isinstance(self.n_components, str):
