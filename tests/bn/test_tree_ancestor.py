@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from seqclass.bn import CLASS_NODE, NaiveBayes, TreeNetwork
-from seqclass.testing import _check_increments
+from seqclass.testing._models import _check_increments
 
 
 def data(seed, n=200, n_features=7, n_classes=2):
