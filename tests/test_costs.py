@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
+import seqclass
 from seqclass.costs import resolve_decisions, resolve_prices
 from seqclass.metrics import realised_cost
 
@@ -117,3 +120,16 @@ def test_long_names_are_cut():
     with pytest.raises(ValueError) as caught:
         resolve_prices({"x" * 70_000: 1.0}, 1, ["y" * 70_000])
     assert len(str(caught.value)) < 300
+
+
+def test_prices_that_look_like_money_are_told() -> None:
+    X = np.repeat([[0.0, 1.0], [1.0, 1.0]], 20, axis=0)
+    y = np.repeat(["a", "b"], 20)
+    with pytest.warns(UserWarning, match="cheapest feature costs 20 and the dearest error 1, .* give decision_costs"):
+        seqclass.SequentialClassifier(feature_costs=[20.0, 35.0]).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clf = seqclass.SequentialClassifier(feature_costs=[20.0, 35.0], decision_costs=[[0, 500], [900, 0]]).fit(X, y)
+        seqclass.SequentialClassifier(feature_costs=[20.0, 0.1]).fit(X, y)
+        seqclass.SequentialClassifier(feature_costs=0.0).fit(X, y)
+    assert clf.acquire(X).n_features.mean() == 1

@@ -113,8 +113,8 @@ class Cases:
             return
         if seen is None:
             warnings.warn(
-                "the classifier was saved by an older seqclass and cannot tell which rows it was fitted to: see to it "
-                "that X holds none of them.",
+                "the classifier cannot tell which rows it was fitted to (an older seqclass saved it, or it was made "
+                "without rows): see to it that X holds none of them.",
                 UserWarning,
                 stacklevel=4,
             )

@@ -99,7 +99,7 @@ def certify_error(
     Warns
     -----
     UserWarning
-        If the classifier was saved by an older seqclass and cannot tell which rows it was fitted to.
+        If the classifier cannot tell which rows it was fitted to, as one that an older seqclass saved.
 
     References
     ----------

@@ -20,7 +20,7 @@ from seqclass._planning import Planning
 from seqclass._seen_rows import seen_by
 from seqclass._validation import check_choice
 from seqclass.bn import NaiveBayes, ObservationModel
-from seqclass.costs import resolve_decisions, resolve_prices
+from seqclass.costs import resolve_decisions, resolve_prices, warn_of_money
 from seqclass.explanation import Explanation
 from seqclass.held_out import HeldOut
 from seqclass.persistence import save
@@ -221,6 +221,7 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
             self.feature_costs, self.n_features_in_, names, self.groups, self.discounted_costs, self.bundles
         )
         self.decision_costs_, self.decisions_ = resolve_decisions(self.decision_costs, self.classes_, self.decisions)
+        warn_of_money(self._prices.discounted, self.decision_costs_ if self._certify else np.array(np.inf))
         with timed(self.timings_, "discretize"):
             codes = self.coder_.fit_transform(X, y)
         with timed(self.timings_, "filter"):
