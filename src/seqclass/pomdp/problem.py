@@ -169,11 +169,7 @@ class AcquisitionProblem(ABC):
         """State after the question showed ``outcome`` (n,); -1 is missing, and takes nothing back that was seen."""
 
     def mixes(self, questions: IntArray) -> bool:
-        """Whether `likelihood` and `advance` take one of these questions for each row, (n,), instead of one for all.
-
-        Likelihoods are then zero beyond a question's own outcomes. Rows that ask different questions need not be taken
-        apart, which pays where there are few of each.
-        """
+        """Whether `likelihood`, then zero beyond own outcomes, and `advance` take one of these for each row, (n,)."""
         return False
 
     def bundle(self, question: int) -> Bundle | None:
@@ -205,18 +201,14 @@ class AcquisitionProblem(ABC):
     def observed(self, question: int, state: Any, outcome: IntArray) -> FloatArray:
         """P(outcome | what was seen, class) of outcomes that were seen, whole or in part, (n, n_classes)."""
         likelihood, bundle = self.likelihood(question, state), self.bundle(question)
-        if bundle is not None:
-            return bundle.marginal(likelihood, outcome)
-        return np.asarray(likelihood[np.arange(len(outcome)), outcome])
+        return likelihood[np.arange(len(outcome)), outcome] if bundle is None else bundle.marginal(likelihood, outcome)
 
     def join(self, states: Sequence[Any]) -> Any:
         """Put the rows of several states together, one after the other."""
         if all(isinstance(state, np.ndarray) for state in states):
             return np.concatenate(states)
-        raise TypeError(
-            f"{type(self).__name__} must give join(states), which puts the rows of several states together: rows that "
-            "ask different questions advance apart."
-        )
+        wanted = "join(states), which puts rows of several states together: those that ask different questions part."
+        raise TypeError(f"{type(self).__name__} must give {wanted}")
 
     def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
         """P(outcome | what was seen, class) of many questions at once.
