@@ -120,7 +120,7 @@
     } else {
       part("decided").textContent = `Decision: ${data.decisions[at.decision]}`;
       part("because").textContent = at.cut ? "Cases as rare as this one are not followed further on this page: this is the decision as things stand."
-        : at.asked === null ? "No further question is expected to pay for itself." : "You stopped before the end.";
+        : at.asked === null ? "Nothing more is asked: no further question is expected to pay for itself, or none is left." : "You stopped before the end.";
       part("go-on").hidden = at.asked === null;
       if (focusNext) part("decided").focus();
     }
