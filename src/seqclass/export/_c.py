@@ -71,9 +71,9 @@ def c_source(data: dict[str, Any]) -> str:
     more, held, tables = (_values if kind == "values" else _graph)(data)
     defined = "".join(f"#define SEQ_{name} ({number})\n" for name, number in (sizes | more).items())
     struct = f"\ntypedef struct {{\n{held}    double cost;\n}} seq_case;\n"
-    code = resource("common.c", __package__) + resource(f"{kind}.c", __package__)
+    code = [resource(name, __package__) for name in ("common.c", f"{kind}.c")]
     head = _HEAD.format(by=data["written_by"].replace("*/", "* /"), order=_ORDER[kind])
-    return str("".join([head, defined, struct, _FUNCTIONS, _ALSO[kind], "\n", _reading(data), tables, "\n"]) + code)
+    return "".join([head, defined, struct, _FUNCTIONS, _ALSO[kind], "\n", _reading(data), tables, "\n", *code])
 
 
 def _reading(data: dict[str, Any]) -> str:

@@ -2,11 +2,11 @@
 int seq_outcome(int feature, double value)
 {
     int i, place = 0;
-    if (feature < 0 || feature >= SEQ_FEATURES || seq_types[feature] == 1)
+    if (feature < 0 || feature >= SEQ_FEATURES)
         return SEQ_WRONG;
     if (value != value)
         return SEQ_MISSING;
-    if (value - value != 0)
+    if (seq_types[feature] == 1 || value - value != 0)
         return SEQ_WRONG;
     if (seq_types[feature] == 2) {
         if (value < 0 || value >= seq_outcomes[feature] || value != (int)value)
