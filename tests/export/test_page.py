@@ -146,8 +146,11 @@ def test_another_feature_undo_and_stop(opened: Any, model: Any) -> None:
     session = model("grid3").session()
     first = opened.text(NEXT)
     opened.click("summary")
-    opened.run("{const w = document.querySelector('#which'); w.value = [...w.options].find(o => o.text === 'level').value;"
-               "w.dispatchEvent(new Event('change'))}")
+    opened.run(
+        "{const w = document.querySelector('#which');"
+        "w.value = [...w.options].find(o => o.text === 'level').value;"
+        "w.dispatchEvent(new Event('change'))}"
+    )
     opened.run("document.querySelector('#other-value').value = '0.5'")
     opened.click("[data-part=known]")
     opened.click("[data-part=other-form] button[type=submit]")

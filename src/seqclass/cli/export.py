@@ -60,9 +60,7 @@ def export(
     clf = load_model(model)
     check_output(path, read=[model])
     with refused():
-        data = export_policy(
-            clf, path, format=kind, title=title, max_nodes=max_nodes, min_probability=min_probability
-        )
+        data = export_policy(clf, path, format=kind, title=title, max_nodes=max_nodes, min_probability=min_probability)
     told = f", {count(len(data['nodes']), 'node')}" if data["kind"] == "graph" else ""
     click.echo(f"Wrote {path}: {count(len(data['features']), 'feature')}{told}.")
     if data["kind"] == "graph" and data["cut"]:

@@ -26,7 +26,7 @@ def export_policy(
     classifier: SequentialClassifier,
     path: str | os.PathLike[str],
     *,
-    format: str = "html",  # noqa: A002 (as the command calls it)
+    format: str = "html",
     title: str | None = None,
     max_nodes: int = MAX_NODES,
     min_probability: float = 0.0,

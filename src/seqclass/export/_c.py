@@ -122,7 +122,9 @@ def _values(data: dict[str, Any]) -> tuple[dict[str, int], str, str]:
     else:
         tables.append(_table("int", "vector_start", _starts(stages)))
         tables.append(_table("double", "vectors", _flat(_flat(stages)), n_classes))
-    parts = f"    double belief[{n_classes}];\n    int seen[{len(features) or 1}];\n    char paid[{more['GROUPS'] or 1}];\n"
+    parts = (
+        f"    double belief[{n_classes}];\n    int seen[{len(features) or 1}];\n    char paid[{more['GROUPS'] or 1}];\n"
+    )
     return more, parts, "".join(tables)
 
 

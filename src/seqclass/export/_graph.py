@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray, chunks
+from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._knowing import WarmStart
 from seqclass.classifier import SequentialClassifier
 from seqclass.pomdp import DECIDE
 from seqclass.pomdp.answers import AllAnswers
 from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.walk import Fork, Level, walk
+from seqclass.pomdp.walk import Level, walk
 from seqclass.session import expected_saving
 
 #: Share of answers that are missing, in the probability of a case.
@@ -31,7 +31,7 @@ def graph(clf: SequentialClassifier, max_nodes: int, min_probability: float) -> 
 
 
 class _Maker:
-    """Makes the nodes level by level; cases of the same answers, in whatever order, are one."""
+    """Makes the nodes level by level, each linked to the one above it."""
 
     def __init__(self, clf: SequentialClassifier, max_nodes: int, min_probability: float) -> None:
         n = clf.n_features_in_
@@ -41,59 +41,53 @@ class _Maker:
         self.n_outcomes = self.warm.info.problem.n_outcomes
         self.nodes: list[dict[str, Any]] = []
         self.cut = 0.0
-        self._above: IntArray = np.empty(0, dtype=np.intp)
+        self._above = 0
 
-    def ask(self, level: Level) -> Fork:
-        info = level.info
-        first, same = _distinct(level.info, self.policy.problem.max_cost is not None)
-        weight = np.bincount(same, level.weight)
-        if len(self.nodes) + len(first) > self.max_nodes:
+    def ask(self, level: Level) -> IntArray:
+        n = len(level.info)
+        if len(self.nodes) + n > self.max_nodes:
             raise ValueError(
                 f"as a graph this policy has more than max_nodes={self.max_nodes} nodes, each a case that it can meet: "
                 "raise the limit, cut rare cases by min_probability (say 0.001), raise prices, or fit fewer features; "
-                "with naive Bayes and a fixed order no graph is needed."
+                "naive Bayes in a fixed order needs no graph if GridValueIteration or Perseus solved it."
             )
-        question, saving = np.full(len(info), DECIDE), np.full(len(info), np.nan)
+        question, saving = np.full(n, DECIDE), np.full(n, np.nan)
         for rows, view in self.warm.see(level):
             question[rows] = self.policy.act(view)
             on = np.flatnonzero(question[rows] != DECIDE)
             if on.size:
                 saving[rows[on]] = expected_saving(self.policy, view[on])
-        number = len(self.nodes) + same
-        self._link(level, number)
-        asked = question[first]
-        on = (asked != DECIDE) & ((weight >= self.least) | (level.stage == 0))
-        self.cut += float(weight[(asked != DECIDE) & ~on].sum())
-        self._add(level, first, np.where(on, asked, DECIDE), saving[first], cut=(asked != DECIDE) & ~on)
-        self._above = number
-        return Fork(first[on], asked[on], weight[on])
+        cut = (question != DECIDE) & (level.weight < self.least) & (level.stage > 0)
+        question[cut] = DECIDE
+        self.cut += float(level.weight[cut].sum())
+        self._link(level)
+        self._above = len(self.nodes)
+        self._add(level.info, question, saving, cut)
+        return question
 
-    def _link(self, level: Level, number: IntArray) -> None:
+    def _link(self, level: Level) -> None:
         """Tell the nodes above where their outcomes lead."""
-        if not len(self._above):
+        if not self.nodes:
             return
-        for parent, outcome, child in zip(level.parent.tolist(), level.outcome.tolist(), number.tolist()):
-            node = self.nodes[int(self._above[parent])]
+        for row, (parent, outcome) in enumerate(zip(level.parent.tolist(), level.outcome.tolist())):
+            node, child = self.nodes[self._above + parent], len(self.nodes) + row
             if outcome < 0:
                 node["missing"] = child
             else:
                 node["next"][outcome] = child
 
-    def _add(self, level: Level, first: IntArray, asked: IntArray, saving: FloatArray, cut: Any) -> None:
-        info = level.info
-        decision, cost = self.policy.decide(info.belief[first]), info.stopping_cost[first]
-        belief = info.belief[first].tolist()
-        told = [{"decision": int(d), "cost_now": float(c), "belief": b} for d, c, b in zip(decision, cost, belief)]
-        for place in np.flatnonzero(cut).tolist():
-            told[place]["cut"] = True
+    def _add(self, info: InformationState, asked: IntArray, saving: FloatArray, cut: BoolArray) -> None:
+        parts = zip(self.policy.decide(info.belief).tolist(), info.stopping_cost.tolist(), info.belief.tolist())
+        told: list[dict[str, Any]] = [{"decision": d, "cost_now": c, "belief": b} for d, c, b in parts]
+        for row in np.flatnonzero(cut).tolist():
+            told[row]["cut"] = True
         on = np.flatnonzero(asked != DECIDE)
         for part in chunks(len(on), 32.0 * info.problem.n_questions * float(self.n_outcomes.max(initial=1))):
-            some = on[part]
-            view = info[first[some]]
-            prices = np.broadcast_to(view.prices, (len(some), info.problem.n_questions))
+            view = info[on[part]]
+            prices = np.broadcast_to(view.prices, (len(view), info.problem.n_questions))
             once = view.stopping_cost[:, None] - view.costs_once
-            for row, place in enumerate(some.tolist()):
-                told[place] |= self._question(int(asked[place]), float(saving[place]), prices[row], once[row])
+            for place, row in enumerate(on[part].tolist()):
+                told[row] |= self._question(int(asked[row]), float(saving[row]), prices[place], once[place])
         self.nodes += told
 
     def _question(self, asked: int, saving: float, prices: FloatArray, once: FloatArray) -> dict[str, Any]:
@@ -109,11 +103,3 @@ class _Maker:
             "next": [None] * int(self.n_outcomes[asked]),
             "missing": None,
         }
-
-
-def _distinct(info: InformationState, spent: bool) -> tuple[IntArray, IntArray]:
-    """First row of each distinct set of answers, told apart by what was spent, too, and which of them each row is."""
-    assert info.seen is not None  # the problem of the facts is free
-    key: Any = np.column_stack([info.seen, np.round(info.spent, 9)]) if spent else info.seen
-    _, first, same = np.unique(key, axis=0, return_index=True, return_inverse=True)
-    return first, same.reshape(-1)

@@ -16,14 +16,12 @@ MOST_NUMBERS = 500_000
 def values(clf: SequentialClassifier, problem: AcquisitionProblem) -> dict[str, Any] | None:
     """Likelihoods and values; None where the policy has none of a form that is known here."""
     policy = clf.policy_
-    planned = policy.problem
-    one_table = all(isinstance(p, TableProblem) and p.class_tables is not None for p in (planned, problem))
-    if planned.free or not one_table or type(policy) is not LookaheadPolicy:
+    tables = problem.class_tables if isinstance(problem, TableProblem) else None
+    if policy.problem.free or tables is None or type(policy) is not LookaheadPolicy:
         return None
     found = _written(policy.values)
     if found is None or policy.values.size > MOST_NUMBERS:
         return None
-    tables = problem.class_tables  # type: ignore[attr-defined]
     likelihoods = [tables[q, : problem.n_outcomes[q]].tolist() for q in range(problem.n_questions)]
     return {"kind": "values", "likelihoods": likelihoods, "n_stages": policy.n_stages, "values": found}
 
