@@ -53,10 +53,8 @@ int main(void)
 def compiled(folder: Path, kind: str) -> Path:
     if COMPILER is None:
         pytest.skip("no C compiler")
-    know = (
-        "known ? seq_know(c, f, o) : seq_answer(c, f, o)"
-    know = know if kind == "values" else "((void)known, seq_answer(c, f, o))"
-    )
+    either = "known ? seq_know(c, f, o) : seq_answer(c, f, o)"
+    know = either if kind == "values" else "((void)known, seq_answer(c, f, o))"
     (folder / "main.c").write_text(f"#define KNOW(c, f, o) ({know})\n{MAIN}")
     done = subprocess.run(
         [COMPILER, *STRICT, "-O1", "main.c", "-o", "main", "-lm"], cwd=folder, capture_output=True, text=True
