@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from seqclass import SequentialClassifier
 from seqclass.bn import ClassMixture
 from seqclass.discretize import Discretizer
-from seqclass.pomdp import GridValueIteration, Perseus
+from seqclass.pomdp import DecideNow, GridValueIteration, Perseus, Solver, StopWhenSure
 
 HOSTILE = "<img src=x onerror=\"alert(1)\"> & 'co' </script><script>alert(2)</script>"
 
@@ -30,6 +30,13 @@ def _mixed(n: int = 300) -> tuple[pd.DataFrame, Any]:
     more = rng.normal(size=n) + 1.0 * (y == "yes") - level / 2
     frame = pd.DataFrame({HOSTILE: colour, "amount": amount, "level": level, "more??/": more})
     return frame, y
+
+
+class _Sure(Solver):
+    """Asks until deciding is expected to cost little, as a certified classifier does."""
+
+    def solve(self, problem: Any) -> Any:
+        return StopWhenSure(DecideNow().solve(problem), 0.05, 3)
 
 
 def _make(name: str) -> SequentialClassifier:
@@ -50,6 +57,9 @@ def _make(name: str) -> SequentialClassifier:
     if name == "vectors":
         X, y = load_wine(return_X_y=True, as_frame=True)
         return SequentialClassifier(solver=Perseus(100, certificate_paths=0), max_features=6).fit(X, y)
+    if name == "sure":
+        X, y = load_iris(return_X_y=True, as_frame=True)
+        return SequentialClassifier(solver=_Sure()).fit(X, y)
     if name == "adaptive":
         X, y = load_iris(return_X_y=True, as_frame=True)
         return SequentialClassifier(order="adaptive", feature_costs=0.03).fit(X, y)
@@ -84,14 +94,18 @@ def _value(clf: SequentialClassifier, question: Any, session: Any, rng: np.rando
     return [*[float(rng.uniform(low - 0.1, high + 0.1))] * 4, *wild][rng.integers(6)]
 
 
+def _told(question: Any) -> float | None:
+    return None if np.isnan(question.expected_saving) else question.expected_saving
+
+
 def _stands(session: Any) -> dict[str, Any]:
     asked = session.next_feature
     return {
         "belief": session.posterior.tolist(),
         "asked": None if asked is None else asked.name,
         "price": None if asked is None else asked.price,
-        "saving": None if asked is None else asked.expected_saving,
-        "best": [] if asked is None else [[q.name, q.price, q.expected_saving] for q in session.suggestions(3)],
+        "saving": None if asked is None else _told(asked),
+        "best": [] if asked is None else [[q.name, q.price, _told(q)] for q in session.suggestions(3)],
         "decision": str(session.decision),
         "cost": session.cost,
         "now": session.expected_cost,

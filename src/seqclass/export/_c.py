@@ -101,9 +101,10 @@ def _reading(data: dict[str, Any]) -> str:
 
 def _values(data: dict[str, Any]) -> tuple[dict[str, int], str, str]:
     features, held = data["features"], data["values"]
-    n_classes, stages = len(data["classes"]), held["stages"]
+    n_classes, stages = len(data["classes"]), held.get("stages", [])
     groups = [-1 if feature["group"] is None else feature["group"] for feature in features]
     more = {"STAGES": data["n_stages"], "GROUPS": max(groups, default=-1) + 1, "GRID": held.get("resolution", 0)}
+    more["SURE"] = int(held["type"] == "sure")
     tables = [
         _table("double", "prior", data["prior"]),
         _table("double", "costs", _flat(data["decision_costs"]), len(data["decisions"])),
@@ -113,7 +114,9 @@ def _values(data: dict[str, Any]) -> tuple[dict[str, int], str, str]:
         _table("int", "likelihood_start", _starts(data["likelihoods"])),
         _table("double", "likelihoods", _flat(_flat(data["likelihoods"])), n_classes),
     ]
-    if held["type"] == "grid":
+    if more["SURE"]:
+        tables.append(f"static const double seq_enough = {held['cost']!r};\n")
+    elif more["GRID"]:
         steps, tails = held["resolution"], n_classes - 1
         rank = [comb(v + tails - 1 - i, tails - i) for i in range(tails) for v in range(steps + 2)]
         more["POINTS"] = comb(steps + tails, tails)

@@ -85,7 +85,9 @@ const policyOf = (data) => {
       return { feature, price: cost, saving: now - cost - sum(successors(feature, belief).map(stopping)) };
     }).sort((a, b) => b.saving - a.saving);
     let asked = null;
-    if (stage < data.n_stages) {
+    if (stage < data.n_stages && data.values.type === "sure") {
+      if (now > data.values.cost) asked = { feature: stage, price: price(stage, groups), saving: null };
+    } else if (stage < data.n_stages) {
       const cost = price(stage, groups), extra = cost - data.features[stage].price;
       const least = data.features[stage].price + sum(belief.map((p, i) => p * Math.min(...data.decision_costs[i])));
       const on = cost + sum(successors(stage, belief).map((joint) => value(stage + 1, joint)));

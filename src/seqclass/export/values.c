@@ -16,7 +16,8 @@ static double seq_stopping(const double *belief)
     return least;
 }
 
-#if SEQ_GRID
+#if SEQ_SURE
+#elif SEQ_GRID
 /* Interpolates on the Freudenthal triangulation of a grid over the beliefs. */
 static double seq_read(int stage, const double *joint)
 {
@@ -67,15 +68,6 @@ static double seq_read(int stage, const double *joint)
 }
 #endif
 
-static double seq_value(int stage, const double *joint)
-{
-    double on, stop = seq_stopping(joint);
-    if (stage >= SEQ_STAGES)
-        return stop;
-    on = seq_read(stage, joint);
-    return on < stop ? on : stop;
-}
-
 static double seq_price_of(const seq_case *c, int feature)
 {
     int group = seq_group[feature];
@@ -90,6 +82,16 @@ static int seq_stage(const seq_case *c)
     return stage;
 }
 
+#if !SEQ_SURE
+static double seq_value(int stage, const double *joint)
+{
+    double on, stop = seq_stopping(joint);
+    if (stage >= SEQ_STAGES)
+        return stop;
+    on = seq_read(stage, joint);
+    return on < stop ? on : stop;
+}
+
 static double seq_going_on(const seq_case *c, int stage)
 {
     double cost = seq_price_of(c, stage);
@@ -102,6 +104,7 @@ static double seq_going_on(const seq_case *c, int stage)
     }
     return cost;
 }
+#endif
 
 static int seq_tell(seq_case *c, int feature, int outcome, int known)
 {
@@ -144,8 +147,12 @@ void seq_begin(seq_case *c)
 
 int seq_question(const seq_case *c)
 {
+    int stage = seq_stage(c);
+#if SEQ_SURE
+    return stage < SEQ_STAGES && seq_stopping(c->belief) > seq_enough ? stage : SEQ_DECIDE;
+#else
     double beat = seq_stopping(c->belief) * (1 - SEQ_TIE), least;
-    int i, j, stage = seq_stage(c);
+    int i, j;
     if (stage >= SEQ_STAGES)
         return SEQ_DECIDE;
     least = seq_prices[stage];
@@ -162,6 +169,7 @@ int seq_question(const seq_case *c)
         return stage;
 #endif
     return seq_going_on(c, stage) < beat ? stage : SEQ_DECIDE;
+#endif
 }
 
 double seq_price(const seq_case *c)
@@ -172,8 +180,13 @@ double seq_price(const seq_case *c)
 
 double seq_saving(const seq_case *c)
 {
+#if SEQ_SURE
+    (void)c;
+    return NAN;
+#else
     int stage = seq_stage(c);
     return stage < SEQ_STAGES ? seq_stopping(c->belief) - seq_going_on(c, stage) : NAN;
+#endif
 }
 
 int seq_answer(seq_case *c, int feature, int outcome)
