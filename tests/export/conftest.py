@@ -12,7 +12,7 @@ from headless import browser as browser
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from seqclass import SequentialClassifier
-from seqclass.bn import ClassMixture
+from seqclass.bn import ClassMixture, TreeNetwork
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import DecideNow, GridValueIteration, Perseus, Solver, StopWhenSure
 
@@ -60,6 +60,12 @@ def _make(name: str) -> SequentialClassifier:
     if name == "sure":
         X, y = load_iris(return_X_y=True, as_frame=True)
         return SequentialClassifier(solver=_Sure()).fit(X, y)
+    if name == "tree":  # of a fixed order, and yet a graph
+        X, y = _mixed()
+        model, bins = TreeNetwork(), Discretizer(3)
+        groups, less = [None, None, "blood", "blood"], [0.02, 0.02, 0.01, 0.01]
+        prices = {"feature_costs": 0.02, "groups": groups, "discounted_costs": less}
+        return SequentialClassifier(model, discretizer=bins, charge_missing=True, **prices).fit(X, y)
     if name == "adaptive":
         X, y = load_iris(return_X_y=True, as_frame=True)
         return SequentialClassifier(order="adaptive", feature_costs=0.03).fit(X, y)

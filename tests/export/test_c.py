@@ -64,7 +64,7 @@ def compiled(folder: Path, kind: str) -> Path:
     return folder / "main"
 
 
-@pytest.mark.parametrize("name", ["grid2", "grid3", "vectors", "sure", "adaptive", "mixture"])
+@pytest.mark.parametrize("name", ["grid2", "grid3", "vectors", "sure", "tree", "adaptive", "mixture"])
 def test_the_source_stands_where_a_session_stands(name: str, model: Any, cases: Any, tmp_path: Path) -> None:
     clf = model(name)
     data = export_policy(clf, tmp_path / "policy.c", format="c")

@@ -48,13 +48,13 @@ def same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
             assert price == pytest.approx(wanted_price, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["grid2", "grid3", "vectors", "sure", "adaptive", "mixture"])
+@pytest.mark.parametrize("name", ["grid2", "grid3", "vectors", "sure", "tree", "adaptive", "mixture"])
 def test_the_page_stands_where_a_session_stands(
     name: str, model: Any, cases: Any, browser: Any, tmp_path: Path
 ) -> None:
     clf, page = model(name), tmp_path / "page.html"
     data = export_policy(clf, page)
-    assert data["kind"] == ("graph" if name in ("adaptive", "mixture") else "values")
+    assert data["kind"] == ("graph" if name in ("tree", "adaptive", "mixture") else "values")
     wanted = cases(clf, 60, data["kind"] == "values")
     assert sum(len(case["answers"]) for case in wanted) > 90
     browser.open(page)
