@@ -67,7 +67,8 @@ RANKS = {
     **dict.fromkeys(["experiment"], 5),
     **dict.fromkeys(["plots", "reproduction"], 6),
     **dict.fromkeys(["report"], 7),
-    **dict.fromkeys(["cli", "__main__"], 8),
+    **dict.fromkeys(["export"], 8),
+    **dict.fromkeys(["cli", "__main__"], 9),
 }
 #: Of equal rank, and yet none imports another.
 SIBLINGS = {"bn", "pomdp", "selection", "datasets"}
@@ -80,7 +81,9 @@ DEFERRED = HEAVY | {"PIL", "pyarrow", "networkx", "tqdm", "click", "river", "skl
 #: Imported against the arrows all the same: a model file may hold a selector that nobody has imported yet.
 ON_DEMAND = {("seqclass.persistence", "seqclass.selection")}
 #: Parts that `import seqclass` leaves alone: whoever wants them imports them.
-ON_DEMAND_PARTS = {"analysis", "cli", "datasets", "experiment", "plots", "report", "reproduction", "selection"}
+ON_DEMAND_PARTS = {
+    *("analysis", "cli", "datasets", "experiment", "export", "plots", "report", "reproduction", "selection")
+}
 #: What it may load beyond what `sklearn.base` has loaded, and how many modules of them.
 LIGHT = {"sklearn", "scipy", "numpy", "joblib", "threadpoolctl"}
 MOST_MODULES = 25

@@ -24,6 +24,7 @@ COMMANDS = {
     "evaluate": ("seqclass.cli.evaluate:evaluate", "Tell what a model costs on rows whose labels are known."),
     "explain": ("seqclass.cli.explain:explain", "Tell why a row of a table is decided as it is."),
     "ask": ("seqclass.cli.ask:ask", "Work through one live case, question by question."),
+    "export": ("seqclass.cli.export:export", "Write a model as a page that works offline, as JSON or as C."),
     "show": ("seqclass.cli.show:show", "Tell what is in a model file."),
     "certify": ("seqclass.cli.certify:certify", "Certify an error rate of a model on rows of its own."),
     "compare": ("seqclass.cli.compare:compare", "Compare methods on data sets at prices, resumable at any moment."),
@@ -47,6 +48,7 @@ Examples:
   seqclass plan liver.bif --target Cirrhosis --price 0.01 -o plan.seq
   seqclass explain model.seq new.csv --row 3
   seqclass ask model.seq
+  seqclass export model.seq -o page.html
 
 \b
 Exit codes: 0 done, 1 a fault of seqclass, 2 a wrong input or option, 3 nothing certified,

@@ -87,9 +87,9 @@ def script_json(content: Any) -> Markup:
     return Markup("".join(_UNSAFE.get(c, c) for c in text) if any(c in text for c in _UNSAFE) else text)
 
 
-def resource(name: str) -> Markup:
-    """Style or script in a file beside this module."""
-    return Markup((files(__package__) / name).read_text(encoding="utf-8"))
+def resource(name: str, package: str = __package__) -> Markup:
+    """Style or script in a file beside the modules of a package, this one by default."""
+    return Markup((files(package) / name).read_text(encoding="utf-8"))
 
 
 def source_hash(text: str) -> str:

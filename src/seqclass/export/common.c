@@ -1,0 +1,48 @@
+/* Outcome of a number: SEQ_MISSING for NAN, SEQ_WRONG for what the feature cannot be. */
+int seq_outcome(int feature, double value)
+{
+    int i, place = 0;
+    if (feature < 0 || feature >= SEQ_FEATURES)
+        return SEQ_WRONG;
+    if (value != value)
+        return SEQ_MISSING;
+    if (seq_types[feature] == 1 || value - value != 0)
+        return SEQ_WRONG;
+    if (seq_types[feature] == 2) {
+        if (value < 0 || value >= seq_outcomes[feature] || value != (int)value)
+            return SEQ_WRONG;
+        return (int)value;
+    }
+    if (value == 0 && seq_zero[feature] >= 0)
+        return seq_zero[feature];
+    for (i = seq_edge_start[feature]; i < seq_edge_start[feature + 1]; i++)
+        place += seq_edges[i] <= value;
+    return seq_places[seq_edge_start[feature] + feature + place];
+}
+
+/* Outcome of a category by its name. */
+int seq_category(int feature, const char *name)
+{
+    int i;
+    if (feature < 0 || feature >= SEQ_FEATURES || seq_types[feature] != 1)
+        return SEQ_WRONG;
+    for (i = 0; i < seq_outcomes[feature] && seq_categories[seq_category_start[feature] + i]; i++)
+        if (!strcmp(name, seq_categories[seq_category_start[feature] + i]))
+            return i;
+    return SEQ_WRONG;
+}
+
+const char *seq_feature_name(int feature)
+{
+    return seq_features[feature];
+}
+
+const char *seq_class_name(int number)
+{
+    return seq_classes[number];
+}
+
+const char *seq_decision_name(int decision)
+{
+    return seq_decisions[decision];
+}

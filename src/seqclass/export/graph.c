@@ -1,0 +1,55 @@
+
+void seq_begin(seq_case *c)
+{
+    c->node = 0;
+    c->cost = 0;
+}
+
+int seq_question(const seq_case *c)
+{
+    return seq_ask[c->node];
+}
+
+double seq_price(const seq_case *c)
+{
+    return seq_node_price[c->node];
+}
+
+double seq_saving(const seq_case *c)
+{
+    return seq_node_saving[c->node];
+}
+
+int seq_answer(seq_case *c, int feature, int outcome)
+{
+    int next;
+    if (feature < 0 || feature != seq_ask[c->node] || outcome < SEQ_MISSING || outcome >= seq_outcomes[feature])
+        return SEQ_WRONG;
+    next = seq_next[seq_first[c->node] + 1 + outcome];
+    if (next < 0)
+        return SEQ_IMPOSSIBLE;
+    if (outcome >= 0 || SEQ_CHARGE_MISSING)
+        c->cost += seq_node_price[c->node];
+    c->node = next;
+    return 0;
+}
+
+int seq_decision(const seq_case *c)
+{
+    return seq_node_decision[c->node];
+}
+
+double seq_expected_cost(const seq_case *c)
+{
+    return seq_node_now[c->node];
+}
+
+const double *seq_belief(const seq_case *c)
+{
+    return seq_node_belief[c->node];
+}
+
+int seq_is_cut(const seq_case *c)
+{
+    return seq_node_cut[c->node];
+}

@@ -1,0 +1,121 @@
+"""The C source, compiled strictly, stands where a session stands."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from seqclass.export import export_policy
+from seqclass.export._c import _quoted
+
+COMPILER = shutil.which("cc")
+STRICT = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror"]
+#: Reads cases, one a line: their number of answers, and each as feature, outcome or value, and how it is given.
+MAIN = """
+#include <stdio.h>
+#include "policy.c"
+
+static void stand(const seq_case *c)
+{
+    int i, q = seq_question(c);
+    printf("%d %d %.17g %.17g", q, seq_decision(c), seq_expected_cost(c), seq_cost_of(*c));
+    if (q >= 0) printf(" %.17g %.17g", seq_price(c), seq_saving(c)); else printf(" 0 0");
+    for (i = 0; i < SEQ_CLASSES; i++) printf(" %.17g", seq_belief(c)[i]);
+    printf("\\n");
+}
+
+int main(void)
+{
+    int n;
+    while (scanf("%d", &n) == 1) {
+        seq_case c;
+        seq_begin(&c);
+        stand(&c);
+        while (n--) {
+            int feature, outcome, known;
+            char text[99];
+            double value;
+            if (scanf("%d %d %98s", &feature, &known, text) != 3) return 1;
+            outcome = sscanf(text, "%lf", &value) == 1 ? seq_outcome(feature, value) : seq_category(feature, text);
+            if (KNOW(&c, feature, outcome)) return 2;
+            stand(&c);
+        }
+    }
+    return 0;
+}
+"""
+
+
+def compiled(folder: Path, kind: str) -> Path:
+    if COMPILER is None:
+        pytest.skip("no C compiler")
+    either = "known ? seq_know(c, f, o) : seq_answer(c, f, o)"
+    know = either if kind == "values" else "((void)known, seq_answer(c, f, o))"
+    (folder / "main.c").write_text(f"#define KNOW(c, f, o) ({know})\n{MAIN}")
+    done = subprocess.run(
+        [COMPILER, *STRICT, "-O1", "main.c", "-o", "main", "-lm"], cwd=folder, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return folder / "main"
+
+
+@pytest.mark.parametrize("name", ["grid2", "grid3", "vectors", "sure", "tree", "adaptive", "mixture"])
+def test_the_source_stands_where_a_session_stands(name: str, model: Any, cases: Any, tmp_path: Path) -> None:
+    clf = model(name)
+    data = export_policy(clf, tmp_path / "policy.c", format="c")
+    program = compiled(tmp_path, data["kind"])
+    number = {feature["name"]: i for i, feature in enumerate(data["features"])}
+    wanted = cases(clf, 60, data["kind"] == "values")
+    told = [
+        " ".join(
+            [str(len(case["answers"]))]
+            + [f"{number[n]} {int(known)} {'nan' if value is None else value}" for n, value, known in case["answers"]]
+        )
+        for case in wanted
+    ]
+    done = subprocess.run([program], input="\n".join(told), capture_output=True, text=True, check=True)
+    lines = [[float(cell) for cell in line.split()] for line in done.stdout.splitlines()]
+    stands = [stand for case in wanted for stand in case["stands"]]
+    for line, stand in zip(lines, stands, strict=True):
+        asked, decision, now, cost, price, saving, *belief = line
+        assert asked == (-1 if stand["asked"] is None else number[stand["asked"]])
+        assert data["decisions"][int(decision)] == stand["decision"]
+        assert [now, cost, *belief] == pytest.approx([stand["now"], stand["cost"], *stand["belief"]], abs=1e-9, rel=0)
+        if stand["asked"] is not None:
+            told = np.nan if stand["saving"] is None else stand["saving"]
+            assert [price, saving] == pytest.approx([stand["price"], told], abs=1e-9, rel=0, nan_ok=True)
+
+
+def test_names_are_texts_whatever_is_in_them() -> None:
+    assert _quoted('a"b\\c??/\n') == '"a\\042b\\134c\\077\\077/\\012"'
+    assert _quoted("\N{LATIN SMALL LETTER E WITH ACUTE}1") == '"\\303\\2511"'
+
+
+def test_wrong_answers_change_nothing(model: Any, tmp_path: Path) -> None:
+    export_policy(model("grid3"), tmp_path / "policy.c", format="c")
+    (tmp_path / "main.c").write_text("""
+#include <stdio.h>
+#include "policy.c"
+int main(void)
+{
+    seq_case c;
+    seq_begin(&c);
+    printf("%d %d %d ", seq_answer(&c, -1, 0), seq_answer(&c, SEQ_FEATURES, 0), seq_answer(&c, 0, 99));
+    printf("%d %d ", seq_category(0, "none"), seq_outcome(0, 1.0));
+    printf("%d ", seq_outcome(1, HUGE_VAL));
+    printf("%d ", seq_answer(&c, 0, 0));
+    printf("%d %s", seq_answer(&c, 0, 0), seq_feature_name(0));
+    return 0;
+}
+""")
+    if COMPILER is None:
+        pytest.skip("no C compiler")
+    subprocess.run([COMPILER, *STRICT, "main.c", "-o", "main"], cwd=tmp_path, check=True)
+    done = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True)
+    first = model("grid3").session().next_feature.name
+    assert done.stdout == f"-2 -2 -2 -2 -2 -2 0 -2 {first}"

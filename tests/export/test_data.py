@@ -1,0 +1,118 @@
+"""A policy as data: what it holds, how values are read, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.preprocessing import KBinsDiscretizer
+
+from seqclass import SequentialClassifier, load
+from seqclass.discretize import Discretizer
+from seqclass.export import export_policy, policy_data
+from seqclass.pomdp import GridValueIteration
+
+QUICK = GridValueIteration(20, certificate_paths=0)
+
+
+def outcome(feature: dict[str, Any], value: float) -> int:
+    """As the documentation of the format says."""
+    if value == 0 and feature["zero"] is not None:
+        return int(feature["zero"])
+    return int(feature["places"][sum(edge <= value for edge in feature["edges"])])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("zero_bin", [False, True, "auto"])
+def test_values_are_read_as_the_model_reads_them(sparse: bool, zero_bin: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=200)
+    X = rng.normal(size=(200, 5)) + y[:, None] * [0.5, 1, 2, 0, 0]
+    X[:, 1] *= rng.random(200) < 0.4
+    X[:, 2] = np.abs(X[:, 2]) * (rng.random(200) < 0.7)
+    X[:, 3] = 1.0  # constant
+    X[:, 4] = -np.abs(X[:, 4])
+    clf = SequentialClassifier(discretizer=Discretizer(4, zero_bin=zero_bin), solver=QUICK)
+    clf.fit(sp.csr_array(X) if sparse else X, y)
+    seen = set()
+    for feature in policy_data(clf)["features"]:
+        column = int(feature["name"][1:])
+        for value in [0.0, -0.0, *feature["edges"], *rng.normal(size=20), -9.0, 9.0]:
+            assert outcome(feature, value) == clf.coder_.code_value(column, value)
+            seen.add((column, outcome(feature, value)))
+    assert len(seen) > 12
+
+
+def test_data_is_json_and_whole(model: Any, tmp_path: Path) -> None:
+    for name in ("grid3", "vectors", "adaptive", "mixture"):
+        data = export_policy(model(name), tmp_path / "policy.json", format="json")
+        text = (tmp_path / "policy.json").read_text(encoding="utf-8")
+        assert json.loads(text) == json.loads(json.dumps(data))
+        assert (data["format"], data["version"]) == ("seqclass-policy", 1)
+        common = {"format", "version", "written_by", "classes", "decisions", "prior", "decision_costs"}
+        common |= {"charge_missing", "features", "kind"}
+        own = {"values": {"likelihoods", "n_stages", "values"}, "graph": {"cut", "nodes"}}
+        assert set(data) == common | own[data["kind"]]
+
+
+def test_a_graph_leads_to_each_node_once(model: Any) -> None:
+    nodes = policy_data(model("mixture"))["nodes"]
+    found = [child for node in nodes for child in [*node.get("next", ()), node.get("missing")] if child is not None]
+    assert sorted(found) == list(range(1, len(nodes)))
+    assert all(("next" in node) == ("ask" in node) for node in nodes)
+
+
+def test_a_saved_model_gives_the_same_data(model: Any, tmp_path: Path) -> None:
+    model("grid3").save(tmp_path / "model.seq")
+    assert policy_data(load(tmp_path / "model.seq")) == policy_data(model("grid3"))
+
+
+def test_too_many_nodes_are_refused(model: Any, tmp_path: Path) -> None:
+    n = len(policy_data(model("adaptive"))["nodes"])
+    assert len(policy_data(model("adaptive"), max_nodes=n)["nodes"]) == n
+    page = tmp_path / "page.html"
+    page.write_text("before")
+    with pytest.raises(ValueError, match=rf"more than max_nodes={n - 1} nodes.*min_probability"):
+        export_policy(model("adaptive"), page, max_nodes=n - 1)
+    assert page.read_text() == "before"
+    assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
+    cut = policy_data(model("adaptive"), max_nodes=n - 1, min_probability=0.02)
+    assert len(cut["nodes"]) < n
+    assert 0 < cut["cut"] < 1
+
+
+def test_what_is_cut_is_what_a_case_meets(model: Any) -> None:
+    """The share that is cut, by walking through the graph that is whole."""
+    clf = model("mixture")
+    cut = policy_data(clf, min_probability=0.01)
+    assert 0 < cut["cut"] < 0.5
+    assert any(node.get("cut") for node in cut["nodes"])
+    assert policy_data(clf)["cut"] == 0
+    assert policy_data(clf, min_probability=1.0)["nodes"][0]["ask"] >= 0  # the first question is always there
+
+
+def test_precomputed_outcomes_are_chosen(model: Any) -> None:
+    X, y = np.array([[0, 2], [1, 0], [2, 1]] * 20), [0, 1, 1] * 20
+    data = policy_data(SequentialClassifier(discretizer="precomputed", solver=QUICK).fit(X, y))
+    assert [(f["type"], f["n_outcomes"]) for f in data["features"]] == [("outcome", 3)] * 2
+
+
+def test_refusals(model: Any, tmp_path: Path) -> None:
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), [0, 1] * 30
+    with pytest.raises(TypeError, match="SequentialClassifier, got int"):
+        policy_data(3)  # type: ignore[arg-type]
+    bundled = SequentialClassifier(bundles=["blood", "blood", None]).fit(X, y)
+    with pytest.raises(ValueError, match="bundles"):
+        policy_data(bundled)
+    bins = KBinsDiscretizer(3, encode="ordinal", strategy="uniform")
+    with pytest.raises(ValueError, match="KBinsDiscretizer"):
+        policy_data(SequentialClassifier(discretizer=bins, solver=QUICK).fit(X, y))
+    with pytest.raises(ValueError, match="format"):
+        export_policy(model("grid3"), tmp_path / "a", format="pdf")
+    with pytest.raises(FileNotFoundError):
+        export_policy(model("grid3"), tmp_path / "none" / "a.html")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,199 @@
+"""The page in a real browser: it stands where a session stands, and it can be used."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seqclass.export import export_policy
+
+HOSTILE = "<img src=x onerror=\"alert(1)\"> & 'co' </script><script>alert(2)</script>"
+
+#: Runs all cases in the page at once, and gives where each stands after every answer.
+RUN = """
+((cases) => {
+  const { data, stand, outcomeOf } = window.seqclassPolicy;
+  const number = Object.fromEntries(data.features.map((f, i) => [f.name, i]));
+  const told = (at) => ({
+    belief: at.belief, asked: at.asked && data.features[at.asked.feature].name, price: at.asked && at.asked.price,
+    saving: at.asked && at.asked.saving, now: at.now, cost: at.cost, decision: data.decisions[at.decision],
+    best: at.asked ? at.best.map((o) => [data.features[o.feature].name, o.price, o.saving]) : [],
+  });
+  return cases.map((answers) => {
+    const given = answers.map(([name, value, known]) =>
+      ({ feature: number[name], outcome: value === null ? -1 : outcomeOf(number[name], String(value)), known }));
+    return [...Array(given.length + 1).keys()].map((n) => told(stand(given.slice(0, n))));
+  });
+})(%s)
+"""
+
+
+def same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
+    assert found["asked"] == wanted["asked"]
+    assert found["decision"] == wanted["decision"]
+    for key in ("belief", "cost", "now", *(("price", "saving") if wanted["asked"] else ())):
+        if wanted[key] is None:  # the policy does not tell
+            assert found[key] is None
+        else:
+            assert found[key] == pytest.approx(wanted[key], abs=1e-9, rel=0), key
+    assert len(found["best"]) == len(wanted["best"])
+    for (name, price, saving), (wanted_name, wanted_price, wanted_saving) in zip(found["best"], wanted["best"]):
+        assert saving == (None if wanted_saving is None else pytest.approx(wanted_saving, abs=1e-9))
+        if name != wanted_name:  # a tie
+            assert saving == pytest.approx(wanted_saving, abs=1e-12)
+        else:
+            assert price == pytest.approx(wanted_price, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["grid2", "grid3", "vectors", "sure", "tree", "adaptive", "mixture"])
+def test_the_page_stands_where_a_session_stands(
+    name: str, model: Any, cases: Any, browser: Any, tmp_path: Path
+) -> None:
+    clf, page = model(name), tmp_path / "page.html"
+    data = export_policy(clf, page)
+    assert data["kind"] == ("graph" if name in ("tree", "adaptive", "mixture") else "values")
+    wanted = cases(clf, 60, data["kind"] == "values")
+    assert sum(len(case["answers"]) for case in wanted) > 90
+    browser.open(page)
+    found = browser.run(RUN % json.dumps([case["answers"] for case in wanted]))
+    for case, stands in zip(wanted, found, strict=True):
+        for stand, session in zip(stands, case["stands"], strict=True):
+            same(stand, session)
+    assert browser.faults == []
+    assert browser.requests == [page.resolve().as_uri()]
+
+
+NEXT, PROBLEM = "[data-part=asked]", "[data-part=problem]"
+
+
+@pytest.fixture
+def opened(model: Any, browser: Any, tmp_path: Path) -> Any:
+    """The page of three classes with names that look like markup, on a phone; nothing goes wrong in it."""
+    page = tmp_path / "page.html"
+    export_policy(model("grid3"), page, title=HOSTILE)
+    browser.open(page, width=390, height=844)
+    yield browser
+    assert browser.faults == []
+    assert browser.requests == [page.resolve().as_uri()]
+    assert browser.run("document.documentElement.scrollWidth") == 390
+
+
+def question(browser: Any) -> str:
+    return str(browser.text(NEXT)).split(". ", 1)[1]
+
+
+def typed(browser: Any, text: str) -> None:
+    for letter in text:
+        browser.key(letter)
+
+
+def test_a_case_by_keyboard(opened: Any, model: Any) -> None:
+    session = model("grid3").session()
+    opened.focus("#value")
+    for _ in range(4):
+        asked = session.next_feature
+        if asked is None:
+            break
+        assert question(opened) == " ".join(asked.name.split())
+        assert opened.run("document.activeElement.id") == "value"  # the next field has the focus by itself
+        if asked.categories:
+            typed(opened, asked.categories[1][0])
+            session.observe(asked.name, asked.categories[1])
+        else:
+            typed(opened, "0.25")
+            session.observe(asked.name, 0.25)
+        if asked.categories:
+            opened.key("Tab")
+        opened.key("Enter")
+    assert session.next_feature is None
+    assert opened.text("[data-part=decided]") == f"Decision: {session.decision}"
+    assert opened.run("document.activeElement.dataset.part") == "decided"
+    assert f"Decision: {session.decision}" in opened.text("[data-part=record]")
+    assert len(opened.texts("[data-part=answers] li")) == len(session.history)
+
+
+def test_names_stay_text(opened: Any) -> None:
+    assert opened.run("document.querySelectorAll('img, b').length") == 0
+    assert opened.text("h1") == HOSTILE
+    assert opened.texts("[data-part=belief] dt") == ["<b>no</b>", "may\"be'", "yes"]
+    assert HOSTILE in opened.run("document.querySelector('#which').textContent")
+
+
+def test_bad_input_is_told_and_changes_nothing(opened: Any) -> None:
+    opened.click("[data-part=answer]")
+    assert opened.text(PROBLEM) == f"Choose what {HOSTILE} is."
+    assert opened.run("document.querySelector('#value').getAttribute('aria-invalid')") == "true"
+    opened.click("[data-part=missing]")
+    assert opened.text(PROBLEM) == ""
+    for text, told in [
+        ("", "Give a number for"),
+        ("1,5", "with a point"),
+        ("0x10", "must be a number"),
+        ("1e999", "must be a finite number"),
+        ("12 years", "must be a number"),
+    ]:
+        opened.run(f"document.querySelector('#value').value = {json.dumps(text)}")
+        opened.click("[data-part=answer]")
+        assert told in opened.text(PROBLEM)
+    assert len(opened.texts("[data-part=answers] li")) == 1
+    opened.run("document.querySelector('#value').value = '1e6'")
+    opened.click("[data-part=answer]")
+    assert "outside of what training showed" in opened.text(PROBLEM)
+    assert len(opened.texts("[data-part=answers] li")) == 2
+
+
+def test_another_feature_undo_and_stop(opened: Any, model: Any) -> None:
+    session = model("grid3").session()
+    first = opened.text(NEXT)
+    opened.click("summary")
+    opened.run(
+        "{const w = document.querySelector('#which');"
+        "w.value = [...w.options].find(o => o.text === 'level').value;"
+        "w.dispatchEvent(new Event('change'))}"
+    )
+    opened.run("document.querySelector('#other-value').value = '0.5'")
+    opened.click("[data-part=known]")
+    opened.click("[data-part=other-form] button[type=submit]")
+    session.observe("level", 0.5, known=True)
+    assert opened.texts("[data-part=answers] li") == ["level = 0.5: paid 0 (known before)"]
+    assert question(opened) == " ".join(session.next_feature.name.split())
+    assert "level" not in opened.run("[...document.querySelector('#which').options].map(o => o.text)")
+    opened.click("[data-part=stop]")
+    assert opened.text("[data-part=decided]") == f"Decision: {session.decision}"
+    opened.click("[data-part=go-on]")
+    opened.click("[data-part=undo]")
+    assert opened.text(NEXT) == first
+    assert opened.run("document.querySelector('[data-part=undo]').disabled")
+    opened.click("[data-part=missing]")
+    assert "paid 0.02" in opened.text("[data-part=answers] li")  # this model charges for what is missing
+    opened.click("[data-part=again]")
+    assert opened.text(NEXT) == first
+    opened.click("[data-part=copy]")
+    assert opened.text("[data-part=copied]") != ""
+
+
+def test_a_cut_graph_says_so(model: Any, browser: Any, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    data = export_policy(model("adaptive"), page, min_probability=0.02)
+    assert data["cut"] > 0
+    rare = next(i for i, node in enumerate(data["nodes"]) if node.get("cut"))
+    way = []
+    while rare:
+        above, rare_of = rare, rare
+        for i, node in enumerate(data["nodes"]):
+            following = [*node.get("next", ()), node.get("missing")]
+            if above in following:
+                at = following.index(above)
+                way.insert(0, {"feature": node["ask"], "outcome": -1 if at == len(following) - 1 else at})
+                rare = i
+                break
+        assert rare != rare_of
+    browser.open(page, dark=True)
+    assert "takes answers in the order in which it asks" in browser.text("header")
+    assert "not followed to their end" in browser.text("header")
+    assert browser.run("document.querySelector('[data-part=other]')") is None
+    found = browser.run(f"(a => {{const s = seqclassPolicy.stand(a); return [s.cut, s.asked]}})({json.dumps(way)})")
+    assert found == [True, None]
