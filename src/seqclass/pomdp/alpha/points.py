@@ -106,6 +106,7 @@ def sample_states(
     *,
     share_contexts: bool = False,
     merge: bool = True,
+    least_reach: float = 0.0,
 ) -> Iterator[InformationState]:
     """Information states of each stage behind the beliefs of `sample_beliefs`.
 
@@ -115,6 +116,8 @@ def sample_states(
         See `sample_beliefs`.
     merge : bool
         Whether histories of the same belief and context count as one.
+    least_reach : float
+        Give no states from the stage on that a smaller share of the cases comes to with something to decide.
 
     Yields
     ------
@@ -131,12 +134,16 @@ def sample_states(
     """
 
     def ask(level: Level) -> Fork:
+        nonlocal reach
         info, weight = level.info, level.weight
         open_: IntArray = np.flatnonzero(~info.settled)
         if merge:
             open_, weight = _distinct(info, weight, open_, rng, share_contexts)
         else:
             weight = weight[open_]
+        reach *= float(weight.sum())
+        if reach < least_reach:
+            open_, weight = open_[:0], weight[:0]
         # the square root: rare beliefs are many, and the bounds suffer where the values have seen none of them
         chosen, root = select(np.sqrt(weight), n_beliefs, rng)
         weight = root**2 / max((root**2).sum(), np.finfo(float).tiny)
@@ -150,6 +157,7 @@ def sample_states(
         return Fork(rows, np.full(rows.size, info.stage), weight[: rows.size])
 
     found: list[InformationState] = []
+    reach = 1.0
     for _ in walk(problem.begin(), np.ones(1), ask) if n_stages else ():
         yield found[-1]
     nothing = np.empty(0, dtype=np.intp)

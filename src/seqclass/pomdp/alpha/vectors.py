@@ -14,7 +14,7 @@ from seqclass.pomdp.values import ValueFunction
 
 #: Scores of a batch of beliefs are computed in pieces of this size, so that they stay in the cache.
 _SCORE_BYTES = 2**19
-#: From this many vectors on a backup chooses among them in single precision.
+#: From this many vectors on one is chosen among them in single precision.
 _MANY_VECTORS = 256
 
 
@@ -46,6 +46,12 @@ class AlphaSet:
 
     def __len__(self) -> int:
         return len(self.vectors)
+
+    @property
+    def precision(self) -> type[np.floating[Any]]:
+        """What the choice among the vectors is made in."""
+        # any choice gives the vector of some plan, so single precision may cost 1e-7 of value but never validity
+        return np.float32 if len(self) >= _MANY_VECTORS else np.float64
 
     def of(self, context: int | None = None) -> FloatArray:
         """Vectors valid in a context, the ones valid everywhere first."""
@@ -87,7 +93,7 @@ def _best(
     index = np.empty(n, dtype=np.intp)
     transposed = vectors.T.astype(dtype, copy=False)
     rows = belief.astype(dtype, copy=False)
-    for part in chunks(n, 8 * len(vectors), _SCORE_BYTES):
+    for part in chunks(n, transposed.itemsize * len(vectors), _SCORE_BYTES):
         index[part] = (rows[part] @ transposed).argmin(axis=1)
     chosen = vectors[index]
     return np.einsum("nc,nc->n", belief, chosen), chosen
@@ -138,11 +144,9 @@ def backup(
     array([0.25])
     """
     vectors = np.full(belief.shape, float(price))
-    # any choice gives the vector of some plan, so single precision may cost 1e-7 of value but never validity
-    dtype: type[np.floating[Any]] = np.float32 if len(following) >= _MANY_VECTORS else np.float64
     for v in range(likelihood.shape[1]):
         column = likelihood[:, v]
-        _, best = following.best(belief * column, None if successors is None else successors[:, v], dtype)
+        _, best = following.best(belief * column, None if successors is None else successors[:, v], following.precision)
         vectors += column * best
     return vectors, np.einsum("nc,nc->n", vectors, belief)
 
@@ -236,7 +240,7 @@ class AlphaVectors(ValueFunction):
         return sum(len(s) for s in self.sets)
 
     def _continuation(self, stage: int, belief: FloatArray, context: IntArray) -> FloatArray:
-        return self.sets[stage].value(belief, context)
+        return self.sets[stage].best(belief, context, self.sets[stage].precision)[0]
 
     def plan_cost(self, info: InformationState, rows: IntArray) -> FloatArray:
         """Cost of the best vector of going on; see `ValueFunction.plan_cost`."""

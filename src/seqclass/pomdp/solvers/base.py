@@ -110,6 +110,7 @@ class ValueSolver(Solver):
 
     horizon_tolerance: float
     max_stages: int | None
+    first_horizon: int = FIRST_HORIZON
 
     @abstractmethod
     def _prepare(self, problem: AcquisitionProblem, n_stages: int) -> Any:
@@ -147,7 +148,7 @@ class ValueSolver(Solver):
     def _solve_horizon(self, problem: AcquisitionProblem) -> tuple[ValueFunction, bool]:
         """Double the horizon until its two bounds agree."""
         stopping = problem.decision_costs.T
-        for n_stages, last in horizons(problem, self.max_stages):
+        for n_stages, last in horizons(problem, self.max_stages, self.first_horizon):
             prepared = self._prepare(problem, n_stages)
             values = self._solve(problem, n_stages, stopping, prepared)
             converged = n_stages == problem.n_stages or values.limited
@@ -190,6 +191,7 @@ def horizons(
     >>> list(horizons(problem)), list(horizons(problem, max_stages=80))
     ([(64, False), (100, True)], [(64, False), (80, True)])
     """
+    check_integer(first, "first_horizon", 1)
     limit = problem.n_stages
     if max_stages is not None:
         limit = min(check_integer(max_stages, "max_stages", 1), limit)

@@ -13,7 +13,7 @@ from seqclass.pomdp._simplex import SimplexGrid, grid_size
 from seqclass.pomdp.needs import needed_tables
 from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.solvers.base import Solver, certified, horizons
+from seqclass.pomdp.solvers.base import FIRST_HORIZON, Solver, certified, horizons
 from seqclass.pomdp.solvers.grid_program import GridBlock, GridProgram
 from seqclass.pomdp.tables import Tables
 
@@ -36,6 +36,8 @@ class GridValueIteration(Solver):
         Memory the values may take; a larger grid is refused.
     horizon_tolerance : float
         The horizon is doubled until its two bounds differ by less than this share.
+    first_horizon : int
+        The horizon that is tried first.
     max_stages : int or None
         Longest horizon.
     certificate_paths : int
@@ -67,6 +69,7 @@ class GridValueIteration(Solver):
         interpolation: str = "freudenthal",
         max_bytes: float = 1e9,
         horizon_tolerance: float = 1e-4,
+        first_horizon: int = FIRST_HORIZON,
         max_stages: int | None = None,
         certificate_paths: int = 10_000,
         random_state: Any = 0,
@@ -75,6 +78,7 @@ class GridValueIteration(Solver):
         self.interpolation = interpolation
         self.max_bytes = max_bytes
         self.horizon_tolerance = horizon_tolerance
+        self.first_horizon = first_horizon
         self.max_stages = max_stages
         self.certificate_paths = certificate_paths
         self.random_state = random_state
@@ -110,7 +114,7 @@ class GridValueIteration(Solver):
         tables = needed_tables(problem, "GridValueIteration", "ProjectedValueIteration or Lookahead")
         blocks: list[GridBlock] = []
         left = np.arange(len(multipliers))
-        for n_stages, last in horizons(problem, self.max_stages):
+        for n_stages, last in horizons(problem, self.max_stages, self.first_horizon):
             self._check_memory(problem, tables, n_stages)
             grid = SimplexGrid(problem.n_classes, self._steps(problem))
             stages = 8.0 * len(grid.points) * sum(tables.n_contexts(k) for k in range(n_stages))

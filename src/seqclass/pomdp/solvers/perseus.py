@@ -15,7 +15,7 @@ from seqclass.pomdp.policy import LookaheadPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.repricing import unit
 from seqclass.pomdp.solvers._perseus_rounds import BeliefRounds
-from seqclass.pomdp.solvers.base import ValueSolver
+from seqclass.pomdp.solvers.base import FIRST_HORIZON, ValueSolver
 from seqclass.pomdp.values import ValueFunction
 
 
@@ -56,6 +56,8 @@ class Perseus(ValueSolver):
         How far above its own backed-up value a belief may be left, in units of cost.
     horizon_tolerance : float
         The horizon is doubled until its two bounds differ by less than this share.
+    first_horizon : int
+        The horizon that is tried first.
     max_stages : int or None
         Longest horizon.
     certificate_paths : int
@@ -92,6 +94,7 @@ class Perseus(ValueSolver):
         share_contexts: bool = False,
         tolerance: float = 1e-4,
         horizon_tolerance: float = 1e-4,
+        first_horizon: int = FIRST_HORIZON,
         max_stages: int | None = None,
         certificate_paths: int = 10_000,
         random_state: Any = 0,
@@ -104,6 +107,7 @@ class Perseus(ValueSolver):
         self.share_contexts = share_contexts
         self.tolerance = tolerance
         self.horizon_tolerance = horizon_tolerance
+        self.first_horizon = first_horizon
         self.max_stages = max_stages
         self.certificate_paths = certificate_paths
         self.random_state = random_state

@@ -25,6 +25,10 @@ _MOST_COLUMNS = 400
 #: weights, by which policies cost no more.
 _DIRECT = 1200
 _STEPS = 100
+#: From this share of entries on that are not zero, products of dense matrices are quicker than of sparse ones.
+_DENSE = 0.1
+#: Values are corrected up to the stage that a smaller share of the cases comes to; the projection's do beyond.
+_LEAST_REACH = 1e-3
 
 
 class CorrectedValues(ProjectedValues):
@@ -162,7 +166,7 @@ class CorrectedValues(ProjectedValues):
         """
         n_codes = int(self.problem.n_outcomes.max(initial=1)) + 1
         for stage in reversed(range(1, self.n_stages)):
-            lots = [lot[stage] for lot in states if len(lot[stage])]
+            lots = [lot[stage] for lot in states if stage < len(lot) and len(lot[stage])]
             if lots:
                 self.weights[stage] = self._fitted(lots, n_codes)
         return self
@@ -219,11 +223,15 @@ def _design(functions: FloatArray, shared: FloatArray, answers: IntArray, n_code
 
 
 def _ridge(design: sp.csr_array, target: FloatArray) -> FloatArray:
-    n_columns = design.shape[1]
+    n_rows, n_columns = design.shape
     penalty = _RIDGE * float(design.data @ design.data) / n_columns + np.finfo(float).tiny
     if n_columns > _DIRECT:
         return np.asarray(lsmr(design, target, damp=np.sqrt(penalty), maxiter=_STEPS, atol=1e-8, btol=1e-8)[0])
-    gram = (design.T @ design).toarray()
+    if design.nnz > _DENSE * n_rows * n_columns:
+        design = design.toarray()
+        gram = design.T @ design
+    else:
+        gram = (design.T @ design).toarray()
     gram[np.diag_indices_from(gram)] += penalty
     return np.asarray(linalg.solve(gram, design.T @ target, assume_a="pos", check_finite=False))
 
@@ -244,7 +252,8 @@ def visited_states(steering: ProjectedValues, n_beliefs: int, rng: np.random.Gen
     Returns
     -------
     list of list of InformationState
-        Lots, each a list over stages; none where the problem does not tell its answers.
+        Lots, each a list over the stages that cases come to often enough under the policy; none where the problem does
+        not tell its answers.
 
     Examples
     --------
@@ -258,6 +267,7 @@ def visited_states(steering: ProjectedValues, n_beliefs: int, rng: np.random.Gen
     problem = steering.problem
     if n_beliefs == 0 or problem.answers(0, problem.start(1)) is None:
         return []
-    policies = (LookaheadPolicy(steering), None)
-    half = -(-n_beliefs // 2)
-    return [list(sample_states(problem, steering.n_stages, half, rng, policy, merge=False)) for policy in policies]
+    half, steered = -(-n_beliefs // 2), LookaheadPolicy(steering)
+    visited = list(sample_states(problem, steering.n_stages, half, rng, steered, merge=False, least_reach=_LEAST_REACH))
+    n_stages = sum(1 for info in visited if len(info))
+    return [visited[:n_stages], list(sample_states(problem, n_stages, half, rng, merge=False))]

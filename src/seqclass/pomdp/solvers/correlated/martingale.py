@@ -71,7 +71,7 @@ class MartingaleValues(ValueFunction):
         MartingaleValues
         """
         for stage in reversed(range(1, self.n_stages)):
-            lots = [lot[stage] for lot in states if len(lot[stage])]
+            lots = [lot[stage] for lot in states if stage < len(lot) and len(lot[stage])]
             if lots and self.values.is_corrected(stage):
                 self.weights[stage] = self._fitted(lots)
         return self

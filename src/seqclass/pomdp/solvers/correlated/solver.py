@@ -22,9 +22,13 @@ from seqclass.pomdp.solvers.perseus import Perseus
 from seqclass.pomdp.values import ProjectedValues, ValueFunction
 
 #: Contexts a stage by number of classes, where the user names none; 1 for more classes.
-_MAX_CONTEXTS = {1: 32, 2: 32, 3: 32}
+_MAX_CONTEXTS = {1: 8, 2: 8, 3: 8}
 #: Levels of the grid by number of classes: values that only steer need no fine one.
 _LEVELS = {1: 200, 2: 200, 3: 40}
+#: Beliefs a stage of Perseus for more classes, and how far it may be off.
+_BELIEFS, _TOLERANCE = 3000, 2e-4
+#: Most networks are done with in few questions.
+_FIRST_HORIZON = 32
 
 
 class ProjectedValueIteration(Solver):
@@ -42,7 +46,7 @@ class ProjectedValueIteration(Solver):
     solver : Solver, optional
         Solves the projection; by default a grid for at most three classes and `Perseus` beyond.
     max_contexts : int or None
-        Most contexts of a stage of the projection; 1 leaves nothing but the belief. None: 32 for at most three classes;
+        Most contexts of a stage of the projection; 1 leaves nothing but the belief. None: 8 for at most three classes;
         1 beyond, where beliefs are worth more than contexts.
     n_beliefs : int
         Most beliefs a stage, reached by the problem itself, at which the values are corrected; 0 leaves them as they
@@ -73,7 +77,7 @@ class ProjectedValueIteration(Solver):
         solver: Solver | None = None,
         *,
         max_contexts: int | None = None,
-        n_beliefs: int = 3000,
+        n_beliefs: int = 1000,
         certificate_paths: int = 10_000,
         random_state: Any = 0,
     ) -> None:
@@ -132,7 +136,16 @@ class ProjectedValueIteration(Solver):
         if self.solver is not None:
             solver = clone(self.solver)
         elif steering and projection.n_classes in _LEVELS:
-            solver = GridValueIteration(_LEVELS[projection.n_classes], random_state=self.random_state)
+            levels = _LEVELS[projection.n_classes]
+            solver = GridValueIteration(levels, first_horizon=_FIRST_HORIZON, random_state=self.random_state)
+        elif steering:
+            solver = Perseus(
+                _BELIEFS,
+                tolerance=_TOLERANCE,
+                horizon_tolerance=_TOLERANCE,
+                first_horizon=_FIRST_HORIZON,
+                random_state=self.random_state,
+            )
         else:
             solver = table_solver(projection, self.random_state)
         # its certificate would be about the projection
