@@ -18,6 +18,8 @@ from seqclass.pomdp.walk import Fork, Level, walk
 
 #: Beliefs closer than this, reached by different histories, are the same but for rounding.
 _SAME_BELIEF = 1e-12
+#: So many stages get their states, however few cases come to them: a policy that is yet to be improved may stop early.
+ALWAYS = 16
 #: Contexts a stage of the projection of a problem without tables, for `quick_values`.
 _QUICK_CONTEXTS = 32
 
@@ -117,7 +119,8 @@ def sample_states(
     merge : bool
         Whether histories of the same belief and context count as one.
     least_reach : float
-        Give no states from the stage on that a smaller share of the cases comes to with something to decide.
+        Give no states from the stage on that a smaller share of the cases comes to with something to decide, but of
+        the first 16 stages in any case.
 
     Yields
     ------
@@ -142,7 +145,7 @@ def sample_states(
         else:
             weight = weight[open_]
         reach *= float(weight.sum())
-        if reach < least_reach:
+        if reach < least_reach and info.stage >= ALWAYS:
             open_, weight = open_[:0], weight[:0]
         # the square root: rare beliefs are many, and the bounds suffer where the values have seen none of them
         chosen, root = select(np.sqrt(weight), n_beliefs, rng)

@@ -11,7 +11,7 @@ from scipy import linalg
 from scipy.sparse.linalg import lsmr
 
 from seqclass._arrays import FloatArray, IntArray, row_sums
-from seqclass.pomdp.alpha.points import sample_states
+from seqclass.pomdp.alpha.points import ALWAYS, sample_states
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import LookaheadPolicy
 from seqclass.pomdp.problem import AcquisitionProblem
@@ -269,5 +269,5 @@ def visited_states(steering: ProjectedValues, n_beliefs: int, rng: np.random.Gen
         return []
     half, steered = -(-n_beliefs // 2), LookaheadPolicy(steering)
     visited = list(sample_states(problem, steering.n_stages, half, rng, steered, merge=False, least_reach=_LEAST_REACH))
-    n_stages = sum(1 for info in visited if len(info))
+    n_stages = max(sum(1 for info in visited if len(info)), min(ALWAYS, steering.n_stages))
     return [visited[:n_stages], list(sample_states(problem, n_stages, half, rng, merge=False))]
