@@ -28,6 +28,16 @@ def test_truncated_and_full_horizon_agree(solver, strength, repeated):
 
 
 @BOTH
+def test_the_first_horizon_is_a_setting(solver, repeated):
+    problem = repeated(300, 0.0005, 0.9)
+    usual, short = (solver(certificate_paths=0, **more).solve(problem) for more in ({}, {"first_horizon": 32}))
+    assert (usual.info.n_stages, short.info.n_stages) == (64, 32)
+    assert claim(short) == pytest.approx(claim(usual), rel=1e-3)
+    with pytest.raises(ValueError, match="first_horizon"):
+        solver(first_horizon=0).solve(problem)
+
+
+@BOTH
 def test_limit_of_stages_is_kept_and_told(solver, repeated):
     problem = repeated(300, 0.0001, 0.52)
     policy = solver(max_stages=20).solve(problem)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from seqclass._model_problem import ModelProblem
+from seqclass.bn import TreeNetwork
 from seqclass.pomdp import (
     AcquisitionProblem,
     CorrectedValues,
@@ -20,6 +21,8 @@ from seqclass.pomdp import (
     default_solver,
     evaluate,
 )
+from seqclass.pomdp.alpha.points import ALWAYS
+from seqclass.pomdp.solvers.correlated import corrected
 
 PRICE = 0.03
 
@@ -82,6 +85,40 @@ def test_a_problem_with_tables_is_left_to_the_solver_within(make_case):
     for solver in (None, Perseus(500, random_state=3), GridValueIteration(20)):
         inside = solver or GridValueIteration()
         assert ProjectedValueIteration(solver).solve(problem).info.upper == inside.solve(problem).info.upper
+
+
+def test_values_are_corrected_where_cases_come(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 300)
+    X = (rng.random((600, 60)) < np.where(y == 1, 0.75, 0.25)[:, None]).astype(int)
+    repeats = rng.random((600, 59)) < 0.3
+    X[:, 1:][repeats] = X[:, :-1][repeats]
+    model = TreeNetwork("line").fit(X, y)
+    order = rng.permutation(60)
+    problem = ModelProblem(model, [0.5, 0.5], order, np.full(60, 0.01), 1 - np.eye(2), max_contexts=1)
+    found = []
+    for least in (0.0, corrected._LEAST_REACH):
+        monkeypatch.setattr(corrected, "_LEAST_REACH", least)
+        policy = ProjectedValueIteration(certificate_paths=2000).solve(problem)
+        found.append((policy.info, [k for k in range(policy.n_stages) if policy.values.is_corrected(k)]))
+    (all_info, everywhere), (info, some) = found
+    assert some == list(range(1, len(some) + 1))
+    assert ALWAYS - 1 <= len(some) < len(everywhere)
+    assert info.upper == pytest.approx(all_info.upper, rel=2e-3)
+    assert info.gap < all_info.gap + 1e-3
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_dense_and_sparse_regressions_agree(n_classes, monkeypatch):
+    rng = np.random.default_rng(0)
+    functions = rng.random((200, n_classes + 2))
+    design = corrected._design(functions, functions[:, -2:], rng.integers(-1, 3, (200, 6)), 3)
+    target = rng.random(200)
+    weights = []
+    for least in (0.0, 1.0):
+        monkeypatch.setattr(corrected, "_DENSE", least)
+        weights.append(corrected._ridge(design, target))
+    np.testing.assert_allclose(*weights, rtol=1e-6, atol=1e-9)
 
 
 def test_what_it_refuses(make_tree):

@@ -135,6 +135,8 @@ def sample_states(
     >>> [info.stage for info in sample_states(problem, 2, 10, np.random.default_rng(0))]
     [0, 1]
     """
+    found: list[InformationState] = []
+    reach = 1.0
 
     def ask(level: Level) -> Fork:
         nonlocal reach
@@ -159,8 +161,6 @@ def sample_states(
             rows, weight = rows[on], weight[on]
         return Fork(rows, np.full(rows.size, info.stage), weight[: rows.size])
 
-    found: list[InformationState] = []
-    reach = 1.0
     for _ in walk(problem.begin(), np.ones(1), ask) if n_stages else ():
         yield found[-1]
     nothing = np.empty(0, dtype=np.intp)
