@@ -27,7 +27,8 @@ _DIRECT = 1200
 _STEPS = 100
 #: From this share of entries on that are not zero, products of dense matrices are quicker than of sparse ones.
 _DENSE = 0.1
-#: Values are corrected up to the stage that a smaller share of the cases comes to; the projection's do beyond.
+#: Up to three classes values are corrected up to the stage that a smaller share of the cases comes to; the projection's
+#: do beyond. With more classes the certified gap can double when late stages are left out.
 _LEAST_REACH = 1e-3
 
 
@@ -267,7 +268,8 @@ def visited_states(steering: ProjectedValues, n_beliefs: int, rng: np.random.Gen
     problem = steering.problem
     if n_beliefs == 0 or problem.answers(0, problem.start(1)) is None:
         return []
+    least = _LEAST_REACH if problem.n_classes <= 3 else 0.0
     half, steered = -(-n_beliefs // 2), LookaheadPolicy(steering)
-    visited = list(sample_states(problem, steering.n_stages, half, rng, steered, merge=False, least_reach=_LEAST_REACH))
+    visited = list(sample_states(problem, steering.n_stages, half, rng, steered, merge=False, least_reach=least))
     n_stages = max(sum(1 for info in visited if len(info)), min(ALWAYS, steering.n_stages))
     return [visited[:n_stages], list(sample_states(problem, n_stages, half, rng, merge=False))]
