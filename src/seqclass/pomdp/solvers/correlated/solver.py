@@ -25,8 +25,8 @@ from seqclass.pomdp.values import ProjectedValues, ValueFunction
 _MAX_CONTEXTS = {1: 8, 2: 8, 3: 8}
 #: Levels of the grid by number of classes: values that only steer need no fine one.
 _LEVELS = {1: 200, 2: 200, 3: 40}
-#: Beliefs a stage of Perseus for more classes, and how far it may be off.
-_BELIEFS, _TOLERANCE = 3000, 2e-4
+#: Beliefs a stage at which values are corrected, by number of classes; for more of these, more.
+_N_BELIEFS, _MANY_BELIEFS = {1: 1000, 2: 1000, 3: 1000}, 3000
 #: Most networks are done with in few questions.
 _FIRST_HORIZON = 32
 
@@ -48,9 +48,9 @@ class ProjectedValueIteration(Solver):
     max_contexts : int or None
         Most contexts of a stage of the projection; 1 leaves nothing but the belief. None: 8 for at most three classes;
         1 beyond, where beliefs are worth more than contexts.
-    n_beliefs : int
+    n_beliefs : int or None
         Most beliefs a stage, reached by the problem itself, at which the values are corrected; 0 leaves them as they
-        are.
+        are. None: 1000 for at most three classes; 3000 beyond.
     certificate_paths : int
         Sampled paths of the certificate; 0 leaves it out.
     random_state : int, generator or None
@@ -77,7 +77,7 @@ class ProjectedValueIteration(Solver):
         solver: Solver | None = None,
         *,
         max_contexts: int | None = None,
-        n_beliefs: int = 1000,
+        n_beliefs: int | None = None,
         certificate_paths: int = 10_000,
         random_state: Any = 0,
     ) -> None:
@@ -93,7 +93,8 @@ class ProjectedValueIteration(Solver):
         most = _MAX_CONTEXTS.get(problem.n_classes, 1) if self.max_contexts is None else self.max_contexts
         needed_order(problem, "ProjectedValueIteration")
         check_integer(most, "max_contexts", 1)
-        check_integer(self.n_beliefs, "n_beliefs", 0)
+        n_beliefs = _N_BELIEFS.get(problem.n_classes, _MANY_BELIEFS) if self.n_beliefs is None else self.n_beliefs
+        check_integer(n_beliefs, "n_beliefs", 0)
         check_integer(self.certificate_paths, "certificate_paths", 0)
         projection = problem if problem.tables is not None else problem.projection(most)
         if projection is None:
@@ -109,10 +110,13 @@ class ProjectedValueIteration(Solver):
             )
         if projection is problem:
             return self._certified(policy, started)
-        return self._steered(ProjectedValues(problem, projection, policy.values), policy.info, started)
+        steering = ProjectedValues(problem, projection, policy.values)
+        states = visited_states(steering, n_beliefs, as_generator(self.random_state))
+        return self._steered(steering, states, policy.info, started)
 
-    def _steered(self, values: ProjectedValues, info: SolveInfo, started: float) -> Policy:
-        states = visited_states(values, self.n_beliefs, as_generator(self.random_state))
+    def _steered(
+        self, values: ProjectedValues, states: list[list[InformationState]], info: SolveInfo, started: float
+    ) -> Policy:
         if not states:
             return self._certified(LookaheadPolicy(values, info), started)
         corrected = CorrectedValues(values.problem, values).fit(states)
@@ -138,14 +142,6 @@ class ProjectedValueIteration(Solver):
         elif steering and projection.n_classes in _LEVELS:
             levels = _LEVELS[projection.n_classes]
             solver = GridValueIteration(levels, first_horizon=_FIRST_HORIZON, random_state=self.random_state)
-        elif steering:
-            solver = Perseus(
-                _BELIEFS,
-                tolerance=_TOLERANCE,
-                horizon_tolerance=_TOLERANCE,
-                first_horizon=_FIRST_HORIZON,
-                random_state=self.random_state,
-            )
         else:
             solver = table_solver(projection, self.random_state)
         # its certificate would be about the projection
