@@ -26,6 +26,10 @@ CLASHES = [
     (("ask", "model.seq", "--save"), "model.seq"),
     (("certify", "model.seq", "data.csv", "--target", "the label", "-o"), "data.csv"),
     (("certify", "model.seq", "data.csv", "--target", "the label", "-o"), "model.seq"),
+    (("export", "model.seq", "-o"), "model.seq"),
+    (("plan", "coin.bif", "--target", "coin", "-o"), "coin.bif"),
+    (("plan", "coin.bif", "--target", "coin", "--costs", "prices.csv", "-o"), "prices.csv"),
+    (("plan", "coin.bif", "--target", "coin", "--decision-costs", "costs.csv", "-o"), "costs.csv"),
     (("compare", "./data.csv", "--target", "the label", "--drop", "id", "-o"), "data.csv"),
     (("compare", "data", "--data-dir", ".", "--target", "the label", "--drop", "id", "-o"), "data.csv"),
     (("compare", "./data.csv", "--target", "the label", "--drop", "id", "-o"), "data.costs.csv"),
@@ -35,7 +39,7 @@ CLASHES = [
     (("reproduce", "etana-2", "--data", ".", "-o"), "data.costs.csv"),
 ]
 #: Those that write nothing, or read nothing of the user's.
-HARMLESS = {"demo", "explain", "show"}
+HARMLESS = {"demo", "evaluate", "explain", "show"}
 
 
 @pytest.fixture
@@ -45,6 +49,12 @@ def files(folder: Path, model: str) -> dict[str, bytes]:
     Path("data.costs.csv").write_text("feature,cost\ncolour,0.1\n")
     Path("costs.csv").write_text("class,maybe,no,yes\nmaybe,0,1,1\nno,1,0,1\nyes,1,1,0\n")
     Path("run.db").write_bytes(b"")
+    Path("coin.bif").write_text(
+        "network unknown {}\nvariable coin { type discrete [ 2 ] { head, tail }; }\n"
+        "variable look { type discrete [ 2 ] { head, tail }; }\n"
+        "probability ( coin ) { table 0.5, 0.5; }\n"
+        "probability ( look | coin ) { (head) 0.9, 0.1; (tail) 0.2, 0.8; }\n"
+    )
     return {file.name: file.read_bytes() for file in folder.iterdir()}
 
 
