@@ -29,7 +29,7 @@ _STEPS = 100
 _DENSE = 0.1
 #: Up to three classes values are corrected up to the stage that a smaller share of the cases comes to; the projection's
 #: do beyond. With more classes the certified gap can double when late stages are left out.
-_LEAST_REACH = 1e-3
+_LEAST_REACH = 1e-4
 
 
 class CorrectedValues(ProjectedValues):

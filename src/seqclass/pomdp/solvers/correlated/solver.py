@@ -22,13 +22,11 @@ from seqclass.pomdp.solvers.perseus import Perseus
 from seqclass.pomdp.values import ProjectedValues, ValueFunction
 
 #: Contexts a stage by number of classes, where the user names none; 1 for more classes.
-_MAX_CONTEXTS = {1: 8, 2: 8, 3: 8}
+_MAX_CONTEXTS = {1: 32, 2: 32, 3: 32}
 #: Levels of the grid by number of classes: values that only steer need no fine one.
 _LEVELS = {1: 200, 2: 200, 3: 40}
 #: Beliefs a stage at which values are corrected, by number of classes; for more of these, more.
 _N_BELIEFS, _MANY_BELIEFS = {1: 1000, 2: 1000, 3: 1000}, 3000
-#: Most networks are done with in few questions.
-_FIRST_HORIZON = 32
 
 
 class ProjectedValueIteration(Solver):
@@ -46,7 +44,7 @@ class ProjectedValueIteration(Solver):
     solver : Solver, optional
         Solves the projection; by default a grid for at most three classes and `Perseus` beyond.
     max_contexts : int or None
-        Most contexts of a stage of the projection; 1 leaves nothing but the belief. None: 8 for at most three classes;
+        Most contexts of a stage of the projection; 1 leaves nothing but the belief. None: 32 for at most three classes;
         1 beyond, where beliefs are worth more than contexts.
     n_beliefs : int or None
         Most beliefs a stage, reached by the problem itself, at which the values are corrected; 0 leaves them as they
@@ -140,8 +138,7 @@ class ProjectedValueIteration(Solver):
         if self.solver is not None:
             solver = clone(self.solver)
         elif steering and projection.n_classes in _LEVELS:
-            levels = _LEVELS[projection.n_classes]
-            solver = GridValueIteration(levels, first_horizon=_FIRST_HORIZON, random_state=self.random_state)
+            solver = GridValueIteration(_LEVELS[projection.n_classes], random_state=self.random_state)
         else:
             solver = table_solver(projection, self.random_state)
         # its certificate would be about the projection
