@@ -149,7 +149,7 @@ class Planning:
         >>> flu = NetworkTables(["flu", "fever", "swab"], states, [[], [0], [0]], tables)
         >>> clf = SequentialClassifier.from_network(flu, "flu", feature_costs={"fever": 0.01, "swab": 0.05})
         >>> session = clf.session()
-        >>> session.next_feature.name, session.observe("fever", "low"), session.decision
+        >>> session.next_feature.name, session.observe("fever", "low"), str(session.decision)
         ('fever', None, 'no')
         """
         found = DiscreteNetwork(network, target, questions).fit()

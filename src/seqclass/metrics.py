@@ -104,7 +104,7 @@ def realised_cost_scorer(estimator: Any, X: Any, y: npt.ArrayLike, sample_weight
     >>> from sklearn.model_selection import GridSearchCV
     >>> from seqclass import SequentialClassifier
     >>> search = GridSearchCV(SequentialClassifier(), {"order": ["error", "conditional"]}, scoring=realised_cost_scorer)
-    >>> search.fit(*load_iris(return_X_y=True)).best_score_ < -0.02
+    >>> bool(search.fit(*load_iris(return_X_y=True)).best_score_ < -0.02)
     True
     """
     if hasattr(estimator, "steps"):

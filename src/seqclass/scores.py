@@ -149,7 +149,7 @@ def score_rows(
     (0.01, 1.01)
     """
     record = clf.acquire(X) if record is None else record
-    label = class_numbers(clf.classes_, plain_labels(y))
+    label = class_numbers(clf.classes_, np.asarray(plain_labels(y)))
     if len(label) != len(record) or not len(label):
         raise ValueError(
             f"y must have one label for each of the rows, at least one; got {len(label)} of {len(record)}."

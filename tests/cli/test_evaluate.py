@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 import seqclass
-from seqclass.metrics import realised_cost
+from seqclass import SequentialClassifier
+from seqclass.metrics import realised_cost, score_rows
 
 FIT = ["fit", "data.csv", "--target", "the label", "--drop", "id", "-o", "other.seq"]
 COSTS = {
@@ -155,3 +156,9 @@ def test_a_selector_by_name(folder: Path, run: Any, refuses: Any) -> None:
     help_text = run("fit", "--help").stdout
     for name in ("alpha_investing", "fast_osfs", "fcbf", "fires", "ofs_a3m", "osfs", "saola"):
         assert name in help_text.replace("\n", "").replace(" ", "")
+
+
+def test_labels_may_be_a_list() -> None:
+    X, y = np.repeat([[0.0, 5.0], [1.0, 5.0]], 20, axis=0), ["a"] * 20 + ["b"] * 20
+    clf = SequentialClassifier().fit(X, y)
+    assert score_rows(clf, X, y) == score_rows(clf, X, np.array(y))

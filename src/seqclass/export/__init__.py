@@ -65,14 +65,15 @@ def export_policy(
 
     Examples
     --------
-    >>> import os, tempfile
+    >>> import tempfile
+    >>> from pathlib import Path
     >>> from sklearn.datasets import load_breast_cancer
     >>> from seqclass import SequentialClassifier
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> clf = SequentialClassifier().fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     data = export_policy(clf, os.path.join(folder, "page.html"))
-    ...     "<!DOCTYPE html>" in open(os.path.join(folder, "page.html"), encoding="utf-8").read()
+    ...     data = export_policy(clf, Path(folder) / "page.html")
+    ...     "<!DOCTYPE html>" in (Path(folder) / "page.html").read_text(encoding="utf-8")
     True
     >>> data["kind"], len(data["features"])
     ('values', 30)
@@ -128,7 +129,7 @@ def policy_data(
     >>> clf = SequentialClassifier(order="adaptive").fit(*load_iris(return_X_y=True))
     >>> data = policy_data(clf)
     >>> data["kind"], data["features"][data["nodes"][0]["ask"]]["name"]
-    ('graph', 'x3')
+    ('graph', 'x2')
     """
     if not isinstance(classifier, SequentialClassifier):
         raise TypeError(f"classifier must be a fitted SequentialClassifier, got {type(classifier).__name__}.")

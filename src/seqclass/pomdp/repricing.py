@@ -51,7 +51,7 @@ def unit(problem: AcquisitionProblem) -> float:
     --------
     >>> import numpy as np
     >>> from seqclass.pomdp import TableProblem
-    >>> unit(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), decision_costs=[[0, 5], [1, 0]]))
+    >>> unit(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), 0.1, [[0, 5], [1, 0]]))
     5.0
     """
     return float(problem.decision_costs.max(initial=0.0)) or 1.0
