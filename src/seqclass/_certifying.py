@@ -12,7 +12,6 @@ from seqclass._record import EncodedRows
 from seqclass._validation import check_choice, check_integer
 from seqclass.pomdp import AcquisitionProblem, Policy, acquire
 from seqclass.pomdp.solvers.base import uncertified
-from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.sweeps.ladder import LadderRun, StopWhenSure, run_ladder
 from seqclass.pomdp.sweeps.solving import solve_sweep
 from seqclass.statistics.risk import (
@@ -92,8 +91,7 @@ class PriceLadder(Ladder):
     def __init__(self, clf: SequentialClassifier, n_rungs: int | None, most: int | None, alpha: float) -> None:
         self.clf, problem = clf, clf.problem_
         self.values = np.geomspace(1 / _WIDEST, _WIDEST, N_PRICES if n_rungs is None else n_rungs)
-        solver = default_solver(problem, clf.random_state) if clf.solver is None else clf.solver
-        self.policies: list[Policy] = list(solve_sweep(uncertified(solver), problem, self.values).policies)
+        self.policies: list[Policy] = list(solve_sweep(uncertified(clf._solver()), problem, self.values).policies)
         self.longest = max(policy.n_stages for policy in self.policies)
 
     def run(self, rows: EncodedRows) -> LadderRun:

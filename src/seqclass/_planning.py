@@ -7,12 +7,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass._coding import OutcomeCoder
-from seqclass._fitting import timed
+from seqclass._fitting import timed, twin
 from seqclass._frames import FrameEncoder
 from seqclass._judging import judge, keep_order
 from seqclass._staging import acquisition_problem, stage_order
@@ -231,10 +230,7 @@ class Planning:
         """
         check_is_fitted(self, "policy_")
         prior = check_distribution(prior, len(self.classes_), "prior")
-        other: Any = clone(self)
-        other.__dict__.update({k: v for k, v in self.__dict__.items() if k.endswith("_") or k.startswith("_")})
-        other.__dict__.pop("held_out_", None)  # which is of the other prior
-        other.timings_ = {step: seconds for step, seconds in self.timings_.items() if step != "held_out"}
+        other = twin(self)
         other.problem_ = self.problem_.replace(prior=prior)
         with timed(other.timings_, "solve", without="certify"):
             other._solve()

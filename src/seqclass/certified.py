@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._arrays import FloatArray
 from seqclass._certify_rows import Cases, Counts, RungSums, check_level, run_rungs
 from seqclass._certifying import RISKS, CostRisk, Risk, made_ladder
 from seqclass._contract import CertifiedError, GroupRisk, Rung
+from seqclass._fitting import twin
 from seqclass._validation import check_choice, check_integer
 from seqclass.classifier import SequentialClassifier
 from seqclass.pomdp import Policy
@@ -174,9 +174,7 @@ def _bounds(risk: Risk, cases: Counts, totals: FloatArray, delta: float) -> list
 
 def _with_policy(clf: SequentialClassifier, policy: Policy) -> SequentialClassifier:
     """The same classifier with another stopping rule of the same problem."""
-    other: SequentialClassifier = clone(clf)
-    other.__dict__.update({k: v for k, v in vars(clf).items() if k.endswith("_") or k.startswith("_")})
-    other.__dict__.pop("held_out_", None)  # which is of the other rule
+    other: SequentialClassifier = twin(clf)
     other.policy_ = policy
     other.order_ = other.support_[other._asked()]
     other.ordering_ = policy.info.ordering

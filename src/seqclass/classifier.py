@@ -221,7 +221,8 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
             self.feature_costs, self.n_features_in_, names, self.groups, self.discounted_costs, self.bundles
         )
         self.decision_costs_, self.decisions_ = resolve_decisions(self.decision_costs, self.classes_, self.decisions)
-        warn_of_money(self._prices.discounted, self.decision_costs_ if self._certify else np.array(np.inf))
+        if self._certify:
+            warn_of_money(self._prices.discounted, self.decision_costs_)
         with timed(self.timings_, "discretize"):
             codes = self.coder_.fit_transform(X, y)
         with timed(self.timings_, "filter"):
@@ -235,7 +236,7 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
             model = self._model()._among(self.support_, names, self._prices.take(self.support_).bundles)
             self.model_ = fit_model(model, codes, y, n_outcomes, self.timings_)
         self._plan(codes, y)
-        self._seen = seen_by(self, X, y)
+        self._seen = seen_by(self, X, y) if self._certify else None
         if n_folds:
             with timed(self.timings_, "held_out"):
                 self.held_out_ = hold_out(self, *given, n_folds)

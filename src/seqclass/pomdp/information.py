@@ -104,7 +104,7 @@ class InformationState:
             spent=self.spent[rows],
         )
         asked = self._question
-        part._question = asked[rows] if isinstance(asked, np.ndarray) else asked
+        part._question = asked[rows] if self._mixed else asked  # type: ignore[index]
         return part
 
     @classmethod
@@ -138,6 +138,11 @@ class InformationState:
             raise ValueError("any question may come next here: say which by info.asking(question).")
         return self.stage
 
+    @property
+    def _mixed(self) -> bool:
+        """Whether rows may ask different questions."""
+        return isinstance(self._question, np.ndarray)
+
     def asking(self, question: int | IntArray) -> InformationState:
         """Return the same information state, about to ask a question.
 
@@ -159,7 +164,7 @@ class InformationState:
         >>> info.asking(1).predictive, info.asking(1).update(np.array([0])).open
         (array([[0.55, 0.45]]), array([[ True, False]]))
         """
-        if not isinstance(question, np.ndarray) and not isinstance(self._question, np.ndarray):
+        if not self._mixed and not isinstance(question, np.ndarray):
             known = self.stage if self._question is None and not self.problem.free else self._question
             if question == known:
                 return self
@@ -209,6 +214,8 @@ class InformationState:
         problem, question = self.problem, self.question
         price = np.broadcast_to(problem.prices[question], len(self))
         if self.paid is None or problem.groups is None or not self.paid.shape[1]:
+            return price
+        if not self._mixed and problem.groups[question] < 0:
             return price
         group = np.broadcast_to(problem.groups[question], len(self))
         paid = (group < 0) | self.paid[np.arange(len(self)), group]
@@ -334,7 +341,10 @@ class InformationState:
     def _pay(self, acquired: BoolArray) -> BoolArray | None:
         if self.paid is None or self.problem.groups is None or not self.paid.shape[1]:
             return self.paid
-        group = np.broadcast_to(self.problem.groups[self.question], len(self))
+        group = self.problem.groups[self.question]
+        if not self._mixed and group < 0:
+            return self.paid
+        group = np.broadcast_to(group, len(self))
         rows = np.flatnonzero(acquired & (group >= 0))
         paid: BoolArray = self.paid.copy()
         paid[rows, group[rows]] = True
@@ -344,22 +354,22 @@ class InformationState:
         if self.seen is None:
             return None
         seen: IntArray = self.seen.copy()
-        seen[np.arange(len(seen)), self.question] = outcome
+        seen[np.arange(len(seen)) if self._mixed else slice(None), self.question] = outcome
         return seen
 
     @property
     def _bundle(self) -> Any:
         """What the question shows at once; rows that ask several questions ask no bundles."""
-        return None if isinstance(self.question, np.ndarray) else self.problem.bundle(self.question)
+        return None if self._mixed else self.problem.bundle(self.question)
 
     @property
     def is_sampled(self) -> bool:
         """Whether the question is one of more outcomes than are listed; see `AcquisitionProblem.is_sampled`."""
-        return not isinstance(self.question, np.ndarray) and self.problem.is_sampled(self.question)
+        return not self._mixed and self.problem.is_sampled(self.question)
 
     def _feature(self, row: int) -> int:
         question = self.question
-        return int(self.problem.features[question[row] if isinstance(question, np.ndarray) else question])
+        return int(self.problem.features[question[row] if self._mixed else question])
 
     def check_range(self, outcome: IntArray) -> None:
         """Refuse outcomes that the question does not have, (n,), or any number where all rows ask the same.

@@ -16,6 +16,18 @@ from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import ALL, walk
 
 
+def mean_and_error(values: FloatArray) -> tuple[float, float]:
+    """Mean and its standard error, which is infinite for one value.
+
+    Examples
+    --------
+    >>> mean_and_error(np.array([1.0, 3.0]))
+    (2.0, 1.0)
+    """
+    n = len(values)
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else np.inf
+
+
 @dataclass(frozen=True)
 class Cases:
     """Cases, simulated or all that there are.
@@ -62,7 +74,7 @@ class Cases:
         """
         if self.exact:
             return float(self.weight[: len(values)] @ values), 0.0
-        return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
+        return mean_and_error(values)
 
     def costs(self, policy: Policy, first: int, last: int) -> tuple[FloatArray, FloatArray]:
         """What a policy costs in some cases.

@@ -14,6 +14,7 @@ from seqclass.pomdp.ordering_choice import OrderingCandidate, OrderingChoice
 from seqclass.pomdp.policy import Policy, SolveInfo
 from seqclass.pomdp.solvers.base import certified
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
+from seqclass.pomdp.solvers.ordering.cases import mean_and_error
 from seqclass.pomdp.solvers.ordering.given import GivenOrder
 from seqclass.pomdp.solvers.ordering.policy import RulePolicy
 from seqclass.pomdp.solvers.ordering.regression import fitted_values
@@ -64,21 +65,17 @@ def judged(
     began = time.perf_counter()
     fixed = along_order(policy.problem, order, solver)
     seconds = time.perf_counter() - began
-    both = [_costs(one, X, costs, charge_missing) for one in (policy, fixed)]
-    difference = both[0][0] - both[1][0]
-    error = float(difference.std(ddof=1) / np.sqrt(len(difference))) if len(difference) > 1 else np.inf
-    above = float(difference.mean())
-    better = above > error
+    free_cost, free_asked = _costs(policy, X, costs, charge_missing)
+    cost, asked = _costs(fixed, X, costs, charge_missing)
+    saved, error = mean_and_error(free_cost - cost)
+    better = saved > error
     choice = policy.info.ordering or OrderingChoice("", ())
-    rows = []
-    for name, (cost, asked), sign, took in (
-        (choice.chosen, both[0], 1 if better else 0, policy.info.seconds),
-        (ON_ROWS, both[1], 0 if better else -1, seconds),
-    ):
-        spread = float(cost.std(ddof=1) / np.sqrt(len(cost))) if len(cost) > 1 else np.inf
-        shown = (float(cost.mean()), spread, sign * above, abs(sign) * error, float(asked.mean()), len(cost), took)
-        rows.append(OrderingCandidate(name, *shown))
-    choice = replace(choice, chosen=ON_ROWS if better else choice.chosen, observed=tuple(rows))
+    least = cost if better else free_cost
+    observed = (
+        _candidate(choice.chosen, free_cost, least, free_asked, policy.info.seconds),
+        _candidate(ON_ROWS, cost, least, asked, seconds),
+    )
+    choice = replace(choice, chosen=ON_ROWS if better else choice.chosen, observed=observed)
     if not better:
         return policy.with_info(ordering=choice, seconds=policy.info.seconds + seconds)
     chosen = certified(fixed, solver.certificate_paths, solver.random_state)
@@ -99,6 +96,11 @@ def along_order(problem: Any, order: IntArray, solver: Adaptive) -> RulePolicy:
     rng = as_generator(solver.random_state)
     values = fitted_values(problem, GivenOrder(order.tolist()), n_stages, solver.n_paths, rng)
     return RulePolicy(values, SolveInfo("converged", n_stages=n_stages, size=values.size))
+
+
+def _candidate(name: str, cost: FloatArray, least: FloatArray, asked: FloatArray, seconds: float) -> OrderingCandidate:
+    above, error = (0.0, 0.0) if cost is least else mean_and_error(cost - least)
+    return OrderingCandidate(name, *mean_and_error(cost), above, error, float(asked.mean()), len(cost), seconds)
 
 
 def _costs(policy: Policy, X: Any, costs: FloatArray, charge_missing: bool) -> tuple[FloatArray, FloatArray]:
