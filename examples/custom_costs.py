@@ -51,9 +51,9 @@ def main() -> None:
     clf = seqclass.etana(**shared, **errors).fit(X_train, y_train)
     show("... and unequal errors, with the decision to refer", clf, X_test, y_test)
 
-    # Where errors are dear, naive Bayes' over-confidence is: temper its likelihoods, as held-out folds advise.
-    clf = seqclass.etana(**shared, **errors, temperature="fit").fit(X_train, y_train)
-    show("... and likelihoods tempered", clf, X_test, y_test)
+    # Where errors are dear, naive Bayes' over-confidence is: flatten what answers say, as rows held out advise.
+    clf = seqclass.etana(**shared, **errors, calibrate=True).fit(X_train, y_train)
+    show("... and calibrated", clf, X_test, y_test)
 
     # Screening: one case in a hundred is malignant. Only the stopping rule is solved again.
     print("What the model expects a case to cost")
@@ -66,7 +66,7 @@ def main() -> None:
     # Missing cells, in training and later: an answer that cannot be had costs nothing, and the next feature is asked.
     rng = np.random.default_rng(0)
     holes = [frame.mask(rng.random(frame.shape) < 0.3) for frame in (X_train, X_test)]
-    clf = seqclass.etana(**shared, **errors, temperature="fit").fit(holes[0], y_train)
+    clf = seqclass.etana(**shared, **errors, calibrate=True).fit(holes[0], y_train)
     show("... and with 30% of all cells missing", clf, holes[1], y_test)
 
 

@@ -21,6 +21,7 @@ class Effort:
 
     n_folds: int
     most_rows: int
+    calibrated: bool
     trees: bool
     densities: bool
     strategies: tuple[str, ...]
@@ -28,16 +29,19 @@ class Effort:
 
 
 EFFORTS = {
-    "quick": Effort(3, 3000, False, False, ("uniform",), 1),
-    "normal": Effort(5, 10_000, True, True, ("uniform", "quantile"), 1),
-    "thorough": Effort(10, 50_000, True, True, ("uniform", "quantile"), 5),
+    "quick": Effort(3, 3000, False, False, False, ("uniform",), 1),
+    "normal": Effort(5, 10_000, True, True, True, ("uniform", "quantile"), 1),
+    "thorough": Effort(10, 50_000, True, True, True, ("uniform", "quantile"), 5),
 }
 
 
 def candidates(effort: Effort, random_state: Any) -> dict[str, dict[str, Any]]:
     """Settings of `SequentialClassifier` by name of the candidate."""
-    bayes = {"observation_model": NaiveBayes(random_state=random_state), "discretizer": Discretizer()}
-    found = {NOTHING: bayes | {"solver": DecideNow()}, "naive Bayes, one order": bayes}
+    bayes = {"observation_model": NaiveBayes(), "discretizer": Discretizer()}
+    found = {
+        NOTHING: bayes | {"solver": DecideNow()},
+        "naive Bayes, one order": bayes | {"calibrate": effort.calibrated},
+    }
     if effort.trees:
         params = ifc2f(random_state=random_state).get_params(deep=False)
         found["tree, one order"] = {name: params[name] for name in _PARTS}
@@ -79,4 +83,4 @@ def _any_order(model: ObservationModel, discretizer: Discretizer, random_state: 
 
 def _filled(settings: dict[str, Any]) -> dict[str, Any]:
     empty = {"observation_model": None, "solver": None, "discretizer": None, "selector": None, "order": "conditional"}
-    return empty | settings
+    return empty | {"calibrate": False} | settings

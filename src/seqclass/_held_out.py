@@ -80,7 +80,7 @@ def cross_fit(clf: SequentialClassifier, X: Any, y: Any, fold: IntArray, name: s
     prices, decided, counts = np.empty(n), np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp)
     for number in range(int(fold.max()) + 1):
         test = np.flatnonzero(fold == number)
-        part = _fitted_without(clf, X, y, fold, number)
+        part = fitted_without(clf, X, y, fold, number)
         record = _acquired(part, rows_of(X, test))
         at = place[test]
         prices[at], decided[at], counts[at] = record.cost, record.decision, record.n_features
@@ -119,7 +119,7 @@ def hold_out(clf: SequentialClassifier, X: Any, y: npt.ArrayLike, n_folds: int) 
 
 def remedies(clf: SequentialClassifier) -> tuple[str, ...]:
     """What is worth trying where this classifier is too sure of itself."""
-    found = []
+    found = [] if clf.calibrate or clf.prefit else ["calibrate=True"]
     if clf.problem_.free and (clf.ordering_ is None or clf.ordering_.chosen != ON_ROWS):
         found.append('a fixed order, order="conditional"')
     if isinstance(clf.model_, NaiveBayes):
@@ -134,11 +134,18 @@ def rows_of(X: Any, rows: IntArray) -> Any:
     return X.tocsr()[rows] if sp.issparse(X) else np.asarray(X)[rows]
 
 
-def _fitted_without(
-    clf: SequentialClassifier, X: Any, y: npt.NDArray[Any], fold: IntArray, number: int
+def fitted_without(
+    clf: SequentialClassifier,
+    X: Any,
+    y: npt.NDArray[Any],
+    fold: IntArray,
+    number: int,
+    what: str = "held_out",
+    **settings: Any,
 ) -> SequentialClassifier:
+    """A clone, with some settings changed, that was fitted without a fold; not certified."""
     rows = np.flatnonzero(fold != number)
-    part: SequentialClassifier = clone(clf)
+    part: SequentialClassifier = clone(clf).set_params(**settings)
     part._certify = False
     try:
         with warnings.catch_warnings():
@@ -146,23 +153,22 @@ def _fitted_without(
             return part.fit(rows_of(X, rows), y[rows])
     except ValueError as error:
         raise ValueError(
-            f"held_out: the fit without fold {number + 1} of {int(fold.max()) + 1} failed, though that to all rows did "
-            f"not; give fewer folds, or held_out=0 ({sentence(error)})"
+            f"{what}: the fit without fold {number + 1} of {int(fold.max()) + 1} failed, though that to all rows did "
+            f"not; give fewer folds, or none ({sentence(error)})"
         ) from error
 
 
 def _acquired(part: SequentialClassifier, X: Any) -> AcquisitionRecord:
     """What a fold's classifier does; what its training part did not show is missing."""
-    part.handle_unknown = "missing"
-    if isinstance(part.discretizer, str):
-        X = _known(X, part.coder_.n_outcomes_)
+    X = known_to(part, X)
     decisions = np.arange(len(part.decisions_))
     return AcquisitionRecord.from_acquisition(part._run(X), decisions, part.support_)
 
 
-def _known(X: Any, n_outcomes: IntArray) -> Any:
-    """Outcomes without those that a training part did not show."""
-    if is_frame(X):
+def known_to(part: SequentialClassifier, X: Any) -> Any:
+    """Rows without what the training part of a fold did not show, which is missing."""
+    part.handle_unknown, n_outcomes = "missing", part.coder_.n_outcomes_
+    if not isinstance(part.discretizer, str) or is_frame(X):
         return X  # numbers of categories are those of the encoder
     X = X.copy()
     if sp.issparse(X):

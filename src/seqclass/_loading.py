@@ -14,6 +14,7 @@ from seqclass._inputs import category_counts
 from seqclass._loading_basics import array, fitted, need, numbers, whole
 from seqclass._seen_rows import SeenRows
 from seqclass._validation import check_costs
+from seqclass.calibrated import Calibration
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices
 from seqclass.discretize import Discretizer
@@ -59,6 +60,8 @@ def check_classifier(clf: SequentialClassifier) -> None:
     need(seen is None or isinstance(seen, SeenRows), "_seen is of another kind")
     held = vars(clf).get("held_out_")
     need(held is None or isinstance(held, HeldOut), "held_out_ is of another kind")
+    calibration = vars(clf).get("calibration_")
+    need(calibration is None or isinstance(calibration, Calibration), "calibration_ is of another kind")
     need(isinstance(vars(clf).get("target_name_", ""), (str, type(None))), "target_name_ is no name")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from seqclass._arrays import FloatArray
 from seqclass._loading_basics import array, fitted, need, numbers, whole
 from seqclass._validation import check_distribution
 from seqclass.bn import (
@@ -37,7 +38,7 @@ def check_model(model: ObservationModel) -> None:
             counts.max(initial=0) <= _MOST_COUNTED and 0 <= float(model.alpha) <= _MOST_COUNTED, "counts are too large"
         )
         numbers(model.class_count_, "class_count_", len(prior))
-        need(float(model.temperature_) >= 1, "temperature_ is below 1")
+        need((_temperatures(model) >= 1).all(), "temperature_ is below 1")
     if isinstance(model, TreeNetwork):
         _check_network(model)
     if isinstance(model, (ClassMixture, ContextBayes)):
@@ -48,6 +49,14 @@ def check_model(model: ObservationModel) -> None:
         need(array(model.n_components_, "n_components_", "i", len(prior)).min() >= 1, "n_components_ is wrong")
     if isinstance(model, ContextBayes):
         _check_contexts(model)
+
+
+def _temperatures(model: NaiveBayes) -> FloatArray:
+    """As an array, of which files from before there was one a feature have one number."""
+    found = model.temperature_
+    if isinstance(found, np.ndarray):
+        found = array(found, "temperature_", "f", model.n_features_in_)
+    return np.asarray(found, dtype=np.float64)
 
 
 def _check_discrete(model: DiscreteNetwork) -> None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._arrays import FloatArray, IntArray
+from seqclass._calibrating import calibrate
 from seqclass._coding import OutcomeCoder
 from seqclass._fitting import timed, twin
 from seqclass._frames import FrameEncoder
@@ -17,6 +18,7 @@ from seqclass._judging import judge, keep_order
 from seqclass._staging import acquisition_problem, stage_order
 from seqclass._validation import check_distribution
 from seqclass.bn import DiscreteNetwork, ObservationModel
+from seqclass.calibrated import Calibration
 from seqclass.costs import Prices, resolve_decisions, resolve_prices
 from seqclass.pomdp import (
     EC2,
@@ -83,6 +85,8 @@ class Planning:
     max_features: int | None
     max_cost: float | None
     random_state: Any
+    calibrate: bool
+    calibration_: Calibration
     classes_: npt.NDArray[Any]
     model_: ObservationModel
     problem_: AcquisitionProblem
@@ -182,22 +186,30 @@ class Planning:
         needs = isinstance(self.order, str) and self.order != "adaptive"
         self._plan(*(model.sample(_CASES, self.random_state) if needs else (None, None)))
 
-    def _plan(self, codes: Any, y: Any) -> None:
-        """Order, make the problem, and solve it."""
+    def _plan(self, codes: Any, y: Any, rows: Any = None) -> None:
+        """Order, make the problem, calibrate on rows of the data if wanted, and solve."""
         names = getattr(self, "feature_names_in_", None)
         with timed(self.timings_, "order"):
             free = isinstance(self.order, str) and self.order == "adaptive"
             rule = "given" if free else self.order
             order = stage_order(rule, self.model_, self.support_, self._prices, codes, y, names)
+        self.problem_ = self._staged(order, free)
+        if self.calibrate:
+            with timed(self.timings_, "calibrate"):
+                self.calibration_, exponents = calibrate(self, *rows)  # type: ignore[arg-type]
+                self.model_ = self.model_.tempered(exponents[self.support_])
+                self.problem_ = self._staged(order, free)
         with timed(self.timings_, "solve", without="certify"):
-            prices = self._prices.take(self.support_)
-            costs, bundles = self.decision_costs_, prices.bundles
-            problem = acquisition_problem(self.model_, order, prices, costs, free=free, bundles=bundles)
-            problem = within_budget(problem, max_features=self.max_features, max_cost=self.max_cost)
-            self.problem_ = most_telling(problem, MOST_OPEN) if free else problem
             self._solve()
             if y is not None:
                 judge(self, codes, y)  # type: ignore[arg-type]
+
+    def _staged(self, order: IntArray, free: bool) -> AcquisitionProblem:
+        prices = self._prices.take(self.support_)
+        costs, bundles = self.decision_costs_, prices.bundles
+        problem = acquisition_problem(self.model_, order, prices, costs, free=free, bundles=bundles)
+        problem = within_budget(problem, max_features=self.max_features, max_cost=self.max_cost)
+        return most_telling(problem, MOST_OPEN) if free else problem
 
     @property
     def expected_cost_(self) -> float:

@@ -43,6 +43,7 @@ from seqclass.bn import (
     StageContexts,
     TreeNetwork,
 )
+from seqclass.calibrated import Calibration, check_calibration
 from seqclass.choice import Candidate, Choice
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices
@@ -128,6 +129,7 @@ for _cls in (
     RulePolicy,
     RuleValues,
     Rung,
+    Calibration,
     SeenRows,
     StopWhenSure,
     AcquireAll,
@@ -218,6 +220,7 @@ for _kind, _check in (
     (Policy, rehearse),
     (RuleValues, check_rule_values),
     (SeenRows, check_seen),
+    (Calibration, check_calibration),
     (SequentialClassifier, check_classifier),
     (CertifiedError, check_contract),
 ):

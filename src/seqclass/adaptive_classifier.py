@@ -33,10 +33,10 @@ class AdaptiveClassifier(SequentialClassifier):
     feature_costs : float, array-like of shape (n_features,) or dict
         Price of each feature in units of misclassification cost: one for all, one each, or by feature name.
     effort : {"quick", "normal", "thorough"}
-        How much is tried: 3 folds of at most 3000 rows, without the tree, and one way to cut numbers into bins; 5 folds
-        of at most 10,000 rows and all candidates; or 10 folds of at most 50,000 rows and mixtures of five bootstrap
-        samples each. Of more rows so many are drawn at random to choose on, class by class, and what is held out is
-        of classifiers fitted to fewer rows than the final one.
+        How much is tried: 3 folds of at most 3000 rows, naive Bayes as it is, no tree, and one way to cut numbers into
+        bins; 5 folds of at most 10,000 rows and all candidates, naive Bayes calibrated; or 10 folds of at most 50,000
+        rows and mixtures of five bootstrap samples each. Of more rows so many are drawn at random to choose on, class
+        by class, and what is held out is of classifiers fitted to fewer rows than the final one.
     decision_costs, decisions, groups, discounted_costs, bundles, charge_missing, target_cost, max_features, max_cost, \
 handle_unknown
         See `SequentialClassifier`.
@@ -199,6 +199,11 @@ handle_unknown
     def selector(self) -> Any:
         """The selector that was chosen, not fitted."""
         return self._chosen["selector"]
+
+    @property
+    def calibrate(self) -> bool:  # type: ignore[override]
+        """Whether what was chosen is calibrated."""
+        return bool(self._chosen.get("calibrate"))  # files from before there was calibration do not say
 
     @property
     def order(self) -> Any:

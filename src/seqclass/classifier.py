@@ -82,6 +82,9 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
     prefit : bool
         Whether ``observation_model`` is fitted already and stays as it is, such as a network that was drawn by hand.
         Otherwise a clone of it learns from the training data.
+    calibrate : bool
+        Whether to flatten what answers say as far as rows held out ask for, the k-th answer by an exponent of its own;
+        see `Calibration`. Everything is fitted some ten times more, up to forty times where rows are few.
 
     Attributes
     ----------
@@ -103,6 +106,8 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
         Columns of ``X`` that the selector kept: those of the features of `model_` and `problem_`.
     coder_ : OutcomeCoder
         Turns columns into outcomes.
+    calibration_ : Calibration
+        How far answers are trusted; only with ``calibrate``.
     held_out_ : HeldOut
         What the classifier costs on rows that it has not seen; only after ``fit(X, y, held_out=k)``.
     target_name_ : str or None
@@ -133,7 +138,12 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
     """
 
     #: Settings that came after version 0.1, and what leaves all as it was.
-    _later_settings: ClassVar[dict[str, Any]] = {"bundles": None, "handle_unknown": "error", "prefit": False}
+    _later_settings: ClassVar[dict[str, Any]] = {
+        "bundles": None,
+        "handle_unknown": "error",
+        "prefit": False,
+        "calibrate": False,
+    }
 
     def __init__(
         self,
@@ -156,6 +166,7 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
         handle_unknown: str = "error",
         random_state: Any = 0,
         prefit: bool = False,
+        calibrate: bool = False,
     ) -> None:
         self.observation_model = observation_model
         self.solver = solver
@@ -175,6 +186,7 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
         self.handle_unknown = handle_unknown
         self.random_state = random_state
         self.prefit = prefit
+        self.calibrate = calibrate
 
     #: Folds of a cross-fit do without certificates, which their policies do not depend on.
     _certify = True
@@ -209,7 +221,8 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
             If deciding at once, with nothing bought, costs less on rows that were held out.
         """
         n_folds, given = check_folds(held_out), (X, y)
-        self.__dict__.pop("held_out_", None)
+        for name in ("held_out_", "calibration_"):
+            self.__dict__.pop(name, None)
         self.target_name_ = named if isinstance(named := getattr(y, "name", None), str) else None
         self.timings_: dict[str, float] = {}
         check_choice(self.handle_unknown, "handle_unknown", ("error", "missing"))
@@ -235,7 +248,7 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
         else:
             model = self._model()._among(self.support_, names, self._prices.take(self.support_).bundles)
             self.model_ = fit_model(model, codes, y, n_outcomes, self.timings_)
-        self._plan(codes, y)
+        self._plan(codes, y, given)
         self._seen = seen_by(self, X, y) if self._certify else None
         if n_folds:
             with timed(self.timings_, "held_out"):
@@ -335,7 +348,7 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
 
     def _model(self) -> ObservationModel:
         if self.observation_model is None:
-            return NaiveBayes(random_state=self.random_state)
+            return NaiveBayes()
         return clone(self.observation_model)  # type: ignore[no-any-return]
 
     def __setstate__(self, state: dict[str, Any]) -> None:

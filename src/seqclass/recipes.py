@@ -67,7 +67,8 @@ def etana(
     order : str or array-like, optional
         See `SequentialClassifier`.
     temperature : float, "fit" or None
-        Tempers over-confident likelihoods; see `seqclass.bn.NaiveBayes`.
+        Tempers over-confident likelihoods; see `seqclass.bn.NaiveBayes`. ``"fit"`` is another name for
+        ``calibrate=True``, which tempers each question as rows held out ask for.
     **settings
         Further settings of `SequentialClassifier`, such as ``decision_costs``.
 
@@ -107,7 +108,9 @@ def etana(
         solver = (
             GridValueIteration(10, interpolation="nearest", random_state=random_state) if solver is None else solver
         )
-    settings.setdefault("observation_model", NaiveBayes(temperature=temperature, random_state=random_state))
+    if isinstance(temperature, str) and temperature == "fit":
+        temperature, settings["calibrate"] = None, True
+    settings.setdefault("observation_model", NaiveBayes(temperature=temperature))
     settings.setdefault("discretizer", Discretizer("auto" if n_bins is None else n_bins, strategy=strategy))
     return SequentialClassifier(
         solver=solver,

@@ -60,10 +60,9 @@ class OrderDependent(Chain):
         NaiveBayes(),
         NaiveBayes(alpha=0.1, prior="uniform"),
         NaiveBayes(temperature=2.5),
-        NaiveBayes(temperature="fit", cv=3),
         Chain(),
     ],
-    ids=["plain", "uniform", "tempered", "fitted temperature", "chain"],
+    ids=["plain", "uniform", "tempered", "chain"],
 )
 def test_conformance(model, data):
     X, y = data

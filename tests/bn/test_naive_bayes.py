@@ -97,7 +97,7 @@ def test_partial_fit_after_fit_goes_on():
 def test_partial_fit_names_what_is_wrong():
     with pytest.raises(ValueError, match=r"first call .* classes and n_outcomes"):
         NaiveBayes().partial_fit([[0]], [0], classes=[0, 1])
-    with pytest.raises(ValueError, match="temperature='fit'"):
+    with pytest.raises(ValueError, match="calibrate=True"):
         NaiveBayes(temperature="fit").partial_fit([[0]], [0], classes=[0, 1], n_outcomes=2)
     model = NaiveBayes().partial_fit([[0]], ["a"], classes=["a", "b"], n_outcomes=2)
     with pytest.raises(ValueError, match=r"'c'.* not in classes"):
@@ -182,8 +182,7 @@ def test_prior():
         ({"alpha": -1}, "alpha must be between 0"),
         ({"temperature": 0.5}, "temperature must be between 1"),
         ({"temperature": np.nan}, "temperature must be between 1"),
-        ({"temperature": "auto"}, "temperature must be one of 'fit'"),
-        ({"temperature": "fit", "cv": 1}, "cv must be at least 2"),
+        ({"temperature": "auto"}, "temperature must be a number"),
     ],
 )
 def test_settings_name_what_is_wrong(setting, message):
@@ -268,7 +267,7 @@ def test_no_underflow_with_many_features():
 
 
 def test_get_params_and_clone():
-    model = NaiveBayes(alpha=0.3, prior=[0.2, 0.8], temperature="fit", cv=3, random_state=4)
+    model = NaiveBayes(alpha=0.3, prior=[0.2, 0.8], temperature=2.0)
     assert clone(model).get_params() == model.get_params()
 
 

@@ -12,7 +12,7 @@ from seqclass.bn._checks import Codes
 from seqclass.bn._components import Settings, fit_components
 from seqclass.bn._design import Design
 from seqclass.bn._em import MIN_ROWS
-from seqclass.bn._temperature import stratified_folds
+from seqclass.bn._folds import stratified_folds
 
 #: Numbers of components that are tried, from below.
 CANDIDATES = (1, 2, 4, 8, 16, 32)

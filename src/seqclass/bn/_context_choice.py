@@ -13,8 +13,8 @@ from seqclass.bn._choosing import FOLDS, MOST_ROWS, class_likelihoods, differenc
 from seqclass.bn._context_states import Rows, States, states_of
 from seqclass.bn._contexts import GROUPS, MOST_OUTCOMES, Contexts, coarse, contexts_of
 from seqclass.bn._densities import Scales
+from seqclass.bn._folds import stratified_folds
 from seqclass.bn._structure import pair_weights
-from seqclass.bn._temperature import stratified_folds
 
 #: So many single columns are looked at, and of no more than so many features.
 SHORT_LIST, MOST_FEATURES = 6, 1000

@@ -20,6 +20,7 @@ from seqclass.bn._hidden import HiddenTables
 from seqclass.bn._parameters import check_feature_names, check_state_names, check_tables
 from seqclass.bn._posterior import log_joint, state_posterior
 from seqclass.bn._sampling import draw
+from seqclass.bn._tables import temper
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -258,6 +259,9 @@ class Mixture(ObservationModel):
 
     def _as_given(self) -> None:
         """Set what a fit would have left of itself beside the tables."""
+
+    def _temper(self, temperature: FloatArray) -> None:
+        self._set_states(self.hidden_class_, self.weights_, temper(self.tables_, self._hidden_prior, temperature))
 
     def _set_states(self, hidden_class: IntArray, weights: FloatArray, tables: FloatArray) -> None:
         """Take over hidden states, and forget what was derived from others."""

@@ -47,7 +47,7 @@ def smooth(counts: FloatArray, n_outcomes: IntArray, alpha: float) -> FloatArray
     return np.where(total > 0, table / np.where(total > 0, total, 1.0), uniform)
 
 
-def temper(table: FloatArray, prior: FloatArray, temperature: float) -> FloatArray:
+def temper(table: FloatArray, prior: FloatArray, temperature: float | FloatArray) -> FloatArray:
     """Flatten P(v | c) towards the marginal P(v): P_T(v | c) is proportional to P(v) (P(v | c) / P(v))^(1/T).
 
     Parameters
@@ -55,8 +55,8 @@ def temper(table: FloatArray, prior: FloatArray, temperature: float) -> FloatArr
     table : ndarray of shape (n_features, V_max, n_classes)
     prior : ndarray of shape (n_classes,)
         Weights of the classes in the marginal.
-    temperature : float
-        T: 1 leaves the table as it is, infinity makes every class's row the marginal.
+    temperature : float or ndarray of shape (n_features,)
+        T, one for all or one each: 1 leaves the table as it is, infinity makes every class's row the marginal.
 
     Returns
     -------
@@ -69,15 +69,29 @@ def temper(table: FloatArray, prior: FloatArray, temperature: float) -> FloatArr
     array([[[0.75, 0.25],
             [0.25, 0.75]]])
     """
-    if temperature == 1.0:
+    exponent = 1 / np.asarray(temperature, dtype=np.float64)
+    if (exponent == 1.0).all():
         return table
     marginal = (table @ prior)[:, :, None]
     ratio = np.divide(table, marginal, out=np.zeros_like(table), where=marginal > 0)
-    flat = marginal * ratio ** (1.0 / temperature)
+    flat = marginal * ratio ** (exponent if exponent.ndim == 0 else exponent[:, None, None])
     total = flat.sum(axis=1, keepdims=True)
     # a class of zero prior can have all of its outcomes outside the marginal: it stays as it is
     tempered: FloatArray = np.divide(flat, total, out=table.copy(), where=total > 0)
     return tempered
+
+
+def temper_family(table: FloatArray, prior: FloatArray, temperature: float) -> FloatArray:
+    """Flatten P(v | parents, c) towards P(v | parents), the mean over the classes, for all outcomes of the parents.
+
+    Examples
+    --------
+    >>> temper_family(np.array([[[0.9, 0.1]], [[0.1, 0.9]]]), np.array([0.5, 0.5]), 2.0).round(2)[:, 0]
+    array([[0.75, 0.25],
+           [0.25, 0.75]])
+    """
+    by_parents = table.reshape(len(table), -1, table.shape[-1]).transpose(1, 0, 2)
+    return np.ascontiguousarray(temper(by_parents, prior, temperature).transpose(1, 0, 2)).reshape(table.shape)
 
 
 def log_table(table: FloatArray) -> FloatArray:

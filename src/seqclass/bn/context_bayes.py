@@ -18,8 +18,8 @@ from seqclass.bn._context_choice import choose_context
 from seqclass.bn._context_states import Rows, fit_states
 from seqclass.bn._contexts import MOST_COLUMNS, Contexts, contexts_of
 from seqclass.bn._densities import FAMILIES, Scales, check_families
+from seqclass.bn._folds import stratified_folds
 from seqclass.bn._mixture import Mixture
-from seqclass.bn._temperature import stratified_folds
 
 
 class ContextBayes(Mixture):

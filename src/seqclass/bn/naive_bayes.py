@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._arrays import FloatArray, IntArray, as_generator, chunks
+from seqclass._arrays import FloatArray, IntArray, chunks
 from seqclass._information import contingency_table
-from seqclass._validation import check_choice, check_integer, check_real
+from seqclass._validation import check_integer, check_real
 from seqclass.bn._base import ObservationModel
 from seqclass.bn._checks import (
     Codes,
@@ -23,7 +23,6 @@ from seqclass.bn._checks import (
 )
 from seqclass.bn._posterior import state_posterior
 from seqclass.bn._tables import smooth, temper
-from seqclass.bn._temperature import fit_temperature
 
 
 class NaiveBayes(ObservationModel):
@@ -33,9 +32,9 @@ class NaiveBayes(ObservationModel):
     of class c with outcome v, S_c that of the rows of class c in which the feature is not missing, and V the
     feature's number of outcomes ([1]_, section 5.1).
 
-    Naive Bayes counts what correlated features share as often as they say it, and is over-confident, so a
-    sequential classifier stops too early. A temperature T flattens the likelihoods towards the feature's
-    marginal P(v): P_T(v | c) is proportional to P(v) (P(v | c) / P(v))^(1/T).
+    Naive Bayes counts what correlated features share as often as they say it, and is over-confident. A temperature T
+    flattens the likelihoods towards the feature's marginal P(v): P_T(v | c) is proportional to P(v) (P(v | c) /
+    P(v))^(1/T). Features asked later need more of it: `SequentialClassifier(calibrate=True)` finds out how much.
 
     Parameters
     ----------
@@ -43,14 +42,8 @@ class NaiveBayes(ObservationModel):
         Pseudo-count of every outcome in every class; 0 gives plain frequencies.
     prior : None, "uniform" or array-like of shape (n_classes,)
         Class prior; None takes the (weighted) frequencies of the training data.
-    temperature : None, float or "fit"
-        T: None and 1 leave the likelihoods as they are, larger is more cautious. ``"fit"`` takes the T that
-        predicts held-out rows best (log loss) after the first 1, 2, 3, 5, 8, 13 and 21 most informative
-        features.
-    cv : int
-        Number of stratified folds that ``temperature="fit"`` holds out in turn.
-    random_state : None, int or numpy generator
-        Draws the folds.
+    temperature : float, optional
+        T of all features: 1, the default, leaves the likelihoods as they are, larger is more cautious.
 
     Attributes
     ----------
@@ -64,8 +57,8 @@ class NaiveBayes(ObservationModel):
         Weight of the training rows with each outcome in each class; missing cells are left out.
     n_outcomes_ : ndarray of shape (n_features,)
         Number of outcomes V_j of each feature.
-    temperature_ : float
-        T in use.
+    temperature_ : float or ndarray of shape (n_features,)
+        T in use, one for all or one each.
     n_features_in_ : int
         Number of features.
 
@@ -86,21 +79,18 @@ class NaiveBayes(ObservationModel):
     """
 
     _accepts_sparse = True
+    temperature_: float | FloatArray
 
     def __init__(
         self,
         *,
         alpha: float = 1.0,
         prior: Any = None,
-        temperature: float | Literal["fit"] | None = None,
-        cv: int = 5,
-        random_state: Any = 0,
+        temperature: float | None = None,
     ) -> None:
         self.alpha = alpha
         self.prior = prior
         self.temperature = temperature
-        self.cv = cv
-        self.random_state = random_state
 
     def partial_fit(
         self,
@@ -132,8 +122,8 @@ class NaiveBayes(ObservationModel):
         Raises
         ------
         ValueError
-            If the first call lacks ``classes`` or ``n_outcomes``, a later one changes them, a label or an
-            outcome is not among them, or the temperature is to be fitted, which takes all rows at once.
+            If the first call lacks ``classes`` or ``n_outcomes``, a later one changes them, or a label or an
+            outcome is not among them.
 
         Examples
         --------
@@ -141,8 +131,6 @@ class NaiveBayes(ObservationModel):
         >>> model.partial_fit([[1]], ["b"]).counts_[0].tolist()
         [[1.0, 0.0], [0.0, 2.0]]
         """
-        if self.temperature == "fit":
-            raise ValueError("temperature='fit' needs all rows at once: use fit, or give a number.")
         self._check_settings()
         first = not hasattr(self, "counts_")
         if first and (classes is None or n_outcomes is None):
@@ -190,10 +178,11 @@ class NaiveBayes(ObservationModel):
         if not isinstance(chosen, slice):
             chosen = self._check_features(chosen)
         counts, n_outcomes = self.counts_[chosen], self.n_outcomes_[chosen]
+        temperature = np.broadcast_to(self.temperature_, self.n_features_in_)[chosen]
         table = np.empty_like(counts)
         for part in chunks(len(counts), 8.0 * 6 * counts[0].size if len(counts) else 1):
             smoothed = smooth(counts[part], n_outcomes[part], self.alpha)
-            table[part] = temper(smoothed, self.class_prior_, self.temperature_)
+            table[part] = temper(smoothed, self.class_prior_, temperature[part])
         return table
 
     def tables(self, order: npt.ArrayLike) -> FloatArray:
@@ -241,27 +230,18 @@ class NaiveBayes(ObservationModel):
         self.counts_ = contingency_table(X, codes, n_classes, self.n_outcomes_, sample_weight)
         self.class_count_ = np.bincount(codes, weights=sample_weight, minlength=n_classes).astype(np.float64)
         self.class_prior_ = resolve_prior(self.prior, self.class_count_)
-        if self.temperature == "fit":
-            self.temperature_ = fit_temperature(
-                X,
-                codes,
-                sample_weight,
-                self.counts_,
-                self.n_outcomes_,
-                alpha=self.alpha,
-                prior=self.prior,
-                cv=self.cv,
-                rng=as_generator(self.random_state),
-            )
+
+    def _temper(self, temperature: FloatArray) -> None:
+        self.temperature_ = self.temperature_ * temperature
 
     def _check_settings(self) -> None:
         check_real(self.alpha, "alpha", 0)
         if isinstance(self.temperature, str):
-            check_choice(self.temperature, "temperature", ("fit",))
-            check_integer(self.cv, "cv", 2)
-        else:
-            given = self.temperature
-            self.temperature_ = 1.0 if given is None else check_real(given, "temperature", 1)
+            raise ValueError(
+                f"temperature must be a number, not {self.temperature!r}; what rows held out ask for is found by "
+                "SequentialClassifier(calibrate=True), question by question."
+            )
+        self.temperature_ = 1.0 if self.temperature is None else check_real(self.temperature, "temperature", 1)
 
     def _start_counts(self, n_features: int, classes: Any, n_outcomes: Any) -> None:
         self.classes_ = classes

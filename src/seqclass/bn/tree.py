@@ -17,6 +17,7 @@ from seqclass.bn._checks import Codes
 from seqclass.bn._learning import Learner
 from seqclass.bn._network import Network
 from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names, edge_information
+from seqclass.bn._tables import temper_family
 
 _STRUCTURES = ("tree", "forest", "line", "random", "clique")
 
@@ -304,6 +305,17 @@ class TreeNetwork(Network):
         self.unit_ = learner.unit
         self.timings_ = {"structure": found - began, "parameters": perf_counter() - found}
         self.state_names_ = self.feature_names_ = None
+
+    def _temper(self, temperature: FloatArray) -> None:
+        if self.conditioning_ != "full" or any(cpd is None for cpd in self.cpds_):
+            raise TypeError(
+                "a TreeNetwork with ancestors in place of parents has no tables to flatten, and cannot be calibrated: "
+                'give conditioning="full" and a tree.'
+            )
+        for name in self._cached:
+            self.__dict__.pop(name, None)
+        self.cpds_ = [temper_family(cpd, self.class_prior_, T) for cpd, T in zip(self.cpds_, temperature.tolist())]
+        self.edge_weights_ = edge_information(self.parents_, self.cpds_, self.class_prior_)
 
     def _check_settings(self) -> None:
         check_real(self.alpha, "alpha", 0)

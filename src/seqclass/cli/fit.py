@@ -108,6 +108,12 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     help="Bins of a numeric feature: a number, or by the number of rows (auto), of classes, or by whether most values "
     "are zero.  [default: auto; 4 with ifc2f]",
 )
+@click.option(
+    "--calibrate",
+    is_flag=True,
+    help="Flatten what answers say as far as rows held out ask for, the later ones more: for honest expected costs, "
+    "and where errors are dear. Takes ten fits or more.",
+)
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be given more than once.")
 @click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, rather than refuse them.")
 @click.option(
@@ -133,6 +139,7 @@ def fit(
     published: bool,
     order: str,
     n_bins: Any,
+    calibrate: bool,
     drop: tuple[str, ...],
     drop_unlabelled: bool,
     held_out: int | None,
@@ -167,11 +174,17 @@ def fit(
             raise InputError("--order adaptive is for etana and ifc2f with our settings: the papers' go by one order.")
     if select is not None:
         settings["selector"] = _SELECTORS[select]()
+    if calibrate:
+        settings["calibrate"] = True
     if held_out == 1:
         raise InputError("--held-out must be a number of folds, at least 2, or 0 for none.")
     if method == "adaptive":
         _check_adaptive(
-            published=published, order=order == "adaptive", n_bins=n_bins is not None, select=select is not None
+            published=published,
+            order=order == "adaptive",
+            n_bins=n_bins is not None,
+            select=select is not None,
+            calibrate=calibrate,
         )
         clf = adaptive(effort=effort or "normal", random_state=seed, **settings)
     elif effort is not None:
@@ -217,7 +230,16 @@ def _fit(clf: SequentialClassifier, X: Any, y: Any, held_out: int | None) -> Non
 
 def _step(clf: SequentialClassifier) -> str:
     """What `fit` is doing, from the steps that are done."""
-    steps = ["discretize", "filter", "parameters", "order", "solve", "certify", "held_out"]
+    steps = [
+        "discretize",
+        "filter",
+        "parameters",
+        "order",
+        *["calibrate"] * clf.calibrate,
+        "solve",
+        "certify",
+        "held_out",
+    ]
     done = getattr(clf, "timings_", {})
     return next((step for step in steps if step not in done), steps[-1]).replace("_", " ")
 

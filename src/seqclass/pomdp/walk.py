@@ -108,7 +108,7 @@ class Level:
         """
         known = self._parts
         if known is None or known[0] is not row or known[1] is not question:
-            self._parts = known = (row, question, _parted(self.info, row, question))
+            self._parts = known = (row, question, parted(self.info, row, question))
         return known[2]
 
     @property
@@ -122,7 +122,7 @@ class Level:
         return np.asarray(self.question != DECIDE)
 
 
-def _parted(info: InformationState, row: IntArray, question: IntArray) -> list[tuple[IntArray, InformationState]]:
+def parted(info: InformationState, row: IntArray, question: IntArray) -> list[tuple[IntArray, InformationState]]:
     """Rows by question, each part about to ask; see `Level.split`."""
     groups: list[IntArray] = [np.arange(row.size)]
     if row.size and not (question == question[0]).all():

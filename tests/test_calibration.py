@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.feature_selection import SelectKBest
+
+import seqclass
+from seqclass import SequentialClassifier
+from seqclass.bn import ClassMixture, ContextBayes, DiscreteNetwork, NaiveBayes, ObservationModel, TreeNetwork
+from seqclass.bn.network_tables import NetworkTables
+from seqclass.metrics import realised_cost
+from seqclass.pomdp import Adaptive, ClassInformation
+
+QUICK = Adaptive([ClassInformation()], max_rounds=0, n_cases=200, certificate_paths=100)
+
+
+class Picky(SelectKBest):  # type: ignore[misc]
+    """Wants all forty rows."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        if len(y) < 40:
+            raise ValueError("too few rows")
+        return super().fit(X, y)
+
+
+def copies(n: int, seed: int, n_copies: int = 8) -> tuple[Any, Any]:
+    """One noisy look at the class, and copies of it, which naive Bayes takes for looks of their own."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    look = np.where(rng.random(n) < 0.25, 1 - y, y)
+    return np.repeat(look[:, None], n_copies, axis=1), y
+
+
+def independent(n: int, seed: int) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    return np.where(rng.random((n, 4)) < 0.3, 1 - y[:, None], y[:, None]), y
+
+
+def classifier(**more: Any) -> SequentialClassifier:
+    given = {"discretizer": "precomputed", "calibrate": True, "feature_costs": 0.002}
+    return SequentialClassifier(**(given | more))
+
+
+def test_what_repeats_is_taken_as_nothing_new_and_the_expected_cost_is_right() -> None:
+    X, y = copies(400, 0)
+    fresh_X, fresh_y = copies(20_000, 1)
+    plain, clf = classifier(calibrate=False).fit(X, y), classifier().fit(X, y)
+    assert clf.calibration_.exponents[0] > 0.9
+    assert clf.calibration_.exponents[1:].max() < 0.35
+    record = clf.acquire(fresh_X)
+    assert realised_cost(fresh_y, record.decision, record.cost) == pytest.approx(clf.expected_cost_, rel=0.15)
+    assert plain.expected_cost_ < 0.5 * clf.expected_cost_
+    assert record.n_features.mean() < plain.acquire(fresh_X).n_features.mean()
+
+
+def test_a_model_that_is_right_is_hardly_changed() -> None:
+    X, y = independent(2000, 2)
+    clf = classifier().fit(X, y)
+    assert clf.calibration_.exponents.min() > 0.8
+    assert clf.expected_cost_ == pytest.approx(classifier(calibrate=False).fit(X, y).expected_cost_, abs=0.02)
+
+
+@pytest.mark.parametrize("order", ["conditional", "adaptive"])
+def test_labels_by_chance_are_not_believed(order: str) -> None:
+    more = {"order": order, "solver": QUICK if order == "adaptive" else None}
+    shares = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, y = rng.integers(0, 3, (60, 40)), rng.integers(0, 2, 60)
+        plain, clf = classifier(calibrate=False, **more).fit(X, y), classifier(**more).fit(X, y)
+        shares.append(np.array([plain.expected_cost_, clf.expected_cost_]) / (1 - np.bincount(y).max() / 60))
+    plain_share, share = np.mean(shares, axis=0)
+    assert plain_share < 0.6
+    assert share > 0.8
+
+
+def test_exponents_are_those_of_the_losses_by_hand() -> None:
+    """One binary feature: the loss of each exponent, and so their mean, follows from counts of the folds."""
+    X, y = copies(30, 4, 1)
+    clf = classifier().fit(X, y)
+    from seqclass._held_out import assign_folds
+
+    grid, losses = np.linspace(0, 1, 21), np.zeros(21)
+    for repeat in (0, 1):
+        fold = assign_folds(y, 10, 7919 * repeat)
+        for number in range(10):
+            test, train = fold == number, fold != number
+            prior = np.bincount(y[train], minlength=2) / train.sum()
+            table = np.array([[(X[train & (y == c), 0] == v).sum() + 1 for c in (0, 1)] for v in (0, 1)])
+            table = table / table.sum(axis=0)
+            for i, w in enumerate(grid):
+                marginal = (table @ prior)[:, None]
+                tempered = marginal * (table / marginal) ** w
+                joint = (tempered / tempered.sum(axis=0))[X[test, 0]] * prior
+                losses[i] -= np.log(joint[np.arange(test.sum()), y[test]] / joint.sum(axis=1)).sum() / 2
+    curvature = 4 * (losses[0] - 2 * losses[10] + losses[20])
+    weight = np.exp(-(losses - losses.min()) - 4 * curvature / 30 / 2 * (grid - 1) ** 2)
+    assert clf.calibration_.exponents == pytest.approx([weight @ grid / weight.sum()], abs=1e-9)
+    assert clf.calibration_.n_rows.tolist() == [30]
+    assert clf.model_.temperature_ == pytest.approx(1 / clf.calibration_.exponents)
+
+
+@pytest.mark.parametrize("model", [TreeNetwork(), ClassMixture(2), ContextBayes()], ids=["tree", "mixture", "contexts"])
+@pytest.mark.parametrize("order", ["conditional", "adaptive"])
+def test_all_models_and_orders(model: ObservationModel, order: str) -> None:
+    X, y = copies(60, 5, 3)
+    X[:, 2] = np.random.default_rng(0).integers(0, 2, 60)
+    solver = QUICK if order == "adaptive" else None
+    clf = classifier(observation_model=model, order=order, solver=solver).fit(X, y)
+    assert (clf.calibration_.exponents < 1).all()
+    assert type(clf.model_) is type(model)
+    assert clf.problem_.free is (order == "adaptive")
+    assert_array_equal(clf.fit(X, y).predict(X), clf.predict(X))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(["bayes", "tree", "mixture"]))
+def test_tempered_models_are_distributions_between_the_model_and_nothing(seed: int, kind: str) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 3, (40, 4)), rng.integers(0, 3, 40)
+    model = {"bayes": NaiveBayes(), "tree": TreeNetwork(), "mixture": ClassMixture(2)}[kind].fit(X, y, n_outcomes=3)
+    exponents = rng.random(4)
+    exponents[0] = rng.integers(0, 2)
+    tempered = model.tempered(exponents)
+    state = tempered.start(40)
+    belief = np.tile(model.class_prior_, (40, 1))
+    for feature in range(4):
+        likelihood = tempered.stage_likelihood(feature, state)
+        assert_allclose(likelihood.sum(axis=1), 1)
+        belief = belief * likelihood[np.arange(40), X[:, feature]]
+        state = tempered.advance(feature, state, X[:, feature])
+    assert_allclose(belief / belief.sum(axis=1, keepdims=True), tempered.posterior(X), atol=1e-10)
+    assert_allclose(model.tempered(np.ones(4)).posterior(X), model.posterior(X), atol=1e-12)
+    assert_allclose(model.tempered(np.zeros(4)).posterior(X), np.tile(model.class_prior_, (40, 1)), atol=1e-12)
+
+
+@pytest.mark.parametrize("model", [NaiveBayes(), ClassMixture(2)], ids=["bayes", "mixture"])
+def test_a_feature_that_says_nothing_moves_no_belief(model: ObservationModel) -> None:
+    X, y = independent(100, 6)
+    flat = model.fit(X, y).tempered([1, 0, 1, 1])
+    shown = np.array([[1, -1, 0, -1], [1, 1, 0, -1]])
+    assert_allclose(flat.posterior(shown)[1], flat.posterior(shown)[0])
+    assert not np.allclose(model.posterior(shown)[1], model.posterior(shown)[0])
+
+
+def test_missing_cells_sparse_rows_bundles_and_groups() -> None:
+    X, y = copies(80, 7, 4)
+    holes = X.astype(float)
+    holes[np.random.default_rng(0).random(X.shape) < 0.3] = np.nan
+    assert (SequentialClassifier(calibrate=True, feature_costs=0.002).fit(holes, y).calibration_.loss > 0).all()
+    dense, thin = classifier().fit(X, y), classifier().fit(sparse.csr_array(X), y)
+    assert_allclose(thin.calibration_.exponents, dense.calibration_.exponents, rtol=1e-9)
+    bundled = classifier(bundles=["a", "a", "b", "b"], groups=[0, 0, 1, 1], discounted_costs=0.001).fit(X, y)
+    assert len(bundled.calibration_.exponents) == 2
+    # both of a bundle have its exponent
+    assert len(set(np.round(1 / bundled.model_.temperature_, 9))) == 2
+
+
+def test_nothing_pays_from_the_start() -> None:
+    X, y = independent(60, 8)
+    clf = classifier(feature_costs=0.9).fit(X, y)
+    assert clf.calibration_.exponents.size == 0
+    assert str(clf.calibration_).startswith("answer")
+    assert clf.acquire(X).n_features.max() == 0
+
+
+def test_saved_and_other_prior(tmp_path: Any) -> None:
+    X, y = copies(80, 9, 4)
+    clf = classifier().fit(X, y, held_out=2)
+    clf.save(tmp_path / "a.seq")
+    again = seqclass.load(tmp_path / "a.seq")
+    assert_array_equal(again.calibration_.exponents, clf.calibration_.exponents)
+    assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
+    assert_array_equal(clf.with_prior([0.9, 0.1]).model_.temperature_, clf.model_.temperature_)
+    assert clf.calibration_.to_frame().shape == (len(clf.calibration_.exponents), 4)
+    assert not hasattr(clf.set_params(calibrate=False).fit(X, y), "calibration_")
+
+
+def test_the_recipe_calls_it_fit_as_well() -> None:
+    assert seqclass.etana(temperature="fit").get_params()["calibrate"] is True
+    with pytest.raises(ValueError, match="calibrate=True"):
+        NaiveBayes(temperature="fit").fit([[0], [1]], [0, 1])
+
+
+def test_bad_input() -> None:
+    X, y = independent(40, 10)
+    model = NaiveBayes().fit(X, y)
+    with pytest.raises(ValueError, match="one a feature"):
+        model.tempered([1.0])
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        model.tempered([1.0, 2.0, 0.5, 0.5])
+    with pytest.raises(TypeError, match="ancestors"):
+        TreeNetwork(conditioning="ancestor").fit(X, y).tempered(np.ones(4))
+    tables = [np.array([0.7, 0.3]), np.array([[0.8, 0.3], [0.2, 0.7]])]
+    network = DiscreteNetwork(NetworkTables(["a", "b"], [["n", "y"]] * 2, [[], [0]], tables), "a").fit()
+    with pytest.raises(TypeError, match="cannot be calibrated"):
+        network.tempered([1.0])
+    with pytest.raises(ValueError, match="calibrate: the fit without fold"):
+        classifier(selector=Picky()).fit(X, y)
