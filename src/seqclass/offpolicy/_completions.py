@@ -35,13 +35,13 @@ class Completions:
         #: Whether features are independent given the class, so that one draw serves whatever was seen.
         self.independent = not any(features.size for features in model.context_features(asked))
 
-    def draw(self, evidence: IntArray, label: IntArray, person: IntArray) -> IntArray:
+    def draw(self, evidence: IntArray, label: IntArray, person: IntArray, n_samples: int | None = None) -> IntArray:
         """Draw ``n_samples`` completions of each row of evidence, (n_rows, n_samples, n_asked).
 
         ``label`` are positions in the model's classes, ``person`` says whose evidence each row is: one person's draws
         rest on the same random numbers.
         """
-        uniforms = self.rng.random((int(person.max(initial=-1)) + 1, self.n_samples, self.asked.size))
+        uniforms = self.rng.random((int(person.max(initial=-1)) + 1, n_samples or self.n_samples, self.asked.size))
         made = self._independent if self.independent else self._sequential
         return made(evidence, label, person, uniforms)
 
@@ -61,7 +61,7 @@ class Completions:
         state = self.model.start(len(evidence))
         for feature in range(evidence.shape[1]):
             state = self.model.advance(feature, state, evidence[:, feature])
-        row = np.repeat(np.arange(len(evidence)), self.n_samples)
+        row = np.repeat(np.arange(len(evidence)), uniforms.shape[1])
         state, label, levels = state[row], label[row], uniforms[person].reshape(len(row), -1)
         values = evidence[:, self.asked][row]
         for place, feature in enumerate(self.asked.tolist()):
@@ -74,4 +74,4 @@ class Completions:
                 shown[at] = np.minimum(drawn, likelihood.shape[1] - 1)
                 values[at, place] = shown[at]
             state = self.model.advance(feature, state, shown)
-        return values.reshape(len(evidence), self.n_samples, -1)
+        return values.reshape(len(evidence), uniforms.shape[1], -1)

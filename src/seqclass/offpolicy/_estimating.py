@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import t as student
 
-from seqclass._arrays import FloatArray
+from seqclass._arrays import BoolArray, FloatArray
 from seqclass.offpolicy._recorder import Chances
 from seqclass.offpolicy._records import Records
-from seqclass.offpolicy._replay import PARTS, Replay
+from seqclass.offpolicy._replay import PARTS
 from seqclass.offpolicy.estimate import Estimate, Part
 
 #: Parameters of a rule are allowed for in standard errors while there are so many rows to each.
@@ -26,11 +26,11 @@ class Support:
     unsupported: float
 
     @classmethod
-    def of(cls, records: Records, replay: Replay, chances: Chances, min_chance: float) -> Support:
+    def of(cls, records: Records, missing: BoolArray, chances: Chances, min_chance: float) -> Support:
         """Look at what the policy asks for and was not recorded."""
         hardly = chances.chance[:, records.support[records.asked]] < min_chance
-        unsupported = (replay.missing & hardly).any(axis=1)
-        return cls(records.n, float((~replay.missing.any(axis=1)).mean()), float(unsupported.mean()))
+        unsupported = (missing & hardly).any(axis=1)
+        return cls(records.n, float((~missing.any(axis=1)).mean()), float(unsupported.mean()))
 
     def check(self, weights: FloatArray) -> None:
         """Refuse records of which nothing counts."""

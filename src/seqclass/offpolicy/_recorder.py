@@ -25,28 +25,34 @@ class Chances:
     chance: FloatArray  # (n, K); with stepwise records the probability to go on before each purchase
     scores: FloatArray | None  # (n, n_parameters), None where the rule was given
 
-    def weights(self, rows: IntArray, asked: BoolArray, cut: IntArray | None = None) -> FloatArray:
-        """Inverse probability that trajectories were recorded, 0 where one was not; up to a rank, where one is given.
+    def along(self, rows: IntArray, paths: IntArray, shows: BoolArray, cut: IntArray | None = None) -> FloatArray:
+        """Inverse probability that each beginning of some paths was recorded, 0 where it was not, (E, M, T).
 
-        ``rows`` (N,) say whose trajectory each is, ``asked`` (N, n_asked) what it asks for.
+        ``paths`` (E, M, T) are questions that show features (``shows``, (n_questions, n_asked)), -1 beyond the end, M
+        paths for each of the people ``rows`` (E,). With ``cut`` (E,) only what the recorder came to until this rank.
         """
         records = self.records
         columns = records.support[records.asked]
-        rank, seen = records.rank[:, columns], records.seen[:, columns]
+        rank, seen = records.rank[rows][:, columns], records.seen[rows][:, columns]
+        some, at = np.arange(len(rows))[:, None, None], np.where(paths >= 0, paths, len(shows))
         if records.stepwise:
-            return self._stepwise(rows, asked, np.where(seen, rank, NEVER), cut)
+            rank = np.where(seen, rank, NEVER)
+            latest = [rank[:, members].max(axis=1, initial=-1) for members in shows]
+            until = np.column_stack([*latest, np.full(len(rows), -1)])[some, at]
+            return self._gone_on(rows, np.maximum.accumulate(until, axis=2), cut)
         with np.errstate(divide="ignore"):
-            inverse = np.where(seen, 1 / self.chance[:, columns], 0.0)[rows]
-        counted = asked if cut is None else asked & (rank[rows] <= cut[:, None])
-        return np.asarray(np.where(counted, inverse, 1.0).prod(axis=1))
+            inverse = np.where(seen, 1 / self.chance[rows][:, columns], 0.0)
+        if cut is not None:
+            inverse[rank > cut[:, None]] = 1.0
+        factors = [inverse[:, members].prod(axis=1) for members in shows]
+        return np.asarray(np.column_stack([*factors, np.ones(len(rows))])[some, at].cumprod(axis=2))
 
-    def _stepwise(self, rows: IntArray, asked: BoolArray, rank: IntArray, cut: IntArray | None) -> FloatArray:
+    def _gone_on(self, rows: IntArray, last: IntArray, cut: IntArray | None) -> FloatArray:
         """The same where the recorder bought one after the other: it had to go on until all that is asked was seen."""
-        last = np.where(asked, rank[rows], -1).max(axis=1, initial=-1)
-        until = last if cut is None else np.minimum(last, cut)
+        until = last if cut is None else np.minimum(last, cut[:, None, None])
         going = self._going_on
         never = until >= going.shape[1] - 1
-        return np.where(never, 0.0, going[rows, np.where(never, 0, until + 1)])
+        return np.where(never, 0.0, going[rows[:, None, None], np.where(never, 0, until + 1)])
 
     @property
     def _going_on(self) -> FloatArray:
@@ -80,7 +86,7 @@ def fitted(records: Records, template: Any, train: IntArray | None = None) -> Ch
     """Fit the rule to rows, by default all: a classifier of "recorded" for each column, or of "went on"."""
     from sklearn.linear_model import LogisticRegression
 
-    template = LogisticRegression(C=10.0, max_iter=1000) if template is None else template
+    template = LogisticRegression(C=10.0, solver="newton-cholesky") if template is None else template
     fit = _fit_steps if records.stepwise else _fit_cells
     return fit(records, template, np.arange(records.n) if train is None else train)
 

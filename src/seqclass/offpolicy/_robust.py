@@ -10,6 +10,9 @@ from seqclass.offpolicy._recorder import Chances
 from seqclass.offpolicy._records import NEVER, Records
 from seqclass.offpolicy._replay import PARTS, Replayer
 
+#: People of each class by whom the expected costs along a policy's paths are estimated.
+_POOL = 1000
+
 
 def direct_scores(
     records: Records, rows: IntArray, label: IntArray, completions: Completions, replayer: Replayer
@@ -18,8 +21,10 @@ def direct_scores(
     result = np.empty((len(rows), len(PARTS)))
     for part in chunks(len(rows), completions.n_samples * (16.0 * completions.asked.size + 200)):
         some = rows[part]
-        replay = _replayed(records, records.codes[some], label[part], np.arange(len(some)), some, completions, replayer)
-        result[part] = replay[0].mean(axis=1)
+        drawn = completions.draw(records.codes[some], label[part], np.arange(len(some)))
+        who = np.repeat(some, completions.n_samples)
+        parts = replayer.run(drawn.reshape(len(who), -1), who).parts(records.label[who])
+        result[part] = parts.reshape(len(some), completions.n_samples, -1).mean(axis=1)
     return result
 
 
@@ -31,49 +36,49 @@ def robust_scores(
     replayer: Replayer,
     chances: Chances,
 ) -> FloatArray:
-    """Doubly robust scores of some rows, (len(rows), n_parts): what the model expects before anything is seen, plus
-    by how much each cell that the recorder revealed changed what it expects of the weighted cost.
+    """Doubly robust scores of some rows, (len(rows), n_parts).
 
-    The weight of a completion, up to a step of the recorder, has mean one over what the recorder does, so that the sum
-    has the right mean if the chances are right; and what a cell changes has mean zero under the model that it follows.
+    Along a policy's path on a completed row stands the sum of what its answers change in the expected cost, each
+    weighted by the inverse chance that the path so far was recorded. Over what the recorder does this has the mean of
+    the cost itself, whatever is expected. The score is the model's expectation of it before anything was seen, plus by
+    how much each cell that was revealed changed that expectation, which has mean zero under the model.
     """
     step, count = _steps(records, completions)
+    pool, pool_label = _pool(completions, records, label, rows)
     result = np.empty((len(rows), len(PARTS)))
     longest = int(count[rows].max(initial=0)) + 1
-    for part in chunks(len(rows), longest * completions.n_samples * (40.0 * completions.asked.size + 200)):
+    for part in chunks(len(rows), longest * completions.n_samples * (100.0 * completions.asked.size + 200)):
         some = rows[part]
         n_steps = count[some] + 1
+        first = np.cumsum(n_steps) - n_steps
         person = np.repeat(np.arange(len(some)), n_steps)
-        at = np.arange(person.size) - np.repeat(np.cumsum(n_steps) - n_steps, n_steps)
+        at = np.arange(person.size) - np.repeat(first, n_steps)
         row = some[person]
         evidence = np.where(step[row] <= at[:, None], records.codes[row], -1)
-        parts, asked = _replayed(records, evidence, label[part][person], person, row, completions, replayer)
+        drawn = completions.draw(evidence, label[part][person], person).reshape(-1, records.asked.size)
+        who = np.append(np.arange(len(pool)) % records.n, np.repeat(row, completions.n_samples))
+        replay = replayer.run(np.concatenate([pool, drawn]), who)
+        leaf = replay.leaf[len(pool) :].reshape(len(row), -1)
+        increments = replay.increments(slice(len(pool)), pool_label)
         ranks = _ranks_by_step(records, step, some, longest)
-        who = np.repeat(row, completions.n_samples)
-        now, after = (
-            chances.weights(who, asked, np.repeat(ranks[person, t], completions.n_samples)) for t in (at, at + 1)
-        )
-        last = np.repeat(at == n_steps[person] - 1, completions.n_samples)
-        change = np.where(last, now, now - after).reshape(len(row), -1)
-        terms = (parts * change[:, :, None]).mean(axis=1)
-        result[part] = np.add.reduceat(terms, np.cumsum(n_steps) - n_steps)
+        paths = replay.question[leaf]
+        now = chances.along(row, paths, replayer.shows, ranks[person, at])
+        later = chances.along(row, paths, replayer.shows, ranks[person, at + 1])
+        last = at == n_steps[person] - 1
+        change = np.where(last[:, None, None], now, now - later)
+        change = np.concatenate([np.broadcast_to(last[:, None, None], (*leaf.shape, 1)), change], axis=2)
+        value = increments[leaf, :, records.label[row][:, None]]
+        terms = np.einsum("emt,emtp->ep", change, value) / completions.n_samples
+        result[part] = np.add.reduceat(terms, first)
     return result
 
 
-def _replayed(
-    records: Records,
-    evidence: IntArray,
-    label: IntArray,
-    person: IntArray,
-    row: IntArray,
-    completions: Completions,
-    replayer: Replayer,
-) -> tuple[FloatArray, np.ndarray]:
-    """Parts of the completions of evidence, (n, n_samples, n_parts), and what they ask, (n * n_samples, n_asked)."""
-    drawn = completions.draw(evidence, label, person)
-    who = np.repeat(row, completions.n_samples)
-    replay = replayer.run(drawn.reshape(len(who), -1), records.label[who], who)
-    return replay.parts.reshape(len(evidence), completions.n_samples, -1), replay.asked
+def _pool(completions: Completions, records: Records, label: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """People that the model makes up, of each class of some rows: outcomes of what may be asked for, and classes."""
+    classes, at = np.unique(records.label[rows], return_index=True)
+    nothing = np.full((classes.size, records.codes.shape[1]), -1, dtype=records.codes.dtype)
+    drawn = completions.draw(nothing, label[at], np.arange(classes.size), _POOL)
+    return drawn.reshape(-1, records.asked.size), np.repeat(classes, _POOL)
 
 
 def _steps(records: Records, completions: Completions) -> tuple[IntArray, IntArray]:

@@ -18,7 +18,7 @@ from seqclass.offpolicy._completions import Completions, fitted_model
 from seqclass.offpolicy._estimating import Support, estimated, ratio_scores
 from seqclass.offpolicy._recorder import Chances, declared, fitted
 from seqclass.offpolicy._records import Records, read_records
-from seqclass.offpolicy._replay import Replay, Replayer
+from seqclass.offpolicy._replay import Replayer
 from seqclass.offpolicy._robust import direct_scores, robust_scores
 from seqclass.offpolicy.estimate import NAMES, Comparison, Estimate
 
@@ -209,7 +209,7 @@ def compare(
     records = read_records(clf, X, y, order, allow_seen)
     rng = as_generator(random_state)
     study = _Study(clf, records, recording, model, n_folds, n_samples, rng)
-    support = Support.of(records, study.replay, study.chances, min_chance)
+    support = Support.of(records, study.missing, study.chances, min_chance)
     return Comparison(tuple(study.estimate(method, level, support) for method in methods))
 
 
@@ -234,12 +234,16 @@ class _Study:
         self.labels = clf.classes_[records.label]
         self.chances = declared(records, recording, self.labels) if self.given else fitted(records, recording)
         everyone = np.arange(records.n)
-        self.replay: Replay = self.replayer.run(records.codes[:, records.asked], records.label, everyone)
-        self.weights = self.chances.weights(everyone, self.replay.asked)
+        codes = records.codes[:, records.asked]
+        replay = self.replayer.run(codes, everyone)
+        self.parts, self.missing = replay.parts(records.label), self.replayer.missing(replay, codes)
+        paths = replay.question[replay.leaf][:, None]
+        ends = self.chances.along(everyone, paths, self.replayer.shows)[:, 0]
+        self.weights: FloatArray = ends[:, -1] if ends.shape[1] else np.ones(records.n)
 
     def estimate(self, method: str, level: float, support: Support) -> Estimate:
         """Estimate by one method."""
-        parts: FloatArray = self.replay.parts
+        parts = self.parts
         weights = self.weights
         if method in ("ipw", "ipw_plain", "complete"):
             weights = self._complete() if method == "complete" else weights
@@ -264,8 +268,8 @@ class _Study:
     def _crossed(self, method: str) -> FloatArray:
         """Scores of every row, by a rule and a model that were fitted to the other folds."""
         records, everyone = self.records, np.arange(self.records.n)
-        scores: FloatArray = self.replay.parts.copy()
-        if not (self.replay.missing.any() or (method == "doubly_robust" and (self.weights != 1).any())):
+        scores: FloatArray = self.parts.copy()
+        if not (self.missing.any() or (method == "doubly_robust" and (self.weights != 1).any())):
             return scores
         fold = assign_folds(self.labels, self.n_folds, self.seed) if np.bincount(records.label).max() > 1 else -1
         fold = np.broadcast_to(fold, records.n)
