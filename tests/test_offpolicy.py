@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 import seqclass
 from seqclass import offpolicy
-from seqclass.bn import NaiveBayes, TreeNetwork
+from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, TreeNetwork
 from seqclass.metrics import score_rows
 from seqclass.offpolicy._completions import Completions
 from seqclass.offpolicy._recorder import Chances, declared
@@ -64,10 +64,11 @@ def chance_of(x: np.ndarray, seen: np.ndarray) -> np.ndarray:
     return np.array([0.7, 0.3 + 0.6 * first, 0.2 + 0.3 * first + 0.4 * second])
 
 
-def all_records() -> tuple[Records, np.ndarray, np.ndarray, np.ndarray]:
-    """Every row, class and recording: X, y, chances, P(recording | row)."""
-    rows = [(x, y, r) for x in CELLS for y in (0, 1) for r in CELLS.astype(bool)]
+def all_records(always: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Every row, class and recording: X, y, chances, P(recording | row); the first column perhaps of everybody."""
+    rows = [(x, y, r) for x in CELLS for y in (0, 1) for r in CELLS.astype(bool) if r[0] or not always]
     chance = np.array([chance_of(x, r) for x, _, r in rows])
+    chance[:, 0] = 1.0 if always else chance[:, 0]
     seen = np.array([r for *_, r in rows])
     X = np.where(seen, np.array([x for x, *_ in rows]), np.nan)
     return X, np.array([y for _, y, _ in rows]), chance, np.where(seen, chance, 1 - chance).prod(axis=1)
@@ -112,6 +113,14 @@ def test_doubly_robust_is_unbiased_whatever_the_model(clf: Any, kind: Any) -> No
     assert (probability * scores).reshape(8, 2, 8).sum(axis=2) == pytest.approx(true_costs(clf))
 
 
+def test_what_answers_change_sums_to_the_cost_also_where_the_pool_has_nobody(clf: Any) -> None:
+    replay = Replayer(clf, np.arange(3), 1, np.random.default_rng(0)).run(CELLS, np.zeros(8, dtype=int))
+    label = np.array([0, 1])
+    increments = replay.increments(slice(2), label)  # of the first two people only
+    assert increments.sum(axis=1) == pytest.approx(replay.leaf_parts)
+    assert increments[:, 0, 0, 0] == pytest.approx(replay.parts(np.zeros(8, dtype=int))[0, 0])
+
+
 def exact_model() -> tuple[NaiveBayes, np.ndarray]:
     """Naive Bayes with quarters for probabilities, and P(row | class), (8, 2)."""
     ones = np.array([[1, 3], [2, 3], [1, 2]])  # of four, in each class
@@ -121,18 +130,20 @@ def exact_model() -> tuple[NaiveBayes, np.ndarray]:
     return model, np.where(CELLS[:, :, None] == 1, share, 1 - share).prod(axis=1)
 
 
-def test_doubly_robust_needs_no_right_rule_where_the_model_is(clf: Any) -> None:
-    X, y, chance, probability = all_records()
+@pytest.mark.parametrize("always", [False, True])
+def test_doubly_robust_needs_no_right_rule_where_the_model_is(clf: Any, always: bool) -> None:
+    X, y, chance, probability = all_records(always)
     records = read_records(clf, X, y, [0, 1, 2], True)
     model, law = exact_model()
     wrong = np.clip(1.2 - chance, 0.05, 1.0)
+    wrong[:, 0] = 1.0 if always else wrong[:, 0]
     grid = np.array(list(product([1 / 8, 3 / 8, 5 / 8, 7 / 8], repeat=3)))
-    person = law[:, :, None] * probability.reshape(8, 2, 8)
+    person = law[:, :, None] * probability.reshape(8, 2, -1)
     truth = (law * true_costs(clf)).sum(axis=0)
     scores = robust(clf, records, declared(records, wrong, y), model, Alike(grid), len(grid))
-    assert (person * scores.reshape(8, 2, 8)).sum(axis=(0, 2)) == pytest.approx(truth)
+    assert (person * scores.reshape(8, 2, -1)).sum(axis=(0, 2)) == pytest.approx(truth)
     weight, cost = replayed(clf, records, declared(records, wrong, y))
-    plain = (person * (weight * cost).reshape(8, 2, 8)).sum(axis=(0, 2))
+    plain = (person * (weight * cost).reshape(8, 2, -1)).sum(axis=(0, 2))
     assert np.abs(plain - truth).min() > 0.01  # which the weights alone do
 
 
@@ -218,7 +229,8 @@ def test_estimates_find_the_truth(clf: Any, known: bool) -> None:
         assert abs(table[method].cost - truth) < 3 * table[method].standard_error
         assert table[method].standard_error < 0.02
     assert abs(table["blocked"].cost - truth) > 5 * table["blocked"].standard_error
-    assert 0.2 < table["ipw"].replayed < 0.9 and table["ipw"].n_counted == round(6000 * table["ipw"].replayed)
+    assert 0.2 < table["ipw"].replayed < 0.9
+    assert table["ipw"].n_counted == round(6000 * table["ipw"].replayed)
 
 
 @given(st.integers(0, 30), st.integers(20, 60))
@@ -228,7 +240,8 @@ def test_weights_and_parts(clf: Any, seed: int, n: int) -> None:
     records[:2] = X[:2]
     read = read_records(clf, records, y, [0, 1, 2], True)
     weight, _ = replayed(clf, read, declared(read, chance, y))
-    assert (weight[:2] >= 1).all() and ((weight == 0) | (weight >= 1)).all()
+    assert (weight[:2] >= 1).all()
+    assert ((weight == 0) | (weight >= 1)).all()
     found = offpolicy.evaluate(clf, records, y, method="ipw", recording=chance, order=[0, 1, 2], allow_seen=True)
     assert found.cost == pytest.approx(found["price"].estimate + found["decision_cost"].estimate)
     assert 1 <= found.effective_rows <= found.n_counted <= n
@@ -286,12 +299,14 @@ def test_seed_and_texts(clf: Any) -> None:
     settings = {"order": [0, 1, 2], "allow_seen": True, "n_samples": 5}
     first, second = (offpolicy.evaluate(clf, records, y, **settings, random_state=3) for _ in range(2))
     assert first == second
-    assert "doubly robust" in str(first) and "300 rows" in str(first)
+    assert "doubly robust" in str(first)
+    assert "300 rows" in str(first)
     assert first.to_frame().loc["cost", "estimate"] == first.cost
     table = offpolicy.compare(clf, records, y, **settings)
     assert table.to_frame().index.tolist() == list(METHODS)
     assert all(name in str(table) for name in ("complete cases", "largest weight"))
-    assert "may be wrong" in str(table["direct"]) and "Biased" in str(table["complete"])
+    assert "may be wrong" in str(table["direct"])
+    assert "Biased" in str(table["complete"])
     wide, narrow = (offpolicy.evaluate(clf, records, y, **settings, level=level).interval for level in (0.99, 0.5))
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
 
@@ -319,6 +334,26 @@ def test_refusals(clf: Any) -> None:
     refused("level", level=2)
     torn = np.where(np.arange(300)[:, None] % 3 == np.arange(3), np.nan, X)
     refused("none of the 300 rows", torn, method="complete")
+
+
+def test_a_policy_learnt_from_records_is_as_good() -> None:
+    test, settings = people(20_000, 20), {"discretizer": "precomputed", "feature_costs": [0.04, 0.03, 0.02]}
+    costs = []
+    for seed in range(3):
+        X, y = people(1500, 30 + seed)
+        for rows in (X, recorded(X, seed)[0]):
+            fitted = seqclass.SequentialClassifier(**settings, order="adaptive").fit(rows, y)
+            costs.append(score_rows(fitted, *test).realised_cost)
+    assert sum(costs[1::2]) < 1.05 * sum(costs[::2])
+
+
+@pytest.mark.parametrize("model", [NaiveBayes(), TreeNetwork(), ClassMixture(), ContextBayes(0)])
+def test_every_model_takes_records_and_weights(model: Any) -> None:
+    X, y = people(400, 40)
+    codes = np.nan_to_num(recorded(X, 1)[0], nan=-1).astype(int)
+    weight = np.random.default_rng(0).random(400)
+    fitted = model.fit(codes, y, sample_weight=weight, n_outcomes=2)
+    assert fitted.posterior(codes).sum(axis=1) == pytest.approx(np.ones(400))
 
 
 def test_rows_of_the_fit_are_refused() -> None:
