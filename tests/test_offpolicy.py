@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 import seqclass
 from seqclass import offpolicy
-from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, TreeNetwork
+from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes, TreeNetwork
 from seqclass.metrics import score_rows
 from seqclass.offpolicy._completions import Completions
 from seqclass.offpolicy._recorder import Chances, declared
@@ -283,6 +283,8 @@ def test_any_policy_and_frame() -> None:
         {"bundles": {"a": "one", "b": "one"}, "order": "adaptive"},
         {"target_cost": 0.03},
         {"groups": {"a": "g", "b": "g"}, "discounted_costs": 0.005},
+        {"observation_model": ContextBayes("d"), "bundles": {"b": "one", "c": "one"}},
+        {"observation_model": ClassMixture(2), "selector": InformationFilter(threshold=0.01)},
     ):
         clf = seqclass.SequentialClassifier(**settings).fit(frame[:400], labels[:400])
         table = offpolicy.compare(clf, missing, labels[400:], n_samples=10, allow_seen=True)

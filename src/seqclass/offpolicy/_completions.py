@@ -17,11 +17,17 @@ def fitted_model(
     """A model of the classifier's kind, or the one given, fitted to some of the records."""
     if model is None and clf.prefit:
         return clf.model_
-    names = getattr(clf, "feature_names_in_", None)
-    unfitted: ObservationModel = clone(clf._model() if model is None else model)
-    unfitted = unfitted._among(records.support, names, clf._prices.take(records.support).bundles)
+    bundles = clf._prices.take(records.support).bundles
+    if model is None:  # what it names are features of the model already
+        unfitted = clone(clf.model_)._among(np.arange(records.support.size), None, bundles)
+    else:
+        names = getattr(clf, "feature_names_in_", None)
+        unfitted = clone(model)._among(records.support, names, bundles)
     labels = clf.classes_[records.label[train]]
-    return unfitted.fit(records.codes[train], labels, n_outcomes=clf.coder_.n_outcomes_[records.support])
+    fitted: ObservationModel = unfitted.fit(
+        records.codes[train], labels, n_outcomes=clf.coder_.n_outcomes_[records.support]
+    )
+    return fitted
 
 
 class Completions:

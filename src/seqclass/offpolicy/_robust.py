@@ -47,7 +47,8 @@ def robust_scores(
     pool, pool_label = _pool(completions, records, label, rows)
     result = np.empty((len(rows), len(PARTS)))
     longest = int(count[rows].max(initial=0)) + 1
-    for part in chunks(len(rows), longest * completions.n_samples * (100.0 * completions.asked.size + 200)):
+    row_bytes = completions.asked.size * (100.0 + 40.0 * len(replayer.clf.classes_)) + 200
+    for part in chunks(len(rows), longest * completions.n_samples * row_bytes):
         some = rows[part]
         n_steps = count[some] + 1
         first = np.cumsum(n_steps) - n_steps
