@@ -63,7 +63,7 @@ RANKS = {
     ),
     **dict.fromkeys(["recipes", "_candidates", "adaptive_classifier", "_registry"], 3),
     **dict.fromkeys(["_loading", "_loading_parts", "_loading_models", "_loading_basics"], 3),
-    **dict.fromkeys(["metrics", "scores", "analysis", "testing"], 4),
+    **dict.fromkeys(["metrics", "scores", "analysis", "testing", "offpolicy"], 4),
     **dict.fromkeys(["experiment"], 5),
     **dict.fromkeys(["plots", "reproduction"], 6),
     **dict.fromkeys(["report"], 7),
@@ -82,7 +82,18 @@ DEFERRED = HEAVY | {"PIL", "pyarrow", "networkx", "tqdm", "click", "river", "skl
 ON_DEMAND = {("seqclass.persistence", "seqclass.selection")}
 #: Parts that `import seqclass` leaves alone: whoever wants them imports them.
 ON_DEMAND_PARTS = {
-    *("analysis", "cli", "datasets", "experiment", "export", "plots", "report", "reproduction", "selection")
+    *(
+        "analysis",
+        "cli",
+        "datasets",
+        "experiment",
+        "export",
+        "offpolicy",
+        "plots",
+        "report",
+        "reproduction",
+        "selection",
+    )
 }
 #: What it may load beyond what `sklearn.base` has loaded, and how many modules of them.
 LIGHT = {"sklearn", "scipy", "numpy", "joblib", "threadpoolctl"}

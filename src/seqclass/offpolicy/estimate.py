@@ -1,0 +1,191 @@
+"""What records say of a policy: estimates with intervals, and how far the records support them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from seqclass._text import percent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What each method is called in texts.
+NAMES = {
+    "doubly_robust": "doubly robust",
+    "ipw": "inverse probability, self-normalised",
+    "ipw_plain": "inverse probability, plain",
+    "direct": "direct, by the model",
+    "complete": "complete cases",
+    "blocked": "missing taken as not available",
+}
+#: Columns of a table of estimates.
+_SHOWN = ("estimate", "standard_error", "lower", "upper")
+
+
+@dataclass(frozen=True)
+class Part:
+    """An estimated mean over people.
+
+    Attributes
+    ----------
+    name : str
+        ``"cost"``, ``"price"``, ``"decision_cost"``, ``"error"`` or ``"n_features"``.
+    estimate : float
+        The estimate; costs are in units of misclassification cost.
+    standard_error : float
+        Its standard error; NaN where it cannot be told.
+    lower, upper : float
+        Ends of the interval.
+
+    Examples
+    --------
+    >>> Part("cost", 0.2, 0.01, 0.18, 0.22).estimate
+    0.2
+    """
+
+    name: str
+    estimate: float
+    standard_error: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a policy would have cost the people in records, by one method; made by `evaluate`.
+
+    Attributes
+    ----------
+    method : str
+        The method.
+    parts : tuple of Part
+        Mean cost, price, decision cost, error rate and number of features.
+    level : float
+        Coverage of the intervals.
+    n_rows : int
+        Rows of the records.
+    n_counted : int
+        Rows that count in the estimate.
+    replayed : float
+        Share of rows of which all that the policy asks for is recorded.
+    unsupported : float
+        Share of rows at which the policy asks for a cell that is missing and that had hardly a chance to be recorded,
+        less than ``min_chance``: what the policy does with such people the records do not tell.
+    effective_rows : float
+        Kish's effective number of rows, (sum of weights)**2 / (sum of squared weights).
+    largest_weight : float
+        Largest weight of a row, where the mean weight should be 1.
+
+    Examples
+    --------
+    >>> found = Estimate("direct", (Part("cost", 0.2, 0.01, 0.18, 0.22),), 0.95, 500, 500, 0.6, 0.0, 500.0, 1.0)
+    >>> found.cost, found.interval
+    (0.2, (0.18, 0.22))
+    """
+
+    method: str
+    parts: tuple[Part, ...]
+    level: float
+    n_rows: int
+    n_counted: int
+    replayed: float
+    unsupported: float
+    effective_rows: float
+    largest_weight: float
+
+    def __getitem__(self, name: str) -> Part:
+        return next(part for part in self.parts if part.name == name)
+
+    @property
+    def cost(self) -> float:
+        """Mean of prices paid plus decision cost."""
+        return self["cost"].estimate
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Interval of `cost`."""
+        return self["cost"].lower, self["cost"].upper
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of `cost`."""
+        return self["cost"].standard_error
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the parts as a data frame, a row each."""
+        import pandas as pd
+
+        rows = [[getattr(part, name) for name in _SHOWN] for part in self.parts]
+        made: pd.DataFrame = pd.DataFrame(rows, index=[part.name for part in self.parts], columns=list(_SHOWN))
+        return made
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        others = ", ".join(f"{part.name.replace('_', ' ')} {part.estimate:.3g}" for part in self.parts[1:])
+        lines = [
+            f"cost {self.cost:.4g} ({100 * self.level:.3g}%: {low:.4g} to {high:.4g}), {NAMES[self.method]}: {others}"
+        ]
+        lines.append(
+            f"{self.n_rows} rows, of which {percent(self.replayed)} have all that the policy asks for; effective rows "
+            f"{self.effective_rows:.0f}, largest weight {self.largest_weight:.3g}"
+        )
+        if self.unsupported > 0:
+            lines.append(
+                f"At {percent(self.unsupported)} of the rows the policy asks for what was hardly ever recorded of such "
+                "people: no method can tell what it costs there, but a model that is right."
+            )
+        return "\n".join([*lines, *_WARNINGS.get(self.method, ())])
+
+
+_WARNINGS = {
+    "direct": ("The interval leaves out that the model may be wrong.",),
+    "complete": ("Biased where cells are missing for a reason.",),
+    "blocked": ("Biased: it charges nothing for, and learns nothing from, what was not recorded.",),
+}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a policy would have cost by several methods; made by `compare`.
+
+    Attributes
+    ----------
+    estimates : tuple of Estimate
+        One each.
+
+    Examples
+    --------
+    >>> one = Estimate("direct", (Part("cost", 0.2, 0.01, 0.18, 0.22),), 0.95, 500, 500, 0.6, 0.0, 500.0, 1.0)
+    >>> Comparison((one,))["direct"].cost
+    0.2
+    """
+
+    estimates: tuple[Estimate, ...]
+
+    def __getitem__(self, method: str) -> Estimate:
+        return next(estimate for estimate in self.estimates if estimate.method == method)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the estimates of the cost as a data frame, a row a method, with what supports them."""
+        import pandas as pd
+
+        rows = [
+            [*(getattr(e["cost"], name) for name in _SHOWN), e.n_counted, e.effective_rows, e.largest_weight]
+            for e in self.estimates
+        ]
+        columns = ["cost", *_SHOWN[1:], "n_counted", "effective_rows", "largest_weight"]
+        made: pd.DataFrame = pd.DataFrame(rows, index=[e.method for e in self.estimates], columns=columns)
+        return made
+
+    def __str__(self) -> str:
+        first = self.estimates[0]
+        lines = [f"{'method':38} {'cost':>7}  {100 * first.level:.3g}% interval    rows  largest weight"]
+        for e in self.estimates:
+            low, high = e.interval
+            lines.append(
+                f"{NAMES[e.method]:38} {e.cost:7.4f}  {low:.4f} to {high:.4f}  {e.effective_rows:5.0f}  "
+                f"{e.largest_weight:.3g}"
+            )
+        told = f"{first.n_rows} rows, of which {percent(first.replayed)} have all that the policy asks for"
+        return "\n".join([*lines, f"{told}; unsupported {percent(first.unsupported)}"])

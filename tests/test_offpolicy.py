@@ -1,0 +1,368 @@
+"""Learning from records: exact means over all that a recorder may do, and what is refused."""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+
+import seqclass
+from seqclass import offpolicy
+from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes, TreeNetwork
+from seqclass.metrics import score_rows
+from seqclass.offpolicy._completions import Completions
+from seqclass.offpolicy._recorder import Chances, declared
+from seqclass.offpolicy._records import Records, read_records
+from seqclass.offpolicy._replay import Replayer
+from seqclass.offpolicy._robust import robust_scores
+from seqclass.offpolicy.evaluation import METHODS
+
+CELLS = np.array(list(product([0, 1], repeat=3)))
+
+
+class Alike:
+    """Random numbers that are the same for every person, so that a mean over records is one over what was recorded."""
+
+    def __init__(self, numbers: np.ndarray | None = None) -> None:
+        self.numbers = numbers
+
+    def random(self, shape: tuple[int, ...]) -> np.ndarray:
+        fresh = np.random.default_rng(5).random(shape[1:])
+        return np.broadcast_to(fresh if self.numbers is None or len(self.numbers) != shape[1] else self.numbers, shape)
+
+
+def people(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Three questions of one kind or another; the second depends on the first, whatever the class."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    X = (rng.random((n, 3)) < np.where(y == 1, 0.75, 0.3)[:, None]).astype(float)
+    X[:, 1] = np.where(rng.random(n) < 0.4, X[:, 0], X[:, 1])
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def clf() -> Any:
+    """Asks for the last feature first, and for others after some answers only."""
+    settings = {"discretizer": "precomputed", "order": [2, 1, 0], "feature_costs": [0.04, 0.03, 0.02]}
+    fitted = seqclass.SequentialClassifier(**settings).fit(*people(400))
+    lengths = fitted.acquire(CELLS).n_features
+    assert 1 <= lengths.min() < lengths.max() == 3
+    return fitted
+
+
+def chance_of(x: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """Probability of each cell of a row, given what was seen before it."""
+    first = x[0] if seen[0] else 0.5
+    second = x[1] if seen[1] else 0.2
+    return np.array([0.7, 0.3 + 0.6 * first, 0.2 + 0.3 * first + 0.4 * second])
+
+
+def all_records(always: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Every row, class and recording: X, y, chances, P(recording | row); the first column perhaps of everybody."""
+    rows = [(x, y, r) for x in CELLS for y in (0, 1) for r in CELLS.astype(bool) if r[0] or not always]
+    chance = np.array([chance_of(x, r) for x, _, r in rows])
+    chance[:, 0] = 1.0 if always else chance[:, 0]
+    seen = np.array([r for *_, r in rows])
+    X = np.where(seen, np.array([x for x, *_ in rows]), np.nan)
+    return X, np.array([y for _, y, _ in rows]), chance, np.where(seen, chance, 1 - chance).prod(axis=1)
+
+
+def replayed(clf: Any, records: Records, chances: Chances) -> tuple[np.ndarray, np.ndarray]:
+    """Weight and cost of each row."""
+    replayer, everyone = Replayer(clf, records.asked, records.n, np.random.default_rng(0)), np.arange(records.n)
+    replay = replayer.run(records.codes[:, records.asked], everyone)
+    paths = replay.question[replay.leaf][:, None]
+    return chances.along(everyone, paths, replayer.shows)[:, 0, -1], replay.parts(records.label)[:, 0]
+
+
+def robust(clf: Any, records: Records, chances: Chances, model: Any, rng: Any, n_samples: int = 7) -> np.ndarray:
+    replayer = Replayer(clf, records.asked, records.n, np.random.default_rng(0))
+    completions = Completions(model, records.asked, n_samples, rng)
+    return robust_scores(records, np.arange(records.n), records.label, completions, replayer, chances)[:, 0]
+
+
+def true_costs(clf: Any) -> np.ndarray:
+    """Cost of each row of CELLS in each class, (8, 2)."""
+    record = clf.acquire(CELLS)
+    return record.cost[:, None] + clf.decision_costs_[:, np.searchsorted(clf.decisions_, record.decision)].T
+
+
+def test_weights_have_mean_one_and_replay_the_cost(clf: Any) -> None:
+    X, y, chance, probability = all_records()
+    records = read_records(clf, X, y, [0, 1, 2], True)
+    weight, cost = replayed(clf, records, declared(records, chance, y))
+    by_person = (probability * weight).reshape(8, 2, 8).sum(axis=2)
+    assert by_person == pytest.approx(np.ones((8, 2)))
+    assert (probability * weight * cost).reshape(8, 2, 8).sum(axis=2) == pytest.approx(true_costs(clf))
+
+
+@pytest.mark.parametrize("kind", [NaiveBayes(), TreeNetwork()])
+def test_doubly_robust_is_unbiased_whatever_the_model(clf: Any, kind: Any) -> None:
+    X, y, chance, probability = all_records()
+    records = read_records(clf, X, y, [0, 1, 2], True)
+    rng = np.random.default_rng(3)
+    model = kind.fit(rng.integers(2, size=(30, 3)), np.arange(30) % 2)
+    scores = robust(clf, records, declared(records, chance, y), model, Alike())
+    assert (probability * scores).reshape(8, 2, 8).sum(axis=2) == pytest.approx(true_costs(clf))
+
+
+def test_what_answers_change_sums_to_the_cost_also_where_the_pool_has_nobody(clf: Any) -> None:
+    replay = Replayer(clf, np.arange(3), 1, np.random.default_rng(0)).run(CELLS, np.zeros(8, dtype=int))
+    label = np.array([0, 1])
+    increments = replay.increments(slice(2), label)  # of the first two people only
+    assert increments.sum(axis=1) == pytest.approx(replay.leaf_parts)
+    assert increments[:, 0, 0, 0] == pytest.approx(replay.parts(np.zeros(8, dtype=int))[0, 0])
+
+
+def exact_model() -> tuple[NaiveBayes, np.ndarray]:
+    """Naive Bayes with quarters for probabilities, and P(row | class), (8, 2)."""
+    ones = np.array([[1, 3], [2, 3], [1, 2]])  # of four, in each class
+    X = np.array([[int(i < ones[j, c]) for j in range(3)] for c in (0, 1) for i in range(4)])
+    model = NaiveBayes(alpha=0.0).fit(X, np.repeat([0, 1], 4), n_outcomes=2)
+    share = ones / 4
+    return model, np.where(CELLS[:, :, None] == 1, share, 1 - share).prod(axis=1)
+
+
+@pytest.mark.parametrize("always", [False, True])
+def test_doubly_robust_needs_no_right_rule_where_the_model_is(clf: Any, always: bool) -> None:
+    X, y, chance, probability = all_records(always)
+    records = read_records(clf, X, y, [0, 1, 2], True)
+    model, law = exact_model()
+    wrong = np.clip(1.2 - chance, 0.05, 1.0)
+    wrong[:, 0] = 1.0 if always else wrong[:, 0]
+    grid = np.array(list(product([1 / 8, 3 / 8, 5 / 8, 7 / 8], repeat=3)))
+    person = law[:, :, None] * probability.reshape(8, 2, -1)
+    truth = (law * true_costs(clf)).sum(axis=0)
+    scores = robust(clf, records, declared(records, wrong, y), model, Alike(grid), len(grid))
+    assert (person * scores.reshape(8, 2, -1)).sum(axis=(0, 2)) == pytest.approx(truth)
+    weight, cost = replayed(clf, records, declared(records, wrong, y))
+    plain = (person * (weight * cost).reshape(8, 2, -1)).sum(axis=(0, 2))
+    assert np.abs(plain - truth).min() > 0.01  # which the weights alone do
+
+
+def test_complete_cases_are_biased(clf: Any) -> None:
+    X, _, _, probability = all_records()
+    _, law = exact_model()
+    person = law[:, :, None] * probability.reshape(8, 2, 8) * (~np.isnan(X)).all(axis=1).reshape(8, 2, 8)
+    costs = true_costs(clf)
+    complete = (person * costs[:, :, None]).sum() / person.sum()
+    assert abs(complete - (law * costs).sum() / 2) > 0.01
+
+
+def purchases(x: np.ndarray) -> list[tuple[tuple[int, ...], float, list[float]]]:
+    """All that a recorder who buys one after the other may do: columns, probability, chances to go on."""
+    found = []
+    for order in (o for m in range(4) for o in permutations(range(3), m)):
+        p, going, known = 1.0, [], 0.0
+        for place in range(len(order) + 1):
+            left = [j for j in range(3) if j not in order[:place]]
+            going.append(0.5 + 0.4 * known if left else 0.0)
+            if place == len(order):
+                p *= 1 - going[-1]
+                break
+            liking = np.array([1 + j + 2 * known for j in left])
+            p *= going[-1] * liking[left.index(order[place])] / liking.sum()
+            known = float(x[order[place]])
+        found.append((order, p, going))
+    return found
+
+
+def test_own_orders(clf: Any) -> None:
+    """The recorder chooses what to buy by what was seen; only whether to go on needs to be known."""
+    X, y, order, chance, probability, number = [], [], [], [], [], []
+    for i, (x, label) in enumerate(product(CELLS, (0, 1))):
+        for bought, p, going in purchases(x):
+            seen = np.isin(np.arange(3), bought)
+            row = np.full(3, going[-1])
+            row[list(bought)] = going[:-1]
+            X.append(np.where(seen, x, np.nan)), y.append(label), chance.append(row)
+            order.append([*bought, *[-1] * (3 - len(bought))]), probability.append(p), number.append(i)
+    records = read_records(clf, np.array(X), np.array(y), np.array(order), True)
+    chances = declared(records, np.array(chance), np.array(y))
+    weight, cost = replayed(clf, records, chances)
+    truth = true_costs(clf).ravel()
+    assert np.bincount(number, probability) == pytest.approx(np.ones(16))
+    assert np.bincount(number, probability * weight) == pytest.approx(np.ones(16))
+    assert np.bincount(number, probability * weight * cost) == pytest.approx(truth)
+    model = NaiveBayes().fit(*(part.astype(int) for part in people(50)))
+    scores = robust(clf, records, chances, model, Alike())
+    assert np.bincount(number, probability * scores) == pytest.approx(truth)
+
+
+@pytest.mark.parametrize("order", [None, np.tile([2, 0, 1], (300, 1))])
+@pytest.mark.parametrize("method", METHODS)
+def test_full_rows_are_simply_replayed(clf: Any, method: str, order: Any) -> None:
+    X, y = people(300, 7)
+    found = offpolicy.evaluate(clf, X, y, method=method, order=order, allow_seen=True)
+    truth = score_rows(clf, X, y)
+    assert found.cost == pytest.approx(truth.realised_cost)
+    assert found["error"].estimate == pytest.approx(1 - truth.accuracy)
+    assert found["n_features"].estimate == pytest.approx(truth.mean_features)
+    assert (found.replayed, found.unsupported, found.largest_weight) == pytest.approx((1, 0, 1))
+    assert found.effective_rows == pytest.approx(300)
+
+
+def recorded(X: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Records by `chance_of`, and their chances."""
+    rng, seen, chance = np.random.default_rng(seed), np.ones(X.shape, dtype=bool), np.ones(X.shape)
+    for j in range(3):
+        chance[:, j] = [chance_of(x, r)[j] for x, r in zip(X, seen)]
+        seen[:, j] = rng.random(len(X)) < chance[:, j]
+    return np.where(seen, X, np.nan), chance
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_estimates_find_the_truth(clf: Any, known: bool) -> None:
+    truth = score_rows(clf, *people(100_000, 1)).realised_cost
+    X, y = people(6000, 2)
+    records, chance = recorded(X, 3)
+    rule = chance if known else None
+    table = offpolicy.compare(clf, records, y, recording=rule, order=[0, 1, 2], n_samples=10, allow_seen=True)
+    for method in ("doubly_robust", "ipw", "ipw_plain"):
+        assert abs(table[method].cost - truth) < 3 * table[method].standard_error
+        assert table[method].standard_error < 0.02
+    assert abs(table["blocked"].cost - truth) > 5 * table["blocked"].standard_error
+    assert 0.2 < table["ipw"].replayed < 0.9
+    assert table["ipw"].n_counted == round(6000 * table["ipw"].replayed)
+
+
+@given(st.integers(0, 30), st.integers(20, 60))
+def test_weights_and_parts(clf: Any, seed: int, n: int) -> None:
+    X, y = people(n, seed)
+    records, chance = recorded(X, seed)
+    records[:2] = X[:2]
+    read = read_records(clf, records, y, [0, 1, 2], True)
+    weight, _ = replayed(clf, read, declared(read, chance, y))
+    assert (weight[:2] >= 1).all()
+    assert ((weight == 0) | (weight >= 1)).all()
+    found = offpolicy.evaluate(clf, records, y, method="ipw", recording=chance, order=[0, 1, 2], allow_seen=True)
+    assert found.cost == pytest.approx(found["price"].estimate + found["decision_cost"].estimate)
+    assert 1 <= found.effective_rows <= found.n_counted <= n
+    assert found["error"].lower <= found["error"].estimate <= found["error"].upper
+
+
+def test_what_was_hardly_ever_recorded_is_told(clf: Any) -> None:
+    X, y = people(500, 4)
+    records, chance = recorded(X, 5)
+    low = X[:, 0] == 0
+    records[low, 1], chance[low, 1] = np.nan, 0.0
+    found = offpolicy.evaluate(clf, records, y, method="ipw", recording=chance, order=[0, 1, 2], allow_seen=True)
+    assert 0.05 < found.unsupported < 0.5
+    assert "hardly ever recorded" in str(found)
+
+
+def test_draws_follow_the_model() -> None:
+    X, y = people(3000, 8)
+    model = TreeNetwork().fit(X.astype(int), y)
+    completions = Completions(model, np.array([1, 2]), 40_000, np.random.default_rng(0))
+    assert not completions.independent
+    drawn = completions.draw(np.array([[1, -1, -1], [0, -1, 1]]), np.array([1, 0]), np.array([0, 1]))
+    assert (drawn[1, :, 1] == 1).all()
+    for row, label, evidence in ((0, 1, [1, -1, -1]), (1, 0, [0, -1, 1])):
+        wanted = model.likelihood(1, [evidence])[0, 1, label]
+        assert drawn[row, :, 0].mean() == pytest.approx(wanted, abs=0.01)
+
+
+def test_any_policy_and_frame() -> None:
+    rng = np.random.default_rng(0)
+    X, y = people(900, 9)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    frame["d"] = np.where(rng.random(900) < 0.7, np.where(y == 1, "hi", "lo"), "mid")
+    labels = np.array(["no", "yes"])[y]
+    missing = frame[400:].copy()
+    missing.loc[rng.random(500) < 0.3, "d"] = None
+    missing.loc[rng.random(500) < 0.3, "b"] = np.nan
+    for settings in (
+        {"bundles": {"a": "one", "b": "one"}, "order": "adaptive"},
+        {"target_cost": 0.03},
+        {"groups": {"a": "g", "b": "g"}, "discounted_costs": 0.005},
+        {"observation_model": ContextBayes("d"), "bundles": {"b": "one", "c": "one"}},
+        {"observation_model": ClassMixture(2), "selector": InformationFilter(threshold=0.01)},
+    ):
+        clf = seqclass.SequentialClassifier(**settings).fit(frame[:400], labels[:400])
+        table = offpolicy.compare(clf, missing, labels[400:], n_samples=10, allow_seen=True)
+        truth = score_rows(clf, frame[400:], labels[400:]).realised_cost
+        for method in ("doubly_robust", "ipw", "direct"):
+            assert abs(table[method].cost - truth) < 0.06
+        again = offpolicy.evaluate(clf, missing, labels[400:], method="ipw", recording=LogisticRegression())
+        assert abs(again.cost - truth) < 0.06
+
+
+def test_seed_and_texts(clf: Any) -> None:
+    X, y = people(300, 11)
+    records, _ = recorded(X, 12)
+    settings = {"order": [0, 1, 2], "allow_seen": True, "n_samples": 5}
+    first, second = (offpolicy.evaluate(clf, records, y, **settings, random_state=3) for _ in range(2))
+    assert first == second
+    assert "doubly robust" in str(first)
+    assert "300 rows" in str(first)
+    assert first.to_frame().loc["cost", "estimate"] == first.cost
+    table = offpolicy.compare(clf, records, y, **settings)
+    assert table.to_frame().index.tolist() == list(METHODS)
+    assert all(name in str(table) for name in ("complete cases", "largest weight"))
+    assert "may be wrong" in str(table["direct"])
+    assert "Biased" in str(table["complete"])
+    wide, narrow = (offpolicy.evaluate(clf, records, y, **settings, level=level).interval for level in (0.99, 0.5))
+    assert wide[0] < narrow[0] < narrow[1] < wide[1]
+
+
+def test_refusals(clf: Any) -> None:
+    X, y = people(300, 13)
+    records, chance = recorded(X, 14)
+
+    def refused(match: str, X: Any = records, y: Any = y, error: Any = ValueError, **settings: Any) -> None:
+        with pytest.raises(error, match=match):
+            offpolicy.evaluate(clf, X, y, **({"allow_seen": True} | settings))
+
+    refused("which no row of X has", np.column_stack([records[:, :2], np.full(300, np.nan)]))
+    refused("dense", sp.csr_array(X), error=TypeError)
+    refused("method", method="magic")
+    refused("no class of the classifier", y=np.full(300, 7))
+    refused("no row", X[:0], y[:0])
+    refused("recording", recording=chance[:, :2])
+    refused("between 0 and 1", recording=chance + 1)
+    refused("could not be recorded", recording=np.zeros((300, 3)))
+    refused("order must list", order=np.zeros((3, 2), dtype=int))
+    refused("exactly the columns", order=np.tile([0, 1, 2], (300, 1)))
+    refused("columns 0 to 2", order=np.full((300, 3), 5))
+    refused("order", order=[0, 0, 1])
+    refused("level", level=2)
+    torn = np.where(np.arange(300)[:, None] % 3 == np.arange(3), np.nan, X)
+    refused("none of the 300 rows", torn, method="complete")
+
+
+def test_a_policy_learnt_from_records_is_as_good() -> None:
+    test, settings = people(20_000, 20), {"discretizer": "precomputed", "feature_costs": [0.04, 0.03, 0.02]}
+    costs = []
+    for seed in range(3):
+        X, y = people(1500, 30 + seed)
+        for rows in (X, recorded(X, seed)[0]):
+            fitted = seqclass.SequentialClassifier(**settings, order="adaptive").fit(rows, y)
+            costs.append(score_rows(fitted, *test).realised_cost)
+    assert sum(costs[1::2]) < 1.05 * sum(costs[::2])
+
+
+@pytest.mark.parametrize("model", [NaiveBayes(), TreeNetwork(), ClassMixture(), ContextBayes(0)])
+def test_every_model_takes_records_and_weights(model: Any) -> None:
+    X, y = people(400, 40)
+    codes = np.nan_to_num(recorded(X, 1)[0], nan=-1).astype(int)
+    weight = np.random.default_rng(0).random(400)
+    fitted = model.fit(codes, y, sample_weight=weight, n_outcomes=2)
+    assert fitted.posterior(codes).sum(axis=1) == pytest.approx(np.ones(400))
+
+
+def test_rows_of_the_fit_are_refused() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), np.arange(200) % 2
+    X[:, 0] += y
+    X[rng.random((200, 3)) < 0.2] = np.nan
+    clf = seqclass.etana(0.01).fit(X, y)
+    with pytest.raises(ValueError, match="was fitted to"):
+        offpolicy.evaluate(clf, X, y)
