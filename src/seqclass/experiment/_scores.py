@@ -9,9 +9,9 @@ import numpy.typing as npt
 from sklearn.metrics import f1_score, log_loss, roc_auc_score
 
 from seqclass._arrays import FloatArray, IntArray
+from seqclass.calibration import calibration_error
 from seqclass.datasets import Dataset
 from seqclass.experiment._purchases import Decided
-from seqclass.experiment.calibration import calibration_error
 from seqclass.metrics import realised_cost
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
