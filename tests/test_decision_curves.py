@@ -29,7 +29,7 @@ def rows() -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 150)
     hard = np.arange(300) % 3 == 0
-    X = np.column_stack([rng.normal(y, np.where(hard, 2.0, 0.4)), rng.normal(y, 1.0), rng.normal(y, 1.0)])
+    X = rng.normal(y[:, None], np.where(hard, 4.0, 0.4)[:, None], (300, 3))
     return X, y
 
 
