@@ -29,13 +29,13 @@ def rows() -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 150)
     hard = np.arange(300) % 3 == 0
-    X = rng.normal(y[:, None], np.where(hard, 4.0, 0.4)[:, None], (300, 3))
+    X = rng.normal(y[:, None], np.where(hard, 1.5, 0.4)[:, None], (300, 3))
     return X, y
 
 
 @pytest.fixture(scope="module")
 def clf(rows: tuple[Any, Any]) -> Any:
-    return seqclass.etana(0.05, decision_costs=[[0, 1], [4, 0]]).fit(*rows)
+    return seqclass.etana(0.01, decision_costs=[[0, 1], [4, 0]]).fit(*rows)
 
 
 @pytest.mark.parametrize("benefit", [1.0, 4.0])

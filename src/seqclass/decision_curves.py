@@ -294,7 +294,7 @@ def acquired_curve(
         thresholds=thresholds,
         price=record.cost if price is None else price,
         benefit=miss_cost(costs, column),
-        name=type(clf).__name__,
+        name="sequential",
     )
 
 
