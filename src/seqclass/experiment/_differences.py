@@ -19,7 +19,7 @@ ALL = "all data sets"
 BY_CASE = ("realised_cost", "accuracy")
 COLUMNS = ("data", "method", "against", "difference", "lower", "upper", "p_value", "n", "paired_by", "verdict")
 
-Cases = Callable[[str, tuple[str, str]], tuple[FloatArray, FloatArray] | None]
+Cases = Callable[[str, str], FloatArray | None]
 
 
 def differences(units: Any, ratio: Any, scores: Any, higher: bool, cases: Cases) -> Any:
@@ -36,7 +36,7 @@ def differences(units: Any, ratio: Any, scores: Any, higher: bool, cases: Cases)
     higher : bool
         Whether more is better.
     cases : callable
-        Gives the scores of each case of a data set by two methods, where a single fold is all there is; or None.
+        Gives the scores of each case of a data set by a method, where a single fold is all there is; or None.
 
     Returns
     -------
@@ -89,10 +89,10 @@ def _paired(d: FloatArray, group: IntArray, shared: FloatArray) -> dict[str, Any
 def _by_case(frame: Any, pair: tuple[str, str], cases: Cases) -> None:
     """Of a single fold, fill in the interval over its cases, where these were kept."""
     for i in np.flatnonzero((frame["n"] == 1).to_numpy()):
-        scored = cases(frame["data"].iloc[i], pair)
-        if scored is None or len(scored[0]) < 2:
+        first, second = (cases(frame["data"].iloc[i], method) for method in pair)
+        if first is None or second is None or not 1 < len(first) == len(second):
             continue
-        test = paired_t_test(*scored)
+        test = paired_t_test(first, second)
         assert test.interval is not None
         columns = ["difference", "lower", "upper", "p_value", "n", "paired_by"]
         frame.loc[i, columns] = [test.difference, *test.interval, test.p_value, test.n, "case"]

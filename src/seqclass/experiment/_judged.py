@@ -125,23 +125,20 @@ def _whole(parts: Sequence[tuple[Arrays, Any]], name: str) -> IntArray:
     return _joined(parts, name).astype(np.intp)
 
 
-def paired_cases(path: Path, cells: Any, metric: str, methods: tuple[str, str]) -> tuple[FloatArray, FloatArray] | None:
-    """Score of each case by two methods on one data set, mean over prices; None where not all cases were kept."""
-    values = []
-    for method in methods:
-        own = cells[cells["method"] == method]
-        by_row = []
-        for _, one in own.groupby(["price", "budget"], sort=False, dropna=False):
-            try:
-                kept = judged(path, one)
-            except ValueError:
-                return None
-            if len(kept.rows) != int(one["n_test"].sum()):
-                return None
-            scored = kept.costs if metric == "realised_cost" else kept.told.right
-            by_row.append(scored[np.argsort(kept.rows, kind="stable")])
-        if len({len(one) for one in by_row}) != 1:
+def case_scores(path: Path, cells: Any, metric: str) -> FloatArray | None:
+    """Score of each case by one method on one data set, in the order of its rows, mean over prices.
+
+    None where not all cases that were scored are kept.
+    """
+    by_price = []
+    for _, one in cells.groupby(["price", "budget"], sort=False, dropna=False):
+        try:
+            kept = judged(path, one)
+        except ValueError:
             return None
-        values.append(np.mean(by_row, axis=0))
-    first, second = values
-    return (first, second) if len(first) == len(second) else None
+        if len(kept.rows) != int(one["n_test"].sum()):
+            return None
+        scored = kept.costs if metric == "realised_cost" else kept.told.right
+        by_price.append(scored[np.argsort(kept.rows, kind="stable")])
+    found: FloatArray | None = np.mean(by_price, axis=0) if len({len(one) for one in by_price}) == 1 else None
+    return found

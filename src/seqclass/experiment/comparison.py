@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from seqclass._arrays import FloatArray
 from seqclass.experiment._columns import HIGHER_IS_BETTER
 from seqclass.experiment._differences import ALL, BY_CASE, differences
-from seqclass.experiment._judged import paired_cases
+from seqclass.experiment._judged import case_scores
 from seqclass.experiment._summary import paired_scores
 from seqclass.statistics import (
     CriticalDifference,
@@ -112,8 +114,10 @@ def compare_methods(path: Path, table: Any, metric: str, alpha: float) -> Compar
     sizes = cells[["n_test", "n_train"]].astype("float64")
     ratio = (sizes["n_test"] / sizes["n_train"]).groupby(cells["data"]).mean()
 
-    def cases(data: str, pair: tuple[str, str]) -> Any:
-        return paired_cases(path, cells[cells["data"] == data], metric, pair) if metric in BY_CASE else None
+    @cache  # a method is in many pairs
+    def cases(data: str, method: str) -> FloatArray | None:
+        own = cells[(cells["data"] == data) & (cells["method"] == method)]
+        return case_scores(path, own, metric) if metric in BY_CASE else None
 
     return Comparison(
         metric=metric,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from seqclass.decision_curves import DecisionCurve
 from seqclass.experiment import Results
+from seqclass.experiment._judged import Judged, judged
 from seqclass.experiment._kept import of_first
 from seqclass.report._decision_curve import curves_figure
 from seqclass.report._markup import Markup, element, together
 from seqclass.report._tables import Number, count, number, prices, table, with_interval
+from seqclass.scores import ClassScores
 
 #: Data sets that are drawn.
 MOST = 24
@@ -44,13 +44,16 @@ def decision_section(results: Results, cells: Any, price: float | None = None) -
             break
         curves: dict[int, DecisionCurve] = {}
         for method, own in of_data.groupby("method", sort=False):
-            at, budget = of_first(own)[["price", "budget"]].iloc[0]
-            where = {"price": at, "budget": None if np.isnan(budget) else int(budget)}
-            by_class = _by_class(results, data, method, where)
-            rows, at_prices = rows + by_class, at_prices + [at] * len(by_class)
-            curve = _curve(results, data, method, where)
-            if curve is not None:
-                curves[names[method]] = curve
+            first = of_first(own)
+            found = _judged(results, first[first["seed"] == first["seed"].iloc[0]])
+            if found is None:
+                continue
+            by_class = found.scores()
+            rows += [[data, method, *_figures(one)] for one in by_class]
+            at_prices += [first["price"].iloc[0]] * len(by_class)
+            if len(by_class) == 2 and found.proba is not None and min(one.n_rows for one in by_class):
+                rarer = min(by_class, key=lambda one: one.n_rows).label
+                curves[names[method]] = found.curve(method, rarer)
         if curves:
             figures.append(curves_figure(f"curve-{place}", data, curves))
     if not rows:
@@ -81,29 +84,17 @@ def _curves_part(figures: list[Markup], n_data: int) -> list[Markup]:
     return [element("p", note, class_="note"), element("div", *figures, class_="pictures")]
 
 
-def _by_class(results: Results, data: str, method: str, where: dict[str, Any]) -> list[list[str | Number]]:
+def _judged(results: Results, cells: Any) -> Judged | None:
     try:
-        found = results.class_scores(data, method, **where)
+        return judged(results.path, cells)
     except ValueError:  # an earlier version kept too little
-        return []
-    return [
-        [
-            *(data, method, one.label, count(one.n_rows)),
-            with_interval(one.sensitivity, *one.sensitivity_interval, 3),
-            with_interval(one.specificity, *one.specificity_interval, 3),
-            *(number(one.realised_cost, 4), number(one.mean_price, 4), number(one.mean_features, 2)),
-        ]
-        for one in found
-    ]
-
-
-def _curve(results: Results, data: str, method: str, where: dict[str, Any]) -> DecisionCurve | None:
-    """Curve of the rarer of two classes; None of more, or where there is none."""
-    try:
-        found = results.class_scores(data, method, **where)
-        if len(found) != 2 or not min(one.n_rows for one in found):
-            return None
-        rarer = min(found, key=lambda one: one.n_rows)
-        return results.decision_curve(data, method, positive=rarer.label, **where)
-    except ValueError:
         return None
+
+
+def _figures(one: ClassScores) -> list[str | Number]:
+    return [
+        *(one.label, count(one.n_rows)),
+        with_interval(one.sensitivity, *one.sensitivity_interval, 3),
+        with_interval(one.specificity, *one.specificity_interval, 3),
+        *(number(one.realised_cost, 4), number(one.mean_price, 4), number(one.mean_features, 2)),
+    ]
