@@ -178,6 +178,9 @@ def test_calibration_by_questions() -> None:
         assert one.accuracy_interval[0] < one.accuracy < one.accuracy_interval[1]
     each = calibration_by_questions(truth, belief, asked, least=1)
     assert [one.questions for one in each] == [str(k) for k in np.unique(asked)]
+    numbers = np.repeat([0, 1, 2, 3, 5], [25, 10, 10, 30, 5])  # as many as are needed, and no more, stand together
+    parts = calibration_by_questions(truth[:80], belief[:80], numbers)
+    assert [(one.questions, one.n_rows) for one in parts] == [("0", 25), ("1 to 2", 20), ("3 to 5", 35)]
     (few,) = calibration_by_questions(truth[:5], belief[:5], asked[:5])
     assert few.n_rows == 5
     with pytest.raises(ValueError, match="n_questions must have an entry"):
