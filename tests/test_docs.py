@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="no docs beside the te
 
 PAGES = sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
 #: Pages of many commands, each of which starts Python anew: slow, and run where the documentation is built.
-LONG = {"cli.md", "choose.md", "reproduction.md"}
+LONG = {"cli.md", "cost.md", "choose.md", "reproduction.md"}
 BLOCK = re.compile(
     r"^(?:<!-- not run: (?P<reason>[^>]*?) -->\n+)?```(?P<kind>\w*)[^\n]*\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
 )

@@ -8,9 +8,22 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._validation import check_costs, check_not_negative
-from seqclass.scores import ClassScores, Scores, score_rows
+from seqclass.calibration import calibration_by_questions, calibration_error
+from seqclass.decision_curves import acquired_curve, decision_curve
+from seqclass.scores import ClassScores, GroupScores, Scores, score_rows
 
-__all__ = ["ClassScores", "Scores", "realised_cost", "realised_cost_scorer", "score_rows"]
+__all__ = [
+    "ClassScores",
+    "GroupScores",
+    "Scores",
+    "acquired_curve",
+    "calibration_by_questions",
+    "calibration_error",
+    "decision_curve",
+    "realised_cost",
+    "realised_cost_scorer",
+    "score_rows",
+]
 
 
 def realised_cost(

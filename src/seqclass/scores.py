@@ -1,55 +1,28 @@
-"""What a fitted classifier does on rows whose labels are known: realised cost, accuracy, and both class by class."""
+"""What a fitted classifier does on rows whose labels are known: over all, by class, group, threshold and questions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import FloatArray, IntArray
+from seqclass._arrays import IntArray
 from seqclass._messages import listed, shown
 from seqclass._record import AcquisitionRecord
+from seqclass._record_rows import repriced
+from seqclass._scoring import ClassScores, GroupScores, Told
 from seqclass._validation import check_costs, plain_labels
+from seqclass.calibration import QuestionCalibration, calibration_by_questions
 from seqclass.costs import Prices
-from seqclass.held_out import Interval, cost_interval, row_interval
+from seqclass.decision_curves import DecisionCurve, acquired_curve
+from seqclass.held_out import Interval, row_interval
 
 if TYPE_CHECKING:
     from seqclass.classifier import SequentialClassifier
 
-__all__ = ["ClassScores", "Scores", "score_rows"]
-
-
-@dataclass(frozen=True)
-class ClassScores:
-    """What was done with the rows of one class.
-
-    Attributes
-    ----------
-    label : str
-        The class.
-    n_rows : int
-        Its rows.
-    sensitivity : float
-        Share of them that were decided for it; NaN where there is none.
-    realised_cost : float
-        Mean of prices paid plus decision cost over them; NaN where there is none.
-    mean_features : float
-        Features acquired of each on average; NaN where there is none.
-
-    Examples
-    --------
-    >>> ClassScores("ill", 10, 0.9, 0.12, 2.5).sensitivity
-    0.9
-    """
-
-    label: str
-    n_rows: int
-    sensitivity: float
-    realised_cost: float
-    mean_features: float
+__all__ = ["ClassScores", "GroupScores", "Scores", "score_rows"]
 
 
 @dataclass(frozen=True)
@@ -78,6 +51,12 @@ class Scores:
         What a decision cost on average.
     classes : tuple of ClassScores
         The same class by class.
+    groups : tuple of GroupScores
+        The same group by group, where groups were given.
+    calibration : tuple of QuestionCalibration
+        Whether those who stopped after so many questions were as sure as they were right.
+    decision_curve : DecisionCurve or None
+        Net benefit against threshold probability: of two classes for the second, or of the one that was named.
 
     Examples
     --------
@@ -98,10 +77,16 @@ class Scores:
     mean_price: float
     mean_decision_cost: float
     classes: tuple[ClassScores, ...]
+    groups: tuple[GroupScores, ...] = ()
+    calibration: tuple[QuestionCalibration, ...] = ()
+    decision_curve: DecisionCurve | None = field(default=None, compare=False)
 
     def record(self) -> dict[str, Any]:
         """Return the figures as a plain record."""
-        return asdict(self)
+        curve = self.decision_curve
+        return asdict(replace(self, decision_curve=None)) | {
+            "decision_curve": None if curve is None else curve.record()
+        }
 
 
 def score_rows(
@@ -112,6 +97,9 @@ def score_rows(
     record: AcquisitionRecord | None = None,
     prices: Prices | None = None,
     decision_costs: npt.ArrayLike | None = None,
+    groups: npt.ArrayLike | None = None,
+    positive: Any = None,
+    thresholds: npt.ArrayLike | None = None,
 ) -> Scores:
     """Acquire and decide for rows whose labels are known, and say what that cost.
 
@@ -129,6 +117,12 @@ def score_rows(
         Prices that are paid in place of those that the classifier plans with, see `seqclass.costs.resolve_prices`.
     decision_costs : array-like of shape (n_classes, n_decisions), optional
         What decisions cost in place of ``clf.decision_costs_``.
+    groups : array-like of shape (n,), optional
+        Group of each row, such as the sex, to be scored by itself; taken as text.
+    positive : label, optional
+        The class whose decision curve is wanted; by default of two classes the second, and of more none.
+    thresholds : array-like of shape (m,), optional
+        Threshold probabilities of the decision curve; by default 0.01 to 0.99.
 
     Returns
     -------
@@ -137,7 +131,7 @@ def score_rows(
     Raises
     ------
     ValueError
-        If there is no row, lengths differ, or a label is none of ``clf.classes_``.
+        If there is no row, lengths differ, or a label or ``positive`` is none of ``clf.classes_``.
 
     Examples
     --------
@@ -158,8 +152,22 @@ def score_rows(
     if decision_costs is not None:
         costs = check_costs(decision_costs, "decision_costs", costs.shape)
     paid = record.cost if prices is None else repriced(record, prices, clf.charge_missing)
-    decided = _positions(clf.decisions_, record.decision)
-    return _scores(clf.classes_, label, decided, paid, costs, record.n_features)
+    told = Told(label, _positions(clf.decisions_, record.decision), paid, costs, record.n_features)
+    names = [str(name) for name in clf.classes_.tolist()]
+    curve = None
+    if positive is not None or (len(names) == 2 and costs[1, 0] > costs[1, 1]):
+        about = {"positive": positive, "thresholds": thresholds, "price": paid, "decision_costs": costs}
+        curve = acquired_curve(clf, None, y, record=record, **about)
+    return Scores(
+        **told.means(),
+        accuracy=float(told.right.mean()),
+        accuracy_interval=row_interval(told.right, 1.0),
+        mean_decision_cost=float(told.wrong.mean()),
+        classes=told.classes(names),
+        groups=() if groups is None else told.groups(np.asarray(plain_labels(groups, "groups")), names),
+        calibration=calibration_by_questions(label, record.posterior, (record.order >= 0).sum(axis=1)),
+        decision_curve=curve,
+    )
 
 
 def class_numbers(classes: npt.NDArray[Any], y: npt.NDArray[Any]) -> IntArray:
@@ -177,73 +185,3 @@ def _positions(known: npt.NDArray[Any], labels: npt.NDArray[Any]) -> IntArray:
     texts = known.astype(str)
     order = np.argsort(texts)
     return np.asarray(order[np.searchsorted(texts[order], labels.astype(str))])
-
-
-def _scores(
-    classes: npt.NDArray[Any],
-    label: IntArray,
-    decided: IntArray,
-    paid: FloatArray,
-    costs: FloatArray,
-    n_features: IntArray,
-) -> Scores:
-    wrong, right = costs[label, decided], (decided == label).astype(np.float64)
-    by_class = []
-    for number, name in enumerate(classes.tolist()):
-        rows = np.flatnonzero(label == number)
-        means = [float(values[rows].mean()) if rows.size else np.nan for values in (right, paid + wrong, n_features)]
-        by_class.append(ClassScores(str(name), int(rows.size), *means))
-    return Scores(
-        n_rows=len(label),
-        realised_cost=float((paid + wrong).mean()),
-        realised_cost_interval=cost_interval(paid, wrong, float(costs.max())),
-        accuracy=float(right.mean()),
-        accuracy_interval=row_interval(right, 1.0),
-        mean_features=float(n_features.mean()),
-        mean_price=float(paid.mean()),
-        mean_decision_cost=float(wrong.mean()),
-        classes=tuple(by_class),
-    )
-
-
-def repriced(record: AcquisitionRecord, prices: Prices, charge_missing: bool = False) -> FloatArray:
-    """What was acquired would have cost at other prices, (n,): of a group the first in full, the others less."""
-    total: FloatArray = np.zeros(len(record))
-    groups = np.full(prices.full.shape, -1) if prices.groups is None else prices.groups
-    paid = np.zeros((len(record), int(groups.max(initial=-1)) + 2), dtype=bool)
-    for column, outcome in zip(record.order.T, record.outcome.T):
-        rows = np.flatnonzero((column >= 0) & ((outcome >= 0) | charge_missing))
-        bought, group = column[rows], groups[column[rows]]
-        less = paid[rows, group] & (group >= 0)
-        total[rows] += np.where(less, prices.discounted[bought], prices.full[bought])
-        paid[rows, group] = True
-    return total
-
-
-def joined(records: Sequence[AcquisitionRecord]) -> AcquisitionRecord:
-    """Records of parts of some rows as one, without beliefs."""
-    longest = max((part.order.shape[1] for part in records), default=0)
-
-    def wide(values: IntArray) -> IntArray:
-        return np.pad(values, ((0, 0), (0, longest - values.shape[1])), constant_values=-1)
-
-    return AcquisitionRecord(
-        decision=np.concatenate([part.decision for part in records]),
-        posterior=np.concatenate([part.posterior for part in records]),
-        n_features=np.concatenate([part.n_features for part in records]),
-        cost=np.concatenate([part.cost for part in records]),
-        order=np.concatenate([wide(part.order) for part in records]),
-        outcome=np.concatenate([wide(part.outcome) for part in records]),
-    )
-
-
-def rows_of(record: AcquisitionRecord, rows: IntArray) -> AcquisitionRecord:
-    """Some rows of a record, without beliefs."""
-    return AcquisitionRecord(
-        record.decision[rows],
-        record.posterior[rows],
-        record.n_features[rows],
-        record.cost[rows],
-        record.order[rows],
-        record.outcome[rows],
-    )

@@ -30,6 +30,10 @@ def test_summary(folder: Path, run: Any) -> None:
     summary = Results.load("run.db").summary()
     assert lines[1][3] == f"{summary['realised_cost'].iloc[0]:.4f}"
     assert "8 cells in run.db; computed with seqclass" in result.stdout
+    # what the library says, also of one data set
+    said = str(Results.load("run.db").compare())
+    assert said.startswith("differences of realised_cost, paired")
+    assert all(f"  {line}\n" in result.stdout for line in said.splitlines())
     assert sorted(file.name for file in folder.iterdir()) == ["data.csv", "run.db"]
 
 
@@ -49,6 +53,8 @@ def test_json_and_csv(folder: Path, run: Any) -> None:
     content = json.loads(text)
     assert content["run"] == "run.db"
     assert [row["method"] for row in content["summary"]] == ["etana", "tree"]
+    (apart,) = content["differences"]
+    assert apart == Results.load("run.db").compare().differences.to_dict("records")[0]
     table = Results.load("run.db").table()
     assert [cell["key"] for cell in content["cells"]] == table.index.tolist()
     assert content["cells"][0]["accuracy"] == table["accuracy"].iloc[0]

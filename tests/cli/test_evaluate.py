@@ -51,9 +51,11 @@ def test_scores_are_those_of_what_is_acquired(model: str, run: Any, patients: pd
         assert one["realised_cost"] == pytest.approx(np.mean(record.cost[own] + (record.decision[own] != y[own])))
     text = run("evaluate", model, "data.csv").stdout
     assert f"{found['realised_cost']:.4f} (95% interval" in text
-    # the same figures beside the decisions
-    assert text.strip() in run("predict", model, "data.csv", "-o", "d.csv").stdout
-    assert text.strip() in run("predict", model, "data.csv").stderr
+    # the same figures beside the decisions, without the details
+    short = text.partition("\n\nHow sure")[0]
+    assert text.count("\n") > short.count("\n") + 3 > 9
+    assert short in run("predict", model, "data.csv", "-o", "d.csv").stdout
+    assert short in run("predict", model, "data.csv").stderr
     assert told(run, "predict", model, "data.csv")["scores"] == {k: v for k, v in found.items() if k[:2] != "n_"} | {
         "n_rows": 200
     }
@@ -162,3 +164,64 @@ def test_labels_may_be_a_list() -> None:
     X, y = np.repeat([[0.0, 5.0], [1.0, 5.0]], 20, axis=0), ["a"] * 20 + ["b"] * 20
     clf = SequentialClassifier().fit(X, y)
     assert score_rows(clf, X, y) == score_rows(clf, X, np.array(y))
+
+
+@pytest.fixture
+def two(folder: Path, run: Any, patients: pd.DataFrame) -> pd.DataFrame:
+    """``two.csv`` of two classes with a group, ``two.npz`` likewise, and ``two.seq``, for which a miss costs 4."""
+    frame = patients[patients["the label"] != "maybe"].drop(columns="empty").reset_index(drop=True)
+    frame["clinic"] = np.where(np.arange(len(frame)) % 3, "north", "south")
+    frame.to_csv("two.csv", index=False)
+    Path("wrong.csv").write_text("c,no,yes\nno,0,1\nyes,4,0\n")
+    costs = ["--decision-costs", "wrong.csv", "--feature-cost", "0.1"]
+    arguments = ["fit", "two.csv", "--target", "the label", "--drop", "id", "--drop", "clinic", *costs, "-o", "two.seq"]
+    assert run(*arguments).exit_code == 0
+    return frame
+
+
+def test_curve_groups_and_calibration(two: pd.DataFrame, run: Any, refuses: Any) -> None:
+    _, record = acquired("two.seq", two)
+    y, price = two["the label"].to_numpy(), record.cost
+    found = told(run, "evaluate", "two.seq", "two.csv", "--threshold", "0.2", "--groups", "clinic")
+    curve = found["decision_curve"]
+    assert (curve["positive"], curve["thresholds"], curve["benefit"]) == ("yes", [0.2], 4.0)
+    treated = record.posterior[:, 1] >= 0.2
+    net = np.mean(treated & (y == "yes")) - np.mean(treated & (y == "no")) / 4
+    assert curve["net_benefit"][0] == pytest.approx(net)
+    assert curve["after_price"][0] == pytest.approx(net - price.mean() / 4)
+    # at the threshold of the costs it is what the model saves over treating none
+    assert 4 * curve["after_price"][0] == pytest.approx(4 * np.mean(y == "yes") - found["realised_cost"])
+    yes = next(one for one in found["classes"] if one["label"] == "yes")
+    assert yes["specificity"] == pytest.approx(np.mean(record.decision[y == "no"] != "yes"))
+    assert yes["mean_price"] == pytest.approx(price[y == "yes"].mean())
+    wrong = np.where(record.decision == y, 0, np.where(y == "yes", 4, 1))
+    for one in found["groups"]:
+        own = (two["clinic"] == one["group"]).to_numpy()
+        assert one["n_rows"] == own.sum()
+        assert one["error"] == pytest.approx(np.mean((record.decision != y)[own]))
+        assert one["realised_cost"] == pytest.approx((price + wrong)[own].mean())
+        assert one["difference"] == pytest.approx((price + wrong)[own].mean() - (price + wrong)[~own].mean())
+    assert [one["group"] for one in found["groups"]] == ["north", "south"]
+    assert sum(one["n_rows"] for one in found["calibration"]) == len(two)
+    text = run("evaluate", "two.seq", "two.csv", "--threshold", "0.2", "--groups", "clinic").stdout
+    assert f"  0.2             {net:.4f}        {net - price.mean() / 4:.4f}" in text
+    assert "Prices are divided by 4" in text
+    assert " noise " in text  # what clinics are dealt at random differ by
+    other = told(run, "evaluate", "two.seq", "two.csv", "--positive", "no", "--decision-costs", "wrong.csv")
+    assert (other["decision_curve"]["positive"], len(other["decision_curve"]["thresholds"])) == ("no", 99)
+    assert "no class of the model; did you mean 'yes'" in refuses(
+        "evaluate", "two.seq", "two.csv", "--positive", "yess"
+    )
+    assert "no column 'klinic'; did you mean 'clinic'" in refuses(
+        "evaluate", "two.seq", "two.csv", "--groups", "klinic"
+    )
+    two.assign(clinic=None).to_csv("none.csv", index=False)
+    assert "has no 'clinic' in row 1" in refuses("evaluate", "two.seq", "none.csv", "--groups", "clinic")
+
+
+def test_one_class_against_the_rest(model: str, run: Any) -> None:
+    assert told(run, "evaluate", model, "data.csv")["decision_curve"] is None
+    assert "Decision curve" not in run("evaluate", model, "data.csv").stdout
+    curve = told(run, "evaluate", model, "data.csv", "--positive", "maybe")["decision_curve"]
+    assert curve["positive"] == "maybe"
+    assert "Decision curve for 'maybe'" in run("evaluate", model, "data.csv", "--positive", "maybe").stdout

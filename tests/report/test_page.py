@@ -22,7 +22,7 @@ from seqclass.plots import AcquisitionMapDisplay, FeatureCountDisplay, Stagewise
 from seqclass.pomdp import FirstK
 from seqclass.report import Explored, explore, explore_run, write_report
 from seqclass.report import _acquisition as acquisition_module
-from seqclass.report._axes import Scale, limits, ticks
+from seqclass.report._axes import Scale, fitted, limits, ticks
 from seqclass.report._frame import features
 from seqclass.report._markup import Markup, element, script_json, together
 from seqclass.report._pictures import MOST
@@ -99,7 +99,8 @@ def test_its_parts(results: Results, tmp_path: Path) -> None:
     page = Page(written(results, tmp_path))
     assert page.inside("h1") == ["small.run"]
     assert page.inside("h2") == [
-        *("Summary", "Comparison", "Pictures", "Acquisition", "Step through instances", "Failures", "Settings"),
+        *("Summary", "Comparison", "Pictures", "Decisions", "Acquisition"),
+        *("Step through instances", "Failures", "Settings"),
     ]
     assert "24 cells: 2 data sets, 3 methods, 2 prices. 8 failed." in page.inside("p")
     cells = [text for tag, text in page.texts if tag in ("td", "th", "small")]
@@ -111,7 +112,7 @@ def test_its_parts(results: Results, tmp_path: Path) -> None:
     assert f"{own['cost_mean'].mean():.4f}" in cells
     assert f"{own['seconds_fit'].mean():.3f}" in cells
     figures = [a for a in page.named("svg") if a.get("role") == "img"]
-    assert len(figures) == 4 + 6  # two of each data set, and three of what each sequential method acquired
+    assert len(figures) == 4 + 8  # two of each data set, and four of what each sequential method acquired
     assert sum("accuracy against features" in text for text in page.inside("title")) == 2
     [told] = [text for text in page.inside("desc") if "realised cost" in text and "wine" not in text][:1]
     assert f"etana at price 0.01: realised cost {first['realised_cost']:.4f}" in told
@@ -220,7 +221,7 @@ def test_many_data_sets_are_capped_and_said(tmp_path: Path) -> None:
     results = Experiment(sets, ["sklearn:DummyClassifier"], cv=2).run(tmp_path / "many.run")
     text = written(results, tmp_path)
     assert f"Drawn are the first {MOST} of {MOST + 2} data sets" in text
-    assert len([a for a in Page(text).named("svg") if a.get("role") == "img"]) == 2 * MOST
+    assert len([a for a in Page(text).named("svg") if a.get("role") == "img"]) == MOST
 
 
 def test_ranks_of_three_methods(tmp_path: Path) -> None:
@@ -453,6 +454,22 @@ def test_ticks_lie_on_the_axis(low: float, high: float) -> None:
     found = ticks(Scale(low, high, 0, 1))
     assert 2 <= len(found) <= 8
     assert all(low - 1e-12 <= value <= high + 1e-12 for value in found)
-    bottom, top = limits([0.5], [])
+    bottom, top = limits([0.5])
     assert bottom < 0.5 < top
-    assert limits([0.5, 0.6], [-100.0, 100.0])[1] < 1  # a wide interval does not press the means together
+
+
+def test_axes_hold_their_intervals_and_begin_where_they_should() -> None:
+    wide = [(0.5, 0.1, 0.99), (0.9, 0.8, 1.0), (0.7, float("nan"), float("nan"))]
+    shares = fitted(wide, 0.0, 100.0, high=1.0)
+    assert 0 <= shares.low < 0.1
+    assert shares.high == 1
+    costs = fitted([(2.0, 1.5, 3.0), (4.0, 3.0, 6.0)], 0.0, 100.0, may_log=True, zero=True)
+    assert (costs.low, costs.log) == (0.0, False)
+    assert costs.high > 6
+    far = fitted([(0.1, 0.05, 0.2), (4.0, 3.0, 60.0)], 0.0, 100.0, may_log=True, zero=True)
+    assert far.log
+    assert 0 < far.low < 0.05 < 60 < far.high
+    # an interval that reaches zero, or nearly, would have no place on logarithms
+    assert not fitted([(0.1, 0.0, 0.2), (4.0, 3.0, 6.0)], 0.0, 100.0, may_log=True, zero=True).log
+    assert not fitted([(0.1, 1e-9, 0.2), (4.0, 3.0, 6.0)], 0.0, 100.0, may_log=True, zero=True).log
+    assert fitted([(0.0, 0.0, 0.0)], 0.0, 100.0, zero=True).low == 0

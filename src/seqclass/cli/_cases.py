@@ -115,6 +115,17 @@ def read_answers(clf: SequentialClassifier, path: Path, target: str | None) -> A
     return None
 
 
+def read_groups(path: Path, column: str) -> Any:
+    """Group of each row, as text."""
+    if kind(path) == "npz":
+        raise InputError(f"--groups: {path} is no table with columns.")
+    pick(column, header(path), path, "--groups")
+    found = read_frame(path, [column], text=[column])[column]
+    if found.isna().any():
+        raise InputError(f"--groups: {path} has no {shown(column)} in row {int(found.isna().to_numpy().argmax()) + 1}.")
+    return found.astype(str).to_numpy(dtype=object)
+
+
 def _texts(labels: Any) -> Any:
     return np.array(
         [None if label != label or label is None else str(label) for label in labels.tolist()], dtype=object

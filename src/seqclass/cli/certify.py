@@ -14,12 +14,11 @@ from seqclass._certifying import LADDERS, RISKS
 from seqclass._messages import listed, shown
 from seqclass.certified import CertifiedError, certify_error
 from seqclass.classifier import SequentialClassifier
-from seqclass.cli._cases import full_rows, lacks, read_cases
+from seqclass.cli._cases import full_rows, lacks, read_cases, read_groups
 from seqclass.cli._describe import contract_text, load_model, unknown_option
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import echo_json
 from seqclass.cli._progress import working
-from seqclass.cli._tables import header, kind, pick, read_frame
 from seqclass.cli._training import read_labels_of
 
 _PATH = click.Path(path_type=Path)
@@ -83,7 +82,7 @@ def certify(
     X = _rows(clf, data)
     y = _labels(clf, data, target)
     if groups is not None:
-        settings["groups"] = _groups(data, groups)
+        settings["groups"] = read_groups(data, groups)
     with working(lambda: "certifying"), refused(str(data)):
         contract = certify_error(clf, X, y, **settings)
     if output is not None and contract.certified:
@@ -126,16 +125,6 @@ def _class(clf: SequentialClassifier, label: str) -> Any:
     if label not in by_name:
         raise InputError(f"--class: {shown(label)} is no class of the model; they are {listed(by_name)}.")
     return by_name[label]
-
-
-def _groups(path: Path, column: str) -> Any:
-    if kind(path) == "npz":
-        raise InputError(f"--groups: {path} is no table with columns.")
-    pick(column, header(path), path, "--groups")
-    found = read_frame(path, [column], text=[column])[column]
-    if found.isna().any():
-        raise InputError(f"--groups: {path} has no {shown(column)} in row {int(found.isna().to_numpy().argmax()) + 1}.")
-    return found.astype(str).to_numpy(dtype=object)
 
 
 def _report(contract: CertifiedError, seconds: float, output: Path | None, as_json: bool) -> None:

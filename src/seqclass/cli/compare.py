@@ -18,7 +18,7 @@ from seqclass.cli._format import count, echo_json, table
 from seqclass.cli._training import costs_option, dataset_costs_option, decision_costs_option, read_decision_costs
 from seqclass.datasets import Dataset, list_datasets, load
 from seqclass.datasets._catalog import data_files
-from seqclass.experiment import Experiment, HoldOut, Results, SourceSplit, StratifiedFolds
+from seqclass.experiment import Comparison, Experiment, HoldOut, Results, SourceSplit, StratifiedFolds
 
 _PATH = click.Path(path_type=Path)
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
@@ -251,7 +251,9 @@ def _report(results: Results, as_csv: bool, as_json: bool) -> None:
         click.echo(cells.to_csv(), nl=False)
     elif as_json:
         rows = [{"key": key, **row} for key, row in zip(cells.index, cells.to_dict("records"))]
-        echo_json({"run": str(results.path), "summary": results.summary().to_dict("records"), "cells": rows})
+        summary, compared = results.summary().to_dict("records"), _compared(results, cells, failed)
+        apart = compared.differences.to_dict("records") if isinstance(compared, Comparison) else []
+        echo_json({"run": str(results.path), "summary": summary, "differences": apart, "cells": rows})
     else:
         _print_summary(results, cells, failed)
     if len(failed) == len(cells):
@@ -271,11 +273,8 @@ def _print_summary(results: Results, cells: Any, failed: Any) -> None:
     header = ["data", "method", "price", *limits, "realised cost", "accuracy", "features", "paid", "cells"]
     click.echo(table(header, rows, left=2))
     click.echo("\nMeans over folds and seeds, in brackets their 95% intervals; cells that failed are left out.")
-    if min(summary["method"].nunique(), summary["data"].nunique()) > 1 and len(failed) < len(cells):
-        try:
-            compared = str(results.compare())
-        except ValueError as error:
-            compared = f"nothing to compare: {error}"
+    compared = str(_compared(results, cells, failed) or "")
+    if compared:
         click.echo(f"\n{_indented(compared)}")
     for column, verb in (("warnings", "warned"), ("error", "failed")):
         for (data, method, text), group in cells.groupby(["data", "method", column], sort=False):
@@ -285,6 +284,16 @@ def _print_summary(results: Results, cells: Any, failed: Any) -> None:
     names = ("seqclass", "numpy", "sklearn", "python")
     versions = ", ".join(f"{name} {cells[f'version_{name}'].iloc[-1]}" for name in names)
     click.echo(f"\n{count(len(cells), 'cell')} in {results.path}; computed with {versions}.")
+
+
+def _compared(results: Results, cells: Any, failed: Any) -> Comparison | str | None:
+    """How several methods compare, or why they do not; None of one method."""
+    if cells["method"].nunique() < 2 or len(failed) == len(cells):
+        return None
+    try:
+        return results.compare()
+    except ValueError as error:
+        return f"nothing to compare: {error}"
 
 
 def _interval(row: Mapping[str, Any], name: str) -> str:

@@ -8,12 +8,14 @@ from typing import Any
 import click
 import numpy as np
 
-from seqclass._messages import shown
+from seqclass._messages import near, shown
+from seqclass._record_rows import joined, rows_of
 from seqclass.classifier import SequentialClassifier
-from seqclass.cli._cases import acquire_parts, read_answers, read_cases, unknown_cells
+from seqclass.cli._cases import acquire_parts, read_answers, read_cases, read_groups, unknown_cells
 from seqclass.cli._describe import load_model, unknown_option
 from seqclass.cli._errors import InputError, refused
-from seqclass.cli._format import count, echo_json, table
+from seqclass.cli._format import count, echo_json
+from seqclass.cli._scores import details_text, scores_text
 from seqclass.cli._training import (
     costs_file,
     costs_option,
@@ -23,8 +25,7 @@ from seqclass.cli._training import (
     read_prices,
 )
 from seqclass.costs import Prices, resolve_prices
-from seqclass.metrics import Scores, score_rows
-from seqclass.scores import joined, rows_of
+from seqclass.metrics import score_rows
 
 __all__ = ["evaluate"]
 
@@ -40,6 +41,18 @@ _PATH = click.Path(path_type=Path)
 @costs_option
 @dataset_costs_option
 @decision_costs_option
+@click.option(
+    "--positive", metavar="LABEL", help="Class of the decision curve.  [default: of two classes the second, else none]"
+)
+@click.option(
+    "--threshold",
+    "thresholds",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    multiple=True,
+    metavar="P",
+    help="Threshold probability of the decision curve; may be given more than once.  [default: 0.01 to 0.99]",
+)
+@click.option("--groups", metavar="COLUMN", help="Scores of each group that this column names, such as the sex.")
 @click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, rather than refuse them.")
 @unknown_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -50,6 +63,9 @@ def evaluate(
     costs: Path | None,
     dataset_costs: bool,
     decision_costs: Path | None,
+    positive: str | None,
+    thresholds: tuple[float, ...],
+    groups: str | None,
     drop_unlabelled: bool,
     unknown: str | None,
     as_json: bool,
@@ -59,6 +75,11 @@ def evaluate(
     DATA is read as 'seqclass predict' reads its rows. The realised cost of a row is what was paid for its features
     and what its decision cost, in units of misclassification cost; intervals are at 95%, and mean something for rows
     that the model was not fitted to.
+
+    By class follow sensitivity and specificity; with --groups the cost and error of each group, and whether it differs
+    from the others by more than noise; the decision curve, which tells what the model is worth to whoever treats from
+    some probability on, beside treating all or none; and whether it was as sure as it was right, by the number of
+    questions asked.
 
     Prices and costs are the model's. With --costs, --dataset-costs or --decision-costs the model asks and decides as
     before, and is judged at those; features that the file does not name keep the model's price.
@@ -70,39 +91,26 @@ def evaluate(
     costs = costs_file(data, costs, dataset_costs)
     clf = load_model(model, unknown)
     other = _other_costs(clf, costs, decision_costs)
+    other |= {"positive": positive, "thresholds": sorted(set(thresholds)) or None}
+    if positive is not None and positive not in clf.classes_.astype(str):
+        raise InputError(f"--positive: {shown(positive)} is no class of the model; {near(positive, _names(clf))}")
+    group = None if groups is None else read_groups(data, groups)
     cases = read_cases(clf, data)
     answers = _answers(clf, data, target, drop_unlabelled)
     record = joined([record for _, record in acquire_parts(clf, cases, data)])
     known = np.flatnonzero(answers != np.array(None))
     with refused(str(data)):
+        if group is not None:
+            other["groups"] = group[known]
         scores = score_rows(clf, None, answers[known].astype(str), record=rows_of(record, known), **other)
     if as_json:
         echo_json(scores.record() | {"n_unlabelled": len(answers) - len(known), "n_unknown": unknown_cells(clf, cases)})
         return
-    click.echo(scores_text(scores))
+    click.echo(f"{scores_text(scores)}\n\n{details_text(scores, bool(thresholds))}")
 
 
-def scores_text(scores: Scores) -> str:
-    """Lay scores out."""
-    (lower, upper), price = scores.realised_cost_interval, scores.mean_price
-    low, high = scores.accuracy_interval
-    lines = [
-        f"On {count(scores.n_rows, 'row')} with labels, per row:",
-        f"  realised cost  {scores.realised_cost:.4f} (95% interval {lower:.4f} to {upper:.4f}): {price:.4f} "
-        f"for features and {scores.mean_decision_cost:.4f} for decisions",
-        f"  accuracy       {scores.accuracy:.4f} ({low:.4f} to {high:.4f})",
-        f"  features       {scores.mean_features:.2f}",
-        "",
-    ]
-    rows = [
-        [one.label, f"{one.n_rows}", *(_figure(v) for v in (one.sensitivity, one.realised_cost, one.mean_features))]
-        for one in scores.classes
-    ]
-    return "\n".join([*lines, table(["class", "rows", "sensitivity", "cost", "features"], rows)])
-
-
-def _figure(value: float) -> str:
-    return "-" if np.isnan(value) else f"{value:.4f}"
+def _names(clf: SequentialClassifier) -> list[str]:
+    return [str(label) for label in clf.classes_.tolist()]
 
 
 def _answers(clf: SequentialClassifier, data: Path, target: str | None, drop_unlabelled: bool) -> Any:

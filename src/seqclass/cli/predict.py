@@ -18,14 +18,14 @@ from seqclass._arrays import IntArray
 from seqclass._files import replacing
 from seqclass._messages import shown
 from seqclass._record import AcquisitionRecord
+from seqclass._record_rows import joined, rows_of
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._cases import acquire_parts, read_answers, read_cases, unknown_cells
 from seqclass.cli._describe import load_model, unknown_option
 from seqclass.cli._errors import InputError, check_output, sentence
 from seqclass.cli._format import count, echo_json, plain
-from seqclass.cli.evaluate import scores_text
+from seqclass.cli._scores import scores_text
 from seqclass.metrics import Scores, score_rows
-from seqclass.scores import joined, rows_of
 
 _PATH = click.Path(path_type=Path)
 

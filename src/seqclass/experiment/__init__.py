@@ -6,8 +6,8 @@ scored on only to classify them.
 
 from __future__ import annotations
 
+from seqclass.calibration import calibration_error
 from seqclass.experiment.acquisition_logs import AFABENCH_COLUMNS, ShuffledSplit, afabench_log
-from seqclass.experiment.calibration import calibration_error
 from seqclass.experiment.explored import Explored
 from seqclass.experiment.grid import Experiment
 from seqclass.experiment.methods import parse_method

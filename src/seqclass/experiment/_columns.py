@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seqclass._messages import shown
+from seqclass._messages import near, shown
 from seqclass.experiment._scores import QUANTILES
 
 #: What names a cell.
@@ -13,7 +13,7 @@ LABELS = ("data", "method", "price", "budget", "seed", "fold")
 #: Not every run has it.
 _LATER = "budget"
 #: Scores of which more is better; of all others less is.
-HIGHER_IS_BETTER = frozenset({"accuracy", "macro_f1", "auroc"})
+HIGHER_IS_BETTER = frozenset({"accuracy", "macro_f1", "sensitivity", "specificity", "auroc"})
 _SPREAD = ("mean", *(f"q{round(100 * q):02d}" for q in QUANTILES), "max")
 _SECONDS = (
     *("discretize", "filter", "structure", "parameters", "order", "solve", "certify"),
@@ -21,7 +21,8 @@ _SECONDS = (
 )
 #: Figures, floats all.
 FIGURES = (
-    *("realised_cost", "accuracy", "macro_f1", "auroc", "log_loss", "calibration_error"),
+    *("realised_cost", "accuracy", "macro_f1", "sensitivity", "specificity"),
+    *("auroc", "log_loss", "calibration_error"),
     *(f"n_features_{part}" for part in _SPREAD),
     *(f"cost_{part}" for part in _SPREAD),
     *("expected_cost", "expected_n_features", "lower", "upper", "gap"),
@@ -112,3 +113,14 @@ def table_of(results: Mapping[str, dict[str, Any]]) -> Any:
     for name in _TEXTS:
         frame[name] = frame[name].astype(object).where(frame[name].notna(), "")
     return frame
+
+
+def check_columns(names: Sequence[str], known: Sequence[str], what: str) -> list[str]:
+    """Names of columns, one or several, all known."""
+    chosen = [names] if isinstance(names, str) else list(names)
+    for name in chosen:
+        if name not in known:
+            raise ValueError(f"{what}: there is no {name!r}; {near(name, list(known), 'there are')}")
+    if not chosen:
+        raise ValueError(f"{what} must name at least one column.")
+    return chosen

@@ -25,6 +25,8 @@ from seqclass.explanation import Explanation
 
 #: Names of the parts of a run's file.
 INSTANCES, EXPLANATIONS = "instances", "explanations"
+#: Of instances, what their decisions cost; larger tables are not kept.
+COSTS, _MOST_COSTS = "decision_costs", 10_000
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,8 @@ def _instances(data: Dataset, scored: Scored, chosen: IntArray) -> bytes:
         "cost": decided.cost[chosen],
     }
     about: dict[str, Any] = {"classes": list(data.class_names), "decisions": labels}
+    if data.decision_costs is not None and data.decision_costs.size <= _MOST_COSTS:
+        about[COSTS] = data.decision_costs.tolist()
     if decided.proba is not None:
         arrays["proba"] = decided.proba[chosen].astype(np.float32)
     if scored.reached is not None and scored.record is not None:

@@ -9,9 +9,9 @@ import numpy.typing as npt
 from sklearn.metrics import f1_score, log_loss, roc_auc_score
 
 from seqclass._arrays import FloatArray, IntArray
+from seqclass.calibration import calibration_error
 from seqclass.datasets import Dataset
 from seqclass.experiment._purchases import Decided
-from seqclass.experiment.calibration import calibration_error
 from seqclass.metrics import realised_cost
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -46,6 +46,7 @@ def scores(data: Dataset, y: IntArray, decided: Decided) -> dict[str, float]:
         ),
         "accuracy": float(np.mean(decided.decision == y)),
         "macro_f1": _macro_f1(y, decided.decision, classes),
+        **_class_shares(y, decided.decision, data.n_classes),
         "auroc": float("nan"),
         "log_loss": float("nan"),
         "calibration_error": float("nan"),
@@ -62,6 +63,18 @@ def _macro_f1(y: IntArray, decision: npt.NDArray[Any], classes: IntArray) -> flo
     decided = np.where(np.isin(decision, classes), decision, -1).astype(np.intp)
     present = np.union1d(y, decided[decided >= 0])
     return float(f1_score(y, decided, labels=present, average="macro", zero_division=0.0))
+
+
+def _class_shares(y: IntArray, decision: npt.NDArray[Any], n_classes: int) -> dict[str, float]:
+    """Sensitivity and specificity of the second of two classes; of more classes the means over those there are."""
+    found = {}
+    for name, of_class in (("sensitivity", True), ("specificity", False)):
+        shares = []
+        for c in [1] if n_classes == 2 else range(n_classes):
+            rows = (y == c) == of_class
+            shares += [np.mean((decision[rows] == c) == of_class)] if rows.any() else []
+        found[name] = float(np.mean(shares)) if shares else float("nan")
+    return found
 
 
 def _auroc(y: IntArray, proba: FloatArray) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass.statistics.intervals import interval_ends
 
-_PROPORTIONS = frozenset({"accuracy", "macro_f1", "auroc", "calibration_error"})
+_PROPORTIONS = frozenset({"accuracy", "macro_f1", "sensitivity", "specificity", "auroc", "calibration_error"})
 #: Certified bounds are estimates, which chance may take below zero.
 _UNBOUNDED = frozenset({"lower", "upper", "gap"})
 
@@ -65,7 +65,7 @@ def summarise(table: Any, by: Sequence[str], metrics: Sequence[str], confidence:
     return found
 
 
-def paired_scores(table: Any, metric: str) -> Any:
+def paired_scores(table: Any, metric: str) -> tuple[Any, Any]:
     """Mean score of each method on each data set, over the folds on which every method has one.
 
     Parameters
@@ -77,21 +77,24 @@ def paired_scores(table: Any, metric: str) -> Any:
 
     Returns
     -------
-    pandas.DataFrame
+    scores : pandas.DataFrame
         A row a data set, a column a method; prices, and hard budgets at each, weigh the same. Without the data sets of
         which one has no fold left: their means would be over others than those of the rest.
+    units : pandas.DataFrame
+        The same by data set, seed and fold.
     """
     table = table.assign(at=_numbers(table, ["price", "budget"])[0])
     scored = table[table[metric].notna()]
     fold, _ = _numbers(scored, ["data", "at", "seed", "fold"])
     pairs = np.unique(np.column_stack([fold, _numbers(scored, ["method"])[0]]), axis=0)
-    whole = np.bincount(pairs[:, 0])[fold] == table["method"].nunique()
-    means = scored[whole].groupby(["data", "at", "method"], sort=False)[metric].mean()
+    complete_folds = scored[np.bincount(pairs[:, 0])[fold] == table["method"].nunique()]
+    means = complete_folds.groupby(["data", "at", "method"], sort=False)[metric].mean()
     scores = means.groupby(["data", "method"], sort=False).mean().unstack("method")
-    there = scored[whole].groupby("data")["at"].nunique()
+    there = complete_folds.groupby("data")["at"].nunique()
     complete = there == table.groupby("data")["at"].nunique().reindex(there.index)
     kept = [name for name in dict.fromkeys(table["data"]) if complete.get(name, False)]
-    return scores.reindex(index=kept, columns=list(dict.fromkeys(table["method"])))
+    units = complete_folds.groupby(["data", "seed", "fold", "method"], sort=False)[metric].mean().unstack("method")
+    return scores.reindex(index=kept, columns=list(dict.fromkeys(table["method"]))), units
 
 
 def _numbers(table: Any, by: Sequence[str]) -> tuple[IntArray, IntArray]:

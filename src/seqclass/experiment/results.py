@@ -6,18 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from seqclass._messages import near
+import numpy.typing as npt
+
+from seqclass._scoring import ClassScores
 from seqclass._validation import check_choice, check_real
-from seqclass.experiment._columns import FIGURES, HIGHER_IS_BETTER, LABELS, by_default, table_of
+from seqclass.decision_curves import DecisionCurve
+from seqclass.experiment._columns import FIGURES, LABELS, by_default, check_columns, table_of
+from seqclass.experiment._judged import Judged, judged
 from seqclass.experiment._keeping import EXPLANATIONS, INSTANCES, read_explanations
 from seqclass.experiment._kept import chosen, of_first, parts_of
 from seqclass.experiment._packing import unpack_json
 from seqclass.experiment._store import opened
-from seqclass.experiment._summary import paired_scores, summarise
+from seqclass.experiment._summary import summarise
 from seqclass.experiment.comparison import Comparison as Comparison
+from seqclass.experiment.comparison import compare_methods
 from seqclass.experiment.explored import Explored
 from seqclass.experiment.records import LabelledRecord, instance_table, pooled
-from seqclass.statistics import critical_difference, friedman_test, win_tie_loss
 
 #: What a summary shows unless it is asked for more.
 METRICS = ("realised_cost", "accuracy", "n_features_mean", "cost_mean")
@@ -91,9 +95,10 @@ class Results:
         -------
         pandas.DataFrame
             Indexed by the key of the cell. ``data``, ``method``, ``price``, ``budget`` (the hard one, NaN for none),
-            ``seed`` and ``fold`` name it. Costs are
-            per instance, in units of misclassification cost: ``realised_cost`` of the rows scored, prices and
-            decisions together; ``cost_*`` the prices paid; ``expected_cost`` what the model expects of its policy,
+            ``seed`` and ``fold`` name it. Costs are per instance, in units of misclassification cost: ``realised_cost``
+            of the rows scored, prices and
+            decisions together; ``sensitivity`` and ``specificity`` are of the second of two classes, of more the means
+            over classes; ``cost_*`` the prices paid; ``expected_cost`` what the model expects of its policy,
             between the certified ``lower`` and ``upper``, which is about policies of its ``scope``: ``"order"``, those
             that ask in the same order, or ``"all orders"``. ``auroc`` is the mean of each class against the rest, NaN
             where the rows scored lack a class; ``log_loss`` is in nats; ``calibration_error`` is that of
@@ -167,9 +172,7 @@ class Results:
         >>> int((etana & ~bayes).sum()), int((~etana & bayes).sum())  # what McNemar's test takes
         (0, 3)
         """
-        cells = chosen(
-            self.table(), {"data": data, "method": method, "price": price, "budget": budget, "seed": seed, "fold": fold}
-        )
+        cells = self._cells(data=data, method=method, price=price, budget=budget, seed=seed, fold=fold)
         return instance_table((labels, content) for labels, content in parts_of(self.path, cells, INSTANCES))
 
     def record(
@@ -207,14 +210,72 @@ class Results:
         ValueError
             If the run has no such cell, none of them kept its instances, or the method asks for no features one by one.
         """
-        cells = chosen(
-            self.table(), {"data": data, "method": method, "price": price, "budget": budget, "seed": seed, "fold": fold}
-        )
+        cells = self._cells(data=data, method=method, price=price, budget=budget, seed=seed, fold=fold)
         kept = parts_of(self.path, of_first(cells), INSTANCES)
         found = pooled([content for _, content in kept])
-        if found is None:
-            raise ValueError(f"{method!r} asks for no features one by one; see instances() for what it decided.")
-        return found
+        if found is not None:
+            return found
+        raise ValueError(f"{method!r} asks for no features one by one; see instances() for what it decided.")
+
+    def decision_curve(
+        self,
+        data: str,
+        method: str,
+        price: float | None = None,
+        *,
+        positive: str | None = None,
+        thresholds: npt.ArrayLike | None = None,
+        budget: int | None = None,
+        seed: int | None = None,
+    ) -> DecisionCurve:
+        """Return the net benefit of a method against threshold probability, from the instances that were kept.
+
+        Parameters
+        ----------
+        data, method : str
+            The data set and the method.
+        price, budget, seed : number, optional
+            By default the first that the run has of these; folds are pooled.
+        positive : str, optional
+            Class to be found; by default the last.
+        thresholds : array-like of shape (m,), optional
+            By default 0.01 to 0.99.
+
+        Returns
+        -------
+        DecisionCurve
+            Intervals are corrected for training rows that folds share.
+
+        Raises
+        ------
+        ValueError
+            If the run has no such cell or class, none kept its instances, or the method gives no probabilities.
+        """
+        return self._judged(data, method, price, budget, seed).curve(method, positive, thresholds)
+
+    def class_scores(
+        self, data: str, method: str, price: float | None = None, *, budget: int | None = None, seed: int | None = None
+    ) -> tuple[ClassScores, ...]:
+        """Return sensitivity, specificity, cost, price and features class by class, from the instances kept.
+
+        Parameters
+        ----------
+        data, method, price, budget, seed
+            As in `decision_curve`.
+
+        Returns
+        -------
+        tuple of ClassScores
+            Intervals are those of rows: what fits share is not in them. What `decision_curve` refuses is refused.
+        """
+        return self._judged(data, method, price, budget, seed).scores()
+
+    def _cells(self, **wanted: Any) -> Any:
+        return chosen(self.table(), wanted)
+
+    def _judged(self, data: str, method: str, price: float | None, budget: int | None, seed: int | None) -> Judged:
+        cells = of_first(self._cells(data=data, method=method, price=price, budget=budget, seed=seed))
+        return judged(self.path, cells[cells["seed"] == cells["seed"].iloc[0]])
 
     def explored(self, key: str) -> Explored | None:
         """Return the explained instances that a cell kept.
@@ -289,9 +350,9 @@ class Results:
             failed cells are left out of the means.
         """
         table = self.table()
-        by = by_default(table) if by is None else _columns(by, LABELS, "by")
+        by = by_default(table) if by is None else check_columns(by, LABELS, "by")
         check_real(confidence, "confidence", 0, 1)
-        return summarise(table, by, _columns(metrics, FIGURES, "metrics"), confidence)
+        return summarise(table, by, check_columns(metrics, FIGURES, "metrics"), confidence)
 
     def compare(
         self,
@@ -301,7 +362,7 @@ class Results:
         budget: int | None = None,
         alpha: float = 0.05,
     ) -> Comparison:
-        """Compare the methods over data sets: wins and losses, and whether the differences are chance.
+        """Compare the methods: paired differences, wins and losses over data sets, and whether they are chance.
 
         Methods are compared on the same folds: one on which any of them has no score counts for none. A data set with
         a price at which no fold is left is not counted, nor is a method that has no score at all.
@@ -309,7 +370,8 @@ class Results:
         Parameters
         ----------
         metric : str
-            Column of the table; of accuracy, macro-F1 and AUROC more is better, of all others less.
+            Column of the table; of accuracy, macro-F1, sensitivity, specificity and AUROC more is better, of all others
+            less.
         price : float, optional
             Compare at this price; by default by the mean over all prices, so that each data set counts once.
         budget : int, optional
@@ -327,37 +389,11 @@ class Results:
         ValueError
             If fewer than two methods have a score, or no data set has one of each.
         """
-        (metric,) = _columns([metric], FIGURES, "metric")
+        (metric,) = check_columns([metric], FIGURES, "metric")
         table = self.table()
         for name, value in (("price", price), ("budget", budget)):
             if value is not None:
                 if value not in table[name].tolist():
                     raise ValueError(f"{name} {value!r} is none of {list(dict.fromkeys(table[name]))}.")
                 table = table[table[name] == value]
-        named, able = list(dict.fromkeys(table["method"])), set(table.loc[table[metric].notna(), "method"])
-        methods = [name for name in named if name in able]
-        if len(methods) < 2:
-            raise ValueError(f"two methods or more must have a score of {metric}; of {named} have one: {methods}.")
-        scores = paired_scores(table[table["method"].isin(methods)], metric)[methods]
-        if not len(scores):
-            raise ValueError(f"there is no data set for which every method has a score of {metric} on the same folds.")
-        higher = metric in HIGHER_IS_BETTER
-        several = len(methods) > 2 and len(scores) > 1
-        return Comparison(
-            metric=metric,
-            scores=scores,
-            wins=win_tie_loss(scores, higher_is_better=higher),
-            friedman=friedman_test(scores, higher_is_better=higher) if several else None,
-            nemenyi=critical_difference(scores, alpha=alpha, higher_is_better=higher) if several else None,
-            left_out=tuple(name for name in named if name not in able),
-        )
-
-
-def _columns(names: Sequence[str], known: Sequence[str], what: str) -> list[str]:
-    chosen = [names] if isinstance(names, str) else list(names)
-    for name in chosen:
-        if name not in known:
-            raise ValueError(f"{what}: there is no {name!r}; {near(name, list(known), 'there are')}")
-    if not chosen:
-        raise ValueError(f"{what} must name at least one column.")
-    return chosen
+        return compare_methods(self.path, table, metric, alpha)

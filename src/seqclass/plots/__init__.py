@@ -6,11 +6,14 @@ from seqclass.plots.accuracy_features import AccuracyFeaturesDisplay
 from seqclass.plots.acquisition_map import AcquisitionMapDisplay
 from seqclass.plots.belief_path import BeliefPathDisplay
 from seqclass.plots.critical_difference import CriticalDifferenceDisplay
+from seqclass.plots.decision_curve import DecisionCurveDisplay
 from seqclass.plots.entropy import EntropyDisplay
 from seqclass.plots.explanation import ExplanationDisplay
 from seqclass.plots.feature_counts import FeatureCountDisplay
 from seqclass.plots.feature_values import FeatureValuesDisplay
+from seqclass.plots.group_scores import GroupScoresDisplay
 from seqclass.plots.missing import MissingSweepDisplay
+from seqclass.plots.question_calibration import QuestionCalibrationDisplay
 from seqclass.plots.reachable_beliefs import ReachableBeliefsDisplay
 from seqclass.plots.selection_map import SelectionMapDisplay
 from seqclass.plots.stability import StabilityDisplay
@@ -23,11 +26,14 @@ __all__ = [
     "AcquisitionMapDisplay",
     "BeliefPathDisplay",
     "CriticalDifferenceDisplay",
+    "DecisionCurveDisplay",
     "EntropyDisplay",
     "ExplanationDisplay",
     "FeatureCountDisplay",
     "FeatureValuesDisplay",
+    "GroupScoresDisplay",
     "MissingSweepDisplay",
+    "QuestionCalibrationDisplay",
     "ReachableBeliefsDisplay",
     "SelectionMapDisplay",
     "StabilityDisplay",

@@ -1,12 +1,14 @@
-"""Pictures of what sequential methods acquire: features by class, numbers of features, calibration along the way."""
+"""Pictures of what sequential methods acquire: features by class, numbers of features, calibration."""
 
 from __future__ import annotations
 
 from seqclass.experiment import LabelledRecord, Results
+from seqclass.plots.question_calibration import stops_of
 from seqclass.report._acquisition_map import acquisition_map
 from seqclass.report._calibration import calibration_curves
 from seqclass.report._feature_counts import histograms
 from seqclass.report._markup import Markup, element, together
+from seqclass.report._question_calibration import stops_figure
 from seqclass.report._ways import calibration, codes_of, feature_counts, shares_of
 from seqclass.report.explore import left_out, sequential_methods, some
 
@@ -15,7 +17,7 @@ MOST = 24
 
 
 def acquisition_section(results: Results, price: float | None = None) -> Markup:
-    """Section with three pictures of each sequential method on each data set, from the instances that were kept.
+    """Section with four pictures of each sequential method on each data set, from the instances that were kept.
 
     Parameters
     ----------
@@ -63,6 +65,7 @@ def _pictures(key: str, title: str, kept: LabelledRecord, *, is_open: bool) -> M
         acquisition_map(f"{key}-map", classes, n, shares_of(kept, codes)),
         histograms(f"{key}-counts", classes, n, counts),
         calibration_curves(f"{key}-calibration", calibration(kept)),
+        stops_figure(f"{key}-stops", stops_of(kept.record, kept.truth, kept.classes)),
     ]
     said = f"{title}: {len(kept):,} instances, {kept.record.n_features.mean():.2f} features on average"
     inside = element("div", *figures, class_="pictures")

@@ -85,30 +85,62 @@ def ticks(scale: Scale) -> list[float]:
     return [value for value in found if scale.low <= value <= scale.high]
 
 
-def fitted(points: Sequence[tuple[float, float, float]], start: float, end: float, *, may_log: bool) -> Scale:
-    """Scale for means and the ends of their intervals, by logarithms where they are that far apart."""
-    means = [point[0] for point in points]
-    ends = [value for point in points for value in point[1:] if not math.isnan(value)]
-    if not may_log or min(means) <= 0 or max(means) < FAR * min(means):
-        return Scale(*limits(means, ends), start, end)
-    low, high = limits([math.log(m) for m in means], [math.log(e) for e in ends if e > 0])
-    return Scale(math.exp(low), math.exp(high), start, end, log=True)
+def fitted(
+    points: Sequence[tuple[float, float, float]],
+    start: float,
+    end: float,
+    *,
+    may_log: bool = False,
+    low: float = 0.0,
+    high: float = math.inf,
+    zero: bool = False,
+) -> Scale:
+    """Scale for means and the ends of their intervals, all of them inside; by logarithms where they are far apart.
 
+    Parameters
+    ----------
+    points : sequence of (mean, lower, upper)
+        NaN for an end that there is not.
+    start, end : float
+        Places of the ends.
+    may_log : bool
+        Whether it may go by logarithms.
+    low, high : float
+        Range of the figure, which the axis does not leave.
+    zero : bool
+        Whether the axis begins at ``low`` unless it goes by logarithms.
 
-def limits(means: Sequence[float], ends: Sequence[float]) -> tuple[float, float]:
-    """Ends of an axis: all means are on it, and of the intervals what does not press the means together.
+    Returns
+    -------
+    Scale
 
     Examples
     --------
-    >>> low, high = limits([1.0, 2.0], [0.9, 2.1])
+    >>> scale = fitted([(0.98, 0.9, 1.0)], 0.0, 100.0, high=1.0)
+    >>> round(scale.low, 3), scale.high
+    (0.895, 1.0)
+    """
+    values = [value for point in points for value in point if not math.isnan(value)]
+    means = [point[0] for point in points]
+    if may_log and min(means) > 0 and max(means) >= FAR * min(means) and FAR * min(values) >= min(means):
+        bottom, top = limits([math.log(value) for value in values])
+        return Scale(math.exp(bottom), math.exp(top), start, end, log=True)
+    bottom, top = limits([low, *values] if zero else values)
+    return Scale(max(bottom, low), min(top, high), start, end)
+
+
+def limits(values: Sequence[float]) -> tuple[float, float]:
+    """Ends of an axis that holds all values, with some room.
+
+    Examples
+    --------
+    >>> low, high = limits([1.0, 2.0, 0.9, 2.1])
     >>> round(low, 2), round(high, 2)
     (0.84, 2.16)
     """
-    low, high = min(means), max(means)
-    reach = max(0.5 * (high - low), 0.05 * abs(high), 1e-3)
-    bottom, top = max(min([low, *ends]), low - reach), min(max([high, *ends]), high + reach)
-    room = 0.05 * (top - bottom) or reach
-    return bottom - room, top + room
+    low, high = min(values), max(values)
+    room = 0.05 * (high - low) or max(0.05 * abs(high), 1e-3)
+    return low - room, high + room
 
 
 def marker(number: int, x: float, y: float, title: str = "") -> Markup:

@@ -29,8 +29,9 @@ def calibration_curves(key: str, found: StagewiseCalibrationDisplay) -> Markup:
     """
     low = min(float(found.confidence[k].min()) for k in found.counts)
     low = max(0.0, math.floor(10 * low - 0.2) / 10)
-    bottom = min(low, *(float(found.accuracy[k].min()) - 0.02 for k in found.counts))
-    x, y = Scale(low, 1.0, 52.0, NARROW - 12), Scale(max(bottom, 0.0) - 0.01, 1.01, 250.0, 30.0)
+    ends = [wilson(found.accuracy[k], found.size[k].astype(float)) for k in found.counts]
+    bottom = min(low, *(float(reach.min()) - 0.02 for reach in ends))
+    x, y = Scale(low, 1.0, 52.0, NARROW - 12), Scale(max(bottom, 0.0), 1.0, 250.0, 30.0)
     marks = [(value, f"{value:g}") for value in round_ticks(low, 1.0)]
     parts = [frame(x, y, marks, "confidence: probability of the likeliest class", "accuracy of that class")]
     parts.append(element("line", x1=x(low), y1=y(max(low, y.low)), x2=x(1.0), y2=y(1.0), class_="ideal"))
@@ -58,6 +59,6 @@ def _curve(i: int, k: int, found: StagewiseCalibrationDisplay, x: Scale, y: Scal
     parts = [element("path", d=f"M{steps}", class_=f"s{i % N_COLOURS} way")]
     ends = wilson(found.accuracy[k], found.size[k].astype(float)).tolist()
     for (c, a, m), (least, most) in zip(points, ends):
-        parts.append(cross(i, (x(c), math.nan, math.nan), (y(a), y(max(least, y.low)), y(most))))
+        parts.append(cross(i, (x(c), math.nan, math.nan), (y(a), y(least), y(most))))
         parts.append(marker(i, x(c), y(a), f"after {features(k)}: {c:.3f} sure, {a:.3f} right, {m:,} instances"))
     return parts

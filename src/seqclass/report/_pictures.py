@@ -1,4 +1,4 @@
-"""Pictures of a run: accuracy against features, and realised cost against price, one of each for a data set."""
+"""Pictures of a run: accuracy against features, and realised cost against price where there are several prices."""
 
 from __future__ import annotations
 
@@ -47,11 +47,13 @@ def picture_section(summary: Any, methods: Sequence[str]) -> Markup:
         rows = scored[scored["data"] == name].sort_values(order, kind="stable").to_dict("records")
         rows.sort(key=lambda row: numbers[row["method"]])
         figures += [_against_features(f"features-{i}", name, rows, numbers)]
-        if not limits:  # which stop at the budget, and not for the price
+        # methods under a budget stop for it, and not for the price; one price is no axis
+        if not limits and len({row["price"] for row in rows}) > 1:
             figures += [_against_price(f"price-{i}", name, rows, numbers)]
     rest = len(names) - MOST
-    note = "Marks are means, bars their 95% intervals, cut where they leave the picture; lines join a method's "
-    note += "hard budgets." if limits else "prices."
+    note = "Marks are means, bars their 95% intervals."
+    joined = "hard budgets" if limits else "prices" if scored["price"].nunique() > 1 else ""
+    note += f" Lines join a method's {joined}." if joined else ""
     if rest > 0:
         note += f" Drawn are the first {MOST} of {len(names)} data sets; the summary has the figures of all."
     key = element("ul", *(element("li", sample(i), name) for name, i in numbers.items()), class_="legend")
@@ -69,8 +71,8 @@ def _point(row: dict[str, Any], metric: str) -> Point:
 
 def _against_features(key: str, name: str, rows: list[dict[str, Any]], numbers: dict[str, int]) -> Markup:
     points = [(row, _point(row, "n_features_mean"), _point(row, "accuracy")) for row in rows]
-    x = fitted([p[1] for p in points], _LEFT, _RIGHT, may_log=True)
-    y = fitted([p[2] for p in points], _BOTTOM, _TOP, may_log=False)
+    x = fitted([p[1] for p in points], _LEFT, _RIGHT, may_log=True, zero=True)
+    y = fitted([p[2] for p in points], _BOTTOM, _TOP, high=1.0)
     marks = [(value, f"{value:g}") for value in ticks(x) if value >= 0]
     drawn, told, listed = [frame(x, y, marks, "features acquired, mean", "accuracy")], [], []
     for row, features, accuracy in points:
@@ -84,7 +86,7 @@ def _against_features(key: str, name: str, rows: list[dict[str, Any]], numbers: 
 
 def _against_price(key: str, name: str, rows: list[dict[str, Any]], numbers: dict[str, int]) -> Markup:
     costs = [_point(row, "realised_cost") for row in rows]
-    y = fitted(costs, _BOTTOM, _TOP, may_log=True)
+    y = fitted(costs, _BOTTOM, _TOP, may_log=True, zero=True)
     known = sorted({float(row["price"]) for row in rows})
     x = _price_scale(known)
     aside = _side_by_side(x, known, list(dict.fromkeys(row["method"] for row in rows)))
@@ -103,10 +105,8 @@ def _against_price(key: str, name: str, rows: list[dict[str, Any]], numbers: dic
 
 
 def _price_scale(known: Sequence[float]) -> Scale:
-    """Scale of the prices there are, with room at its ends."""
+    """Scale of two prices or more, with room at its ends."""
     low, high = known[0], known[-1]
-    if low == high:
-        return Scale(low - 1, high + 1, _LEFT, _RIGHT)
     if low > 0 and high >= FAR * low:
         room = (high / low) ** _ROOM
         return Scale(low / room, high * room, _LEFT, _RIGHT, log=True)
@@ -117,7 +117,7 @@ def _price_scale(known: Sequence[float]) -> Scale:
 def _side_by_side(x: Scale, known: Sequence[float], methods: Sequence[str]) -> dict[str, float]:
     """How far aside of its price each method is drawn, so that none hides another."""
     gaps = [x(b) - x(a) for a, b in itertools.pairwise(known)]
-    apart = min(12.0 if gaps else 60.0, 0.8 * min(gaps, default=_RIGHT - _LEFT) / len(methods))
+    apart = min(12.0, 0.8 * min(gaps) / len(methods))
     return {method: apart * (i - (len(methods) - 1) / 2) for i, method in enumerate(methods)}
 
 

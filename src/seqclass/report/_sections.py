@@ -86,28 +86,46 @@ def comparison_section(results: Results, cells: Any) -> Markup:
         except ValueError as error:
             parts += [element("h3", f"By {words}"), element("p", f"Nothing to compare: {error}")]
     over = "prices and hard budgets" if cells["budget"].notna().any() else "prices"
-    note = f"Each data set counts once, by the mean over folds, seeds and {over}, if every method has a score."
+    note = (
+        f"Differences are paired: on the folds on which every method has a score, by the mean over {over}; of a single "
+        "fold case by case; over all data sets by data set. In brackets 95% intervals, corrected for training rows "
+        "that folds share. Where zero is inside, the difference is noise. Each interval is by itself: of twenty pairs "
+        "that are alike one stands out."
+    )
     none = [name for name in dict.fromkeys(cells["method"]) if name not in able]
     note += f" Left out, as all their cells failed: {', '.join(none)}." if none else ""
     return together(element("p", note, class_="note"), *parts)
 
 
 def _compared(found: Comparison, metric: str, words: str) -> list[Markup]:
+    parts = [element("h3", f"By {words}"), _differences(found, words)]
+    if len(found.scores) == 1:
+        return parts  # wins and ranks are over several data sets
     frame = found.wins.frame()
     rows = [[name, *texts] for name, texts in zip(found.wins.names, frame.to_numpy().tolist())]
     caption = f"Wins/ties/losses of the row against the column by {words}, over {len(found.scores)} data sets"
-    parts = [element("h3", f"By {words}"), table(caption, ["method", *found.wins.names], rows, sortable=False)]
+    parts.append(table(caption, ["method", *found.wins.names], rows, sortable=False))
     if found.friedman is not None:
         parts.append(element("p", str(found.friedman)))
-    if found.nemenyi is None:
-        parts.append(element("p", "Ranks are tested with three methods and two data sets or more."))
-    else:
+    if found.nemenyi is not None:
         drawn = rank_diagram(found.nemenyi, f"ranks-{metric}", f"Average ranks by {words}")
         said = f"Average ranks, 1 the best; methods under one bar do not differ at {found.nemenyi.alpha:g} (Nemenyi)."
         inside = element("div", drawn, class_="scroll", tabindex=0, role="region", aria_label=f"Ranks by {words}")
         parts.append(element("figure", inside, element("p", said, class_="note")))
         parts.append(_ranks(found, words))
     return parts
+
+
+def _differences(found: Comparison, words: str) -> Markup:
+    rows: list[list[str | Number]] = []
+    for row in found.differences.to_dict("records"):
+        apart = with_interval(row["difference"], row["lower"], row["upper"], signed=True)
+        pairs = f"{row['n']} {row['paired_by']}s" if row["paired_by"] else NONE
+        rows.append(
+            [row["data"], row["method"], row["against"], apart, number(row["p_value"], 4), pairs, row["verdict"]]
+        )
+    header = ["data", "method", "against", f"difference of {words}", "p", "pairs", "reading"]
+    return table(f"Differences by {words}: the method less what it is compared against", header, rows)
 
 
 def _ranks(found: Comparison, words: str) -> Markup:

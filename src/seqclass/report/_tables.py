@@ -47,18 +47,22 @@ def number(value: float, decimals: int, *, percent: bool = False) -> Number:
     return Number(text, float(value))
 
 
-def with_interval(value: float, lower: float, upper: float, decimals: int = 4) -> Number:
+def with_interval(value: float, lower: float, upper: float, decimals: int = 4, *, signed: bool = False) -> Number:
     """Figure with the ends of its interval, where it has one.
 
     Examples
     --------
     >>> with_interval(0.5, 0.4, 0.6, 2).interval
     '[0.40, 0.60]'
+    >>> with_interval(0.5, 0.4, 0.6, 2, signed=True).text
+    '+0.50'
     """
-    plain = number(value, decimals)
+    plain, sign = number(value, decimals), "+" if signed else ""
+    if not math.isnan(value):
+        plain = Number(f"{value:{sign}.{decimals}f}", plain.value)
     if math.isnan(value) or math.isnan(lower) or math.isnan(upper):
         return plain
-    return Number(plain.text, plain.value, f"[{lower:.{decimals}f}, {upper:.{decimals}f}]")
+    return Number(plain.text, plain.value, f"[{lower:{sign}.{decimals}f}, {upper:{sign}.{decimals}f}]")
 
 
 def prices(values: Sequence[float]) -> list[Number]:

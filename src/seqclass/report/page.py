@@ -12,6 +12,7 @@ from seqclass._files import replacing
 from seqclass.experiment import Explored, Results
 from seqclass.explanation import Explanation
 from seqclass.report._acquisition import acquisition_section
+from seqclass.report._decisions import decision_section
 from seqclass.report._explorer import explorer_section
 from seqclass.report._markup import Markup, element, resource, source_hash, together
 from seqclass.report._pictures import picture_section
@@ -107,6 +108,7 @@ def _parts(results: Results, cells: Any, explored: ExploredRun, price: float | N
         "Summary": summary_section(summary),
         "Comparison": comparison_section(results, cells),
         "Pictures": picture_section(summary, list(dict.fromkeys(cells["method"]))),
+        "Decisions": decision_section(results, cells, price),
         "Acquisition": acquisition_section(results, price),
     }
     parts = {name: _section(name, content) for name, content in contents.items()}

@@ -18,6 +18,7 @@ from seqclass.statistics.risk import (
     hoeffding_bentkus_upper_bound,
     rows_needed,
 )
+from seqclass.statistics.unpaired import mean_difference
 from seqclass.statistics.wins import WinTieLoss, win_tie_loss
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "friedman_test",
     "hoeffding_bentkus_p_value",
     "hoeffding_bentkus_upper_bound",
+    "mean_difference",
     "mean_interval",
     "paired_t_test",
     "rows_needed",

@@ -1,0 +1,119 @@
+"""How scores of labelled rows look."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqclass.cli._format import count, table, wrapped
+from seqclass.metrics import Scores
+
+#: Thresholds of a decision curve that are printed, unless others were asked for.
+_SHOWN = (0.05, *(k / 10 for k in range(1, 10)))
+
+
+def scores_text(scores: Scores) -> str:
+    """Lay out what was paid and decided, and the same class by class."""
+    price = scores.mean_price
+    low, high = scores.accuracy_interval
+    cost = _with(scores.realised_cost, scores.realised_cost_interval, "95% interval ")
+    lines = [
+        f"On {count(scores.n_rows, 'row')} with labels, per row:",
+        f"  realised cost  {cost}: {price:.4f} for features and {scores.mean_decision_cost:.4f} for decisions",
+        f"  accuracy       {scores.accuracy:.4f} ({low:.4f} to {high:.4f})",
+        f"  features       {scores.mean_features:.2f}",
+        "",
+    ]
+    rows = [
+        [one.label, f"{one.n_rows}", _with(one.sensitivity, one.sensitivity_interval)]
+        + [_with(one.specificity, one.specificity_interval)]
+        + [_figure(v) for v in (one.realised_cost, one.mean_price)]
+        + [_figure(one.mean_features, 2)]
+        for one in scores.classes
+    ]
+    header = ["class", "rows", "sensitivity", "specificity", "cost", "price", "features"]
+    return "\n".join([*lines, table(header, rows)])
+
+
+def details_text(scores: Scores, every: bool = False) -> str:
+    """Lay out groups, the decision curve and calibration; of the curve ``every`` threshold, or round ones."""
+    parts = [_groups(scores) if scores.groups else "", _curve(scores, every), _calibration(scores)]
+    return "\n\n".join(filter(None, parts))
+
+
+def _groups(scores: Scores) -> str:
+    rows = [
+        [one.group, f"{one.n_rows}", _with(one.realised_cost, one.realised_cost_interval)]
+        + [_signed(one.difference, one.difference_interval), _verdict(one.difference_interval, "more", "less")]
+        + [_with(one.error, one.error_interval), _figure(one.mean_price), _figure(one.mean_features, 2)]
+        for one in scores.groups
+    ]
+    header = ["group", "rows", "cost", "less the others'", "", "error", "price", "features"]
+    note = "By group; in brackets 95% intervals, each by itself: of twenty groups that are alike one stands out."
+    by_class = [
+        [one.group, own.label, f"{own.n_rows}", _with(own.sensitivity, own.sensitivity_interval)]
+        + [_with(own.specificity, own.specificity_interval), _figure(own.realised_cost), _figure(own.mean_features, 2)]
+        for one in scores.groups
+        for own in one.classes
+    ]
+    within = table(["group", "class", "rows", "sensitivity", "specificity", "cost", "features"], by_class, left=2)
+    return f"{note}\n{table(header, rows)}\n\n{within}"
+
+
+def _curve(scores: Scores, every: bool) -> str:
+    curve = scores.decision_curve
+    if curve is None:
+        return ""
+    treat_all, treat_none = curve.treat_all(), curve.treat_none()
+    rows = []
+    for i, p in enumerate(curve.thresholds.tolist()):
+        if not every and not np.isclose(p, _SHOWN).any():
+            continue
+        named = "all" if treat_all.net_benefit[i] > 0 else "none"
+        test = curve.compare(treat_all if named == "all" else treat_none, p)
+        ends = test.interval or (np.nan, np.nan)
+        figures = (curve.net_benefit[i], curve.after_price[i], treat_all.net_benefit[i])
+        gain = [named, _signed(test.difference, ends), _verdict(ends, "better", "worse")]
+        rows.append([f"{p:g}", *(f"{value:.4f}" for value in figures), *gain])
+    header = ["threshold", "net benefit", "after prices", "treat all", "best of all, none", "gain over it", ""]
+    note = (
+        f"Decision curve for {curve.positive!r}, in true positives a row: whoever treats from the threshold on gains "
+        f"so much over treating none. Prices are divided by {curve.benefit:g}, what a missed case costs. A gain with 0 "
+        "inside its 95% interval is noise."
+    )
+    return f"{wrapped(note)}\n{table(header, rows)}"
+
+
+def _calibration(scores: Scores) -> str:
+    rows = []
+    for one in scores.calibration:
+        low, high = one.accuracy_interval
+        said = "too sure" if one.confidence > high else "not sure enough" if one.confidence < low else "noise"
+        figures = [f"{one.confidence:.4f}", _with(one.accuracy, one.accuracy_interval), said]
+        rows.append([one.questions, f"{one.n_rows}", *figures, f"{one.calibration_error:.4f}"])
+    header = ["questions", "rows", "says", "is right", "", "calibration error"]
+    note = "How sure of its likeliest class the model was when it stopped, by the number of questions asked:"
+    return f"{note}\n{table(header, rows)}"
+
+
+def _verdict(interval: tuple[float, float], above: str, below: str) -> str:
+    """In a word, what an interval of a difference says."""
+    low, high = interval
+    if np.isnan(low):
+        return "-"
+    return above if low > 0 else below if high < 0 else "noise"
+
+
+def _figure(value: float, decimals: int = 4) -> str:
+    return "-" if np.isnan(value) else f"{value:.{decimals}f}"
+
+
+def _with(value: float, interval: tuple[float, float], before: str = "") -> str:
+    low, high = interval
+    return _figure(value) if np.isnan(low) else f"{value:.4f} ({before}{low:.4f} to {high:.4f})"
+
+
+def _signed(value: float, interval: tuple[float, float]) -> str:
+    low, high = interval
+    if np.isnan(value):
+        return "-"
+    return f"{value:+.4f}" if np.isnan(low) else f"{value:+.4f} ({low:+.4f} to {high:+.4f})"

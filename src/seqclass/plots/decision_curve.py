@@ -1,0 +1,230 @@
+"""What probabilities are worth, by the threshold from which somebody treats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._treating import class_position
+from seqclass.classifier import SequentialClassifier
+from seqclass.decision_curves import DecisionCurve, acquired_curve, decision_curve, miss_cost
+from seqclass.plots._style import FAINT, NEUTRAL, colour, legend_beside, new_axes, open_frame, pale, shorten
+
+#: Intervals of thresholds above this may leave the picture.
+_FAR = 0.9
+
+
+class DecisionCurveDisplay:
+    """Net benefit after prices against threshold probability, beside treating all and treating none ([1]_).
+
+    Areas are 95% intervals, of each curve by itself. Make one with `from_estimator` or `from_predictions`.
+
+    Parameters
+    ----------
+    curves : sequence of DecisionCurve
+        Curves of the same rows and thresholds, at least one.
+    prior : float, optional
+        Probability of the positive class before anything is asked: draws deciding at once by it, with nothing bought.
+
+    Attributes
+    ----------
+    curves : list of DecisionCurve
+        The curves, yardsticks left out.
+    yardsticks : list of DecisionCurve
+        Treating all and treating none, and deciding at once where ``prior`` was given.
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of ``ax_``.
+    lines_ : list of matplotlib Line2D
+        One line for each of ``curves``, then one for each of ``yardsticks``.
+
+    Raises
+    ------
+    ValueError
+        If there is no curve, or they are not of the same rows and thresholds.
+
+    References
+    ----------
+    .. [1] A. J. Vickers, E. B. Elkin, "Decision curve analysis: a novel method for evaluating prediction models",
+       Medical Decision Making 26, 2006.
+
+    Examples
+    --------
+    >>> display = DecisionCurveDisplay.from_predictions([0, 0, 1, 1], {"model": [0.1, 0.6, 0.7, 0.9]})
+    >>> [line.get_label() for line in display.lines_]
+    ['model', 'treat all', 'treat none']
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, curves: Sequence[DecisionCurve], *, prior: float | None = None) -> None:
+        if not curves:
+            raise ValueError("curves must hold at least one curve.")
+        first = curves[0]
+        for one in curves[1:]:
+            if not (np.array_equal(one.truth, first.truth) and np.array_equal(one.thresholds, first.thresholds)):
+                raise ValueError(f"curves must be of the same rows and thresholds; {one.name!r} is not.")
+        self.curves = list(curves)
+        self.yardsticks = [first.treat_all(), first.treat_none()]
+        self.yardsticks += [] if prior is None else [first.at_once(prior)]
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: npt.ArrayLike,
+        probabilities: Mapping[str, npt.ArrayLike],
+        *,
+        positive: Any = None,
+        thresholds: npt.ArrayLike | None = None,
+        prices: Mapping[str, npt.ArrayLike] | None = None,
+        benefit: float = 1.0,
+        prior: float | None = None,
+        ax: Any = None,
+        **settings: Any,
+    ) -> DecisionCurveDisplay:
+        """Draw probabilities that are at hand.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            True labels.
+        probabilities : mapping of str to array-like of shape (n,)
+            Probability of the positive class, by name of what gave it.
+        positive : label, optional
+            The class to be found; by default the last of the sorted labels.
+        thresholds : array-like of shape (m,), optional
+            By default 0.01 to 0.99.
+        prices : mapping of str to float or array-like of shape (n,), optional
+            What was paid to know them, in units of misclassification cost; nothing for a name that is not there.
+        benefit : float
+            What treating a positive row saves, in the same units.
+        prior : float, optional
+            See `DecisionCurveDisplay`.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        **settings
+            Passed to `plot`.
+
+        Returns
+        -------
+        DecisionCurveDisplay
+        """
+        about: dict[str, Any] = {"positive": positive, "thresholds": thresholds, "benefit": benefit}
+        paid = dict(prices or {})
+        if unknown := set(paid) - set(probabilities):
+            raise ValueError(f"prices: there are no probabilities of {sorted(unknown)[0]!r}.")
+        curves = [
+            decision_curve(y, chance, price=paid.get(name, 0.0), name=name, **about)
+            for name, chance in probabilities.items()
+        ]
+        return cls(curves, prior=prior).plot(ax, **settings)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: SequentialClassifier,
+        X: Any,
+        y: npt.ArrayLike,
+        *,
+        others: Mapping[str, Any] | None = None,
+        prices: Mapping[str, npt.ArrayLike] | None = None,
+        positive: Any = None,
+        thresholds: npt.ArrayLike | None = None,
+        ax: Any = None,
+        **settings: Any,
+    ) -> DecisionCurveDisplay:
+        """Run a fitted sequential classifier on labelled data, and other classifiers beside it.
+
+        Parameters
+        ----------
+        estimator : SequentialClassifier
+            A fitted classifier; its prices are those of what it acquires, its prior decides at once.
+        X : array-like of shape (n, n_features)
+            Data that it was not fitted on.
+        y : array-like of shape (n,)
+            True labels.
+        others : mapping of str to classifier, optional
+            Fitted classifiers with ``predict_proba``.
+        prices : mapping of str to float or array-like of shape (n,), optional
+            What each of them pays for a row.
+        positive : label, optional
+            The class to be found; by default the last of ``estimator.classes_``.
+        thresholds : array-like of shape (m,), optional
+            By default 0.01 to 0.99.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        **settings
+            Passed to `plot`.
+
+        Returns
+        -------
+        DecisionCurveDisplay
+        """
+        curves = [acquired_curve(estimator, X, y, positive=positive, thresholds=thresholds)]
+        column = class_position(estimator.classes_, positive)
+        label, paid = str(estimator.classes_[column]), dict(prices or {})
+        benefit = miss_cost(estimator.decision_costs_, column)
+        for name, other in (others or {}).items():
+            chance = np.asarray(other.predict_proba(X))[:, class_position(np.asarray(other.classes_), label)]
+            about: dict[str, Any] = {"positive": label, "thresholds": thresholds, "benefit": benefit}
+            curves.append(decision_curve(y, chance, price=paid.get(name, 0.0), name=name, **about))
+        prior = float(estimator.problem_.prior[column])
+        return cls(curves, prior=prior).plot(ax, **settings)
+
+    def plot(self, ax: Any = None, *, after_price: bool = True, title: str | None = None) -> DecisionCurveDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        after_price : bool
+            Whether to take prices off; otherwise net benefit alone is drawn, as the paper does, without intervals.
+        title : str, optional
+            By default none.
+
+        Returns
+        -------
+        DecisionCurveDisplay
+            Itself.
+        """
+        ax = new_axes(ax, 7.0, 4.2)
+        self.ax_, self.figure_ = ax, ax.figure
+        open_frame(ax)
+        self.lines_ = []
+        for i, one in enumerate(self.curves):
+            if after_price:
+                ax.fill_between(one.thresholds, one.lower, one.upper, color=pale(i, 0.3), linewidth=0)
+            y = one.after_price if after_price else one.net_benefit
+            self.lines_ += ax.plot(one.thresholds, y, color=colour(i), linewidth=1.8, label=shorten(one.name), zorder=3)
+        for one, line in zip(self.yardsticks, ("--", "-", ":")):
+            shade = FAINT if line == "-" else NEUTRAL
+            self.lines_ += ax.plot(one.thresholds, one.net_benefit, line, color=shade, linewidth=1.4, label=one.name)
+        low, high = benefit_limits(self.curves, after_price)
+        ax.set_ylim(low, high)
+        ax.set_xlim(0, 1)
+        ax.set_xlabel(f"threshold probability of {shorten(self.curves[0].positive, 24)}")
+        ax.set_ylabel("net benefit" + (" less prices" if after_price else ""))
+        if title is not None:
+            ax.set_title(title, fontsize=11)
+        legend_beside(ax, self.lines_)
+        return self
+
+
+def benefit_limits(curves: Sequence[DecisionCurve], after_price: bool = True) -> tuple[float, float]:
+    """Ends of the axis of net benefit: treating all falls without end, and is cut a little below treating none.
+
+    Examples
+    --------
+    >>> low, high = benefit_limits([decision_curve([0, 1], [0.2, 0.9], thresholds=[0.5])], after_price=False)
+    >>> round(low, 3), round(high, 3)
+    (-0.125, 0.525)
+    """
+    top = curves[0].prevalence
+    for one in curves if after_price else ():  # near 1 a single needless treatment weighs a hundredfold
+        top = max([top, *one.upper[one.thresholds <= _FAR].tolist()])
+    return -0.25 * curves[0].prevalence, top + 0.05 * curves[0].prevalence

@@ -1,0 +1,140 @@
+"""What is paid and decided for each group of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass.classifier import SequentialClassifier
+from seqclass.plots._style import colour, legend_below, new_axes, open_frame, pale, shorten
+from seqclass.scores import GroupScores, Scores, score_rows
+
+
+class GroupScoresDisplay:
+    """Cost of each group, prices and decisions one upon the other, with the 95% interval of both together.
+
+    Make one with `from_scores` or `from_estimator`.
+
+    Parameters
+    ----------
+    groups : sequence of GroupScores
+        The groups, the first one drawn at the top.
+
+    Attributes
+    ----------
+    groups : list of GroupScores
+        The same.
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of ``ax_``.
+    bars_ : list of matplotlib BarContainer
+        Bars of the prices and of the decisions, a bar a group.
+
+    Raises
+    ------
+    ValueError
+        If there is no group.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import seqclass
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = seqclass.etana(0.05).fit(X[::2], y[::2])
+    >>> display = GroupScoresDisplay.from_estimator(clf, X[1::2], y[1::2], ["north", "south", "west"] * 25)
+    >>> [text.get_text() for text in display.ax_.get_yticklabels()]
+    ['north (n = 25)', 'south (n = 25)', 'west (n = 25)']
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, groups: Sequence[GroupScores]) -> None:
+        if not groups:
+            raise ValueError("groups must hold at least one group; give score_rows the groups of the rows.")
+        self.groups = list(groups)
+
+    @classmethod
+    def from_scores(cls, scores: Scores, *, ax: Any = None, **settings: Any) -> GroupScoresDisplay:
+        """Draw scores that are at hand.
+
+        Parameters
+        ----------
+        scores : Scores
+            Of `seqclass.metrics.score_rows` with ``groups``.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        **settings
+            Passed to `plot`.
+
+        Returns
+        -------
+        GroupScoresDisplay
+        """
+        return cls(scores.groups).plot(ax, **settings)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: SequentialClassifier, X: Any, y: npt.ArrayLike, groups: npt.ArrayLike, **settings: Any
+    ) -> GroupScoresDisplay:
+        """Run a fitted classifier on labelled data and draw what each group costs.
+
+        Parameters
+        ----------
+        estimator : SequentialClassifier
+            A fitted classifier.
+        X : array-like of shape (n, n_features)
+            Data that it was not fitted on.
+        y : array-like of shape (n,)
+            True labels.
+        groups : array-like of shape (n,)
+            Group of each row.
+        **settings
+            Passed to `from_scores`.
+
+        Returns
+        -------
+        GroupScoresDisplay
+        """
+        return cls.from_scores(score_rows(estimator, X, y, groups=groups), **settings)
+
+    def plot(self, ax: Any = None, *, title: str | None = None) -> GroupScoresDisplay:
+        """Draw; bars begin at zero, and the axis holds all intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        title : str, optional
+            By default none.
+
+        Returns
+        -------
+        GroupScoresDisplay
+            Itself.
+        """
+        ax = new_axes(ax, 6.4, 1.5 + min(0.45 * len(self.groups), 14.0))
+        self.ax_, self.figure_ = ax, ax.figure
+        open_frame(ax)
+        ax.grid(axis="y", visible=False)
+        place = np.arange(len(self.groups))
+        price = np.array([one.mean_price for one in self.groups])
+        total = np.array([one.realised_cost for one in self.groups])
+        ends = np.array([one.realised_cost_interval for one in self.groups])
+        self.bars_ = [
+            ax.barh(place, price, 0.6, color=colour(0), label="prices"),
+            ax.barh(place, total - price, 0.6, left=price, color=pale(0), label="decisions"),
+        ]
+        reach = np.abs(ends.T - total)
+        ax.errorbar(total, place, xerr=reach, fmt="none", ecolor="black", elinewidth=1.2, capsize=3, zorder=4)
+        ax.set_xlim(0, 1.05 * float(np.nanmax([*ends[:, 1], *total])) or 1.0)
+        ax.set_yticks(place, [f"{shorten(one.group, 24)} (n = {one.n_rows:,})" for one in self.groups])
+        ax.invert_yaxis()
+        ax.set_xlabel("cost per row")
+        if title is not None:
+            ax.set_title(title, fontsize=11)
+        legend_below(ax, self.bars_, offset=-0.55 / (0.5 + 0.45 * len(self.groups)) - 0.1)
+        return self

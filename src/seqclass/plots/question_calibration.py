@@ -1,0 +1,194 @@
+"""Whether those who stopped after so many questions were as sure as they were right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._record import AcquisitionRecord
+from seqclass.calibration import QuestionCalibration, calibration_by_questions
+from seqclass.classifier import SequentialClassifier
+from seqclass.plots._style import NEUTRAL, colour, legend_below, new_axes, open_frame
+from seqclass.plots.acquisition_map import labels_of
+from seqclass.scores import class_numbers
+
+
+class QuestionCalibrationDisplay:
+    """Confidence and accuracy at the stop, by the number of questions asked.
+
+    Accuracy has its 95% interval; where confidence lies outside, the belief of those who stopped then is not to be
+    trusted. `StagewiseCalibrationDisplay` counts all that got so far, also those that went on. Make one with
+    `from_record` or `from_estimator`.
+
+    Parameters
+    ----------
+    stops : sequence of QuestionCalibration
+        What `seqclass.calibration.calibration_by_questions` gives.
+
+    Attributes
+    ----------
+    stops : list of QuestionCalibration
+        The same.
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of ``ax_``.
+    lines_ : list of matplotlib Line2D
+        Confidence and accuracy.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to draw.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import seqclass
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = seqclass.etana(0.01).fit(X[::2], y[::2])
+    >>> display = QuestionCalibrationDisplay.from_estimator(clf, X[1::2], y[1::2])
+    >>> sum(one.n_rows for one in display.stops)
+    75
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, stops: Sequence[QuestionCalibration]) -> None:
+        if not stops:
+            raise ValueError("stops must hold at least one number of questions.")
+        self.stops = list(stops)
+
+    @classmethod
+    def from_record(
+        cls,
+        record: AcquisitionRecord,
+        y: npt.ArrayLike,
+        *,
+        classes: npt.ArrayLike,
+        least: int = 20,
+        ax: Any = None,
+        **settings: Any,
+    ) -> QuestionCalibrationDisplay:
+        """Draw what was acquired for labelled instances.
+
+        Parameters
+        ----------
+        record : AcquisitionRecord
+            Of ``n`` instances.
+        y : array-like of shape (n,)
+            True labels.
+        classes : array-like of shape (n_classes,)
+            Label of each class; of a classifier ``classes_``.
+        least : int
+            Numbers of questions next to each other are put together until so many rows stopped after them.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        **settings
+            Passed to `plot`.
+
+        Returns
+        -------
+        QuestionCalibrationDisplay
+        """
+        return cls(stops_of(record, labels_of(record, y), classes, least)).plot(ax, **settings)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: SequentialClassifier, X: Any, y: npt.ArrayLike, **settings: Any
+    ) -> QuestionCalibrationDisplay:
+        """Run a fitted classifier on labelled data and draw how sure and how right it was.
+
+        Parameters
+        ----------
+        estimator : SequentialClassifier
+            A fitted classifier.
+        X : array-like of shape (n, n_features)
+            Data that it was not fitted on.
+        y : array-like of shape (n,)
+            True labels.
+        **settings
+            Passed to `from_record`.
+
+        Returns
+        -------
+        QuestionCalibrationDisplay
+        """
+        return cls.from_record(estimator.acquire(X), y, classes=estimator.classes_, **settings)
+
+    def plot(self, ax: Any = None, *, title: str | None = None) -> QuestionCalibrationDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        title : str, optional
+            By default none.
+
+        Returns
+        -------
+        QuestionCalibrationDisplay
+            Itself.
+        """
+        ax = new_axes(ax, max(5.0, 1.5 + 0.8 * len(self.stops)), 4.0)
+        self.ax_, self.figure_ = ax, ax.figure
+        open_frame(ax)
+        ax.grid(axis="x", visible=False)
+        place = np.arange(len(self.stops))
+        sure = np.array([one.confidence for one in self.stops])
+        right = np.array([one.accuracy for one in self.stops])
+        ends = np.array([one.accuracy_interval for one in self.stops])
+        reach = np.where(np.isnan(ends.T), 0.0, np.abs(ends.T - right))
+        ax.errorbar(place, right, yerr=reach, fmt="none", ecolor=colour(0), elinewidth=1.2, capsize=3)
+        style = {"linestyle": "none", "markersize": 7, "zorder": 3, "clip_on": False}
+        self.lines_ = [
+            *ax.plot(place, sure, marker="_", color=NEUTRAL, markeredgewidth=2.4, label="says", **style),
+            *ax.plot(place, right, marker="o", color=colour(0), label="is right", **style),
+        ]
+        low = float(np.nanmin([*ends[:, 0], *right, *sure]))
+        ax.set_ylim(max(0.0, low - 0.04 * (1 - low)), 1.0 + 0.04 * (1 - low))
+        ax.set_xlim(-0.6, len(self.stops) - 0.4)
+        size = 9 if len(self.stops) <= 12 else 6
+        ax.set_xticks(place, [f"{one.questions}\nn = {one.n_rows:,}" for one in self.stops], fontsize=size)
+        ax.set_xlabel("questions asked before it stopped")
+        ax.set_ylabel("probability of the likeliest class")
+        if title is not None:
+            ax.set_title(title, fontsize=11)
+        legend_below(ax, self.lines_, offset=-0.26)
+        return self
+
+
+def stops_of(
+    record: AcquisitionRecord, truth: npt.NDArray[Any], classes: npt.ArrayLike, least: int = 20
+) -> tuple[QuestionCalibration, ...]:
+    """Calibration at the stop of recorded instances.
+
+    Parameters
+    ----------
+    record : AcquisitionRecord
+        Of ``n`` instances.
+    truth : ndarray of shape (n,)
+        True labels.
+    classes : array-like of shape (n_classes,)
+        Label of each class.
+    least : int
+        As in `QuestionCalibrationDisplay.from_record`.
+
+    Returns
+    -------
+    tuple of QuestionCalibration
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import seqclass
+    >>> X, y = load_iris(return_X_y=True)
+    >>> [one.questions for one in stops_of(seqclass.etana(0.3).fit(X, y).acquire(X), y, [0, 1, 2])]
+    ['1']
+    """
+    asked = (record.order >= 0).sum(axis=1)
+    return calibration_by_questions(class_numbers(np.asarray(classes), truth), record.posterior, asked, least=least)

@@ -1,0 +1,151 @@
+"""Differences of methods: paired by fold, by case of a single split, by data set; curves and classes of kept rows."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from seqclass.datasets import load
+from seqclass.decision_curves import decision_curve
+from seqclass.experiment import Experiment, HoldOut, Results
+from seqclass.experiment._store import opened
+from seqclass.metrics import realised_cost
+from seqclass.statistics import paired_t_test
+
+METHODS = {"etana": "etana", "tree": "sklearn:DecisionTreeClassifier(max_depth=2, random_state=0)"}
+
+
+def drawn(seed: int, method: int, data: int, noise: float) -> Any:
+    rng = np.random.default_rng(100 * seed + data)  # the folds' own ups and downs are the same for all methods
+    return 0.5 + 0.2 * rng.random(10) + 0.02 * method + noise * np.random.default_rng((seed, method, data)).random(10)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Results:
+    """Three methods on two sets, two seeds of five folds, two prices; c equals b on the second set."""
+    with opened(tmp_path / "made.run", create=True) as store:
+        grid = itertools.product(range(2), range(2), range(3), range(10))
+        for number, (price, data, method, i) in enumerate(grid):
+            labels = {"data": f"d{data}", "method": "abc"[method], "price": [0.1, 0.2][price]}
+            store.plan([(str(number), labels | {"seed": i // 5, "fold": i % 5}, {})])
+            same = 1 if data == 1 and method == 2 else method
+            score = float(drawn(price, same, data, 0.001)[i])
+            figures = {"accuracy": score, "realised_cost": 1 - score, "n_train": 80, "n_test": 20, "error": ""}
+            store.put(str(number), figures)
+    return Results.load(tmp_path / "made.run")
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "realised_cost"])
+def test_differences_are_paired_by_fold(made: Results, metric: str) -> None:
+    found = made.compare(metric)
+    table = found.differences
+    assert table["data"].tolist() == ["all data sets"] * 3 + ["d0", "d1"] * 3
+    units = made.table().groupby(["data", "method", "seed", "fold"])[metric].mean()
+    for row in table[table["data"] != "all data sets"].to_dict("records"):
+        a, b = (units[row["data"]][row[name]].to_numpy() for name in ("method", "against"))
+        test = paired_t_test(a, b, test_to_train=0.25)
+        assert (row["difference"], row["p_value"]) == pytest.approx((test.difference, test.p_value))
+        assert (row["lower"], row["upper"]) == pytest.approx(test.interval)
+        assert (row["n"], row["paired_by"]) == (10, "fold")
+        means = found.scores.loc[row["data"]]
+        assert row["difference"] == pytest.approx(means[row["method"]] - means[row["against"]])
+        worse = "worse" if row["data"] == "d0" or row["method"] == "a" else "the same"
+        assert row["verdict"] == worse  # by 0.02, much less than folds differ by
+    over = table[table["data"] == "all data sets"].iloc[0]
+    test = paired_t_test(found.scores["a"], found.scores["b"])
+    assert (over["lower"], over["upper"]) == pytest.approx(test.interval)
+    assert over["paired_by"] == "data set"
+    text = str(found)
+    assert f"a less b on d0: {table['difference'].iloc[3]:+.4f} [" in text
+    assert "(10 folds): worse" in text
+
+
+def test_noise_is_called_noise(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    with opened(tmp_path / "noise.run", create=True) as store:
+        for i, score in enumerate(rng.random(10).tolist()):
+            labels = {"data": "d", "method": "ab"[i % 2], "price": 0.1, "seed": 0, "fold": i // 2}
+            store.plan([(str(i), labels, {})])
+            store.put(str(i), {"accuracy": score, "n_train": 80, "n_test": 20, "error": ""})
+    found = Results.load(tmp_path / "noise.run").compare("accuracy")
+    assert found.differences["verdict"].tolist() == ["noise"]
+    assert "wins/ties/losses" not in str(found)  # of one data set
+
+
+@pytest.fixture(scope="module")
+def split(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Two methods on one split of two classes, at two prices, with costs of decisions."""
+    data = load("breast_cancer")
+    columns = [0, 1, 20, 21, 22, 27]
+    few = replace(data, name="few", X=data.X[:, columns], feature_names=None)
+    costs = np.array([[0.0, 3.0, 0.7], [1.0, 0.0, 0.7]])
+    few = replace(few, decision_costs=costs, decisions=("refer",))
+    path = tmp_path_factory.mktemp("split") / "split.run"
+    return Experiment([few], METHODS, prices=[0.01, 0.05], cv=HoldOut()).run(path)
+
+
+def test_a_single_split_is_paired_by_case(split: Results) -> None:
+    assert (split.table()["error"] == "").all()
+    frame = split.instances()
+    costs = {"malignant": {"benign": 3.0}, "benign": {"malignant": 1.0}}
+    wrong = [0.7 if d == "refer" else costs[t].get(d, 0.0) for t, d in zip(frame["truth"], frame["decision"])]
+    frame = frame.assign(total=frame["cost"] + wrong, right=frame["truth"] == frame["decision"])
+    for metric, column in (("realised_cost", "total"), ("accuracy", "right")):
+        (row,) = split.compare(metric).differences.to_dict("records")
+        by_row = frame.groupby(["method", "row"])[column].mean()
+        test = paired_t_test(by_row["etana"].to_numpy(), by_row["tree"].to_numpy())
+        assert row["difference"] == pytest.approx(test.difference)
+        assert (row["lower"], row["upper"]) == pytest.approx(test.interval)
+        assert (row["n"], row["paired_by"]) == (test.n, "case")
+    (row,) = split.compare("macro_f1").differences.to_dict("records")  # which is no mean over cases
+    assert np.isnan(row["lower"])
+    assert row["verdict"] == "one fold"
+    scores = split.compare("realised_cost").scores.iloc[0]
+    (row,) = split.compare("realised_cost").differences.to_dict("records")
+    assert row["difference"] == pytest.approx(scores["etana"] - scores["tree"])
+
+
+def test_curves_and_classes_of_kept_rows(split: Results) -> None:
+    frame = split.instances("few", "etana", 0.05)
+    found = split.decision_curve("few", "etana", 0.05, positive="malignant", thresholds=[0.3])
+    paid = frame["cost"].to_numpy()
+    expected = decision_curve(
+        frame["truth"], frame["proba_malignant"], positive="malignant", thresholds=[0.3], price=paid, benefit=3.0
+    )
+    np.testing.assert_allclose(found.after_price, expected.after_price)
+    assert found.benefit == 3  # what a missed malignant case costs
+    assert found.upper[0] > expected.upper[0]  # corrected for what fits share
+    scores = {one.label: one for one in split.class_scores("few", "etana", 0.05)}
+    ill = frame["truth"] == "malignant"
+    assert scores["malignant"].sensitivity == pytest.approx((frame["decision"][ill] == "malignant").mean())
+    assert scores["malignant"].specificity == pytest.approx((frame["decision"][~ill] != "malignant").mean())
+    assert scores["malignant"].mean_price == pytest.approx(frame["cost"][ill].mean())
+    row = split.table().query("method == 'etana' and price == 0.05").iloc[0]
+    assert row["sensitivity"] == pytest.approx(scores["benign"].sensitivity)  # the second of two classes
+    assert row["specificity"] == pytest.approx(scores["benign"].specificity)
+    costs = split.compare("realised_cost", price=0.05).scores["etana"].iloc[0]
+    n = [one.n_rows for one in scores.values()]
+    assert np.average([one.realised_cost for one in scores.values()], weights=n) == pytest.approx(costs)
+    assert costs != pytest.approx(realised_cost(frame["truth"], frame["decision"], paid))
+    with pytest.raises(ValueError, match="'malign' is no class; did you mean 'malignant'"):
+        split.decision_curve("few", "etana", positive="malign")
+
+
+def test_kept_rows_without_costs_of_decisions_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seqclass.experiment._keeping._MOST_COSTS", 0)
+    iris = replace(load("iris"), decision_costs=5 * (1 - np.eye(3)))
+    found = Experiment([iris], {"tree": METHODS["tree"]}, cv=HoldOut()).run(tmp_path / "old.run")
+    with pytest.raises(ValueError, match="without the costs of decisions"):
+        found.class_scores("iris", "tree")
+    plain = Experiment(["iris"], {"tree": METHODS["tree"]}, cv=2).run(tmp_path / "plain.run")
+    assert len(plain.class_scores("iris", "tree")) == 3
+    assert plain.decision_curve("iris", "tree").positive == "virginica"
+    of_three = plain.class_scores("iris", "tree")
+    assert plain.table()["sensitivity"].mean() == pytest.approx(
+        np.mean([one.sensitivity for one in of_three]), abs=0.02
+    )

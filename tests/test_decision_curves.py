@@ -1,0 +1,199 @@
+"""Decision curves, groups and calibration by questions, against their definitions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import ttest_ind
+
+import seqclass
+from seqclass.calibration import calibration_by_questions, calibration_error
+from seqclass.decision_curves import acquired_curve, decision_curve, miss_cost, own_threshold
+from seqclass.metrics import score_rows
+from seqclass.statistics import mean_difference, mean_interval
+
+
+def cases(seed: int = 0, n: int = 60) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n) < 0.4
+    return truth, np.clip(rng.normal(0.3 + 0.3 * truth, 0.2), 0, 1).round(1), rng.choice([0.0, 0.02, 0.1], n)
+
+
+@pytest.fixture(scope="module")
+def rows() -> tuple[Any, Any]:
+    """Two classes and two groups, one of which is harder."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 150)
+    hard = np.arange(300) % 3 == 0
+    X = rng.normal(y[:, None], np.where(hard, 1.5, 0.4)[:, None], (300, 3))
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def clf(rows: tuple[Any, Any]) -> Any:
+    return seqclass.etana(0.01, decision_costs=[[0, 1], [4, 0]]).fit(*rows)
+
+
+@pytest.mark.parametrize("benefit", [1.0, 4.0])
+def test_by_the_definition(benefit: float) -> None:
+    truth, chance, price = cases()
+    curve = decision_curve(truth, chance, price=price, benefit=benefit)
+    assert curve.thresholds.tolist() == [k / 100 for k in range(1, 100)]
+    for i, p in enumerate(curve.thresholds):
+        treated = chance >= p - 1e-12
+        found, needless = np.sum(treated & truth), np.sum(treated & ~truth)
+        assert curve.net_benefit[i] == pytest.approx(found / 60 - needless / 60 * p / (1 - p))
+        each = treated * np.where(truth, 1, -p / (1 - p)) - price / benefit
+        expected = mean_interval(each)
+        assert curve.after_price[i] == pytest.approx(expected.mean)
+        assert (curve.lower[i], curve.upper[i]) == pytest.approx((expected.lower, expected.upper))
+        np.testing.assert_allclose(curve.benefits(p), each)
+    shared = decision_curve(truth, chance, price=price, benefit=benefit, shared=1 / 60)
+    np.testing.assert_allclose(shared.upper - shared.lower, np.sqrt(2) * (curve.upper - curve.lower))
+
+
+def test_yardsticks() -> None:
+    truth, chance, price = cases()
+    curve = decision_curve(truth, chance, price=price, thresholds=[0.1, 0.4, 0.7])
+    odds = curve.thresholds / (1 - curve.thresholds)
+    np.testing.assert_allclose(curve.treat_all().after_price, truth.mean() - (1 - truth.mean()) * odds)
+    assert not curve.treat_none().after_price.any()
+    at_once = curve.at_once(0.4)  # treats all up to there, and none beyond
+    np.testing.assert_allclose(at_once.net_benefit, [*curve.treat_all().net_benefit[:2], 0])
+    test = curve.compare(curve.treat_all(), 0.4)
+    assert test.difference == pytest.approx(curve.after_price[1] - curve.treat_all().after_price[1])
+    treated, odds_here = chance >= 0.4, 0.4 / 0.6
+    pairs = np.where(truth, treated - 1.0, (1 - treated) * odds_here) - price
+    expected = mean_interval(pairs)
+    assert test.interval == pytest.approx((expected.lower, expected.upper))
+    with pytest.raises(ValueError, match="of the same rows"):
+        curve.compare(decision_curve(~truth, chance), 0.4)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 40))
+def test_what_holds_of_any_curve(seed: int, n: int) -> None:
+    truth, chance, price = cases(seed, n)
+    curve = decision_curve(np.where(truth, "ill", "well"), chance, positive="ill", price=price)
+    assert (curve.net_benefit <= truth.mean() + 1e-12).all()
+    assert (curve.after_price <= curve.net_benefit + 1e-12).all()
+    assert curve.treat_none().compare(curve.treat_all(), 0.3).n == n
+    # who is surely told apart gains all there is, at any threshold
+    np.testing.assert_allclose(decision_curve(truth, truth * 1.0, positive=True).net_benefit, truth.mean())
+
+
+def test_at_its_own_threshold_it_is_what_the_classifier_saves(clf: Any, rows: Any) -> None:
+    X, y = rows
+    p = own_threshold(clf.decision_costs_, 1)
+    assert p == pytest.approx(0.2)
+    curve = acquired_curve(clf, X, y, thresholds=[p])
+    saved = miss_cost(clf.decision_costs_, 1) * np.mean(y == 1) - score_rows(clf, X, y).realised_cost
+    assert miss_cost(clf.decision_costs_, 1) * curve.after_price[0] == pytest.approx(saved)
+    assert curve.benefit == 4
+    other = acquired_curve(clf, X, y, positive=0, thresholds=[1 - p])
+    # the same decisions from the other side: what is saved over treating all of the first
+    assert other.after_price[0] == pytest.approx((1 * np.mean(y == 0) - score_rows(clf, X, y).realised_cost) / 1)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (([0, 1], [0.5]), "an entry for each label"),
+        (([0, 1], [0.5, 1.5]), "probability must lie between 0 and 1"),
+        (([], []), "at least one"),
+    ],
+)
+def test_what_is_refused(arguments: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        decision_curve(*arguments)
+
+
+def test_settings_that_are_refused(clf: Any, rows: Any) -> None:
+    for wrong in ([0.0], [1.0], [0.5, 0.2], []):
+        with pytest.raises(ValueError, match="thresholds must rise"):
+            decision_curve([0, 1], [0.2, 0.7], thresholds=wrong)
+    with pytest.raises(ValueError, match="benefit must be above 0"):
+        decision_curve([0, 1], [0.2, 0.7], benefit=0)
+    with pytest.raises(ValueError, match="price"):
+        decision_curve([0, 1], [0.2, 0.7], price=-1)
+    with pytest.raises(ValueError, match="'2' is no class"):
+        acquired_curve(clf, *rows, positive=2)
+    with pytest.raises(ValueError, match="costs nothing"):
+        miss_cost([[0, 0], [1, 0]], 0)
+    with pytest.raises(ValueError, match="of two classes"):
+        own_threshold(np.ones((3, 3)) - np.eye(3), 0)
+
+
+def test_groups_by_their_definition(clf: Any, rows: Any) -> None:
+    X, y = rows
+    group = np.where(np.arange(300) % 3 == 0, "hard", "easy")
+    scores = score_rows(clf, X, y, groups=group)
+    record = clf.acquire(X)
+    total = record.cost + np.where(record.decision == y, 0.0, np.where(y == 1, 4.0, 1.0))
+    for one in scores.groups:
+        own = group == one.group
+        by_itself = score_rows(clf, X[own], y[own])
+        assert one.realised_cost == pytest.approx(by_itself.realised_cost)
+        assert one.realised_cost_interval == pytest.approx(by_itself.realised_cost_interval)
+        assert one.classes == by_itself.classes
+        assert one.error == pytest.approx(1 - by_itself.accuracy)
+        welch = ttest_ind(total[own], total[~own], equal_var=False).confidence_interval()
+        assert one.difference_interval == pytest.approx((welch.low, welch.high))
+    assert [one.group for one in scores.groups] == ["easy", "hard"]
+    assert all(one.differs for one in scores.groups)
+    alike = score_rows(clf, X, y, groups=np.arange(300) % 2).groups
+    assert not any(one.differs for one in alike)
+    (alone,) = score_rows(clf, X, y, groups=["one"] * 300).groups
+    assert np.isnan(alone.difference)
+    with pytest.raises(ValueError, match="groups must have one entry"):
+        score_rows(clf, X, y, groups=["a"])
+
+
+def test_a_referred_row_is_neither_error_nor_right() -> None:
+    X, y = np.repeat([[0.0, 5.0], [1.0, 5.0]], 20, axis=0), np.repeat(["a", "b"], 20)
+    costs = [[0, 1, 0.001], [1, 0, 0.001]]
+    clf = seqclass.SequentialClassifier(decision_costs=costs, decisions=["refer"]).fit(X, y)
+    scores = score_rows(clf, X, y, groups=y)
+    assert scores.accuracy == 0
+    assert [one.error for one in scores.groups] == [0, 0]
+    assert [one.specificity for one in scores.classes] == [1, 1]
+
+
+def test_calibration_by_questions() -> None:
+    rng = np.random.default_rng(0)
+    belief = rng.dirichlet(np.ones(3), 200)
+    truth, asked = rng.integers(0, 3, 200), rng.integers(0, 12, 200) ** 2 // 12
+    found = calibration_by_questions(truth, belief, asked, least=20)
+    assert sum(one.n_rows for one in found) == 200
+    assert min(one.n_rows for one in found) >= 20
+    for one in found:
+        own = (asked >= one.n_questions) & (asked <= one.most_questions)
+        assert one.n_rows == own.sum()
+        assert one.calibration_error == pytest.approx(calibration_error(truth[own], belief[own]))
+        assert one.accuracy == pytest.approx(np.mean(belief[own].argmax(axis=1) == truth[own]))
+        assert one.accuracy_interval[0] < one.accuracy < one.accuracy_interval[1]
+    each = calibration_by_questions(truth, belief, asked, least=1)
+    assert [one.questions for one in each] == [str(k) for k in np.unique(asked)]
+    numbers = np.repeat([0, 1, 2, 3, 5], [25, 10, 10, 30, 5])  # as many as are needed, and no more, stand together
+    parts = calibration_by_questions(truth[:80], belief[:80], numbers)
+    assert [(one.questions, one.n_rows) for one in parts] == [("0", 25), ("1 to 2", 20), ("3 to 5", 35)]
+    (few,) = calibration_by_questions(truth[:5], belief[:5], asked[:5])
+    assert few.n_rows == 5
+    with pytest.raises(ValueError, match="n_questions must have an entry"):
+        calibration_by_questions(truth, belief, asked[:5])
+
+
+def test_difference_of_means_is_welchs() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(1, 1, 12), rng.normal(0, 3, 30)
+    difference, interval = mean_difference(a, b, confidence=0.9)
+    expected = ttest_ind(a, b, equal_var=False).confidence_interval(0.9)
+    assert difference == pytest.approx(a.mean() - b.mean())
+    assert interval == pytest.approx((expected.low, expected.high))
+    assert mean_difference([1.0, 1.0], [0.0, 0.0]) == (1.0, (1.0, 1.0))
+    assert np.isnan(mean_difference([1.0], [0.0, 0.0])[1]).all()
+    assert np.isnan(mean_difference([], [0.0])[0])
