@@ -58,6 +58,8 @@ RANKS = {
             "_certify_rows",
             "_contract",
             "_seen_rows",
+            "calibrated",
+            "_calibrating",
         ],
         3,
     ),

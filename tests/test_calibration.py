@@ -77,7 +77,7 @@ def test_labels_by_chance_are_not_believed(order: str) -> None:
         plain, clf = classifier(calibrate=False, **more).fit(X, y), classifier(**more).fit(X, y)
         shares.append(np.array([plain.expected_cost_, clf.expected_cost_]) / (1 - np.bincount(y).max() / 60))
     plain_share, share = np.mean(shares, axis=0)
-    assert plain_share < 0.6
+    assert plain_share < 0.75
     assert share > 0.8
 
 
@@ -203,4 +203,4 @@ def test_bad_input() -> None:
     with pytest.raises(TypeError, match="cannot be calibrated"):
         network.tempered([1.0])
     with pytest.raises(ValueError, match="calibrate: the fit without fold"):
-        classifier(selector=Picky()).fit(X, y)
+        classifier(selector=Picky(k=3)).fit(X, y)

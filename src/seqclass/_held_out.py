@@ -145,6 +145,7 @@ def fitted_without(
 ) -> SequentialClassifier:
     """A clone, with some settings changed, that was fitted without a fold; not certified."""
     rows = np.flatnonzero(fold != number)
+    remedy = "give fewer folds, or held_out=0" if what == "held_out" else f"leave {what} out"
     part: SequentialClassifier = clone(clf).set_params(**settings)
     part._certify = False
     try:
@@ -154,7 +155,7 @@ def fitted_without(
     except ValueError as error:
         raise ValueError(
             f"{what}: the fit without fold {number + 1} of {int(fold.max()) + 1} failed, though that to all rows did "
-            f"not; give fewer folds, or none ({sentence(error)})"
+            f"not; {remedy} ({sentence(error)})"
         ) from error
 
 
@@ -167,8 +168,13 @@ def _acquired(part: SequentialClassifier, X: Any) -> AcquisitionRecord:
 
 def known_to(part: SequentialClassifier, X: Any) -> Any:
     """Rows without what the training part of a fold did not show, which is missing."""
-    part.handle_unknown, n_outcomes = "missing", part.coder_.n_outcomes_
-    if not isinstance(part.discretizer, str) or is_frame(X):
+    part.handle_unknown = "missing"
+    return _known(X, part.coder_.n_outcomes_) if isinstance(part.discretizer, str) else X
+
+
+def _known(X: Any, n_outcomes: IntArray) -> Any:
+    """Outcomes without those that a training part did not show."""
+    if is_frame(X):
         return X  # numbers of categories are those of the encoder
     X = X.copy()
     if sp.issparse(X):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, TypeVar
@@ -29,14 +28,14 @@ from seqclass.bn._checks import (
     seen_outcomes,
 )
 from seqclass.bn._hidden import HiddenTables
+from seqclass.bn._tempering import Tempering
 
 Model = TypeVar("Model", bound="ObservationModel")
-
 #: Relative difference below which two class probabilities count as equal; the lower class then wins.
 _TIE = 1e-12
 
 
-class ObservationModel(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class ObservationModel(Tempering, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the models of P(outcome of a feature | outcomes seen, class).
 
     A model is fitted to a discretised matrix and then answers for any *evidence*: a row of outcome codes with
@@ -379,59 +378,14 @@ class ObservationModel(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         features = np.asarray(order, dtype=np.intp)
         return [np.sort(features[:stage]) for stage in range(len(features))]
 
-    def tempered(self: Model, exponents: npt.ArrayLike) -> Model:
-        """Return the same fitted model, with what each feature says flattened towards what all classes show.
-
-        P(v | class) becomes proportional to P(v) (P(v | class) / P(v))^w, P(v) the mean over the classes, or over the
-        hidden states of all; in a network and given contexts so for every outcome of what the feature depends on.
-
-        Parameters
-        ----------
-        exponents : array-like of shape (n_features,)
-            w of each feature, between 0 and 1: 1 leaves it as it is, 0 makes it say nothing.
-
-        Returns
-        -------
-        ObservationModel
-
-        Raises
-        ------
-        TypeError
-            If the model has no tables to flatten.
-        ValueError
-            If exponents are not between 0 and 1, or not one a feature.
-
-        Examples
-        --------
-        >>> from seqclass.bn import NaiveBayes
-        >>> model = NaiveBayes().fit([[0, 0], [1, 1], [1, 0], [0, 1]] * 5, [0, 1, 1, 0] * 5)
-        >>> model.tempered([0.5, 1.0]).posterior([[0, -1], [-1, 0]]).round(2)
-        array([[0.77, 0.23],
-               [0.5 , 0.5 ]])
-        """
-        check_is_fitted(self)
-        exponent = np.array(exponents, dtype=np.float64)
-        if exponent.shape != (self.n_features_in_,):
-            raise ValueError(f"exponents must be {self.n_features_in_}, one a feature; got shape {exponent.shape}.")
-        if not ((exponent >= 0) & (exponent <= 1)).all():
-            raise ValueError("exponents must be between 0 and 1.")
-        other = copy.copy(self)
-        with np.errstate(divide="ignore"):
-            other._temper(1 / exponent)
-        return other
-
-    def _temper(self, temperature: FloatArray) -> None:
-        """Flatten the likelihoods of each feature; infinity makes them say nothing."""
-        raise TypeError(f"{type(self).__name__} has no tables to flatten: it cannot be calibrated.")
-
     def _posterior(self, evidence: Any) -> FloatArray:
         """Posterior of checked evidence: the chain of likelihoods, one feature after the other."""
         return chain_posterior(self.class_prior_, evidence, self._shaped)
 
     def _shaped(self, feature: int, evidence: Any) -> FloatArray:
         """What `_likelihood` gives, if it is of the shape that it must have."""
-        wanted = (evidence.shape[0], int(self.n_outcomes_[feature]), len(self.classes_))
-        return check_likelihood(self._likelihood(feature, evidence), wanted, f"{type(self).__name__}._likelihood")
+        shape = (evidence.shape[0], int(self.n_outcomes_[feature]), len(self.classes_))
+        return check_likelihood(self._likelihood(feature, evidence), shape, f"{type(self).__name__}._likelihood")
 
     def _check_evidence(self, evidence: Any) -> Any:
         if sparse.issparse(evidence) and not self._accepts_sparse:

@@ -154,7 +154,8 @@ class ClassMixture(Mixture):
         found = perf_counter()
         sizes = np.full(n_classes, chosen)
         states = fit_components(groups, codes, weight, n_groups, sizes, settings, rng)
-        tables, family = states.tables, np.zeros(self.n_features_in_, dtype=np.intp)
+        tables = states.tables
+        family: IntArray = np.zeros(self.n_features_in_, dtype=np.intp)
         if allowed != ("tables",):
             given = groups, codes, weight, states, self.n_outcomes_
             tables, family = dense_tables(X, *given, allowed, settings.alpha)

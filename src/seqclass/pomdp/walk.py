@@ -123,7 +123,30 @@ class Level:
 
 
 def parted(info: InformationState, row: IntArray, question: IntArray) -> list[tuple[IntArray, InformationState]]:
-    """Rows by question, each part about to ask; see `Level.split`."""
+    """Rows in parts that ask together, one for each question or one for all where each has few; see `Level.split`.
+
+    Parameters
+    ----------
+    info : InformationState
+        What is known.
+    row : ndarray of int of shape (m,)
+        Rows of it.
+    question : ndarray of int of shape (m,)
+        What each asks.
+
+    Returns
+    -------
+    list of (ndarray of int, InformationState)
+        Positions among the ``m``, and what is known there, about to ask.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> info = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1).begin(2)
+    >>> [(at.tolist(), part.question) for at, part in parted(info, np.arange(2), np.zeros(2, dtype=int))]
+    [([0, 1], 0)]
+    """
     groups: list[IntArray] = [np.arange(row.size)]
     if row.size and not (question == question[0]).all():
         order = np.argsort(question, kind="stable")
