@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 #: So many answers, one after the other, have an exponent in common; those beyond have the last.
 _BLOCKS = (1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 16)
+_MOST = sum(_BLOCKS)
 #: Exponents that are tried; the mean of their weights lies between.
 _GRID = np.linspace(0.0, 1.0, 21)
 #: What the exponent before is worth, in rows.
@@ -60,7 +61,9 @@ def _parts(clf: SequentialClassifier, X: Any, y: npt.NDArray[Any], repeat: int) 
     fold = assign_folds(y, _FREE_FOLDS if clf.problem_.free else _FOLDS, int(seed) + 7919 * repeat)
     free = clf.problem_.free
     # along a fixed order nothing is to be solved for
-    settings: dict[str, Any] = {"calibrate": False} | ({} if free else {"solver": DecideNow(), "target_cost": None})
+    most = _MOST if clf.max_features is None else min(_MOST, clf.max_features)
+    fixed = {"solver": DecideNow(), "target_cost": None, "max_features": most}
+    settings: dict[str, Any] = {"calibrate": False} | ({} if free else fixed)
     return [
         _Part.of(
             fitted_without(clf, X, y, fold, number, "calibrate", **settings),

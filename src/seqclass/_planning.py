@@ -16,7 +16,7 @@ from seqclass._fitting import timed, twin
 from seqclass._frames import FrameEncoder
 from seqclass._judging import judge, keep_order
 from seqclass._staging import acquisition_problem, stage_order
-from seqclass._validation import check_distribution
+from seqclass._validation import check_distribution, check_integer
 from seqclass.bn import DiscreteNetwork, ObservationModel
 from seqclass.calibrated import Calibration
 from seqclass.costs import Prices, resolve_decisions, resolve_prices
@@ -192,7 +192,9 @@ class Planning:
         with timed(self.timings_, "order"):
             free = isinstance(self.order, str) and self.order == "adaptive"
             rule = "given" if free else self.order
-            order = stage_order(rule, self.model_, self.support_, self._prices, codes, y, names)
+            most = None if self.max_features is None else check_integer(self.max_features, "max_features", 0)
+            most = most if self._prices.bundles is None else None  # of which each shows several
+            order = stage_order(rule, self.model_, self.support_, self._prices, codes, y, names, most)
         self.problem_ = self._staged(order, free)
         if self.calibrate:
             with timed(self.timings_, "calibrate"):

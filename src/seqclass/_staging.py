@@ -135,6 +135,7 @@ def stage_order(
     codes: Any,
     y: npt.NDArray[Any],
     names: Sequence[Hashable] | None = None,
+    most: int | None = None,
 ) -> IntArray:
     """Resolve the order of features.
 
@@ -154,6 +155,8 @@ def stage_order(
         Labels.
     names : sequence, optional
         Names of the columns.
+    most : int, optional
+        So many features are wanted; see `seqclass.bn.as_order`.
 
     Returns
     -------
@@ -171,7 +174,7 @@ def stage_order(
     array([1, 0])
     """
     if isinstance(order, str):
-        return as_order(order, model, prices.full[support], X=codes, y=y)
+        return as_order(order, model, prices.full[support], X=codes, y=y, most=most)
     # columns and names refer to the data; the model knows the selected ones only
     columns = check_order(order, prices.full.size, names)
     position = np.full(prices.full.size, -1)

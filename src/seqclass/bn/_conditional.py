@@ -14,11 +14,14 @@ from seqclass._validation import check_costs, check_integer
 from seqclass.bn._checks import Codes, check_codes, check_labels, check_n_outcomes, seen_outcomes
 from seqclass.bn._ranking import ABSOLUTE, RELATIVE, rank_by_rate
 
+#: So many features are searched for; the rest follows by what each says alone.
+SEARCHED = 256
+
 
 def conditional_order(
     X: Any,
     y: npt.ArrayLike,
-    n: int = 256,
+    n: int = SEARCHED,
     *,
     costs: Any = None,
     n_outcomes: Any = None,

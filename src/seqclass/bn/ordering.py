@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from seqclass._arrays import FloatArray, IntArray, chunks
 from seqclass._validation import check_distribution, check_finite
-from seqclass.bn._conditional import conditional_order
+from seqclass.bn._conditional import SEARCHED, conditional_order
 from seqclass.bn._ranking import check_prices, rank, rank_by_rate
 from seqclass.bn.blanket import blanket_order
 
@@ -200,6 +200,7 @@ def as_order(
     X: Any = None,
     y: Any = None,
     feature_names: Any = None,
+    most: int | None = None,
 ) -> IntArray:
     """Resolve what a user may give as an order into feature indices.
 
@@ -219,6 +220,8 @@ def as_order(
         Labels, for ``"conditional"``.
     feature_names : array-like of str of shape (n_features,), optional
         Names that ``order`` may use.
+    most : int, optional
+        So many features are wanted; those that follow need not be searched for.
 
     Returns
     -------
@@ -241,7 +244,7 @@ def as_order(
     [1]
     """
     if isinstance(order, str):
-        return _named_order(order, model, costs, X, y)
+        return _named_order(order, model, costs, X, y, most)
     return check_order(order, model.n_features_in_, feature_names)
 
 
@@ -289,7 +292,7 @@ def check_order(order: Any, n_features: int, feature_names: Any = None, *, what:
     return chosen.astype(np.intp)
 
 
-def _named_order(name: str, model: ObservationModel, costs: Any, X: Any, y: Any) -> IntArray:
+def _named_order(name: str, model: ObservationModel, costs: Any, X: Any, y: Any, most: int | None) -> IntArray:
     n_features, prior = model.n_features_in_, model.class_prior_
     prices = check_prices(costs, n_features)
     if name == "given":
@@ -297,7 +300,8 @@ def _named_order(name: str, model: ObservationModel, costs: Any, X: Any, y: Any)
     if name == "conditional":
         if X is None or y is None:
             raise ValueError("order 'conditional' needs the training data X and y")
-        return conditional_order(X, y, costs=prices, n_outcomes=model.n_outcomes_)
+        n = SEARCHED if most is None else min(most, SEARCHED)
+        return conditional_order(X, y, n, costs=prices, n_outcomes=model.n_outcomes_)
     if name == "error":
         errors = _model_scores(model, lambda part: error_scores(part, prior))
         return rank(errors * prices, errors)
