@@ -66,7 +66,7 @@ def _parts(clf: SequentialClassifier, X: Any, y: npt.NDArray[Any], repeat: int) 
     settings: dict[str, Any] = {"calibrate": False} | ({} if free else fixed)
     return [
         _Part.of(
-            fitted_without(clf, X, y, fold, number, "calibrate", **settings),
+            fitted_without(clf._to_refit(), X, y, fold, number, "calibrate", **settings),
             rows_of(X, test := np.flatnonzero(fold == number)),
             np.searchsorted(clf.classes_, y[test]),
         )

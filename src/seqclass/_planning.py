@@ -251,6 +251,10 @@ class Planning:
             keep_order(other, self)  # type: ignore[arg-type]
         return other
 
+    def _to_refit(self) -> Any:
+        """What is fitted anew where rows are left out."""
+        return self
+
     def _solve(self) -> None:
         solver = self._solver()
         if self.target_cost is None:

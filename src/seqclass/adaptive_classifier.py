@@ -176,6 +176,9 @@ handle_unknown
         shared = {name: value for name, value in self.get_params(deep=False).items() if name != "effort"}
         return SequentialClassifier(**shared, **settings)
 
+    def _to_refit(self) -> SequentialClassifier:
+        return self._with(self._chosen)
+
     #: It fits all that it tries.
     prefit = False
 
