@@ -91,7 +91,7 @@ def main() -> None:
     add_data_option(made)
     made.add_argument("--sets", nargs="+", default=None)
     made.add_argument("--recipes", nargs="+", choices=list(RECIPES), default=["etana"])
-    made.add_argument("--errors", nargs="+", type=float, default=[1.0])
+    made.add_argument("--errors", nargs="*", type=float, default=[1.0])
     made.add_argument("--permuted", type=int, default=0, metavar="N")
     arguments = made.parse_args()
     warnings.simplefilter("ignore")
