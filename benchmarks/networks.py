@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _common import Row, parser, report
+from _common import Row, left_out, parser, report
 
 from seqclass import SequentialClassifier
 from seqclass._planning import network_solver
@@ -139,7 +139,8 @@ def main() -> None:
     for name, targets in CASES:
         file = folder / "networks" / f"{name}.bif.gz"
         if not file.is_file():
-            raise SystemExit(f"there is no {file}: name the folder of data sets by --data or SEQCLASS_DATA.")
+            left_out(f"{name}, {', '.join(targets)}", f"there is no {file}; name its folder by --data or SEQCLASS_DATA")
+            continue
         network = DiscreteNetwork.from_file(file, list(targets)).network_
         for drawn in (False, True):
             rows.append(row(name, network, targets, drawn, 10_000, given.seconds))

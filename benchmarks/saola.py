@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from _common import Row, measure, parser, report
+from _common import Row, left_out, measure, parser, report
 from sklearn.base import clone
 from sklearn.feature_selection import f_classif, mutual_info_classif
 
@@ -233,7 +233,7 @@ def main() -> None:
         rows += dense_cases("MLL", *mll, repeats)
         rows += streamed_cases("MLL", *mll, repeats)
     elif not quick:
-        print("MLL is left out: SEQCLASS_DATA names no folder that holds mll.npz")
+        left_out("MLL", "SEQCLASS_DATA names no folder that holds mll.npz")
     rows += sparse_cases(rng, *((300, 2000, 10_000) if quick else (20_000, 1_355_191, 9_000_000)))
     rows += growth(rng, quick, repeats)
     report(rows, arguments.json)

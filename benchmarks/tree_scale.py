@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from _common import Row, measure, parser, report
+from _common import Row, left_out, measure, parser, report
 from scaling import sparse_data
 from sklearn.metrics import adjusted_mutual_info_score
 
@@ -103,7 +103,7 @@ def main() -> None:
     for name in () if arguments.quick else SETS:
         loaded = load(arguments.data, name)
         if loaded is None:
-            print(f"{name}: left out, as {arguments.data} does not have it")
+            left_out(name, f"{arguments.data} does not have it")
             continue
         rows += cases(name, *loaded, kept=(200, 1000, 2000))
     n, n_features = (300, 3000) if arguments.quick else (20_000, 1_355_191)
