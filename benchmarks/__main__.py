@@ -169,6 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.data is not None:
         environment["SEQCLASS_DATA"] = str(given.data.resolve())
     result: dict[str, Any] = {
+        "command": f"python -m benchmarks{' --full' if given.full else ''} --limit {given.limit:g}",
         "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "mode": "full" if given.full else "quick",
         "limit_s": given.limit,

@@ -16,8 +16,8 @@ def page(result: dict[str, Any]) -> str:
     ended = len(result["scripts"])
     parts = [
         "# Benchmarks",
-        f"{_FULL if result['mode'] == 'full' else _QUICK} {ended} of {len(result['asked'])} benchmarks, "
-        f"at most {result['limit_s']:g} s each; begun {result['started']}.",
+        f"{_FULL if result['mode'] == 'full' else _QUICK} `{result['command']}`, "
+        f"{ended} of {len(result['asked'])} scripts, begun {result['started']}.",
         _made_with(result),
         "A ratio is the peer's seconds over ours: above 1 we are faster. "
         f"Of {len(rows)} rows beside a peer we are slower in {slower}; {len(result['rows']) - len(rows)} have no peer. "

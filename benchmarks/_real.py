@@ -58,9 +58,9 @@ def add_data_option(made: ArgumentParser) -> None:
     made.add_argument("--data", type=Path, default=os.environ.get("SEQCLASS_DATA"), help="folder of the data sets")
 
 
-def absent(name: str) -> None:
-    """Say that a set named ``"file protocol"`` is left out."""
-    left_out(name, f"no {name.split()[0]}.npz; name its folder by --data or SEQCLASS_DATA")
+def absent(name: str, file: str | None = None) -> None:
+    """Say that a set, by default one named ``"file protocol"``, is left out."""
+    left_out(name, f"no {file or name.split()[0] + '.npz'}; name its folder by --data or SEQCLASS_DATA")
 
 
 def load(name: str, folder: Path | None) -> Data | None:
