@@ -159,17 +159,11 @@ def _positive(text: str) -> float:
     return seconds
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmarks; the exit code."""
-    given = parsed(arguments)
-    if given.list:
-        print(*names(), sep="\n")
-        return 0
-    environment = {**THREADS, **os.environ, "PYTHONIOENCODING": "utf-8"}
-    if given.data is not None:
-        environment["SEQCLASS_DATA"] = str(given.data.resolve())
-    result: dict[str, Any] = {
-        "command": f"python -m benchmarks{' --full' if given.full else ''} --limit {given.limit:g}",
+def _header(given: argparse.Namespace, environment: dict[str, str]) -> dict[str, Any]:
+    """What a run is, with nothing run yet."""
+    only = "" if given.only == names() else f" --only {' '.join(given.only)}"
+    return {
+        "command": f"python -m benchmarks{' --full' if given.full else ''} --limit {given.limit:g}{only}",
         "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "mode": "full" if given.full else "quick",
         "limit_s": given.limit,
@@ -182,6 +176,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "scripts": [],
         "rows": [],
     }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmarks; the exit code."""
+    given = parsed(arguments)
+    if given.list:
+        print(*names(), sep="\n")
+        return 0
+    environment = {**THREADS, **os.environ, "PYTHONIOENCODING": "utf-8"}
+    if given.data is not None:
+        environment["SEQCLASS_DATA"] = str(given.data.resolve())
+    result = _header(given, environment)
     for number, name in enumerate(given.only, 1):
         print(f"[{number} of {len(given.only)}] {name}", end=" ", flush=True)
         told, rows = run(HERE / f"{name}.py", given.full, given.limit, environment)
