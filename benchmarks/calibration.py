@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from _common import parser, write_json
-from _real import add_data_option, data_folder, load
+from _real import absent, add_data_option, data_folder, load
 
 from seqclass import SequentialClassifier, etana, ifc2f
 
@@ -103,7 +103,7 @@ def main() -> None:
             for error in arguments.errors:
                 row = compared(name, recipe, error, data_folder(arguments))
                 if row is None:
-                    print(f"{name}: not there, skipped")
+                    absent(name)
                     continue
                 rows.append(row)
                 print(
