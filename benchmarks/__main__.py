@@ -204,4 +204,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    # told to end, it ends what it started
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(main())
