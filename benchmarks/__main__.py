@@ -22,12 +22,13 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import fields
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from benchmarks._common import LEFT_OUT, PEAK_IS, write_json
+from benchmarks._common import LEFT_OUT, PEAK_IS, Row, write_json
 from benchmarks._page import page
 
 import seqclass
@@ -124,9 +125,10 @@ def _rows(file: Path) -> tuple[list[Any], str | None]:
         rows = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
         return [], f"its rows are no JSON: {error}"
-    if not isinstance(rows, list) or not all(isinstance(row, dict) and "ratio" in row for row in rows):
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         return [], "its JSON is no list of rows"
-    return rows, None
+    lacking = [field.name for field in fields(Row) if any(field.name not in row for row in rows)]
+    return ([], f"its rows lack {', '.join(lacking)}") if lacking else (rows, None)
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:

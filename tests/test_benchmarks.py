@@ -37,6 +37,7 @@ PEERLESS = {
 MEMORYLESS = {
     "adaptive_real.py",
     "all_orders.py",
+    "calibration.py",
     "certified_error.py",
     "chosen.py",
     "growth.py",
@@ -186,6 +187,7 @@ def together(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
         "endless": "import time\ntime.sleep(3600)",
         "mute": "",
         "odd": write.format("{'a': 1}"),
+        "short": write.format("[{'name': 'a', 'ours_s': 1.0, 'ratio': None}]"),
         "peerless": "print('left out: everything: river is not installed')",
     }
     for name, text in scripts.items():
@@ -220,7 +222,7 @@ def test_all_benchmarks_are_listed_and_one_run_by_the_command(tmp_path: Path) ->
 
 @CHECKOUT
 def test_what_fails_loses_no_others_figures(together: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    assert together.main(["--limit", "20", "--only", "broken", "peerless", "mute", "odd", "beside", "alone"]) == 1
+    assert together.main(["--only", "broken", "peerless", "mute", "odd", "short", "beside", "alone"]) == 1
     result = json.loads(Path("benchmarks.json").read_text())
     told = {script["name"]: (script["status"], script["reason"]) for script in result["scripts"]}
     assert told == {
@@ -228,6 +230,7 @@ def test_what_fails_loses_no_others_figures(together: Any, capsys: pytest.Captur
         "peerless": ("skipped", "everything: river is not installed"),
         "mute": ("failed", "it wrote no rows, and did not say what it left out"),
         "odd": ("failed", "its JSON is no list of rows"),
+        "short": ("failed", "its rows lack peer, peer_s, peak_mb"),
         "beside": ("done", None),
         "alone": ("done", None),
     }
@@ -237,7 +240,7 @@ def test_what_fails_loses_no_others_figures(together: Any, capsys: pytest.Captur
     assert "Of 1 rows beside a peer we are slower in 1; 1 have no peer." in page
     assert "madelon: no such file" in page
     printed = capsys.readouterr()
-    assert "Without figures: broken, mute, odd." in printed.out
+    assert "Without figures: broken, mute, odd, short." in printed.out
     assert "this one breaks" in printed.err
 
 
