@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import importlib.util
 import json
 import multiprocessing
 import os
@@ -21,11 +22,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from seqclass._files import replacing
 
 Call = Callable[[], Any]
+
+#: How a line begins that says what is left out.
+LEFT_OUT = "left out: "
 
 #: How `peak_mb` comes about on this system.
 PEAK_IS = (
@@ -159,6 +164,19 @@ def report(rows: Sequence[Row], path: str | os.PathLike[str] | None = None) -> N
     print(f"peak MB: {PEAK_IS}")
     if path is not None:
         write_json([asdict(row) for row in rows], path)
+
+
+def left_out(what: str, why: str) -> None:
+    """Say what a script does without; ``python -m benchmarks`` collects these lines."""
+    print(f"{LEFT_OUT}{what}: {why}", flush=True)
+
+
+def needed(module: str) -> ModuleType:
+    """Import a peer without which a script has nothing to do: if it is not installed, the script ends and says so."""
+    if importlib.util.find_spec(module) is None:
+        left_out("everything", f"{module} is not installed")
+        raise SystemExit
+    return importlib.import_module(module)
 
 
 def _shown(number: float | None) -> str:

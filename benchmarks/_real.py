@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from _common import left_out
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
@@ -55,6 +56,11 @@ def data_folder(arguments: Namespace) -> Path | None:
 
 def add_data_option(made: ArgumentParser) -> None:
     made.add_argument("--data", type=Path, default=os.environ.get("SEQCLASS_DATA"), help="folder of the data sets")
+
+
+def absent(name: str, file: str | None = None) -> None:
+    """Say that a set, by default one named ``"file protocol"``, is left out."""
+    left_out(name, f"no {file or name.split()[0] + '.npz'}; name its folder by --data or SEQCLASS_DATA")
 
 
 def load(name: str, folder: Path | None) -> Data | None:

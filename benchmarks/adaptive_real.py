@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from _common import parser, write_json
-from _real import Data, add_data_option, data_folder, load
+from _real import Data, absent, add_data_option, data_folder, load
 
 from seqclass import etana, ifc2f
 from seqclass.statistics import paired_t_test
@@ -92,7 +92,7 @@ def main() -> None:
     for name in ["breast_cancer"] if arguments.quick else arguments.sets:
         data = load(name, data_folder(arguments))
         if data is None:
-            print(f"{name:18} skipped: no {name.split()[0]}.npz; give its folder with --data")
+            absent(name)
             continue
         if arguments.quick:  # six measurements of some patients
             X, y, splits = data

@@ -15,11 +15,12 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from _common import parser, write_json
-from _real import add_data_option, data_folder, load
+from _common import Row, parser, write_json
+from _real import absent, add_data_option, data_folder, load
 
 from seqclass import SequentialClassifier, etana, ifc2f
 
@@ -53,17 +54,17 @@ def compared(name: str, recipe: str, error: float, folder: Any) -> dict[str, Any
         for calibrate in found:
             clf, seconds = fitted(recipe, error, calibrate, X[train], y[train])
             found[calibrate].append((clf.expected_cost_, *realised(clf, X[test], y[test]), seconds))
-    row: dict[str, Any] = {"name": f"{recipe} {name} errors at {error:g}", "peer": "as it is"}
+    ours_s, peer_s = (max(fold[3] for fold in found[calibrate]) for calibrate in (True, False))
+    timed = Row(f"{recipe} {name} errors at {error:g}", ours_s, "as it is", peer_s, peer_s / max(ours_s, 1e-9), None)
+    row = asdict(timed)
     for prefix, folds in (("peer_", found[False]), ("", found[True])):
         row[f"{prefix}expected"] = float(np.mean([fold[0] for fold in folds]))
         row[f"{prefix}realised"] = float(np.concatenate([fold[1] for fold in folds]).mean())
         row[f"{prefix}features"] = float(np.concatenate([fold[2] for fold in folds]).mean())
-        row["ours_s" if not prefix else "peer_s"] = max(fold[3] for fold in folds)
     ours, before = (np.concatenate([fold[1] for fold in found[calibrate]]) for calibrate in (True, False))
     row["std_error"] = float(ours.std(ddof=1) / np.sqrt(len(ours)))
     row["difference"] = float((ours - before).mean())
     row["difference_std_error"] = float((ours - before).std(ddof=1) / np.sqrt(len(ours)))
-    row["ratio"] = row["ours_s"] / max(row["peer_s"], 1e-9)
     return row
 
 
@@ -78,12 +79,13 @@ def permuted(name: str, recipe: str, times: int, folder: Any) -> dict[str, Any] 
         labels = np.random.default_rng(seed).permutation(y)
         row = []
         for calibrate in (False, True):
-            clf, _ = fitted(recipe, 1.0, calibrate, X, labels)
+            clf, seconds = fitted(recipe, 1.0, calibrate, X, labels)
             row += [clf.expected_cost_ / at_once, float(clf.acquire(X).n_features.mean())]
         rows.append(row)
     mean = np.mean(rows, axis=0).tolist()
     keys = ("peer_share", "peer_features", "share", "features")
-    return {"name": f"{recipe} {name} permuted labels", **dict(zip(keys, mean, strict=True))}
+    timed = Row(f"{recipe} {name} permuted labels", seconds, None, None, None, None)
+    return asdict(timed) | dict(zip(keys, mean, strict=True))
 
 
 def main() -> None:
@@ -103,7 +105,7 @@ def main() -> None:
             for error in arguments.errors:
                 row = compared(name, recipe, error, data_folder(arguments))
                 if row is None:
-                    print(f"{name}: not there, skipped")
+                    absent(name)
                     continue
                 rows.append(row)
                 print(

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from _common import parser, write_json
-from _real import add_data_option, data_folder
+from _real import absent, add_data_option, data_folder
 from scipy.stats import binom
 
 import seqclass
@@ -118,6 +118,8 @@ def main() -> None:
         ages = split("pima", 300, folder, lambda X: X[:, 7] > 30)
         name = "pima, below and above 30 years alike"
         jobs += [lambda a=a: [drawn(name, ages(a), a, 300, 100, False)] for a in (0.4, 0.45)]
+    for name in () if quick else sorted({"spambase", "pima"} - set(known)):
+        absent(name)
     rows = []
     for job in jobs:
         for row in job():

@@ -13,7 +13,7 @@ import warnings
 from dataclasses import asdict
 
 from _common import parser, write_json
-from _real import add_data_option, data_folder, load
+from _real import absent, add_data_option, data_folder, load
 
 import seqclass
 
@@ -32,7 +32,7 @@ def main() -> None:
     for name in ["breast_cancer"] if arguments.quick else arguments.sets:
         data = load(f"{name} 5-fold", data_folder(arguments))
         if data is None:
-            print(f"{name} skipped: no {name}.npz; give its folder with --data")
+            absent(name)
             continue
         X, y, _ = data
         effort = "quick" if arguments.quick else arguments.effort

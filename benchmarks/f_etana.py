@@ -10,13 +10,13 @@ those not embedded in scikit-learn come from ``--data``, or the variable SEQCLAS
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from _common import Row, best_of, parser, report, write_json
+from _real import absent, add_data_option, data_folder
 from sklearn.datasets import load_breast_cancer, load_digits
 
 import seqclass
@@ -103,10 +103,9 @@ def trajectories(name: str, problem: AcquisitionProblem, n_paths: int, repeats: 
 
 def main() -> None:
     made = parser(__doc__)
-    made.add_argument("--data", type=Path, default=os.environ.get("SEQCLASS_DATA"), help="folder of the .npz files")
+    add_data_option(made)
     arguments = made.parse_args()
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    folder = Path(arguments.data) if arguments.data else (beside if beside.exists() else None)
+    folder = data_folder(arguments)
     repeats = 1 if arguments.quick else arguments.repeats
     lines: list[dict[str, Any]] = []
     rows: list[Row] = []
@@ -116,7 +115,7 @@ def main() -> None:
     for name in SETS[:1] if arguments.quick else SETS:
         data = load(name, folder)
         if data is None:
-            print(f"{name:18} skipped: no {name.split()[0]}.npz; give its folder with --data")
+            absent(name)
             continue
         problem = seqclass.etana(PRICE).fit(*data).problem_
         for line in compare(name, problem, repeats):

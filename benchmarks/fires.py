@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from _common import Row, measure, parser, report, write_json
-from _real import add_data_option, data_folder
+from _real import absent, add_data_option, data_folder
 from scipy.stats import rankdata, spearmanr
 from sklearn.datasets import make_classification
 from sklearn.linear_model import Perceptron, SGDClassifier
@@ -185,7 +185,7 @@ def experiments(quick: bool, folder: Path | None, n_rows: int) -> list[Result]:
     for name in SETS:
         given = load(name, folder, n_rows)
         if given is None:
-            print(f"{name} is left out: there is no {name}.npz in the folder of data (--data FOLDER).")
+            absent(name)
             continue
         results += [show(protocol(name, *given, selector)) for selector in SELECTORS]
     return results

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from _common import parser, write_json
-from _real import Outcome, add_data_option, data_folder, json_row, load, quoted, run
+from _real import Outcome, absent, add_data_option, data_folder, json_row, load, quoted, run
 
 from seqclass import SequentialClassifier, etana, ifc2f
 
@@ -71,7 +71,7 @@ def main() -> None:
     for name in ["breast_cancer"] if arguments.quick else arguments.sets:
         data = load(name, folder)
         if data is None:
-            print(f"{name}: skipped: no {name.split()[0]}.npz; give its folder with --data")
+            absent(name)
             continue
         for price in arguments.prices:
             for structure in arguments.structures:

@@ -12,7 +12,7 @@ import importlib.util
 import subprocess
 import sys
 
-from _common import Row, parser, report
+from _common import Row, left_out, parser, report
 
 #: Beside which: what everybody pays who uses scikit-learn, and the packages for networks and for POMDPs.
 PEERS = ("sklearn.base", "pgmpy.models", "pomdp_py")
@@ -40,7 +40,7 @@ def main() -> None:
     rows = []
     for peer in PEERS[:1] if arguments.quick else PEERS:
         if importlib.util.find_spec(peer.split(".")[0]) is None:
-            print(f"{peer} is not installed")
+            left_out(f"beside {peer}", "it is not installed")
             continue
         peer_s = fresh(peer, "" if peer == "sklearn.base" else "sklearn.base", repeats)
         rows.append(Row("import seqclass after sklearn.base", ours_s, f"import {peer}", peer_s, peer_s / ours_s, None))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from _common import Row, measure, parser, report
-from _real import add_data_option, data_folder, load
+from _real import absent, add_data_option, data_folder, load
 from scipy.special import logsumexp
 
 from seqclass.bn import ClassMixture
@@ -96,7 +96,7 @@ def real(settings: list[tuple[str, str, dict[str, Any]]], repeats: int, folder: 
     for name, strategy, given in settings:
         data = load(name, folder)
         if data is None:
-            print(f"{name} left out: no {name}.npz; name its folder by --data or SEQCLASS_DATA")
+            absent(name)
             continue
         X, y, _ = data
         codes = Discretizer(5, strategy=strategy).fit_transform(X)

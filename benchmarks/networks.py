@@ -11,7 +11,6 @@ name, and in the JSON by themselves.
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from _common import Row, parser, report
+from _real import absent, add_data_option, data_folder
 
 from seqclass import SequentialClassifier
 from seqclass._planning import network_solver
@@ -128,18 +128,19 @@ def row(name: str, network: NetworkTables, targets: tuple[str, ...], drawn: bool
 
 def main() -> None:
     arguments = parser(__doc__)
-    arguments.add_argument("--data", metavar="DIR", type=Path, help="folder of data sets (default $SEQCLASS_DATA)")
+    add_data_option(arguments)
     arguments.add_argument("--seconds", metavar="S", type=float, default=60.0, help="see seqclass plan --help")
     given = arguments.parse_args()
     if given.quick:
         report([row("toy", toy(), ("n0",), drawn, 200, 1.0) for drawn in (False, True)], given.json)
         return
-    folder = given.data or Path(os.environ.get("SEQCLASS_DATA", "."))
+    folder = data_folder(given)
     rows = []
     for name, targets in CASES:
-        file = folder / "networks" / f"{name}.bif.gz"
+        file = (folder or Path()) / "networks" / f"{name}.bif.gz"
         if not file.is_file():
-            raise SystemExit(f"there is no {file}: name the folder of data sets by --data or SEQCLASS_DATA.")
+            absent(f"{name}, {', '.join(targets)}", f"networks/{file.name}")
+            continue
         network = DiscreteNetwork.from_file(file, list(targets)).network_
         for drawn in (False, True):
             rows.append(row(name, network, targets, drawn, 10_000, given.seconds))

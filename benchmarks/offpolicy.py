@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from _common import parser, write_json
-from _real import add_data_option, data_folder
+from _real import absent, add_data_option, data_folder
 
 import seqclass
 from seqclass import datasets, offpolicy
@@ -213,8 +213,11 @@ def main() -> None:
     worlds = [heart_like()] if "heart" in arguments.worlds else []
     if not quick and "cube" in arguments.worlds:
         worlds.append(cube_nm())
-    if not quick and "pima" in arguments.worlds and "pima" in datasets.list_datasets(folder):
-        worlds.append(pima(folder))
+    if not quick and "pima" in arguments.worlds:
+        if "pima" in datasets.list_datasets(folder):
+            worlds.append(pima(folder))
+        else:
+            absent("pima")
     warnings.simplefilter("ignore", UserWarning)  # that deciding at once may cost less
     rows = []
     for world in worlds:

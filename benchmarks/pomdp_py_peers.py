@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pomdp_py
-from _common import Row, measure, parser, report
+from _common import Row, measure, needed, parser, report
 
 from seqclass.pomdp import Perseus, PomdpPyPlanner, TableProblem, evaluate, optimal_cost, to_pomdp_py
 
+pomdp_py = needed("pomdp_py")
 #: Classes, features, outcomes.
 VALUE_SIZES = ((2, 4, 2), (3, 3, 3), (3, 4, 3), (3, 5, 2), (5, 3, 3))
 ITERATION_SIZES = ((2, 1, 4), (3, 1, 4), (2, 2, 2), (3, 2, 2))

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from _common import parser, write_json
-from _real import Outcome, add_data_option, authors_code, data_folder, json_row, load, run
+from _real import Outcome, absent, add_data_option, authors_code, data_folder, json_row, load, run
 
 from seqclass import SequentialClassifier, etana, f_etana, ifc2f
 from seqclass._files import replacing
@@ -122,7 +122,7 @@ def main() -> None:
     for name in ["breast_cancer"] if arguments.quick else arguments.sets:
         data = load(name, folder)
         if data is None:
-            print(f"{name:18} skipped: no {name.split()[0]}.npz; give its folder with --data")
+            absent(name)
             continue
         for call, make in methods(name, arguments.quick):
             if arguments.only_ours and call not in OURS:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from _common import Row, parser, write_json
-from _real import add_data_option, data_folder, load
+from _real import absent, add_data_option, data_folder, load
 
 from seqclass import SequentialClassifier
 from seqclass.bn import ClassMixture, ContextBayes
@@ -70,7 +70,7 @@ def main() -> None:
     for name in ["breast_cancer"] if arguments.quick else arguments.sets:
         data = load(f"{name} 5-fold", data_folder(arguments))
         if data is None:
-            print(f"{name} skipped: no {name}.npz; give its folder with --data")
+            absent(name)
             continue
         X, y = (data[0][::5, :3], data[1][::5]) if arguments.quick else data[:2]
         rows += [held_out(name, way, X, y) for way in arguments.ways]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from _common import Row, measure, parser, report
-from _real import add_data_option, data_folder
+from _real import absent, add_data_option, data_folder
 from scipy.spatial.distance import pdist, squareform
 
 from seqclass.selection import OFSA3M, OFSDensity
@@ -108,7 +108,7 @@ def main() -> None:
     folder = data_folder(arguments)
     for name, n, n_features in () if quick else (("mll", 72, 1000), ("madelon", 2000, 60), ("spambase", 2000, 57)):
         if folder is None or not (folder / f"{name}.npz").is_file():
-            print(f"{name} is left out: there is no {name}.npz in the folder of data (--data FOLDER).")
+            absent(name)
             continue
         with np.load(folder / f"{name}.npz", allow_pickle=False) as data:
             X, y = data["X"][:, :n_features].astype(float), data["y"]

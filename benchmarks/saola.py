@@ -1,12 +1,11 @@
 """SAOLA on few rows of many columns, on millions of sparse columns, and as columns and rows grow; OSFS beside it.
 
-The real data set MLL is used where the environment variable SEQCLASS_DATA names the folder that has it; genes of the
-same shape, simulated from a few common factors, in any case.
+The real data set MLL is used where ``--data``, or the variable SEQCLASS_DATA, names the folder that has it; genes of
+the same shape, simulated from a few common factors, in any case.
 """
 
 from __future__ import annotations
 
-import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from _common import Row, measure, parser, report
+from _real import absent, add_data_option, data_folder
 from sklearn.base import clone
 from sklearn.feature_selection import f_classif, mutual_info_classif
 
@@ -219,13 +219,15 @@ def growth(rng: np.random.Generator, quick: bool, repeats: int) -> list[Row]:
 
 
 def main() -> None:
-    arguments = parser(__doc__).parse_args()
+    made = parser(__doc__)
+    add_data_option(made)
+    arguments = made.parse_args()
     quick, repeats = arguments.quick, 1 if arguments.quick else arguments.repeats
     rng = np.random.default_rng(0)
     simulated = genes(rng, 57, 200 if quick else 5848)
     rows = dense_cases("simulated genes", *simulated, repeats)
     rows += streamed_cases("simulated genes", *simulated, repeats)
-    path = Path(os.environ.get("SEQCLASS_DATA", ""), "mll.npz")
+    path = (data_folder(arguments) or Path()) / "mll.npz"
     if path.is_file() and not quick:
         with np.load(path) as data:
             train = data["train_idx"]
@@ -233,7 +235,7 @@ def main() -> None:
         rows += dense_cases("MLL", *mll, repeats)
         rows += streamed_cases("MLL", *mll, repeats)
     elif not quick:
-        print("MLL is left out: SEQCLASS_DATA names no folder that holds mll.npz")
+        absent("mll")
     rows += sparse_cases(rng, *((300, 2000, 10_000) if quick else (20_000, 1_355_191, 9_000_000)))
     rows += growth(rng, quick, repeats)
     report(rows, arguments.json)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from _common import parser, write_json
-from _real import add_data_option, data_folder, json_row, load, run
+from _real import absent, add_data_option, data_folder, json_row, load, run
 from sklearn.naive_bayes import GaussianNB
 
 from seqclass import SequentialClassifier, etana, ifc2f
@@ -45,7 +45,7 @@ def main() -> None:
     for name in ["breast_cancer"] if arguments.quick else arguments.sets:
         data = load(name, folder)
         if data is None:
-            print(f"{name}: skipped: no {name.split()[0]}.npz; give its folder with --data")
+            absent(name)
             continue
         X, y, splits = data
         for selection, selector in selectors(arguments.quick):

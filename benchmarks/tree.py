@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from _common import Row, measure, parser, report
-from _real import add_data_option, data_folder, load
+from _real import absent, add_data_option, data_folder, load
 from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.preprocessing import KBinsDiscretizer
 
@@ -225,7 +225,7 @@ def real_classification(sets: list[str], prices: list[float], n: int, repeats: i
     for name in sets:
         data = load(name, folder)
         if data is None:
-            print(f"{name} left out: no {name}.npz; name its folder by --data or SEQCLASS_DATA")
+            absent(name)
             continue
         X, y, _ = data
         new = X[np.random.default_rng(0).integers(0, len(X), n)]

@@ -9,7 +9,6 @@ adjusted mutual information) or pair by pair (one bincount); a sample of them is
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from _common import Row, measure, parser, report
+from _real import absent, add_data_option, data_folder
 from scaling import sparse_data
 from sklearn.metrics import adjusted_mutual_info_score
 
@@ -96,14 +96,13 @@ def cases(name: str, values: Any, y: Any, kept: tuple[int, ...]) -> Iterator[Row
 
 def main() -> None:
     options = parser(__doc__)
-    here = os.environ.get("SEQCLASS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")
-    options.add_argument("--data", metavar="DIR", type=Path, default=Path(here), help="folder of the real sets")
+    add_data_option(options)
     arguments = options.parse_args()
     rows: list[Row] = []
     for name in () if arguments.quick else SETS:
-        loaded = load(arguments.data, name)
+        loaded = load(data_folder(arguments) or Path(), name)
         if loaded is None:
-            print(f"{name}: left out, as {arguments.data} does not have it")
+            absent(name)
             continue
         rows += cases(name, *loaded, kept=(200, 1000, 2000))
     n, n_features = (300, 3000) if arguments.quick else (20_000, 1_355_191)

@@ -37,6 +37,7 @@ PEERLESS = {
 MEMORYLESS = {
     "adaptive_real.py",
     "all_orders.py",
+    "calibration.py",
     "certified_error.py",
     "chosen.py",
     "growth.py",
@@ -168,3 +169,120 @@ def test_a_row_of_results_is_what_the_calls_give(real_data: Any, name: str, requ
     # other versions of the libraries may differ in a rounding, and with it in a tie
     close = [pytest.approx(float(number), rel=0.05, abs=0.006) for number in expected[1::2]]
     assert [float(number) for number in found[1::2]] == close
+
+
+@pytest.fixture
+def together(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """The command that runs all scripts, on a folder of small ones."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    command = importlib.import_module("benchmarks.__main__")
+    write = "import json, sys\nrows = {}\nopen(sys.argv[sys.argv.index('--json') + 1], 'w').write(json.dumps(rows))\n"
+    row = '{{"name": "a|b", "ours_s": 2.0, "peer": {}, "peer_s": 1.0, "ratio": {}, "peak_mb": None}}'
+    scripts = {
+        "_helper": "",
+        "lines": "",
+        "alone": write.format(f"[{row.format('None', 'None')}]"),
+        "beside": "print('left out: madelon: no such file')\n" + write.format(f"[{row.format(repr('peer'), 0.5)}]"),
+        "broken": "raise ValueError('this one breaks')",
+        "endless": "import time\ntime.sleep(3600)",
+        "mute": "",
+        "odd": write.format("{'a': 1}"),
+        "short": write.format("[{'name': 'a', 'ours_s': 1.0, 'ratio': None}]"),
+        "peerless": "print('left out: everything: river is not installed')",
+    }
+    for name, text in scripts.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    monkeypatch.setattr(command, "HERE", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return command
+
+
+@CHECKOUT
+def test_all_benchmarks_are_listed_and_one_run_by_the_command(tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "error", "-m", "benchmarks"]
+    listed = subprocess.run([*command, "--list"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert [f"{name}.py" for name in listed.split()] == SCRIPTS
+    files = tmp_path / "all.json", tmp_path / "all.md"
+    some = ["--only", "networks", "--json", str(files[0]), "--page", str(files[1])]
+    run = subprocess.run([*command, *some], cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    result = json.loads(files[0].read_text())
+    assert result["mode"] == "quick"
+    packages = ["python", "seqclass", "numpy", "scipy", "scikit-learn", "pgmpy", "pomdp-py"]
+    assert list(result["versions"]) == packages
+    assert result["versions"]["numpy"] == importlib.import_module("numpy").__version__
+    assert result["cpu_count"] == os.cpu_count()
+    assert [told["status"] for told in result["scripts"]] == ["done"]
+    assert result["rows"]
+    for row in result["rows"]:
+        assert list(row)[: 1 + len(KEYS)] == ["benchmark", *KEYS]
+        assert row["benchmark"] == "networks"
+    assert "| networks | done |" in files[1].read_text()
+
+
+@CHECKOUT
+def test_what_fails_loses_no_others_figures(together: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert together.main(["--only", "broken", "peerless", "mute", "odd", "short", "beside", "alone"]) == 1
+    result = json.loads(Path("benchmarks.json").read_text())
+    told = {script["name"]: (script["status"], script["reason"]) for script in result["scripts"]}
+    assert told == {
+        "broken": ("failed", "ValueError: this one breaks"),
+        "peerless": ("skipped", "everything: river is not installed"),
+        "mute": ("failed", "it wrote no rows, and did not say what it left out"),
+        "odd": ("failed", "its JSON is no list of rows"),
+        "short": ("failed", "its rows lack peer, peer_s, peak_mb"),
+        "beside": ("done", None),
+        "alone": ("done", None),
+    }
+    assert [row["benchmark"] for row in result["rows"]] == ["beside", "alone"]
+    page = Path("benchmarks.md").read_text()
+    assert "| beside | a\\|b | peer | 2 | 1 | **0.5** | - |" in page
+    assert "Of 1 rows beside a peer we are slower in 1; 1 have no peer." in page
+    assert "madelon: no such file" in page
+    printed = capsys.readouterr()
+    assert "Without figures: broken, mute, odd, short." in printed.out
+    assert "this one breaks" in printed.err
+
+
+@CHECKOUT
+def test_a_script_that_takes_too_long_is_ended(together: Any) -> None:
+    assert together.main(["--limit", "0.5", "--only", "endless"]) == 1
+    (told,) = json.loads(Path("benchmarks.json").read_text())["scripts"]
+    assert (told["status"], told["reason"]) == ("too long", "it did not end within 0.5 s")
+
+
+@CHECKOUT
+def test_skipped_scripts_are_no_failure_and_data_are_named(together: Any, tmp_path: Path) -> None:
+    (tmp_path / "mute.py").write_text("import os\nprint('left out: all of ' + os.environ['SEQCLASS_DATA'] + ': none')")
+    assert together.main(["--data", str(tmp_path), "--only", "peerless", "mute"]) == 0
+    _, mute = json.loads(Path("benchmarks.json").read_text())["scripts"]
+    assert mute["left_out"] == [f"all of {tmp_path}: none"]
+
+
+@CHECKOUT
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["--only", "lines"], "invalid choice: 'lines'"),
+        (["--json", "no/a.json"], "--json: there is no folder"),
+        (["--data", "no"], "--data: there is no folder"),
+        (["--limit", "0"], "must be above 0"),
+    ],
+)
+def test_bad_settings_are_told_before_anything_runs(
+    together: Any, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        together.main(arguments)
+    assert said in capsys.readouterr().err
+    assert not Path("benchmarks.json").exists()
+
+
+@CHECKOUT
+def test_a_peer_that_is_absent_ends_a_script_with_a_reason(together: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    common = importlib.import_module("benchmarks._common")
+    assert common.needed("json") is json
+    with pytest.raises(SystemExit) as ended:
+        common.needed("no_such_peer")
+    assert not ended.value.code
+    assert capsys.readouterr().out == "left out: everything: no_such_peer is not installed\n"
