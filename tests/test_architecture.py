@@ -90,13 +90,18 @@ RANKS = {
 SIBLINGS = {"bn", "pomdp", "selection", "datasets"}
 #: The rooms of pomdp; modules outside any room are the joint that all build on.
 ROOMS = {"alpha": 1, "execution": 1, "bounds": 2, "solvers": 3, "unrolled": 3, "sweeps": 4, "bridge": 4, "files": 4}
-#: What `import seqclass` must not load: imported inside the functions that need it.
+#: What no module loads when it is imported: imported inside the functions that need it.
 HEAVY = {"pandas", "pgmpy", "pomdp_py", "matplotlib"}
 #: All that may be imported inside a function.
 DEFERRED = HEAVY | {"PIL", "pyarrow", "networkx", "tqdm", "click", "river", "sklearn"}
-#: Imported against the arrows all the same: a model file may hold a selector that nobody has imported yet.
-ON_DEMAND = {("seqclass.persistence", "seqclass.selection")}
-#: Parts that `import seqclass` leaves alone: whoever wants them imports them.
+#: Imported against the arrows all the same: a model file may hold what nobody has imported yet, and the package's names
+#: are loaded when they are asked for.
+ON_DEMAND = {
+    ("seqclass.persistence", "seqclass.selection"),
+    ("seqclass.persistence", "seqclass._registry"),
+    ("seqclass", "(computed at run time)"),
+}
+#: Parts that the package's own names leave alone: whoever wants them imports them.
 ON_DEMAND_PARTS = {
     *(
         "analysis",
@@ -111,7 +116,7 @@ ON_DEMAND_PARTS = {
         "selection",
     )
 }
-#: What it may load beyond what `sklearn.base` has loaded, and how many modules of them.
+#: What they may load beyond what `sklearn.base` has loaded, and how many modules of them.
 LIGHT = {"sklearn", "scipy", "numpy", "joblib", "threadpoolctl"}
 MOST_MODULES = 25
 MAX_LINES = 400
@@ -335,27 +340,65 @@ def run_fresh(code: str) -> str:
     return done.stdout.strip()
 
 
-def test_import_loads_nothing_heavy() -> None:
-    code = (
-        "import sys, sklearn.base; before = set(sys.modules); import seqclass; "
-        f"print(*sorted({HEAVY!r} & {{name.split('.')[0] for name in set(sys.modules) - before}}))"
-    )
-    assert run_fresh(code) == ""
+NEW = "print(*sorted(name for name in set(sys.modules) - before if name.split('.')[0] not in sys.stdlib_module_names))"
 
 
-def test_import_loads_little() -> None:
+def loaded(code: str, before: str = "") -> list[str]:
+    """Modules beyond the standard library that a code loads in a fresh process."""
+    return run_fresh(f"import sys\n{before}\nbefore = set(sys.modules)\n{code}\n{NEW}").splitlines()[-1].split()
+
+
+def test_import_loads_nothing_else() -> None:
     """What is imported decides how long it takes; ``benchmarks/imports.py`` has the seconds."""
-    code = (
-        "import sys, sklearn.base; before = set(sys.modules); import seqclass; "
-        "print(*sorted(set(sys.modules) - before - set(sys.stdlib_module_names)))"
-    )
-    loaded = run_fresh(code).split()
-    parts = {part_of(name) for name in loaded if name.startswith("seqclass.")}
-    foreign = [n for n in loaded if n.split(".")[0] not in sys.stdlib_module_names and n.split(".")[0] != "seqclass"]
+    assert loaded("import seqclass; dir(seqclass)") == ["seqclass"]
+
+
+def test_a_name_loads_little() -> None:
+    found = loaded("from seqclass import *", before="import sklearn.base")
+    parts = {part_of(name) for name in found if name.startswith("seqclass.")}
+    foreign = [name for name in found if name.split(".")[0] != "seqclass"]
     assert {"classifier", "bn", "pomdp"} <= parts  # it does see them
     assert not parts & ON_DEMAND_PARTS
     assert {name.split(".")[0] for name in foreign} <= LIGHT
     assert len(foreign) <= MOST_MODULES
+
+
+def test_the_facade_has_each_name_once_for_all_readers() -> None:
+    """``__all__``, where its names live, and what type checkers read are one list."""
+    tree = ast.parse((PACKAGE / "__init__.py").read_text("utf-8"))
+    typed = {
+        alias.name: node.module
+        for block in tree.body
+        if is_type_checking(block)
+        for node in ast.walk(block)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert typed == {name: f"seqclass.{home}" for name, home in seqclass._HOMES.items()}
+    assert {*typed, "__version__"} == set(seqclass.__all__)
+    for name, home in typed.items():
+        assert getattr(seqclass, name) is getattr(importlib.import_module(home), name)
+
+
+def test_modules_are_attributes() -> None:
+    code = "import seqclass; print(seqclass.pomdp.Perseus.__name__, seqclass.plots.__name__, *dir(seqclass))"
+    perseus, plots, *names = run_fresh(code).split()
+    assert (perseus, plots) == ("Perseus", "seqclass.plots")
+    assert {"SequentialClassifier", "pomdp", "bn", "selection", "load"} <= set(names)
+    assert names == sorted(names)
+    assert not [name for name in names if name.startswith("_") and name not in seqclass.__all__]
+    for name in ("bogus", "_bogus"):
+        with pytest.raises(AttributeError, match=f"'seqclass' has no attribute '{name}'"):
+            getattr(seqclass, name)
+
+
+def test_a_file_is_read_and_written_whatever_was_imported(tmp_path: Path) -> None:
+    path = tmp_path / "x.seq"
+    run_fresh(
+        f"from seqclass.persistence import save; from seqclass.costs import Prices, resolve_prices\n"
+        f"save(resolve_prices([0.1, 0.2], 2), {str(path)!r})"
+    )
+    assert run_fresh(f"from seqclass import load; print(type(load({str(path)!r})).__name__)") == "Prices"
 
 
 def is_public(module: str) -> bool:

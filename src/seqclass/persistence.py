@@ -122,6 +122,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     ...     load(path)
     {'answer': 42, 'weights': array([0.5, nan])}
     """
+    _register_ours()
     writer = _Writer()
     root = writer.encode(estimator, "", 0)
     manifest = {"format": FORMAT, "format_version": FORMAT_VERSION, "seqclass_version": __version__}
@@ -165,6 +166,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     (1, 'two')
     """
     with open(path, "rb") as file:
+        _register_ours()
         try:
             return _read(file)
         except ModelFileError as error:
@@ -173,6 +175,11 @@ def load(path: str | os.PathLike[str]) -> Any:
             kind = "" if isinstance(error, (ValueError, zipfile.BadZipFile)) else f"{type(error).__name__}: "
             why = brief(" ".join(f"{kind}{error}".split()), 300)
             raise ModelFileError(f"{os.fspath(path)} is damaged, or no seqclass model ({why})") from error
+
+
+def _register_ours() -> None:
+    """Have the package's own classes known, whatever was imported so far."""
+    importlib.import_module("seqclass._registry")
 
 
 def _name(cls: type) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pkgutil
 import signal
 import subprocess
 import sys
@@ -15,8 +14,14 @@ import click
 import pytest
 
 import seqclass
-from seqclass.cli import COMMANDS, main
+from seqclass._candidates import EFFORTS
+from seqclass._certifying import LADDERS, RISKS
+from seqclass.cli import COMMANDS, export, fit, main, show
+from seqclass.export import MAX_NODES
+from seqclass.reproduction.picture_files import FORMATS
 
+#: Without `site`, which may load what has nothing to do with us: only the folders that are searched here.
+BARE = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 PYTHON = [sys.executable, "-m", "seqclass"]
 
 
@@ -29,7 +34,7 @@ def test_help_and_version(run: Any) -> None:
     assert run("--version").output == f"seqclass, version {seqclass.__version__}\n"
     text = run("--help").output
     assert run().output == text
-    for name, (_, line) in COMMANDS.items():
+    for name, line in COMMANDS.items():
         assert name in text
         assert line in text
     assert "units of misclassification cost" in " ".join(text.split())
@@ -37,27 +42,55 @@ def test_help_and_version(run: Any) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_command_has_help(run: Any, name: str) -> None:
-    command = pkgutil.resolve_name(COMMANDS[name][0])
+    command = main.get_command(click.Context(main), name)
     assert isinstance(command, click.Command)
     assert command.name == name
     result = run(name, "--help")
     assert result.exit_code == 0
     assert len(result.output.splitlines()) > 8
     # the line in the list of commands says what the command's own help says first
-    assert COMMANDS[name][1].split()[0] in result.output
+    assert COMMANDS[name].split()[0] in result.output
 
 
-def test_help_loads_no_command() -> None:
+def test_help_is_answered_at_once() -> None:
+    """No help loads a package beyond click, nor what the command would run."""
     code = (
-        "import sys, seqclass; before = set(sys.modules)\n"
-        "from seqclass.cli import main\n"
-        "try: main(['--help'])\n"
-        "except SystemExit: pass\n"
-        "new = set(sys.modules) - before\n"
-        "print(*sorted(m for m in new if m.startswith(('seqclass.cli.', 'sklearn', 'pandas', 'matplotlib', 'tqdm'))))"
+        "import sys\nfrom seqclass.cli import COMMANDS, main\n"
+        "for name in [None, *COMMANDS]:\n"
+        "    try: main([name, '--help'] if name else ['--help'])\n"
+        "    except SystemExit as end: assert end.code == 0\n"
+        "print(*sorted(m for m in sys.modules if m.split('.')[0] not in sys.stdlib_module_names))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "seqclass.cli._errors"
+    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, env=BARE)
+    found = done.stdout.splitlines()[-1].split()
+    declared = {f"seqclass.cli.commands.{name}" for name in ("_shared", *COMMANDS)}
+    ours = {"seqclass", "seqclass._messages", "seqclass.cli", "seqclass.cli._errors", "seqclass.cli.commands"}
+    assert {name for name in found if name.split(".")[0] == "seqclass"} == ours | declared
+    assert {name.split(".")[0] for name in found} <= {"__main__", "click", "colorama", "seqclass"}
+
+
+def test_choices_are_those_of_the_library() -> None:
+    """The declarations spell them out, as they load nothing."""
+
+    def declared(name: str, option: str) -> click.Parameter:
+        command = main.get_command(click.Context(main), name)
+        assert command is not None
+        return next(parameter for parameter in command.params if parameter.name == option)
+
+    for name, option, choices in (
+        ("fit", "method", fit._METHODS),
+        ("fit", "effort", EFFORTS),
+        ("fit", "select", sorted(fit._SELECTORS)),
+        ("certify", "metric", RISKS),
+        ("certify", "ladder", LADDERS),
+        ("export", "kind", export._FORMATS),
+        ("reproduce", "picture_format", FORMATS),
+    ):
+        kind = declared(name, option).type
+        assert isinstance(kind, click.Choice)
+        assert list(kind.choices) == list(choices), (name, option)
+    assert declared("export", "max_nodes").default == MAX_NODES
+    assert f"first {show._MOST}." in declared("show", "all_features").help
 
 
 @pytest.mark.quick

@@ -15,21 +15,21 @@ from seqclass import __version__
 from seqclass._messages import brief, shown
 from seqclass.cli._errors import end_sentence, sentence
 
-#: Where each command lives, and its line in the help: a command is loaded only when it is run.
+#: The line of each command in the help. `commands` declares them, and a declaration loads what it runs when it runs.
 COMMANDS = {
-    "demo": ("seqclass.cli.demo:demo", "See it work on real data: a table, one patient's story, a picture."),
-    "fit": ("seqclass.cli.fit:fit", "Learn a classifier from a table and write it to a file."),
-    "plan": ("seqclass.cli.plan:plan", "Plan what to ask from a Bayesian network, without data."),
-    "predict": ("seqclass.cli.predict:predict", "Decide for every row of a table."),
-    "evaluate": ("seqclass.cli.evaluate:evaluate", "Tell what a model costs on rows whose labels are known."),
-    "explain": ("seqclass.cli.explain:explain", "Tell why a row of a table is decided as it is."),
-    "ask": ("seqclass.cli.ask:ask", "Work through one live case, question by question."),
-    "export": ("seqclass.cli.export:export", "Write a model as a page that works offline, as JSON or as C."),
-    "show": ("seqclass.cli.show:show", "Tell what is in a model file."),
-    "certify": ("seqclass.cli.certify:certify", "Certify an error rate of a model on rows of its own."),
-    "compare": ("seqclass.cli.compare:compare", "Compare methods on data sets at prices, resumable at any moment."),
-    "report": ("seqclass.cli.report:report", "Write a run as one HTML page: tables, pictures, explorer."),
-    "reproduce": ("seqclass.cli.reproduce:reproduce", "Compute the papers' tables and figures, theirs beside ours."),
+    "demo": "See it work on real data: a table, one patient's story, a picture.",
+    "fit": "Learn a classifier from a table and write it to a file.",
+    "plan": "Plan what to ask from a Bayesian network, without data.",
+    "predict": "Decide for every row of a table.",
+    "evaluate": "Tell what a model costs on rows whose labels are known.",
+    "explain": "Tell why a row of a table is decided as it is.",
+    "ask": "Work through one live case, question by question.",
+    "export": "Write a model as a page that works offline, as JSON or as C.",
+    "show": "Tell what is in a model file.",
+    "certify": "Certify an error rate of a model on rows of its own.",
+    "compare": "Compare methods on data sets at prices, resumable at any moment.",
+    "report": "Write a run as one HTML page: tables, pictures, explorer.",
+    "reproduce": "Compute the papers' tables and figures, theirs beside ours.",
 }
 
 _HELP = """Classify with as few features as each case needs.
@@ -65,12 +65,12 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = pkgutil.resolve_name(COMMANDS[cmd_name][0])
+        command: click.Command = pkgutil.resolve_name(f"seqclass.cli.commands.{cmd_name}:{cmd_name}")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+            formatter.write_dl([*COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

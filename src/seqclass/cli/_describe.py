@@ -8,8 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import click
-
 from seqclass import __version__
 from seqclass._case import Questions
 from seqclass._explaining import outcome_labels
@@ -20,13 +18,6 @@ from seqclass.cli._errors import InputError, check_input, refused
 from seqclass.cli._format import count, table, wrapped
 from seqclass.held_out import HeldOut
 from seqclass.persistence import load
-
-#: What to do about categories that training did not show, for the commands that meet new data.
-unknown_option = click.option(
-    "--unknown",
-    type=click.Choice(["error", "missing"]),
-    help="Refuse a category that training did not show, or take it as missing.  [default: as the model, mostly error]",
-)
 
 
 def load_model(path: Path, unknown: str | None = None) -> SequentialClassifier:

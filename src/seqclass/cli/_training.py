@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import numpy.typing as npt
 
@@ -18,26 +17,6 @@ from seqclass.cli._tables import Arrays, header, kind, pick, read_arrays, read_f
 from seqclass.datasets._costs import beside, read_costs
 from seqclass.datasets._files import file_stem
 from seqclass.datasets._labels import number, read_labels
-
-_PATH = click.Path(path_type=Path)
-#: How `fit`, `compare` and `evaluate` take prices and costs.
-costs_option = click.option(
-    "--costs",
-    type=_PATH,
-    metavar="FILE",
-    help="Prices: CSV with the columns feature,cost[,group][,discounted][,bundle], or JSON with feature_costs, groups, "
-    "discounted_costs, bundles, decision_costs, decisions.",
-)
-dataset_costs_option = click.option(
-    "--dataset-costs", is_flag=True, help="Take the prices from NAME.costs.csv or NAME.costs.json beside the data."
-)
-decision_costs_option = click.option(
-    "--decision-costs",
-    type=_PATH,
-    metavar="CSV",
-    help="Cost of each decision (a column) for each true class (a row, its label in the first column); further "
-    "columns, such as 'refer', are further decisions.  [default: as the file of prices says, else 1 for a wrong class]",
-)
 
 #: A column of this many different texts, or fewer, may be a category whatever the number of rows.
 _MANY = 50

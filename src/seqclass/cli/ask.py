@@ -12,12 +12,11 @@ from seqclass._files import replacing
 from seqclass._messages import shown
 from seqclass._text import saving_text
 from seqclass.classifier import SequentialClassifier
-from seqclass.cli._describe import load_model, unknown_option
+from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, check_input, check_output, refused, sentence
 from seqclass.cli._format import belief_text, count, value_text, wrapped
 from seqclass.session import Question, Session
 
-_PATH = click.Path(path_type=Path)
 _HELP = (
     "Answer with what the feature shows; ? if it cannot be had, NAME = VALUE to answer another one, best for the most "
     "promising questions, undo to take the last answer back, quit to stop."
@@ -26,15 +25,7 @@ _HELP = (
 _MOST = 3
 
 
-@click.command()
-@click.argument("model", type=_PATH)
-@click.option("--resume", type=_PATH, metavar="FILE", help="Go on with a case that --save wrote.")
-@click.option("--save", type=_PATH, metavar="FILE", help="Keep the case in a file, up to date after every answer.")
-@click.option("--known", multiple=True, metavar="NAME=VALUE", help="What is known and costs nothing; once or more.")
-@click.option("--first", multiple=True, metavar="NAME", help="What is asked in any case and first; once or more.")
-@unknown_option
-@click.option("--strict", is_flag=True, help="Refuse a number outside of the range of training, rather than warn.")
-def ask(
+def _command(
     model: Path,
     resume: Path | None,
     save: Path | None,
@@ -43,22 +34,7 @@ def ask(
     unknown: str | None,
     strict: bool,
 ) -> None:
-    """Work through one live case: the MODEL asks only for what it needs.
-
-    Each question comes with its price and with what it is expected to save beyond that price, both in units of
-    misclassification cost. Answer with a number or a category; "?" if the feature cannot be had,
-    "undo" to take the last answer back, "quit" to stop; NAME = VALUE answers another feature than the one that is
-    asked for, and "best" shows the questions that promise most. The case ends with the decision and what it cost.
-
-    What is known at the start costs nothing: --known age=63 --known sex=f. What has to be asked anyway comes first:
-    --first pulse.
-
-    A number outside of the range of training is taken with a warning, as it may be a slip of the pen, and refused with
-    --strict. To go on with a case and keep it in the same file, give --resume and --save that file.
-
-    Answers may be piped in, one a line. Where they end before the case does, its state is printed, and the exit
-    code is 0, as it is for "quit".
-    """
+    """Work through one live case, question by question."""
     check_output(save, read=[model])  # not the case itself, which goes on
     clf = load_model(model, unknown)
     if resume is not None and (known or first):

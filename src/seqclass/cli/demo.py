@@ -17,25 +17,8 @@ from seqclass.cli._format import echo_json, gap_text, table, wrapped
 _PICTURES = (".png", ".pdf", ".svg")
 
 
-@click.command()
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(path_type=Path),
-    default="seqclass-demo.png",
-    show_default=True,
-    metavar="PICTURE",
-    help="File for the picture: .png, .pdf or .svg.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the folds and methods.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
-def demo(output: Path, seed: int, as_json: bool) -> None:
-    """See seqclass work on real data, beside ordinary classifiers.
-
-    Diagnoses breast tumours (569 patients, 30 measurements; scikit-learn's copy of the Wisconsin data) at a price of
-    0.01 a measurement: five-fold cross-validation of ETANA and of ordinary classifiers, then one held-out patient's
-    story step by step, and a picture (which needs matplotlib). Takes some ten seconds and no network.
-    """
+def _command(output: Path, seed: int, as_json: bool) -> None:
+    """See it work on real data: a table, one patient's story, a picture."""
     check_output(output)
     if output.suffix.lower() not in _PICTURES:
         raise InputError(f"cannot draw {output}: its name must end in {', '.join(_PICTURES)}.")

@@ -12,51 +12,20 @@ from seqclass._messages import near, shown
 from seqclass._record_rows import joined, rows_of
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._cases import acquire_parts, read_answers, read_cases, read_groups, unknown_cells
-from seqclass.cli._describe import load_model, unknown_option
+from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, refused
 from seqclass.cli._format import count, echo_json
 from seqclass.cli._scores import details_text, scores_text
 from seqclass.cli._training import (
     costs_file,
-    costs_option,
-    dataset_costs_option,
-    decision_costs_option,
     read_decision_costs,
     read_prices,
 )
 from seqclass.costs import Prices, resolve_prices
 from seqclass.metrics import score_rows
 
-__all__ = ["evaluate"]
 
-_PATH = click.Path(path_type=Path)
-
-
-@click.command()
-@click.argument("model", type=_PATH)
-@click.argument("data", type=_PATH)
-@click.option(
-    "--target", "-t", metavar="COLUMN", help="Column of the labels.  [default: the one the model was trained with]"
-)
-@costs_option
-@dataset_costs_option
-@decision_costs_option
-@click.option(
-    "--positive", metavar="LABEL", help="Class of the decision curve.  [default: of two classes the second, else none]"
-)
-@click.option(
-    "--threshold",
-    "thresholds",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    multiple=True,
-    metavar="P",
-    help="Threshold probability of the decision curve; may be given more than once.  [default: 0.01 to 0.99]",
-)
-@click.option("--groups", metavar="COLUMN", help="Scores of each group that this column names, such as the sex.")
-@click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, rather than refuse them.")
-@unknown_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def evaluate(
+def _command(
     model: Path,
     data: Path,
     target: str | None,
@@ -70,24 +39,7 @@ def evaluate(
     unknown: str | None,
     as_json: bool,
 ) -> None:
-    """Tell what a MODEL costs on the rows of the table DATA, whose labels are known.
-
-    DATA is read as 'seqclass predict' reads its rows. The realised cost of a row is what was paid for its features
-    and what its decision cost, in units of misclassification cost; intervals are at 95%, and mean something for rows
-    that the model was not fitted to.
-
-    By class follow sensitivity and specificity; with --groups the cost and error of each group, and whether it differs
-    from the others by more than noise; the decision curve, which tells what the model is worth to whoever treats from
-    some probability on, beside treating all or none; and whether it was as sure as it was right, by the number of
-    questions asked.
-
-    Prices and costs are the model's. With --costs, --dataset-costs or --decision-costs the model asks and decides as
-    before, and is judged at those; features that the file does not name keep the model's price.
-
-    \b
-    Example:
-      seqclass evaluate model.seq later.csv
-    """  # noqa: D301 (click wants the character, not the two signs)
+    """Tell what a model costs on rows whose labels are known."""
     costs = costs_file(data, costs, dataset_costs)
     clf = load_model(model, unknown)
     other = _other_costs(clf, costs, decision_costs)

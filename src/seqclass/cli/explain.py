@@ -7,28 +7,13 @@ from pathlib import Path
 import click
 
 from seqclass.cli._cases import full_rows, lacks, read_cases
-from seqclass.cli._describe import load_model, unknown_option
+from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, refused
 from seqclass.cli._format import count, echo_json
 
-_PATH = click.Path(path_type=Path)
 
-
-@click.command()
-@click.argument("model", type=_PATH)
-@click.argument("data", type=_PATH)
-@click.option(
-    "--row", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Number of the row, from 1."
-)
-@unknown_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def explain(model: Path, data: Path, row: int, unknown: str | None, as_json: bool) -> None:
-    """Tell why a row of the table DATA is decided as it is, by a MODEL that 'seqclass fit' wrote.
-
-    DATA is read as 'seqclass predict' reads its table. For each feature that is asked for: what it showed, the belief
-    after it, its price, and what asking it was expected to save beyond that price; then why no more was asked, and
-    what each decision is expected to cost. All costs are in units of misclassification cost.
-    """
+def _command(model: Path, data: Path, row: int, unknown: str | None, as_json: bool) -> None:
+    """Tell why a row of a table is decided as it is."""
     clf = load_model(model, unknown)
     cases = read_cases(clf, data)
     n = int(cases.X.shape[0])

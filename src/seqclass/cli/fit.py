@@ -12,8 +12,6 @@ import click
 import numpy as np
 
 from seqclass import selection
-from seqclass._candidates import EFFORTS
-from seqclass._messages import shown
 from seqclass.adaptive_classifier import AdaptiveClassifier, adaptive
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import describe, feature_lines, held_out_text
@@ -22,9 +20,6 @@ from seqclass.cli._format import count, echo_json, gap_text, wrapped
 from seqclass.cli._progress import working
 from seqclass.cli._training import (
     costs_file,
-    costs_option,
-    dataset_costs_option,
-    decision_costs_option,
     read_decision_costs,
     read_prices,
     read_training,
@@ -33,18 +28,12 @@ from seqclass.held_out import HeldOut
 from seqclass.pomdp import evaluate
 from seqclass.recipes import etana, f_etana, ifc2f
 
-_PATH = click.Path(path_type=Path)
 _METHODS: dict[str, Callable[..., SequentialClassifier]] = {
     "etana": etana,
     "f_etana": f_etana,
     "ifc2f": ifc2f,
     "adaptive": adaptive,
 }
-_METHOD_HELP = (
-    "How to learn: naive Bayes with its best stopping rule (etana) or with linear thresholds (f_etana); or a filter, "
-    "and a tree over features that depend on one another (ifc2f); or what costs least on rows held out, from these to "
-    "class mixtures that let every answer decide what is asked next (adaptive)."
-)
 #: By the names of their modules.
 _SELECTORS: dict[str, Callable[[], Any]] = {
     thing.__module__.rpartition(".")[2]: thing
@@ -56,76 +45,9 @@ _SELECTORS: dict[str, Callable[[], Any]] = {
 }
 #: By default so many folds are held out.
 _FOLDS = 5
-_RULES = ("auto", "n_classes", "sparsity")
 
 
-def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
-    """A number of bins, or the name of a rule for it."""
-    if value is None or value in _RULES:
-        return value
-    if not value.isdecimal() or int(value) < 2:
-        rules = " nor ".join(map(repr, _RULES))
-        raise click.BadParameter(f"{shown(value)} is neither a whole number of at least 2 nor {rules}.")
-    return int(value)
-
-
-@click.command()
-@click.argument("data", type=_PATH)
-@click.option("--target", "-t", metavar="COLUMN", help="Column of the labels (for .npz: the array, 'y' by default).")
-@click.option("--output", "-o", type=_PATH, required=True, metavar="MODEL", help="File to write the model to.")
-@costs_option
-@dataset_costs_option
-@click.option(
-    "--feature-cost",
-    type=click.FloatRange(min=0),
-    metavar="PRICE",
-    help="Price of every feature, or of those that --costs leaves out.  [default: 0.01]",
-)
-@decision_costs_option
-@click.option("--method", type=click.Choice(list(_METHODS)), default="etana", show_default=True, help=_METHOD_HELP)
-@click.option(
-    "--effort",
-    type=click.Choice(list(EFFORTS)),
-    help="How much --method adaptive tries.  [default: normal]",
-)
-@click.option(
-    "--select",
-    type=click.Choice(sorted(_SELECTORS)),
-    help="Model only the features that this selector keeps.  [default: none; with ifc2f its own filter]",
-)
-@click.option("--published", is_flag=True, help="The paper's own settings in place of ours, which do better.")
-@click.option(
-    "--order",
-    type=click.Choice(["fixed", "adaptive"]),
-    default="fixed",
-    show_default=True,
-    help="Ask in one order for everybody, or let what is asked next depend on what was seen.",
-)
-@click.option(
-    "--n-bins",
-    callback=_bins,
-    metavar="N|auto|n_classes|sparsity",
-    help="Bins of a numeric feature: a number, or by the number of rows (auto), of classes, or by whether most values "
-    "are zero.  [default: auto; 4 with ifc2f]",
-)
-@click.option(
-    "--calibrate",
-    is_flag=True,
-    help="Flatten what answers say as far as rows held out ask for, the later ones more: for honest expected costs, "
-    "and where errors are dear. Takes ten fits or more.",
-)
-@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be given more than once.")
-@click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, rather than refuse them.")
-@click.option(
-    "--held-out",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Tell what the classifier costs on rows that it has not seen: fit it once more without each of N folds. 0 "
-    "leaves it out.  [default: 5]",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all that is random.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def fit(
+def _command(
     data: Path,
     target: str | None,
     output: Path,
@@ -146,19 +68,7 @@ def fit(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Learn a classifier from the table DATA and write it to a file.
-
-    DATA is .csv, .tsv (both also .gz), .parquet, or .npz with arrays X and y, or with data, indices, indptr and
-    shape of a sparse matrix. Columns of text are categories; an empty cell, NA, NaN, None, null or ? is missing; a
-    first column without a name is a row index and left out. Rows are counted from 1, below the header.
-
-    Prices are in units of misclassification cost: with 0.01, a feature is acquired where it is expected to spare
-    more than one wrong decision in a hundred.
-
-    \b
-    Example:
-      seqclass fit patients.csv --target diagnosis --drop patient_id -o model.seq
-    """  # noqa: D301 (click wants the character, not the two signs)
+    """Learn a classifier from a table and write it to a file."""
     costs = costs_file(data, costs, dataset_costs)
     check_output(output, read=[data, costs, decision_costs])
     X, y = read_training(data, target, drop, drop_unlabelled)

@@ -21,13 +21,11 @@ from seqclass._record import AcquisitionRecord
 from seqclass._record_rows import joined, rows_of
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._cases import acquire_parts, read_answers, read_cases, unknown_cells
-from seqclass.cli._describe import load_model, unknown_option
+from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, check_output, sentence
 from seqclass.cli._format import count, echo_json, plain
 from seqclass.cli._scores import scores_text
 from seqclass.metrics import Scores, score_rows
-
-_PATH = click.Path(path_type=Path)
 
 
 @dataclass
@@ -48,37 +46,10 @@ class _Summary:
         self.decisions.update(dict(zip(labels.tolist(), counts.tolist())))
 
 
-@click.command()
-@click.argument("model", type=_PATH)
-@click.argument("new", type=_PATH)
-@click.option(
-    "--output", "-o", type=_PATH, metavar="CSV", help="File to write to, whole or not at all.  [default: stdout]"
-)
-@click.option(
-    "--keep", multiple=True, metavar="COLUMN", help="Copy a column of NEW, such as a case number, to the output."
-)
-@unknown_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: totals, and the rows unless -o is given.")
-def predict(
+def _command(
     model: Path, new: Path, output: Path | None, keep: tuple[str, ...], unknown: str | None, as_json: bool
 ) -> None:
-    """Decide for every row of the table NEW with a MODEL that 'seqclass fit' wrote.
-
-    NEW is read as 'seqclass fit' reads its data. Columns may come in any order; further ones are ignored, and ones
-    that no row asks for may be left out. A cell that is asked for and missing tells nothing.
-
-    \b
-    The output is CSV, a line a row:
-      decision         the cheapest decision
-      posterior_CLASS  probability of each class, given what was acquired
-      n_features       features acquired
-      cost             prices paid, in units of misclassification cost
-      asked            names of the features asked for, in order, joined by ";"; one that holds ; or " is in quotation
-                       marks, those in it doubled, as in CSV
-
-    Where NEW has the column of the labels that the model was trained with, scores follow, as of 'seqclass evaluate';
-    without -o they go to stderr.
-    """  # noqa: D301 (click wants the character, not the two signs)
+    """Decide for every row of a table."""
     check_output(output, read=[model, new])
     clf = load_model(model, unknown)
     _check_kept(keep, clf)

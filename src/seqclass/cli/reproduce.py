@@ -35,25 +35,9 @@ BEGIN, END = "<!-- seqclass reproduce: begin -->", "<!-- seqclass reproduce: end
 #: Seconds between signs of life where there is no terminal.
 _QUIET = 60.0
 _WIDTH = 100
-_PATH = click.Path(path_type=Path)
 
 
-@click.command()
-@click.argument("tables", nargs=-1, metavar="[TABLE]...")
-@click.option("--list", "listing", is_flag=True, help="List all tables, and which the data at hand allows.")
-@click.option(
-    "--data", "data_dir", type=_PATH, metavar="DIR", help="Folder of the data sets.  [default: $SEQCLASS_DATA]"
-)
-@click.option("--jobs", "-j", type=int, default=1, show_default=True, help="Processes; -1 for one a processor.")
-@click.option("--output", "-o", type=_PATH, metavar="RUN", help="File of the run, which keeps what is computed.")
-@click.option("--quick", is_flag=True, help="On little data: does it run? The figures then mean nothing.")
-@click.option(
-    "--json", "json_file", type=_PATH, metavar="FILE", help="Write the tables as JSON; - for standard output."
-)
-@click.option("--markdown", "markdown_file", type=_PATH, metavar="FILE", help="Write the tables as a Markdown page.")
-@click.option("--pictures", type=_PATH, metavar="DIR", help="Draw what is a figure of a paper into DIR/<table>.png.")
-@click.option("--picture-format", type=click.Choice(FORMATS), help=f"Kind of picture.  [default: {FORMATS[0]}]")
-def reproduce(
+def _command(
     tables: tuple[str, ...],
     listing: bool,
     data_dir: Path | None,
@@ -65,28 +49,7 @@ def reproduce(
     pictures: Path | None,
     picture_format: str | None,
 ) -> None:
-    """Compute tables and figures of the papers: the paper's, the authors' code's and our figures side by side.
-
-    TABLE is the name of a table, such as ifc2f-3, or of a paper for all of its tables: etana, fires, semi_rfs, ifc2f,
-    saola, gdfs. Without one, all that the data allows are computed, which takes hours. What the data does not allow is
-    listed with the reason.
-
-    Each table is printed as soon as it is done, and the files of --json and --markdown are written anew. What is
-    computed is kept in the file RUN piece by piece: the same command goes on where it was stopped. A table that fails
-    does not end the others; the exit code is then 1.
-
-    With --pictures each table that is a figure is drawn as soon as it is done, and the Markdown page shows it.
-
-    In a Markdown page that has the lines "<!-- seqclass reproduce: begin -->" and "<!-- seqclass reproduce: end -->",
-    tables between them that are computed anew are replaced, and the others stay; a quick run replaces all. Between
-    "<!-- seqclass reproduce: digest -->" and "<!-- seqclass reproduce: end of digest -->" the tables are summed up.
-
-    \b
-    Examples:
-      seqclass reproduce --list
-      seqclass reproduce etana-2 etana-3 --data DIR -o run.db --markdown tables.md
-      seqclass reproduce semi_rfs-fig3 --pictures images --markdown tables.md
-    """  # noqa: D301 (click wants the character, not the two signs)
+    """Compute the papers' tables and figures, theirs beside ours."""
     if jobs == 0:
         raise InputError("--jobs must not be 0.")
     if picture_format is not None and pictures is None:
@@ -100,7 +63,7 @@ def reproduce(
     if listing:
         _list(tables, data_dir)
         return
-    command = _command(tables, data_dir, jobs, output, quick, json_file, markdown_file, pictures, picture_format)
+    command = _command_line(tables, data_dir, jobs, output, quick, json_file, markdown_file, pictures, picture_format)
     page = None if markdown_file is None else _Page(markdown_file, *_around(markdown_file), command, quick)
     found: list[Reproduced] = []
     settings: dict[str, Any] = {"path": output, "data_dir": data_dir, "n_jobs": jobs, "quick": quick}
@@ -272,7 +235,7 @@ def _print(part: Reproduced) -> None:
         click.echo(click.wrap_text(line, _WIDTH, "  ", "  "))
 
 
-def _command(
+def _command_line(
     tables: tuple[str, ...],
     data_dir: Path | None,
     jobs: int,

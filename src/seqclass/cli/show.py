@@ -14,15 +14,8 @@ from seqclass.pomdp.bounds.certificate import SCOPES
 _MOST = 20
 
 
-@click.command()
-@click.argument("model", type=click.Path(path_type=Path))
-@click.option("--all", "all_features", is_flag=True, help=f"List every feature, not only the first {_MOST}.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def show(model: Path, all_features: bool, as_json: bool) -> None:
-    """Tell what is in a MODEL file: classes, features in the order asked for, certificate, settings.
-
-    Prices and costs are in units of misclassification cost.
-    """
+def _command(model: Path, all_features: bool, as_json: bool) -> None:
+    """Tell what is in a model file."""
     clf, contract = load_contract(model)
     content = describe(clf, None if all_features or as_json else _MOST)
     if contract is not None:

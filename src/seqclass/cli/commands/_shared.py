@@ -1,0 +1,50 @@
+"""Options that several commands take, and the way from a declared command to the code that runs it."""
+
+from __future__ import annotations
+
+import functools
+import pkgutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+PATH = click.Path(path_type=Path)
+#: How `fit`, `compare` and `evaluate` take prices and costs.
+costs_option = click.option(
+    "--costs",
+    type=PATH,
+    metavar="FILE",
+    help="Prices: CSV with the columns feature,cost[,group][,discounted][,bundle], or JSON with feature_costs, groups, "
+    "discounted_costs, bundles, decision_costs, decisions.",
+)
+dataset_costs_option = click.option(
+    "--dataset-costs", is_flag=True, help="Take the prices from NAME.costs.csv or NAME.costs.json beside the data."
+)
+decision_costs_option = click.option(
+    "--decision-costs",
+    type=PATH,
+    metavar="CSV",
+    help="Cost of each decision (a column) for each true class (a row, its label in the first column); further "
+    "columns, such as 'refer', are further decisions.  [default: as the file of prices says, else 1 for a wrong class]",
+)
+#: What to do about categories that training did not show, for the commands that meet new data.
+unknown_option = click.option(
+    "--unknown",
+    type=click.Choice(["error", "missing"]),
+    help="Refuse a category that training did not show, or take it as missing.  [default: as the model, mostly error]",
+)
+
+
+def runs(name: str) -> Callable[[Callable[[], None]], Callable[..., None]]:
+    """Have a declared command run `_command` of that module of `seqclass.cli`, which is loaded only then."""
+
+    def declared(command: Callable[[], None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def run(**options: Any) -> None:
+            pkgutil.resolve_name(f"seqclass.cli.{name}:_command")(**options)
+
+        return run
+
+    return declared
