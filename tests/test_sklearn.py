@@ -15,13 +15,20 @@ from seqclass import SequentialClassifier, etana
 from seqclass.metrics import realised_cost, realised_cost_scorer
 from seqclass.pomdp import Perseus
 
+#: An order by the training rows sees a row of weight 2 once, and two rows twice.
+NOT_REPEATED = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "an order by the data takes every row as one"
+    for kind in ("dense", "sparse")
+}
+
 
 @parametrize_with_checks(
     [
         SequentialClassifier(),
         etana(published=True),
         SequentialClassifier(solver=Perseus(50, certificate_paths=100), order="information"),
-    ]
+    ],
+    expected_failed_checks=lambda estimator: NOT_REPEATED if estimator.order == "conditional" else {},
 )
 def test_estimator(estimator, check):
     check(estimator)

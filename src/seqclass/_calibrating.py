@@ -9,8 +9,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from seqclass._arrays import FloatArray, IntArray
+from seqclass._fitting import rows_of
 from seqclass._frames import plain
-from seqclass._held_out import assign_folds, fitted_without, known_to, rows_of
+from seqclass._held_out import assign_folds, fitted_without, known_to
 from seqclass._validation import plain_labels
 from seqclass.calibrated import Calibration
 from seqclass.pomdp import DECIDE, DecideNow, InformationState
@@ -31,11 +32,13 @@ _FOLDS, _FEW_ROWS, _FREE_FOLDS = 10, 500, 5
 _TINY = 1e-12
 
 
-def calibrate(clf: SequentialClassifier, X: Any, y: npt.ArrayLike) -> tuple[Calibration, FloatArray]:
+def calibrate(
+    clf: SequentialClassifier, X: Any, y: npt.ArrayLike, weight: FloatArray | None = None
+) -> tuple[Calibration, FloatArray]:
     """Exponents by answer and, as far as a fixed or an adaptive order asks for it, by column of the data."""
     X, labels = plain(X), plain_labels(y)
     repeats = 2 if len(labels) <= _FEW_ROWS and not clf.problem_.free else 1
-    parts = [part for repeat in range(repeats) for part in _parts(clf, X, labels, repeat)]
+    parts = [part for repeat in range(repeats) for part in _parts(clf, X, labels, repeat, weight)]
     asked: list[tuple[IntArray, IntArray]] = []
     rows: list[tuple[float, float, float, float]] = []
     exponent = 1.0
@@ -56,7 +59,9 @@ def calibrate(clf: SequentialClassifier, X: Any, y: npt.ArrayLike) -> tuple[Cali
     return found, _by_column(clf, found.exponents, asked)
 
 
-def _parts(clf: SequentialClassifier, X: Any, y: npt.NDArray[Any], repeat: int) -> list[_Part]:
+def _parts(
+    clf: SequentialClassifier, X: Any, y: npt.NDArray[Any], repeat: int, weight: FloatArray | None
+) -> list[_Part]:
     seed = clf.random_state if isinstance(clf.random_state, (int, np.integer)) else 0
     fold = assign_folds(y, _FREE_FOLDS if clf.problem_.free else _FOLDS, int(seed) + 7919 * repeat)
     free = clf.problem_.free
@@ -66,7 +71,7 @@ def _parts(clf: SequentialClassifier, X: Any, y: npt.NDArray[Any], repeat: int) 
     settings: dict[str, Any] = {"calibrate": False} | ({} if free else fixed)
     return [
         _Part.of(
-            fitted_without(clf._to_refit(), X, y, fold, number, "calibrate", **settings),
+            fitted_without(clf._to_refit(), X, y, fold, number, "calibrate", weight, **settings),
             rows_of(X, test := np.flatnonzero(fold == number)),
             np.searchsorted(clf.classes_, y[test]),
         )

@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
-from seqclass._arrays import IntArray
+from seqclass._arrays import FloatArray, IntArray
 from seqclass._coding import OutcomeCoder
-from seqclass.bn import ObservationModel
+from seqclass._frames import is_frame, plain
+from seqclass._validation import check_weights, plain_labels
+from seqclass.bn import DiscreteNetwork, ObservationModel
 
 #: Steps of a fit that come before the solver; their seconds are in ``timings_``.
 PREPROCESSING = ("discretize", "filter", "structure", "parameters", "order")
@@ -55,6 +59,66 @@ def twin(clf: Any) -> Any:
     return other
 
 
+def weighted(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, FloatArray | None]:
+    """Check the weights of rows, and leave out the rows that have none.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse array of shape (n, n_features)
+        Training data.
+    y : array-like of shape (n,)
+        Labels.
+    sample_weight : array-like of shape (n,) or None
+        Weights.
+
+    Returns
+    -------
+    X, y
+        The rows whose weight is not zero.
+    weight : ndarray of shape (n_left,) or None
+        Their weights.
+
+    Raises
+    ------
+    ValueError
+        If a weight is negative or not finite, all are zero, or they are not one a row.
+
+    Examples
+    --------
+    >>> weighted([[1.0], [2.0]], ["a", "b"], [0, 3])
+    (array([[2.]]), array(['b'], dtype='<U1'), array([3.]))
+    """
+    if sample_weight is None:
+        return X, y, None
+    labels = np.asarray(plain_labels(y))
+    weight = check_weights(sample_weight, len(labels))
+    assert weight is not None
+    kept = np.flatnonzero(weight)
+    if kept.size == len(weight):
+        return X, y, weight
+    return rows_of(plain(X), kept), labels[kept], weight[kept]
+
+
+def rows_of(X: Any, rows: IntArray) -> Any:
+    """Some rows of data in any form.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse array of shape (n, n_features)
+        The data.
+    rows : ndarray of int
+        Numbers of the rows.
+
+    Examples
+    --------
+    >>> rows_of([[1], [2]], np.array([1]))
+    array([[2]])
+    """
+    if is_frame(X):
+        return X.iloc[rows]
+    return X.tocsr()[rows] if sp.issparse(X) else np.asarray(X)[rows]
+
+
 def filter_features(selector: Any, codes: Any, y: npt.NDArray[Any]) -> tuple[Any, IntArray]:
     """Fit a selector to the discretised features.
 
@@ -94,7 +158,12 @@ def filter_features(selector: Any, codes: Any, y: npt.NDArray[Any]) -> tuple[Any
 
 
 def fit_model(
-    model: ObservationModel, codes: Any, y: npt.NDArray[Any], n_outcomes: IntArray, timings: dict[str, float]
+    model: ObservationModel,
+    codes: Any,
+    y: npt.NDArray[Any],
+    n_outcomes: IntArray,
+    timings: dict[str, float],
+    weight: FloatArray | None = None,
 ) -> ObservationModel:
     """Fit an observation model, and tell apart what its structure and its parameters took.
 
@@ -110,10 +179,17 @@ def fit_model(
         Number of outcomes of each feature.
     timings : dict
         Gets ``"structure"`` (0 for a model that has none to learn) and ``"parameters"``.
+    weight : ndarray of shape (n,), optional
+        Weights of the rows.
 
     Returns
     -------
     ObservationModel
+
+    Raises
+    ------
+    ValueError
+        If there are weights, and the model takes none.
 
     Examples
     --------
@@ -124,11 +200,23 @@ def fit_model(
     (0.0, ['structure', 'parameters'])
     """
     started = time.perf_counter()
-    fitted = model.fit(codes, y, n_outcomes=n_outcomes)
+    if weight is None:
+        fitted = model.fit(codes, y, n_outcomes=n_outcomes)
+    else:
+        _check_takes_weights(model)
+        fitted = model.fit(codes, y, sample_weight=weight, n_outcomes=n_outcomes)
     seconds = time.perf_counter() - started
     timings["structure"] = float(getattr(fitted, "timings_", {}).get("structure", 0.0))
     timings["parameters"] = max(0.0, seconds - timings["structure"])
     return fitted
+
+
+def _check_takes_weights(model: ObservationModel) -> None:
+    if isinstance(model, DiscreteNetwork) or not has_fit_parameter(model, "sample_weight"):
+        why = "learns nothing" if isinstance(model, DiscreteNetwork) else "takes no weights of rows"
+        raise ValueError(
+            f"sample_weight: {type(model).__name__} {why}; leave it out, or use another observation_model."
+        )
 
 
 def prefitted(

@@ -11,7 +11,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from seqclass._arrays import IntArray, as_generator, smallest_int
+from seqclass._arrays import FloatArray, IntArray, as_generator, smallest_int
+from seqclass._fitting import rows_of
 from seqclass._frames import is_frame, plain
 from seqclass._inputs import check_input
 from seqclass._messages import sentence
@@ -72,7 +73,9 @@ def some_rows(y: npt.NDArray[Any], most: int, random_state: Any) -> IntArray:
     return np.sort(order[rank < np.ceil(size * most / n)[label]])
 
 
-def cross_fit(clf: SequentialClassifier, X: Any, y: Any, fold: IntArray, name: str = "") -> HeldOut:
+def cross_fit(
+    clf: SequentialClassifier, X: Any, y: Any, fold: IntArray, name: str = "", weight: FloatArray | None = None
+) -> HeldOut:
     """Acquire and decide every row by a clone that was fitted without the row's fold; nothing is summed up yet."""
     X, y = plain(X), plain_labels(y)
     n = int((fold >= 0).sum())
@@ -80,7 +83,7 @@ def cross_fit(clf: SequentialClassifier, X: Any, y: Any, fold: IntArray, name: s
     prices, decided, counts = np.empty(n), np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp)
     for number in range(int(fold.max()) + 1):
         test = np.flatnonzero(fold == number)
-        part = fitted_without(clf, X, y, fold, number)
+        part = fitted_without(clf, X, y, fold, number, weight=weight)
         record = _acquired(part, rows_of(X, test))
         at = place[test]
         prices[at], decided[at], counts[at] = record.cost, record.decision, record.n_features
@@ -108,10 +111,12 @@ def completed(held: HeldOut, clf: SequentialClassifier, beside: tuple[HeldOut, H
     )
 
 
-def hold_out(clf: SequentialClassifier, X: Any, y: npt.ArrayLike, n_folds: int) -> HeldOut:
+def hold_out(
+    clf: SequentialClassifier, X: Any, y: npt.ArrayLike, weight: FloatArray | None, *, n_folds: int
+) -> HeldOut:
     """Everything about a fitted classifier: folds, cross-fit, yardsticks; warns where it buys in vain."""
     fold = assign_folds(plain_labels(y), n_folds, clf.random_state)
-    held = completed(cross_fit(clf, X, y, fold), clf, yardsticks(clf, X, y, fold))
+    held = completed(cross_fit(clf, X, y, fold, weight=weight), clf, yardsticks(clf, X, y, fold))
     if (told := held._against_deciding()) and clf.target_cost is None:
         warnings.warn(told, UserWarning, stacklevel=3)
     return held
@@ -127,13 +132,6 @@ def remedies(clf: SequentialClassifier) -> tuple[str, ...]:
     return (*found, "more rows")
 
 
-def rows_of(X: Any, rows: IntArray) -> Any:
-    """Some rows of data in any form."""
-    if is_frame(X):
-        return X.iloc[rows]
-    return X.tocsr()[rows] if sp.issparse(X) else np.asarray(X)[rows]
-
-
 def fitted_without(
     clf: SequentialClassifier,
     X: Any,
@@ -141,6 +139,7 @@ def fitted_without(
     fold: IntArray,
     number: int,
     what: str = "held_out",
+    weight: FloatArray | None = None,
     **settings: Any,
 ) -> SequentialClassifier:
     """A clone, with some settings changed, that was fitted without a fold; not certified."""
@@ -151,7 +150,7 @@ def fitted_without(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the fit to all rows has warned of
-            return part.fit(rows_of(X, rows), y[rows])
+            return part.fit(rows_of(X, rows), y[rows], None if weight is None else weight[rows])
     except ValueError as error:
         raise ValueError(
             f"{what}: the fit without fold {number + 1} of {int(fold.max()) + 1} failed, though that to all rows did "

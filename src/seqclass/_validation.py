@@ -117,6 +117,22 @@ def check_not_negative(value: npt.ArrayLike, name: str, shape: tuple[int, ...] |
     return array
 
 
+def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
+    """Check the weights of the rows: finite, non-negative, not all zero.
+
+    Examples
+    --------
+    >>> check_weights([1, 2], 2)
+    array([1., 2.])
+    """
+    if sample_weight is None:
+        return None
+    weight = check_not_negative(sample_weight, "sample_weight", (n_rows,))
+    if not weight.any():
+        raise ValueError("sample_weight must not be zero for all rows.")
+    return weight
+
+
 def check_integer(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Return ``value`` as an int between ``low`` and ``high``.
 

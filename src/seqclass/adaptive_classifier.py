@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy.typing as npt
 
+from seqclass._arrays import FloatArray
 from seqclass._candidates import EFFORTS, NOTHING, candidates, standard
+from seqclass._fitting import rows_of, weighted
 from seqclass._frames import plain
-from seqclass._held_out import assign_folds, check_folds, completed, cross_fit, rows_of, some_rows, yardsticks
+from seqclass._held_out import assign_folds, check_folds, completed, cross_fit, some_rows, yardsticks
 from seqclass._inputs import check_training
 from seqclass._validation import check_choice, plain_labels
 from seqclass.choice import Choice, choose
@@ -106,7 +108,9 @@ handle_unknown
         self.handle_unknown = handle_unknown
         self.random_state = random_state
 
-    def fit(self, X: Any, y: npt.ArrayLike, *, held_out: int | None = None) -> AdaptiveClassifier:
+    def fit(
+        self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None, *, held_out: int | None = None
+    ) -> AdaptiveClassifier:
         """Choose how to learn, and learn so from all rows.
 
         Parameters
@@ -115,6 +119,8 @@ handle_unknown
             Numbers, NaN where missing; a data frame may have categorical columns.
         y : array-like of shape (n,)
             Class labels.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each row in what the models learn; rows held out count once each, and not at all of weight 0.
         held_out : int, optional
             Folds to choose on; by default what ``effort`` says. 0: nothing is compared, and a class mixture is fitted
             as it stands.
@@ -138,19 +144,21 @@ handle_unknown
         self.choice_: Choice | None = None
         self._chosen = standard(effort, self.random_state)
         if not n_folds:
-            return super().fit(X, y)
+            return super().fit(X, y, sample_weight)
         began = perf_counter()
-        check_training(self, X, y)
-        labels = plain_labels(y)
+        kept, labels, weight = weighted(X, y, sample_weight)
+        check_training(self, kept, labels)
+        labels = plain_labels(labels)
         rows = some_rows(labels, effort.most_rows, self.random_state)
-        some, labels = (X, labels) if len(rows) == len(labels) else (rows_of(plain(X), rows), labels[rows])
+        some, labels = (kept, labels) if len(rows) == len(labels) else (rows_of(plain(kept), rows), labels[rows])
+        some_weight = None if weight is None else weight[rows]
         fold = assign_folds(labels, n_folds, self.random_state)
         ways = candidates(effort, self.random_state)
-        tried, seconds = self._tried(ways, some, labels, fold)
+        tried, seconds = self._tried(ways, some, labels, fold, some_weight)
         self.choice_, held = choose(tried, seconds, self.target_cost is not None)
         self._chosen = ways[self.choice_.chosen]
         took = perf_counter() - began
-        super().fit(X, y)
+        super().fit(X, y, sample_weight)
         self.held_out_ = completed(held, self, yardsticks(self, some, labels, fold))
         self.timings_["held_out"] = took
         if self.choice_.chosen == NOTHING:
@@ -163,12 +171,12 @@ handle_unknown
         return self
 
     def _tried(
-        self, ways: dict[str, dict[str, Any]], X: Any, y: npt.ArrayLike, fold: Any
+        self, ways: dict[str, dict[str, Any]], X: Any, y: npt.ArrayLike, fold: Any, weight: FloatArray | None
     ) -> tuple[list[HeldOut], list[float]]:
         tried, seconds = [], []
         for name, settings in ways.items():
             started = perf_counter()
-            tried.append(cross_fit(self._with(settings), X, y, fold, name))
+            tried.append(cross_fit(self._with(settings), X, y, fold, name, weight))
             seconds.append(perf_counter() - started)
         return tried, seconds
 

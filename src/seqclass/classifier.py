@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from seqclass._acquiring import Acquiring
 from seqclass._coding import OutcomeCoder
 from seqclass._explaining import explain
-from seqclass._fitting import filter_features, fit_model, prefitted, timed
+from seqclass._fitting import filter_features, fit_model, prefitted, timed, weighted
 from seqclass._held_out import check_folds, hold_out
 from seqclass._inputs import category_counts, check_training
 from seqclass._planning import Planning
@@ -192,7 +192,9 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
     _certify = True
     held_out_: HeldOut
 
-    def fit(self, X: Any, y: npt.ArrayLike, *, held_out: int = 0) -> SequentialClassifier:
+    def fit(
+        self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None, *, held_out: int = 0
+    ) -> SequentialClassifier:
         """Learn the model and solve for the stopping rule.
 
         Parameters
@@ -201,6 +203,9 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
             Numbers, NaN where missing; a data frame may have categorical columns.
         y : array-like of shape (n,)
             Class labels.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each row in what the model learns: a row of weight 2 counts as two rows, one of weight 0 not at
+            all. Bins, the selector, ``order="conditional"`` and what is judged on rows take every other row as one.
         held_out : int
             Folds for `held_out_`, at least 2: all is fitted once more without each fold, which takes as long as so many
             fits. Folds are stratified, and follow from ``random_state``; there are fewer where no class has as many
@@ -213,17 +218,20 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If data, prices, costs or settings are wrong; the message names the parameter or column.
+            If data, weights, prices, costs or settings are wrong, or the model takes no weights; the message names the
+            parameter or column.
 
         Warns
         -----
         UserWarning
             If deciding at once, with nothing bought, costs less on rows that were held out.
         """
-        n_folds, given = check_folds(held_out), (X, y)
+        n_folds = check_folds(held_out)
         for name in ("held_out_", "calibration_"):
             self.__dict__.pop(name, None)
         self.target_name_ = named if isinstance(named := getattr(y, "name", None), str) else None
+        X, y, weight = weighted(X, y, sample_weight)
+        given = (X, y, weight)
         self.timings_: dict[str, float] = {}
         check_choice(self.handle_unknown, "handle_unknown", ("error", "missing"))
         X, y, self.encoder_ = check_training(self, X, y)
@@ -243,16 +251,18 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
             codes = codes if self.selector_ is None else codes[:, self.support_]
         n_outcomes = self.coder_.n_outcomes_[self.support_]
         if self.prefit:
+            if weight is not None:
+                raise ValueError("sample_weight: with prefit=True the model learns nothing; leave it out.")
             self.model_ = prefitted(self.observation_model, self.coder_, self.support_, self.classes_, self.timings_)
             self.classes_ = self.model_.classes_
         else:
             model = self._model()._among(self.support_, names, self._prices.take(self.support_).bundles)
-            self.model_ = fit_model(model, codes, y, n_outcomes, self.timings_)
+            self.model_ = fit_model(model, codes, y, n_outcomes, self.timings_, weight)
         self._plan(codes, y, given)
         self._seen = seen_by(self, X, y) if self._certify else None
         if n_folds:
             with timed(self.timings_, "held_out"):
-                self.held_out_ = hold_out(self, *given, n_folds)
+                self.held_out_ = hold_out(self, *given, n_folds=n_folds)
         return self
 
     def explain(self, X: Any, *, feature_names: Any = None) -> list[Explanation]:

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._arrays import FloatArray, IntArray, smallest_int
-from seqclass._validation import check_integer
+from seqclass._validation import check_integer, check_weights
 from seqclass.bn._chain import chain_posterior
 from seqclass.bn._checks import (
     Codes,
@@ -23,7 +23,6 @@ from seqclass.bn._checks import (
     check_likelihood,
     check_n_outcomes,
     check_outcome,
-    check_weights,
     resolve_prior,
     seen_outcomes,
 )

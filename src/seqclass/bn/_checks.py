@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from seqclass._arrays import FloatArray, IntArray, unmasked
-from seqclass._validation import check_choice, check_distribution, check_not_negative, plain_labels
+from seqclass._validation import check_choice, check_distribution, plain_labels
 
 #: A discretised matrix: integer ndarray or scipy CSR of outcome codes, -1 where nothing is known.
 Codes = Any
@@ -162,22 +162,6 @@ def check_labels(y: Any, n_rows: int) -> Any:
         raise ValueError("X has no rows: nothing to fit")
     check_classification_targets(labels)
     return labels
-
-
-def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
-    """Check the weights of the rows: finite, non-negative, not all zero.
-
-    Examples
-    --------
-    >>> check_weights([1, 2], 2)
-    array([1., 2.])
-    """
-    if sample_weight is None:
-        return None
-    weight = check_not_negative(sample_weight, "sample_weight", (n_rows,))
-    if not weight.any():
-        raise ValueError("sample_weight must not be zero for all rows.")
-    return weight
 
 
 def resolve_prior(prior: Any, class_count: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._arrays import FloatArray, IntArray, chunks
 from seqclass._information import contingency_table
-from seqclass._validation import check_integer, check_real
+from seqclass._validation import check_integer, check_real, check_weights
 from seqclass.bn._base import ObservationModel
 from seqclass.bn._checks import (
     Codes,
@@ -18,7 +18,6 @@ from seqclass.bn._checks import (
     check_labels,
     check_n_outcomes,
     check_outcome,
-    check_weights,
     resolve_prior,
 )
 from seqclass.bn._posterior import state_posterior

@@ -1,0 +1,143 @@
+"""Weights of rows: in the model they count as repeated rows, through folds, pipelines and searches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import seqclass
+from seqclass import SequentialClassifier
+from seqclass.bn import DiscreteNetwork, NaiveBayes, NetworkTables, ObservationModel, TreeNetwork
+from seqclass.metrics import realised_cost_scorer
+
+rng = np.random.default_rng(0)
+N = 120
+Y = rng.integers(0, 2, N)
+CODES = np.column_stack([(rng.random(N) < np.where(Y == 1, p, 1 - p)).astype(int) for p in (0.7, 0.9, 0.6, 0.8)])
+X = CODES + 0.1 * rng.standard_normal(CODES.shape)
+WEIGHT = rng.integers(0, 4, N)
+
+
+class Noting(NaiveBayes):
+    """Naive Bayes that notes what weight each fit saw."""
+
+    seen: list[Any] = []
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, n_outcomes: Any = None) -> Any:
+        self.seen.append(sample_weight)
+        return super().fit(X, y, sample_weight, n_outcomes=n_outcomes)
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    monkeypatch.setattr(Noting, "seen", [])
+    return Noting.seen
+
+
+class Weightless(NaiveBayes):
+    """A model of somebody's own that takes no weights."""
+
+    def fit(self, X: Any, y: Any, *, n_outcomes: Any = None) -> Any:  # type: ignore[override]
+        return super().fit(X, y, n_outcomes=n_outcomes)
+
+
+@pytest.mark.parametrize("model", [NaiveBayes(), NaiveBayes(temperature=1.5), TreeNetwork()])
+def test_weights_are_repeated_rows(model: ObservationModel) -> None:
+    clf = SequentialClassifier(model, discretizer="precomputed", order="information", feature_costs=0.02)
+    weighted = clf.fit(CODES, Y, WEIGHT).predict_proba(CODES)
+    np.testing.assert_allclose(
+        clf.fit(np.repeat(CODES, WEIGHT, axis=0), np.repeat(Y, WEIGHT)).predict_proba(CODES), weighted, atol=1e-9
+    )
+    assert np.abs(clf.fit(CODES, Y).predict_proba(CODES) - weighted).max() > 0.01
+
+
+@pytest.mark.parametrize("make", [SequentialClassifier, lambda: seqclass.adaptive(effort="quick")])
+def test_a_row_of_weight_zero_is_as_good_as_absent(make: Any) -> None:
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(kind=np.where(WEIGHT == 0, "odd", "usual"))
+    kept = WEIGHT > 0
+    weight = np.where(kept, 2.0, 0.0)
+    clf = make().fit(frame, pd.Series(Y, name="label"), weight, held_out=3)
+    without = make().fit(frame[kept], pd.Series(Y[kept], name="label"), weight[kept], held_out=3)
+    np.testing.assert_array_equal(clf.predict_proba(frame[kept]), without.predict_proba(frame[kept]))
+    np.testing.assert_array_equal(clf.held_out_.decision_costs, without.held_out_.decision_costs)
+    assert clf.target_name_ == "label"
+    assert clf.encoder_.categories_["kind"].tolist() == ["usual"]
+
+
+@pytest.mark.parametrize("settings", [{}, {"calibrate": True}])
+def test_folds_learn_with_the_weights_of_their_rows(settings: dict[str, Any], seen: list[Any]) -> None:
+    weight = WEIGHT + 1.0
+    SequentialClassifier(Noting(), **settings).fit(X, Y, weight, held_out=0 if settings else 3)
+    assert len(seen) > 3
+    np.testing.assert_array_equal(seen[0], weight)
+    folds = [given for given in seen[1:] if len(given) < N]
+    assert len(folds) >= 3
+    # each row is left out once as often as any other
+    times = sum(weight.sum() - given.sum() for given in folds) / weight.sum()
+    assert times == pytest.approx(round(times))
+    assert times >= 1
+
+
+def test_weights_are_refused_where_nothing_takes_them() -> None:
+    network = NetworkTables(
+        ["flu", "fever"], [["no", "yes"], ["high", "low"]], [[], [0]], [[0.7, 0.3], np.array([[0.2, 0.7], [0.8, 0.3]])]
+    )
+    fitted = NaiveBayes().fit(CODES, Y)
+    precomputed = {"discretizer": "precomputed", "order": "given"}
+    for clf, message in (
+        (SequentialClassifier(Weightless()), "sample_weight: Weightless takes no weights"),
+        (SequentialClassifier(fitted, prefit=True, discretizer="precomputed"), "prefit=True the model learns nothing"),
+        (SequentialClassifier(DiscreteNetwork(network, "flu"), **precomputed), "DiscreteNetwork learns nothing"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            clf.fit(CODES, Y, WEIGHT)
+    assert SequentialClassifier(Weightless()).fit(CODES, Y).classes_.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "weight, message",
+    [
+        (-np.ones(N), "sample_weight must not be negative"),
+        (np.zeros(N), "sample_weight must not be zero for all rows"),
+        (np.ones(N - 1), "sample_weight"),
+        (np.full(N, np.nan), "sample_weight"),
+        (np.where(Y == 1, 1.0, 0.0), "only one class"),
+    ],
+)
+def test_wrong_weights(weight: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        SequentialClassifier().fit(X, Y, weight)
+
+
+def test_weights_are_routed_through_a_search_over_a_pipeline(seen: list[Any]) -> None:
+    weight = WEIGHT + 1.0
+    with sklearn.config_context(enable_metadata_routing=True):
+        silent = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), SequentialClassifier(Noting()))
+        with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
+            silent.fit(X, Y, sample_weight=weight)
+        clf = SequentialClassifier(Noting()).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        steps = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), clf)
+        grid = {"sequentialclassifier__feature_costs": [0.01, 0.1]}
+        seen.clear()
+        search = GridSearchCV(steps, grid, cv=3, error_score="raise").fit(X, Y, sample_weight=weight)
+    np.testing.assert_array_equal(seen[-1], weight)
+    assert [len(given) for given in seen] == [80] * 6 + [N]
+    assert sum(given.sum() for given in seen[:-1]) == 2 * 2 * weight.sum()
+    plain = SequentialClassifier(feature_costs=search.best_params_["sequentialclassifier__feature_costs"])
+    scaled = StandardScaler().fit_transform(X)
+    np.testing.assert_array_equal(search.predict_proba(X), plain.fit(scaled, Y, weight).predict_proba(scaled))
+
+
+def test_what_a_pipeline_acquires() -> None:
+    steps = make_pipeline(StandardScaler(), SequentialClassifier()).fit(X, Y)
+    record = steps[-1].acquire(steps[:-1].transform(X))
+    np.testing.assert_array_equal(record.decision, steps.predict(X))
+    assert realised_cost_scorer(steps, X, Y) == -np.mean(record.cost + (record.decision != Y))
