@@ -15,11 +15,25 @@ from seqclass._messages import listed, shown
 from seqclass._model_problem import Answers, ModelProblem
 from seqclass._questions import Feature, Question, named
 from seqclass._staging import acquisition_problem
+from seqclass._text import belief_text
 from seqclass.pomdp import AcquisitionProblem, InformationState
 from seqclass.pomdp.information import OPEN
 
 if TYPE_CHECKING:
     from seqclass.classifier import SequentialClassifier
+
+
+class Seen:
+    """A session that tells where it stands."""
+
+    def __repr__(self: Any) -> str:
+        beliefs = belief_text(self._classifier.classes_.tolist(), self.posterior.tolist(), most=3)
+        return f"<Session: {self.n_features} acquired, {self.cost:.4g} paid; {beliefs}>"
+
+    def __str__(self: Any) -> str:
+        question = self.next_feature
+        then = f"decide {self.decision}" if question is None else f"ask {question.name} (price {question.price:.4g})"
+        return f"{repr(self)[1:-1]}; next: {then}"
 
 
 class Questions:

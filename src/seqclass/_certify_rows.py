@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._certifying import Ladder, Risk
+from seqclass._fitting import rows_of
 from seqclass._frames import plain
-from seqclass._held_out import rows_of
 from seqclass._inputs import check_input
 from seqclass._messages import listed, shown
 from seqclass._seen_rows import marks_for

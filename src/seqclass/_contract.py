@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
@@ -15,6 +15,9 @@ from seqclass._text import percent
 from seqclass.classifier import SequentialClassifier
 from seqclass.persistence import save
 from seqclass.session import Session
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -282,6 +285,20 @@ class CertifiedError:
             "groups": [vars(group) for group in self.groups],
             "rungs": [vars(rung) | {"groups": [vars(group) for group in rung.groups]} for rung in self.rungs],
         }
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the rules that were tried as a data frame, a row a rung of the ladder.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The figures of `Rung` but for the groups, and ``chosen``.
+        """
+        import pandas as pd
+
+        rows = [{name: value for name, value in vars(rung).items() if name != "groups"} for rung in self.rungs]
+        frame: pd.DataFrame = pd.DataFrame(rows).assign(chosen=[number == self.chosen for number in range(len(rows))])
+        return frame
 
     def __str__(self) -> str:
         what, one = _spoken(self.metric, self.target), self.metric == "cost"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass.pomdp import Acquisition
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class EncodedRows(NamedTuple):
@@ -75,6 +79,44 @@ class AcquisitionRecord:
 
     def __len__(self) -> int:
         return len(self.decision)
+
+    def to_frame(self, classes: Sequence[Any] | None = None, names: Sequence[Any] | None = None) -> pd.DataFrame:
+        """Return the record as a data frame, a row an instance.
+
+        Parameters
+        ----------
+        classes : sequence of length n_classes, optional
+            Labels of the classes, such as ``clf.classes_``; by default their numbers.
+        names : sequence, optional
+            Names of the columns of ``X``, such as ``clf.feature_names_in_``; by default their numbers.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``decision``, ``n_features``, ``cost``, ``asked`` (a tuple, first one first), and ``P(label)`` of
+            each class.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seqclass import SequentialClassifier
+        >>> X = np.repeat([[0.0, 5.0], [1.0, 5.0]], 20, axis=0)
+        >>> clf = SequentialClassifier().fit(X, np.repeat(["a", "b"], 20))
+        >>> print(clf.acquire([[0.1, 5.0]]).to_frame(clf.classes_, ["dose", "age"]).round(3))
+          decision  n_features  cost    asked   P(a)   P(b)
+        0        a           1  0.01  (dose,)  0.955  0.045
+        """
+        import pandas as pd
+
+        labels = range(self.posterior.shape[1]) if classes is None else classes
+        asked = [
+            tuple(j if names is None else names[j] for j in row[: list(row).index(-1) if -1 in row else None])
+            for row in self.order.tolist()
+        ]
+        table = {"decision": self.decision, "n_features": self.n_features, "cost": self.cost}
+        beliefs = {f"P({label})": self.posterior[:, i] for i, label in enumerate(labels)}
+        frame: pd.DataFrame = pd.DataFrame(table | {"asked": pd.Series(asked, dtype=object)} | beliefs)
+        return frame
 
     @classmethod
     def from_acquisition(

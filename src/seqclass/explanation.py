@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from seqclass._arrays import FloatArray
 from seqclass._highlight import Word, mark_words
 from seqclass._questions import Feature, Question, named
 from seqclass._text import belief_text, going_on_text, saving_text, value_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: A probability that moves by less has not moved.
 _MOVED = 1e-12
@@ -157,6 +160,22 @@ class Explanation:
         """What was decided, what that and the next best are expected to cost, and what was paid, in sentences."""
         return _decision_line(self)
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return the steps as a data frame, a row a feature that was asked for.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``name``, ``column``, ``value``, ``outcome``, ``label``, ``price``, ``paid``, ``expected_saving``,
+            and ``P(label)`` of each class after the answer.
+        """
+        import pandas as pd
+
+        told = [field.name for field in fields(ExplanationStep) if field.name not in ("before", "after")]
+        rows = [[*(getattr(step, name) for name in told), *(float(p) for p in step.after)] for step in self.steps]
+        frame: pd.DataFrame = pd.DataFrame(rows, columns=[*told, *(f"P({label})" for label in self.classes)])
+        return frame
+
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain lists, dicts, numbers and texts; `from_dict` reads it.
 
@@ -166,8 +185,8 @@ class Explanation:
             Keys are the attributes; each step has ``missing`` as well. Labels are plain Python values.
         """
         content = asdict(self)
-        for step, fields in zip(self.steps, content["steps"]):
-            fields["missing"] = step.missing
+        for step, told in zip(self.steps, content["steps"]):
+            told["missing"] = step.missing
         content["n_features"] = self.n_features
         return dict(_plain(content))
 

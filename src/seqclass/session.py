@@ -10,7 +10,7 @@ import numpy as np
 
 from seqclass._answering import finite, n_shown, savings, without_missing
 from seqclass._arrays import FloatArray
-from seqclass._case import Case, Questions, all_questions
+from seqclass._case import Case, Questions, Seen, all_questions
 from seqclass._fingerprint import fingerprint
 from seqclass._messages import listed, near, shown
 from seqclass._questions import Answer as Answer
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from seqclass.classifier import SequentialClassifier
 
 
-class Session:
+class Session(Seen):
     """A live case of a fitted `SequentialClassifier`; start one with its ``session()``.
 
     It asks one question after the other. Any feature of the model may be answered at any time, asked for or not, and

@@ -12,6 +12,7 @@ import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray, chunks, row_sums
 from seqclass._messages import shown
+from seqclass.pomdp._described import DescribedPolicy
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.ordering_choice import OrderingChoice
 from seqclass.pomdp.problem import AcquisitionProblem
@@ -125,7 +126,7 @@ class SolveInfo:
         return _ADVICE.get(self.status, "")
 
 
-class Policy(ABC):
+class Policy(DescribedPolicy, ABC):
     """An immutable rule that asks a question or decides.
 
     Parameters

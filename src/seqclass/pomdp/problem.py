@@ -12,17 +12,17 @@ import numpy.typing as npt
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray, lower_envelope, picked, row_sums, smallest_int
 from seqclass._validation import check_costs, check_distribution, check_integer, check_real
+from seqclass.pomdp._described import DescribedProblem
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.hidden import Hidden
 from seqclass.pomdp.information import OPEN, TIE, InformationState
 from seqclass.pomdp.likelihoods import likelihood_parts
 from seqclass.pomdp.tables import Tables
 
-#: What sums up to a budget but for rounding is within it.
-_WITHIN = 1 + 1e-12
+_WITHIN = 1 + 1e-12  # what sums up to a budget but for rounding is within it
 
 
-class AcquisitionProblem(ABC):
+class AcquisitionProblem(DescribedProblem, ABC):
     """A problem of sequential acquisition: which question to ask next, and when to stop and decide.
 
     A *question* has a price and shows one of its outcomes. The decision maker either stops, at the stopping cost

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from seqclass._arrays import as_generator
 from seqclass._validation import check_choice, check_integer, check_real
+from seqclass.pomdp._described import OneRow
 from seqclass.pomdp.alpha.points import quick_values
 from seqclass.pomdp.answers import TooLarge
 from seqclass.pomdp.bounds.all_orders import OrderEnds, OverOrders
@@ -34,7 +35,7 @@ _METHODS = ("auto", "exact", "simulation", "deterministic")
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(OneRow):
     """A certified interval around the optimal cost.
 
     Attributes

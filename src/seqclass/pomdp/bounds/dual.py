@@ -10,6 +10,7 @@ import numpy as np
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._validation import check_choice, check_integer
+from seqclass.pomdp._described import OneRow
 from seqclass.pomdp.along import begin
 from seqclass.pomdp.answers import SampledAnswers, TooLarge
 from seqclass.pomdp.execution.evaluation import MAX_HISTORIES
@@ -25,7 +26,7 @@ CONFIDENCE = 0.99
 
 
 @dataclass(frozen=True)
-class LowerBound:
+class LowerBound(OneRow):
     """A lower bound on the optimal cost.
 
     Attributes
