@@ -380,25 +380,23 @@ def test_the_facade_has_each_name_once_for_all_readers() -> None:
         assert getattr(seqclass, name) is getattr(importlib.import_module(home), name)
 
 
-def test_modules_are_attributes() -> None:
-    code = "import seqclass; print(seqclass.pomdp.Perseus.__name__, seqclass.plots.__name__, *dir(seqclass))"
-    perseus, plots, *names = run_fresh(code).split()
-    assert (perseus, plots) == ("Perseus", "seqclass.plots")
+def test_names_modules_and_files_need_no_import_before(tmp_path: Path) -> None:
+    path = str(tmp_path / "x.seq")
+    run_fresh(
+        "from seqclass.persistence import save; from seqclass.costs import resolve_prices\n"
+        f"save(resolve_prices([0.1, 0.2], 2), {path!r})"
+    )
+    prices, perseus, plots, *names = run_fresh(
+        f"import seqclass; print(type(seqclass.load({path!r})).__name__)\n"
+        "print(seqclass.pomdp.Perseus.__name__, seqclass.plots.__name__, *dir(seqclass))"
+    ).split()
+    assert (prices, perseus, plots) == ("Prices", "Perseus", "seqclass.plots")
     assert {"SequentialClassifier", "pomdp", "bn", "selection", "load"} <= set(names)
     assert names == sorted(names)
     assert not [name for name in names if name.startswith("_") and name not in seqclass.__all__]
     for name in ("bogus", "_bogus"):
         with pytest.raises(AttributeError, match=f"'seqclass' has no attribute '{name}'"):
             getattr(seqclass, name)
-
-
-def test_a_file_is_read_and_written_whatever_was_imported(tmp_path: Path) -> None:
-    path = tmp_path / "x.seq"
-    run_fresh(
-        f"from seqclass.persistence import save; from seqclass.costs import Prices, resolve_prices\n"
-        f"save(resolve_prices([0.1, 0.2], 2), {str(path)!r})"
-    )
-    assert run_fresh(f"from seqclass import load; print(type(load({str(path)!r})).__name__)") == "Prices"
 
 
 def is_public(module: str) -> bool:
