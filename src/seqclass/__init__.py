@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from seqclass._record import AcquisitionRecord
     from seqclass.adaptive_classifier import AdaptiveClassifier, adaptive
+    from seqclass.calibrated import Calibration
     from seqclass.certified import CertifiedError, certify_error
     from seqclass.classifier import SequentialClassifier
     from seqclass.explanation import Explanation
@@ -22,6 +23,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AcquisitionRecord",
     "AdaptiveClassifier",
+    "Calibration",
     "CertifiedError",
     "Explanation",
     "HeldOut",
@@ -40,6 +42,7 @@ __all__ = [
 _HOMES = {
     "AcquisitionRecord": "_record",
     "AdaptiveClassifier": "adaptive_classifier",
+    "Calibration": "calibrated",
     "CertifiedError": "certified",
     "Explanation": "explanation",
     "HeldOut": "held_out",
