@@ -131,9 +131,9 @@ def _object(value: Any, depth: int) -> Any:
 
 
 def _settings(estimator: Any) -> dict[str, Any]:
-    """Settings of an estimator; those that came later, at what changes nothing, left out: keys stay what they were."""
+    """Settings of an estimator as they were first: without later ones that change nothing, with those that are gone."""
     later: Mapping[str, Any] = getattr(type(estimator), "_later_settings", {})
-    found: dict[str, Any] = estimator.get_params(deep=False)
+    found: dict[str, Any] = getattr(type(estimator), "_former_settings", {}) | estimator.get_params(deep=False)
     return {name: value for name, value in found.items() if name not in later or value != later[name]}
 
 
