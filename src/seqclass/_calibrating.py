@@ -48,12 +48,14 @@ def calibrate(
             break
         tried = np.array([sum(part.losses(w).mean() for part in parts) for w in _GRID.tolist()])
         exponent = _posterior_mean(tried / repeats, exponent, sum(len(part.label) for part in parts) / repeats)
+        losses = [(part, part.losses(exponent), part.losses(None)) for part in parts]
         for answer in range(max(len(part.asked) for part in parts)):
-            having = [part for part in parts if answer < len(part.asked)]
-            n = sum(len(part.label) for part in having)
-            loss, before = (sum(float(part.losses(w)[answer]) for part in having) / n for w in (exponent, None))
+            having = [found for found in losses if answer < len(found[0].asked)]
+            n = sum(len(part.label) for part, _, _ in having)
+            loss = sum(float(after[answer]) for _, after, _ in having) / n
+            before = sum(float(model[answer]) for _, _, model in having) / n
             rows.append((exponent, n / repeats, loss, before))
-            asked.append(_counted([part.columns(answer) for part in having]))
+            asked.append(_counted([part.columns(answer) for part, _, _ in having]))
         parts = [part.after(exponent) for part in parts]
     found = Calibration(*np.array(rows, dtype=np.float64).reshape(-1, 4).T)
     return found, _by_column(clf, found.exponents, asked)
@@ -63,8 +65,8 @@ def _parts(
     clf: SequentialClassifier, X: Any, y: npt.NDArray[Any], repeat: int, weight: FloatArray | None
 ) -> list[_Part]:
     seed = clf.random_state if isinstance(clf.random_state, (int, np.integer)) else 0
-    fold = assign_folds(y, _FREE_FOLDS if clf.problem_.free else _FOLDS, int(seed) + 7919 * repeat)
     free = clf.problem_.free
+    fold = assign_folds(y, _FREE_FOLDS if free else _FOLDS, int(seed) + 7919 * repeat)
     # along a fixed order nothing is to be solved for
     most = _MOST if clf.max_features is None else min(_MOST, clf.max_features)
     fixed = {"solver": DecideNow(), "target_cost": None, "max_features": most}
@@ -193,13 +195,12 @@ class _Asked:
         table = info.likelihood
         table = table[:1] if table.strides[0] == 0 else table  # the same for all rows
         self.outcome = _outcomes(info, codes)
-        shown = table[np.arange(len(at)) if len(table) > 1 else 0, self.outcome]
+        row = np.arange(len(at)) if len(table) > 1 else 0
+        shown = table[row, self.outcome]
         self.outcome[shown.max(axis=1) <= 0] = -1  # what the training part takes as impossible says nothing
-        with np.errstate(divide="ignore", invalid="ignore"):
-            self.marginal = (table @ prior)[:, :, None]
-            ratio = np.log(np.maximum(table, _TINY)) - np.log(np.maximum(self.marginal, _TINY))
-        self.ratio = ratio
-        self.shown = ratio[np.arange(len(at)) if len(table) > 1 else 0, self.outcome]
+        self.marginal = (table @ prior)[:, :, None]
+        self.ratio = np.log(np.maximum(table, _TINY)) - np.log(np.maximum(self.marginal, _TINY))
+        self.shown = self.ratio[row, self.outcome]
 
     def gained(self, exponent: float) -> FloatArray:
         """What the answers add to log P(class), (n, n_classes), up to what all classes share."""
