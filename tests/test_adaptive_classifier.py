@@ -13,6 +13,7 @@ from sklearn.datasets import load_iris
 
 import seqclass
 from seqclass import AdaptiveClassifier, SequentialClassifier, adaptive_classifier
+from seqclass._calibrating import Folds
 from seqclass._candidates import EFFORTS, NOTHING, candidates
 from seqclass._held_out import assign_folds, cross_fit, some_rows
 from seqclass.choice import choose
@@ -41,9 +42,10 @@ def test_every_candidate_is_held_out_on_the_same_folds(fitted: AdaptiveClassifie
     fold = assign_folds(Y, 3, 0)
     ways = candidates(EFFORTS["quick"], 0)
     assert [c.name for c in fitted.choice_.candidates] == list(ways)
-    for candidate in fitted.choice_.candidates[:2]:
+    for candidate in fitted.choice_.candidates:
         clf = SequentialClassifier(feature_costs=0.05, **ways[candidate.name])
-        assert cross_fit(clf, X, Y, fold).cost == candidate.cost
+        parts = Folds(clf, X, Y, fold, None).planned(clf.calibrate)
+        assert cross_fit(clf, X, Y, fold, parts=parts).cost == candidate.cost
     assert fitted.choice_.candidates[0].n_features == 0
     assert fitted.held_out_.n_folds == 3
     assert fitted.held_out_.deciding_at_once.cost == pytest.approx(fitted.choice_.candidates[0].cost)
@@ -52,7 +54,9 @@ def test_every_candidate_is_held_out_on_the_same_folds(fitted: AdaptiveClassifie
 
 def test_what_is_chosen_is_fitted_to_all_rows(fitted: AdaptiveClassifier) -> None:
     way = candidates(EFFORTS["quick"], 0)[fitted.choice_.chosen]
-    alone = SequentialClassifier(feature_costs=0.05, **way).fit(X, Y)
+    alone = SequentialClassifier(feature_costs=0.05, **way)
+    alone._found = fitted._found  # calibrated by the folds that were chosen on
+    alone.fit(X, Y)
     np.testing.assert_array_equal(fitted.predict_proba(X), alone.predict_proba(X))
     assert fitted.expected_cost_ == alone.expected_cost_
     assert repr(fitted.observation_model) == repr(way["observation_model"])

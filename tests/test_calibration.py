@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,14 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest
 
 import seqclass
 from seqclass import SequentialClassifier, _calibrating
-from seqclass._candidates import EFFORTS
+from seqclass._calibrating import Folds
+from seqclass._candidates import EFFORTS, candidates
+from seqclass._held_out import assign_folds, cross_fit
 from seqclass.bn import ClassMixture, ContextBayes, DiscreteNetwork, NaiveBayes, ObservationModel, TreeNetwork
 from seqclass.bn.network_tables import NetworkTables
-from seqclass.discretize import Discretizer
 from seqclass.metrics import realised_cost
 from seqclass.pomdp import Adaptive, ClassInformation
 
@@ -199,13 +200,48 @@ def test_saved_and_other_prior(tmp_path: Any) -> None:
 
 
 @pytest.mark.usefixtures("few_folds")
-def test_what_adaptive_chose_is_calibrated_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], calibrated=True))
+def test_what_adaptive_chose_is_calibrated_by_the_folds_it_chose_on() -> None:
     X, y = copies(120, 11, 6)
     clf = seqclass.adaptive(0.01, effort="quick").fit(X, y)
     assert clf.choice_.chosen == "naive Bayes, one order"
-    alone = SequentialClassifier(calibrate=True, discretizer=Discretizer()).fit(X, y)
-    assert_array_equal(clf.calibration_.exponents, alone.calibration_.exponents)
+    assert clf.calibration_.n_rows[0] == len(y)
+    assert clf.calibration_.exponents[1:].max() < 0.5
+    way = candidates(EFFORTS["quick"], 0)[clf.choice_.chosen]
+    folds = Folds(SequentialClassifier(**way), X, y, assign_folds(y, 3, 0), None)
+    assert_array_equal(clf.calibration_.exponents, folds.found()[0].exponents)
+    again = clf.fit(X, y, held_out=0)
+    assert not hasattr(again, "calibration_")
+
+
+@pytest.mark.parametrize("order", ["conditional", "adaptive"])
+def test_a_fold_is_decided_by_a_fit_without_it_calibrated_by_the_others(order: str) -> None:
+    X, y = copies(90, 13, 4)
+    fold = assign_folds(y, 3, 0)
+    solver = QUICK if order == "adaptive" else None
+    clf = classifier(calibrate=False, order=order, solver=solver, feature_costs=0.02)
+    folds = Folds(clf, X, y, fold, None)
+    plain = cross_fit(clf, X, y, fold)
+    assert_array_equal(cross_fit(clf, X, y, fold, parts=folds.planned(False)).costs, plain.costs)
+    before = [part.expected_cost_ for part in folds.planned(False)]
+    parts = folds.planned(True)
+    assert [part.calibration_.n_rows[0] for part in parts] == [(fold != number).sum() for number in range(3)]
+    assert all(part.expected_cost_ > model for part, model in zip(parts, before))
+    alone = folds.planned(False)  # as if nothing had been calibrated
+    assert [part.expected_cost_ for part in alone] == before
+
+
+def test_a_rule_alone_says_what_is_asked() -> None:
+    """Calibration in any order follows the rule where a solver has but one, which is the order that it solves for."""
+    X, y = copies(90, 14, 4)
+    one, improving = QUICK, Adaptive([ClassInformation()], max_rounds=1, n_cases=200, certificate_paths=0)
+    for solver, solved in ((one, False), (improving, True)):
+        settings = _calibrating._asking(classifier(order="adaptive", solver=solver))
+        assert ("solver" not in settings) == solved
+    limited = clone(one).set_params(max_nodes=0)
+    folds = Folds(classifier(order="adaptive", solver=limited, feature_costs=0.02), X, y, assign_folds(y, 3, 0), None)
+    info = folds._fitted[0].problem_.begin(2)
+    following = folds._fitted[0].policy_.following(info)
+    assert_array_equal(folds.planned(False)[0].policy_.following(info), following)
 
 
 def test_the_recipe_calls_it_fit_as_well() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import seqclass
 from seqclass import analysis
-from seqclass._explaining import outcome_labels
+from seqclass._outcome_labels import outcome_labels
 from seqclass._text import going_on_text, saving_text
 from seqclass.cli import main
 from seqclass.discretize import Discretizer

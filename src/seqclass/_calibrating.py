@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,12 +10,24 @@ import numpy.typing as npt
 from scipy import sparse
 
 from seqclass._arrays import FloatArray, IntArray
-from seqclass._fitting import rows_of
+from seqclass._fitting import rows_of, twin
 from seqclass._frames import plain
 from seqclass._held_out import assign_folds, fitted_without, known_to
+from seqclass._staging import is_free
 from seqclass._validation import plain_labels
 from seqclass.calibrated import Calibration
-from seqclass.pomdp import DECIDE, DecideNow, InformationState
+from seqclass.pomdp import (
+    DECIDE,
+    AcquisitionProblem,
+    Adaptive,
+    DecideNow,
+    InformationState,
+    Policy,
+    RulePolicy,
+    RuleValues,
+    Solver,
+)
+from seqclass.pomdp.solvers.base import uncertified
 from seqclass.pomdp.walk import parted
 
 if TYPE_CHECKING:
@@ -32,33 +45,49 @@ _FOLDS, _FEW_ROWS, _FREE_FOLDS = 10, 500, 5
 _TINY = 1e-12
 
 
+#: Questions that each answer was to, as columns of the data, and how often each.
+Asked = list[tuple[IntArray, IntArray]]
+
+
 def calibrate(
     clf: SequentialClassifier, X: Any, y: npt.ArrayLike, weight: FloatArray | None = None
-) -> tuple[Calibration, FloatArray]:
-    """Exponents by answer and, as far as a fixed or an adaptive order asks for it, by column of the data."""
+) -> tuple[Calibration, Asked]:
+    """Exponents by answer, and what each answer was about."""
     X, labels = plain(X), plain_labels(y)
     repeats = 2 if len(labels) <= _FEW_ROWS and not clf.problem_.free else 1
-    parts = [part for repeat in range(repeats) for part in _parts(clf, X, labels, repeat, weight)]
-    asked: list[tuple[IntArray, IntArray]] = []
-    rows: list[tuple[float, float, float, float]] = []
-    exponent = 1.0
-    for length in _BLOCKS:
-        parts = [ahead for part in parts if (ahead := part.ahead(length)).asked]
-        if not parts:
-            break
-        tried = np.array([sum(part.losses(w).mean() for part in parts) for w in _GRID.tolist()])
-        exponent = _posterior_mean(tried / repeats, exponent, sum(len(part.label) for part in parts) / repeats)
-        losses = [(part, part.losses(exponent), part.losses(None)) for part in parts]
-        for answer in range(max(len(part.asked) for part in parts)):
-            having = [found for found in losses if answer < len(found[0].asked)]
-            n = sum(len(part.label) for part, _, _ in having)
-            loss = sum(float(after[answer]) for _, after, _ in having) / n
-            before = sum(float(model[answer]) for _, _, model in having) / n
-            rows.append((exponent, n / repeats, loss, before))
-            asked.append(_counted([part.columns(answer) for part, _, _ in having]))
-        parts = [part.after(exponent) for part in parts]
-    found = Calibration(*np.array(rows, dtype=np.float64).reshape(-1, 4).T)
-    return found, _by_column(clf, found.exponents, asked)
+    return _exponents([part for repeat in range(repeats) for part in _parts(clf, X, labels, repeat, weight)], repeats)
+
+
+class Folds:
+    """Classifiers that were fitted without a fold each, to be planned with and without calibration."""
+
+    def __init__(self, clf: SequentialClassifier, X: Any, y: npt.ArrayLike, fold: IntArray, weight: Any) -> None:
+        self._clf, self._X, self._y, self._fold, self._asking = clf, plain(X), plain_labels(y), fold, _asking(clf)
+        self._fitted = [
+            fitted_without(clf, self._X, self._y, fold, number, weight=weight, **self._asking)
+            for number in range(int(fold.max()) + 1)
+        ]
+
+    @cached_property
+    def _parts(self) -> list[_Part]:
+        return [_Part.without(clf, self._X, self._y, self._fold, number) for number, clf in enumerate(self._fitted)]
+
+    def planned(self, calibrate: bool) -> list[SequentialClassifier]:
+        """Twins of the classifiers, solved; each is calibrated by what the other folds ask for."""
+        settings = {name: getattr(self._clf, name) for name in self._asking} | {"calibrate": calibrate}
+        found = []
+        for number, fitted in enumerate(self._fitted):
+            parts = self._parts[:number] + self._parts[number + 1 :] if calibrate else []
+            clf = twin(fitted).set_params(**settings)
+            clf._found = _exponents(parts, 1) if calibrate else None
+            rows = np.flatnonzero(self._fold != number)
+            clf._replan(rows_of(self._X, rows), self._y[rows])
+            found.append(clf)
+        return found
+
+    def found(self) -> tuple[Calibration, Asked]:
+        """What all folds together ask for."""
+        return _exponents(self._parts, 1)
 
 
 def _parts(
@@ -67,18 +96,57 @@ def _parts(
     seed = clf.random_state if isinstance(clf.random_state, (int, np.integer)) else 0
     free = clf.problem_.free
     fold = assign_folds(y, _FREE_FOLDS if free else _FOLDS, int(seed) + 7919 * repeat)
-    # along a fixed order nothing is to be solved for
     most = _MOST if clf.max_features is None else min(_MOST, clf.max_features)
-    fixed = {"solver": DecideNow(), "target_cost": None, "max_features": most}
-    settings: dict[str, Any] = {"calibrate": False} | ({} if free else fixed)
-    return [
-        _Part.of(
-            fitted_without(clf._to_refit(), X, y, fold, number, "calibrate", weight, **settings),
-            rows_of(X, test := np.flatnonzero(fold == number)),
-            np.searchsorted(clf.classes_, y[test]),
-        )
+    settings = _asking(clf) | ({} if free else {"max_features": most})
+    fitted = (
+        fitted_without(clf._to_refit(), X, y, fold, number, "calibrate", weight, **settings)
         for number in range(int(fold.max()) + 1)
-    ]
+    )
+    return [_Part.without(part, X, y, fold, number) for number, part in enumerate(fitted)]
+
+
+def _asking(clf: SequentialClassifier) -> dict[str, Any]:
+    """Settings for a fit that is only asked for the next question, for which most need not be solved."""
+    solver = DecideNow() if not is_free(clf.order) else clf.solver
+    if isinstance(solver, Adaptive) and solver.rules is not None and len(solver.rules) == 1 and not solver.max_rounds:
+        solver = _Following(solver)
+    changed = {} if solver is clf.solver else {"solver": solver, "target_cost": None}
+    return {"calibrate": False} | changed
+
+
+class _Following(Solver):
+    """Asks what a rule says, without the values that tell when to stop."""
+
+    def __init__(self, adaptive: Adaptive) -> None:
+        self.adaptive = adaptive
+
+    def solve(self, problem: AcquisitionProblem) -> Policy:
+        if self.adaptive.enumerates(problem):
+            return uncertified(self.adaptive).solve(problem)
+        assert self.adaptive.rules is not None
+        return RulePolicy(RuleValues(problem, self.adaptive.rules[0], min(_MOST, problem.n_stages)))
+
+
+def _exponents(parts: list[_Part], repeats: int) -> tuple[Calibration, Asked]:
+    asked: Asked = []
+    rows: list[tuple[float, float, float, float]] = []
+    exponent = 1.0
+    for length in _BLOCKS:
+        parts = [ahead for part in parts if (ahead := part.ahead(length)).asked]
+        if not parts:
+            break
+        tried = np.sum([part.losses(_GRID).mean(axis=1) for part in parts], axis=0)
+        exponent = _posterior_mean(tried / repeats, exponent, sum(len(part.label) for part in parts) / repeats)
+        losses = [(part, part.losses(np.array([exponent]))[0], part.losses(None)[0]) for part in parts]
+        for answer in range(max(len(part.asked) for part in parts)):
+            having = [found for found in losses if answer < len(found[0].asked)]
+            n = sum(len(part.label) for part, _, _ in having)
+            loss = sum(float(after[answer]) for _, after, _ in having) / n
+            before = sum(float(model[answer]) for _, _, model in having) / n
+            rows.append((exponent, n / repeats, loss, before))
+            asked.append(_counted([part.columns(answer) for part, _, _ in having]))
+        parts = [part.after(exponent) for part in parts]
+    return Calibration(*np.array(rows, dtype=np.float64).reshape(-1, 4).T), asked
 
 
 def _posterior_mean(loss: FloatArray, before: float, n: float) -> float:
@@ -93,7 +161,8 @@ def _counted(columns: list[IntArray]) -> tuple[IntArray, IntArray]:
     return np.unique(np.concatenate(columns), return_counts=True)
 
 
-def _by_column(clf: SequentialClassifier, exponents: FloatArray, asked: list[tuple[IntArray, IntArray]]) -> FloatArray:
+def by_column(clf: SequentialClassifier, exponents: FloatArray, asked: Asked) -> FloatArray:
+    """Exponents by column of the data, as far as a fixed or an adaptive order asks for it."""
     problem, columns = clf.problem_, clf.n_features_in_
     if not len(exponents):
         return np.ones(columns)
@@ -122,8 +191,11 @@ class _Part:
         self._first = info
 
     @classmethod
-    def of(cls, clf: SequentialClassifier, X: Any, label: IntArray) -> _Part:
-        encoded = clf._encoded(known_to(clf, X), np.arange(clf.support_.size))
+    def without(cls, clf: SequentialClassifier, X: Any, y: npt.NDArray[Any], fold: IntArray, number: int) -> _Part:
+        """The rows of a fold, which the classifier has not seen."""
+        rows = np.flatnonzero(fold == number)
+        label = np.searchsorted(clf.classes_, y[rows])
+        encoded = clf._encoded(known_to(clf, rows_of(X, rows)), np.arange(clf.support_.size))
         codes = encoded.codes[:, encoded.columns]
         prior = np.log(np.maximum(clf.problem_.prior, _TINY))
         return cls(clf, clf.problem_.begin(len(label)), codes, label, np.tile(prior, (len(label), 1)))
@@ -162,29 +234,31 @@ class _Part:
                 found.append(np.repeat(self.clf.support_[self.clf.problem_.members(question)], count))
         return np.concatenate(found)
 
-    def losses(self, exponent: float | None) -> FloatArray:
-        """Log loss, summed over the rows, after each answer; None: as the model has it."""
-        joint = self.log_belief if exponent is not None else np.log(np.maximum(self._first.belief, _TINY))
-        found = []
+    def losses(self, exponents: FloatArray | None) -> FloatArray:
+        """Log loss of each exponent, summed over the rows, after each answer; None: as the model has it, one row."""
+        joint = self.log_belief if exponents is not None else np.log(np.maximum(self._first.belief, _TINY))
+        exponents = np.ones(1) if exponents is None else exponents
+        joint, found = np.repeat(joint[None], len(exponents), axis=0), []
         for asked in self.asked:
-            joint = _told(joint, asked, 1.0 if exponent is None else exponent)
-            found.append(-float(joint[np.arange(len(self.label)), self.label].sum()))
-        return np.array(found)
+            joint = _told(joint, asked, exponents)
+            found.append(-joint[:, np.arange(len(self.label)), self.label].sum(axis=1))
+        return np.transpose(found)
 
     def after(self, exponent: float) -> _Part:
         """The rows once they know the answers."""
-        joint = self.log_belief
+        joint = self.log_belief[None]
         for asked in self.asked:
-            joint = _told(joint, asked, exponent)
-        return _Part(self.clf, self.info, self.codes, self.label, joint)
+            joint = _told(joint, asked, np.array([exponent]))
+        return _Part(self.clf, self.info, self.codes, self.label, joint[0])
 
 
-def _told(log_belief: FloatArray, asked: list[_Asked], exponent: float) -> FloatArray:
+def _told(log_belief: FloatArray, asked: list[_Asked], exponents: FloatArray) -> FloatArray:
+    """Log beliefs of each exponent, (n_exponents, n, n_classes), once the answers are known."""
     joint = log_belief.copy()
     for one in asked:
-        joint[one.at] += one.gained(exponent)
-    above = joint - joint.max(axis=1, keepdims=True)
-    return np.asarray(above - np.log(np.exp(above).sum(axis=1, keepdims=True)))
+        joint[:, one.at] += one.gained(exponents)
+    above = joint - joint.max(axis=-1, keepdims=True)
+    return np.asarray(above - np.log(np.exp(above).sum(axis=-1, keepdims=True)))
 
 
 class _Asked:
@@ -202,10 +276,11 @@ class _Asked:
         self.ratio = np.log(np.maximum(table, _TINY)) - np.log(np.maximum(self.marginal, _TINY))
         self.shown = self.ratio[row, self.outcome]
 
-    def gained(self, exponent: float) -> FloatArray:
-        """What the answers add to log P(class), (n, n_classes), up to what all classes share."""
-        total = np.log((self.marginal * np.exp(exponent * self.ratio)).sum(axis=1))
-        return np.where(self.outcome[:, None] >= 0, exponent * self.shown - total, 0.0)
+    def gained(self, exponents: FloatArray) -> FloatArray:
+        """What the answers add to log P(class), (n_exponents, n, n_classes), up to what all classes share."""
+        factor = exponents[:, None, None]
+        total = np.log((self.marginal * np.exp(factor[..., None] * self.ratio)).sum(axis=-2))
+        return np.where(self.outcome[:, None] >= 0, factor * self.shown - total, 0.0)
 
 
 def _outcomes(info: InformationState, codes: Any) -> IntArray:

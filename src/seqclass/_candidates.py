@@ -1,4 +1,4 @@
-"""What `AdaptiveClassifier` chooses among, the simplest first."""
+"""What `AdaptiveClassifier` chooses among; the first is what it falls back on."""
 
 from __future__ import annotations
 
@@ -21,41 +21,44 @@ class Effort:
 
     n_folds: int
     most_rows: int
-    calibrated: bool
     trees: bool
     densities: bool
     strategies: tuple[str, ...]
     n_bags: int
+    n_paths: int
 
 
 EFFORTS = {
-    "quick": Effort(3, 3000, False, False, False, ("uniform",), 1),
-    "normal": Effort(5, 10_000, True, True, True, ("uniform", "quantile"), 1),
-    "thorough": Effort(10, 50_000, True, True, True, ("uniform", "quantile"), 5),
+    "quick": Effort(3, 3000, False, False, ("uniform",), 1, 300),
+    "normal": Effort(5, 10_000, True, True, ("uniform", "quantile"), 1, 300),
+    "thorough": Effort(10, 50_000, True, True, ("uniform", "quantile"), 5, 1000),
 }
 
 
 def candidates(effort: Effort, random_state: Any) -> dict[str, dict[str, Any]]:
     """Settings of `SequentialClassifier` by name of the candidate."""
     bayes = {"observation_model": NaiveBayes(), "discretizer": Discretizer()}
-    found = {
-        NOTHING: bayes | {"solver": DecideNow()},
-        "naive Bayes, one order": bayes | {"calibrate": effort.calibrated},
-    }
+    found = {NOTHING: bayes | {"solver": DecideNow()}, "naive Bayes, one order": bayes | _CALIBRATED}
     if effort.trees:
         params = ifc2f(random_state=random_state).get_params(deep=False)
         found["tree, one order"] = {name: params[name] for name in _PARTS}
     if effort.densities:
         model = ContextBayes(None, random_state=random_state)
-        found["densities"] = _any_order(model, Discretizer(_FINE, strategy="quantile"), random_state)
-    for strategy in effort.strategies:
-        found[f"mixture, {_CUT[strategy]}"] = _mixture(strategy, effort.n_bags, random_state)
+        found["densities"] = _of_densities(model, effort, random_state) | _CALIBRATED
+    mixtures = {
+        f"mixture, {_CUT[strategy]}": _mixture(strategy, effort, random_state) for strategy in effort.strategies
+    }
     if effort.densities:
         model = ClassMixture(density="auto", n_bags=effort.n_bags, random_state=random_state)
-        found["mixture of densities"] = _any_order(model, Discretizer(_FINE, strategy="quantile"), random_state)
+        mixtures["mixture of densities"] = _of_densities(model, effort, random_state)
+    for name, settings in mixtures.items():
+        found |= {name: settings, f"{name}, calibrated": settings | _CALIBRATED}
     return {name: _filled(settings) for name, settings in found.items()}
 
 
+_CALIBRATED = {"calibrate": True}
+#: Cases that what a rule costs is reckoned on.
+_CASES = 1000
 #: Bins that densities are fitted over.
 _FINE = 16
 _CUT = {"uniform": "equal widths", "quantile": "equal counts"}
@@ -63,21 +66,28 @@ _CUT = {"uniform": "equal widths", "quantile": "equal counts"}
 
 def standard(effort: Effort, random_state: Any) -> dict[str, Any]:
     """What is fitted where nothing is compared."""
-    return _filled(_mixture("quantile", effort.n_bags, random_state))
+    return _filled(_mixture("quantile", effort, random_state))
 
 
-def _mixture(strategy: str, n_bags: int, random_state: Any) -> dict[str, Any]:
-    model = ClassMixture(n_bags=n_bags, random_state=random_state)
-    return _any_order(model, Discretizer(5, strategy=strategy), random_state)
+def _mixture(strategy: str, effort: Effort, random_state: Any) -> dict[str, Any]:
+    model = ClassMixture(n_bags=effort.n_bags, random_state=random_state)
+    return _any_order(model, Discretizer(5, strategy=strategy), effort, random_state)
 
 
-def _any_order(model: ObservationModel, discretizer: Discretizer, random_state: Any) -> dict[str, Any]:
+def _of_densities(model: ObservationModel, effort: Effort, random_state: Any) -> dict[str, Any]:
+    return _any_order(model, Discretizer(_FINE, strategy="quantile"), effort, random_state)
+
+
+def _any_order(model: ObservationModel, discretizer: Discretizer, effort: Effort, random_state: Any) -> dict[str, Any]:
+    solver = Adaptive(
+        [ClassInformation()], max_rounds=0, n_paths=effort.n_paths, n_cases=_CASES, random_state=random_state
+    )
     return {
         "observation_model": model,
         "discretizer": discretizer,
         "selector": InformationFilter(n_features=200),
         "order": "adaptive",
-        "solver": Adaptive([ClassInformation()], max_rounds=0, n_cases=1000, random_state=random_state),
+        "solver": solver,
     }
 
 

@@ -11,8 +11,12 @@ import scipy.sparse as sp
 
 from seqclass._case import Questions
 from seqclass._frames import is_frame, plain
+from seqclass._likeness import component, likeness
+from seqclass._outcome_labels import column_key, outcome_labels
 from seqclass._questions import Feature, Question
 from seqclass._text import value_text
+from seqclass.bn import ClassMixture
+from seqclass.components import Likeness
 from seqclass.explanation import Explanation, ExplanationStep
 from seqclass.pomdp import DECIDE, Acquisition, acquire
 
@@ -74,6 +78,7 @@ class _Teller:
 
     def __init__(self, classifier: SequentialClassifier, rows: Any, acquired: Acquisition, names: Any) -> None:
         self.classifier, self.rows, self.acquired = classifier, rows, acquired
+        self.names = names
         self.questions = Questions(classifier, classifier.problem_, names)
         self.path = acquired.leaf_path
         self.classes = tuple(classifier.classes_.tolist())
@@ -97,7 +102,24 @@ class _Teller:
             decision=decisions[self.acquired.leaf_decision[leaf]],
             decision_costs=dict(zip(decisions, costs)),
             cost=float(sum(step.paid for step in steps)),
+            likeness=self._likeness(leaf, n_asked),
         )
+
+    def _likeness(self, leaf: int, n_asked: int) -> Likeness | None:
+        """The component of the classes that the instance is most like, where there are several."""
+        clf, problem = self.classifier, self.classifier.problem_
+        model = clf.model_
+        if not isinstance(model, ClassMixture) or len(model.weights_) == len(clf.classes_) or not n_asked:
+            return None
+        features, outcomes = [], []
+        for k in range(n_asked):
+            question, outcome = int(self.acquired.leaf_question[leaf, k]), self.acquired.leaf_outcome[leaf, k : k + 1]
+            bundle = problem.bundle(question)
+            features.append(problem.members(question))
+            outcomes.append(outcome if bundle is None else bundle.decode(outcome)[0])
+        share = likeness(model, problem.prior, np.concatenate(features), np.concatenate(outcomes))
+        hidden = int(share.argmax())
+        return Likeness(component(clf, model, hidden, names=self.names), float(share[hidden]))
 
     def _step(
         self, row: int, leaf: int, k: int, before: tuple[float, ...], after: tuple[float, ...]
@@ -147,42 +169,6 @@ class _Teller:
         return self.labels[key]
 
 
-def outcome_labels(classifier: SequentialClassifier, column: int, *, intervals: bool = False) -> list[str]:
-    """Describe what a feature may show: its categories, or its bins.
-
-    Parameters
-    ----------
-    classifier : SequentialClassifier
-        A fitted classifier.
-    column : int
-        Column of the training data.
-    intervals : bool
-        Whether to give intervals also where training showed few whole numbers.
-
-    Returns
-    -------
-    list of str
-        One description an outcome.
-
-    Examples
-    --------
-    >>> from seqclass import SequentialClassifier
-    >>> clf = SequentialClassifier().fit([[0.0], [0.0], [3.0], [3.0]], [0, 0, 1, 1])
-    >>> outcome_labels(clf, 0), outcome_labels(clf, 0, intervals=True)
-    (['0', '[1, 2)', '3'], ['< 1', '[1, 2)', '>= 2'])
-    """
-    encoder = classifier.encoder_
-    if encoder is not None and _key(classifier, column) in encoder.categories_:
-        return [str(c) for c in encoder.categories_[_key(classifier, column)].tolist()]
-    return classifier.coder_.labels(column, intervals=intervals)
-
-
-def _key(classifier: SequentialClassifier, column: int) -> Any:
-    """Name of a column in the data frame of the training data."""
-    assert classifier.encoder_ is not None
-    return classifier.encoder_.columns_[column]
-
-
 def _as_rows(classifier: SequentialClassifier, X: Any) -> Any:
     """Return one instance or several as a matrix, a data frame where the classifier was fitted on one."""
     X = plain(X)
@@ -205,4 +191,4 @@ def _as_rows(classifier: SequentialClassifier, X: Any) -> Any:
 def _value(classifier: SequentialClassifier, rows: Any, row: int, column: int) -> float | str:
     encoder = classifier.encoder_
     value = rows.iloc[row, column] if is_frame(rows) else rows[row, column]
-    return str(value) if encoder is not None and _key(classifier, column) in encoder.categories_ else float(value)
+    return str(value) if encoder is not None and column_key(classifier, column) in encoder.categories_ else float(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -74,16 +75,22 @@ def some_rows(y: npt.NDArray[Any], most: int, random_state: Any) -> IntArray:
 
 
 def cross_fit(
-    clf: SequentialClassifier, X: Any, y: Any, fold: IntArray, name: str = "", weight: FloatArray | None = None
+    clf: SequentialClassifier,
+    X: Any,
+    y: Any,
+    fold: IntArray,
+    name: str = "",
+    weight: FloatArray | None = None,
+    parts: Sequence[SequentialClassifier] = (),
 ) -> HeldOut:
-    """Acquire and decide every row by a clone that was fitted without the row's fold; nothing is summed up yet."""
+    """Acquire and decide every row by a clone, or the part given, fitted without its fold; nothing is summed up yet."""
     X, y = plain(X), plain_labels(y)
     n = int((fold >= 0).sum())
     place = np.cumsum(fold >= 0) - 1
     prices, decided, counts = np.empty(n), np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp)
     for number in range(int(fold.max()) + 1):
         test = np.flatnonzero(fold == number)
-        part = fitted_without(clf, X, y, fold, number, weight=weight)
+        part = parts[number] if parts else fitted_without(clf, X, y, fold, number, weight=weight)
         record = _acquired(part, rows_of(X, test))
         at = place[test]
         prices[at], decided[at], counts[at] = record.cost, record.decision, record.n_features

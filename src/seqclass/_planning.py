@@ -10,12 +10,12 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._arrays import FloatArray, IntArray
-from seqclass._calibrating import calibrate
+from seqclass._calibrating import Asked, by_column, calibrate
 from seqclass._coding import OutcomeCoder
 from seqclass._fitting import timed, twin
 from seqclass._frames import FrameEncoder
 from seqclass._judging import judge, keep_order
-from seqclass._staging import acquisition_problem, stage_order
+from seqclass._staging import acquisition_problem, is_free, stage_order
 from seqclass._validation import check_distribution, check_integer
 from seqclass.bn import DiscreteNetwork, ObservationModel
 from seqclass.calibrated import Calibration
@@ -97,6 +97,8 @@ class Planning:
     decision_costs_: FloatArray
     _prices: Prices
     _certify: bool
+    #: Calibration that folds of the same rows have found already.
+    _found: tuple[Calibration, Asked] | None = None
     _asked: Any
 
     @classmethod
@@ -183,14 +185,14 @@ class Planning:
             self.feature_costs, len(names), names, self.groups, self.discounted_costs, self.bundles
         )
         self.decision_costs_, self.decisions_ = resolve_decisions(self.decision_costs, self.classes_, self.decisions)
-        needs = isinstance(self.order, str) and self.order != "adaptive"
+        needs = isinstance(self.order, str) and not is_free(self.order)
         self._plan(*(model.sample(_CASES, self.random_state) if needs else (None, None)))
 
     def _plan(self, codes: Any, y: Any, rows: Any = None) -> None:
         """Order, make the problem, calibrate on rows of the data if wanted, and solve."""
         names = getattr(self, "feature_names_in_", None)
         with timed(self.timings_, "order"):
-            free = isinstance(self.order, str) and self.order == "adaptive"
+            free = is_free(self.order)
             rule = "given" if free else self.order
             most = None if self.max_features is None else check_integer(self.max_features, "max_features", 0)
             most = most if self._prices.bundles is None else None  # of which each shows several
@@ -198,13 +200,19 @@ class Planning:
         self.problem_ = self._staged(order, free)
         if self.calibrate:
             with timed(self.timings_, "calibrate"):
-                self.calibration_, exponents = calibrate(self, *rows)  # type: ignore[arg-type]
+                self.calibration_, asked = self._found or calibrate(self, *rows)  # type: ignore[arg-type]
+                exponents = by_column(self, self.calibration_.exponents, asked)  # type: ignore[arg-type]
                 self.model_ = self.model_.tempered(exponents[self.support_])
                 self.problem_ = self._staged(order, free)
         with timed(self.timings_, "solve", without="certify"):
             self._solve()
             if y is not None:
                 judge(self, codes, y)  # type: ignore[arg-type]
+
+    def _replan(self, X: Any, y: npt.ArrayLike) -> None:
+        """Order, calibrate and solve once more, by the rows that the model was fitted to."""
+        encoded = self._encoded(X, np.arange(self.support_.size))  # type: ignore[attr-defined]
+        self._plan(encoded.codes[:, encoded.columns], y)
 
     def _staged(self, order: IntArray, free: bool) -> AcquisitionProblem:
         prices = self._prices.take(self.support_)

@@ -127,6 +127,17 @@ def _single(model: ObservationModel, features: IntArray) -> FloatArray:
     return np.asarray(tables)
 
 
+def is_free(order: Any) -> bool:
+    """Whether any question may come next.
+
+    Examples
+    --------
+    >>> is_free("adaptive"), is_free("conditional"), is_free([1, 0])
+    (True, False, False)
+    """
+    return isinstance(order, str) and order == "adaptive"
+
+
 def stage_order(
     order: Any,
     model: ObservationModel,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy.typing as npt
 
 from seqclass._arrays import FloatArray
+from seqclass._calibrating import Folds
 from seqclass._candidates import EFFORTS, NOTHING, candidates, standard
 from seqclass._fitting import rows_of, weighted
 from seqclass._frames import plain
@@ -26,18 +27,19 @@ class AdaptiveClassifier(SequentialClassifier):
 
     Simple and rich ways to learn are tried on the same folds of the training rows, from deciding at once over naive
     Bayes and a tree network in one order for everybody, to class mixtures by which every answer decides what is asked
-    next. The simplest is taken whose cost, on rows held out, is above that of the best by no more than a standard
-    error, and fitted to all rows. What the result costs is held out as well: the rows of each fold are decided by what
-    the other folds choose.
+    next, as they are and calibrated. The one that costs least on rows held out is fitted to all rows; or nothing is
+    bought, where deciding at once costs more by no more than a standard error. What the result costs is held out as
+    well: the rows of each fold are decided by what the other folds choose. Where models are calibrated (see
+    `SequentialClassifier`), each fold's is by the other folds.
 
     Parameters
     ----------
     feature_costs : float, array-like of shape (n_features,) or dict
         Price of each feature in units of misclassification cost: one for all, one each, or by feature name.
     effort : {"quick", "normal", "thorough"}
-        How much is tried: 3 folds of at most 3000 rows, naive Bayes as it is, no tree, and one way to cut numbers into
-        bins; 5 folds of at most 10,000 rows and all candidates, naive Bayes calibrated; or 10 folds of at most 50,000
-        rows and mixtures of five bootstrap samples each. Of more rows so many are drawn at random to choose on, class
+        How much is tried: 3 folds of at most 3000 rows, no tree, and one way to cut numbers into bins; 5 folds of at
+        most 10,000 rows and all candidates; or 10 folds of at most 50,000 rows, mixtures of five bootstrap samples
+        each, and more simulated cases. Of more rows so many are drawn at random to choose on, class
         by class, and what is held out is of classifiers fitted to fewer rows than the final one.
     decision_costs, decisions, groups, discounted_costs, bundles, charge_missing, target_cost, max_features, max_cost, \
 handle_unknown
@@ -62,9 +64,7 @@ handle_unknown
 
     References
     ----------
-    .. [1] L. Breiman, J. H. Friedman, R. A. Olshen and C. J. Stone, "Classification and regression trees", 1984,
-       section 3.4.3: the simplest within a standard error of the best.
-    .. [2] S. Varma and R. Simon, "Bias in error estimation when using cross-validation for model selection", BMC
+    .. [1] S. Varma and R. Simon, "Bias in error estimation when using cross-validation for model selection", BMC
        Bioinformatics 7, 2006: why the choice has to be held out too.
 
     Examples
@@ -74,7 +74,7 @@ handle_unknown
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = AdaptiveClassifier(effort="quick").fit(X, y)
     >>> clf.held_out_.cost < 0.1, len(clf.choice_.candidates)
-    (True, 3)
+    (True, 4)
     """
 
     def __init__(
@@ -142,6 +142,7 @@ handle_unknown
         effort = EFFORTS[check_choice(self.effort, "effort", tuple(EFFORTS))]
         n_folds = effort.n_folds if held_out is None else check_folds(held_out)
         self.choice_: Choice | None = None
+        self._found = None
         self._chosen = standard(effort, self.random_state)
         if not n_folds:
             return super().fit(X, y, sample_weight)
@@ -154,9 +155,9 @@ handle_unknown
         some_weight = None if weight is None else weight[rows]
         fold = assign_folds(labels, n_folds, self.random_state)
         ways = candidates(effort, self.random_state)
-        tried, seconds = self._tried(ways, some, labels, fold, some_weight)
+        tried, seconds, found = self._tried(ways, some, labels, fold, some_weight)
         self.choice_, held = choose(tried, seconds, self.target_cost is not None)
-        self._chosen = ways[self.choice_.chosen]
+        self._chosen, self._found = ways[self.choice_.chosen], found.get(self.choice_.chosen)
         took = perf_counter() - began
         super().fit(X, y, sample_weight)
         self.held_out_ = completed(held, self, yardsticks(self, some, labels, fold))
@@ -172,13 +173,19 @@ handle_unknown
 
     def _tried(
         self, ways: dict[str, dict[str, Any]], X: Any, y: npt.ArrayLike, fold: Any, weight: FloatArray | None
-    ) -> tuple[list[HeldOut], list[float]]:
-        tried, seconds = [], []
+    ) -> tuple[list[HeldOut], list[float], dict[str, Any]]:
+        tried, seconds, found = [], [], {}
+        folds, before = None, {}
         for name, settings in ways.items():
-            started = perf_counter()
-            tried.append(cross_fit(self._with(settings), X, y, fold, name, weight))
+            started, clf = perf_counter(), self._with(settings)
+            fitted = {key: value for key, value in settings.items() if key != "calibrate"}
+            if folds is None or any(value is not before[key] for key, value in fitted.items()):
+                folds, before = Folds(clf, X, y, fold, weight), fitted
+            tried.append(cross_fit(clf, X, y, fold, name, weight, folds.planned(clf.calibrate)))
+            if clf.calibrate:
+                found[name] = folds.found()
             seconds.append(perf_counter() - started)
-        return tried, seconds
+        return tried, seconds, found
 
     def _with(self, settings: dict[str, Any]) -> SequentialClassifier:
         shared = {name: value for name, value in self.get_params(deep=False).items() if name != "effort"}

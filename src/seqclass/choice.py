@@ -64,14 +64,14 @@ class Candidate:
 class Choice:
     """What was tried on the same folds of the training rows, and what was chosen.
 
-    The simplest candidate is taken whose cost is above that of the best by no more than a standard error.
+    The one of the least cost is taken, unless the first, which buys nothing, is within a standard error of it.
 
     Attributes
     ----------
     chosen : str
         Name of the candidate that was fitted to all rows.
     candidates : tuple of Candidate
-        All that were tried, the simplest first.
+        All that were tried; the first is what is fallen back on.
 
     Examples
     --------
@@ -108,16 +108,16 @@ class Choice:
         return "\n".join(f"{line}  {'*' * (row[0] == self.chosen)}".rstrip() for line, row in zip(lines, rows))
 
 
-def simplest(losses: Sequence[FloatArray], test_to_train: float) -> tuple[int, list[tuple[float, float]]]:
-    """First candidate that is no more than a standard error above the best, and how far each is above the best.
+def cheapest(losses: Sequence[FloatArray], test_to_train: float) -> tuple[int, list[tuple[float, float]]]:
+    """Candidate of the least cost, unless the first is within a standard error, and how far each is above the least.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> cheap = rng.normal(size=100)
-    >>> chosen, above = simplest([cheap + 1, cheap + 0.001 * rng.normal(size=100), cheap], 0.0)
+    >>> chosen, above = cheapest([cheap + 1, cheap + 0.001, cheap], 0.0)
     >>> chosen, round(above[0][0], 2)
-    (1, 1.0)
+    (2, 1.0)
     """
     best = int(np.argmin([loss.mean() for loss in losses]))
     above = []
@@ -125,16 +125,17 @@ def simplest(losses: Sequence[FloatArray], test_to_train: float) -> tuple[int, l
         test = paired_t_test(loss, losses[best], test_to_train=test_to_train)
         error = abs(test.difference / test.statistic) if np.isfinite(test.statistic) and test.statistic else 0.0
         above.append((test.difference, error))
-    return next(i for i, (difference, error) in enumerate(above) if difference <= error), above
+    difference, error = above[0]
+    return (0 if difference <= error else best), above
 
 
 def choose(tried: Sequence[HeldOut], seconds: Sequence[float], on_decisions: bool) -> tuple[Choice, HeldOut]:
-    """Choose among candidates of the same folds, the simplest first, and say what choosing so costs.
+    """Choose among candidates of the same folds, and say what choosing so costs.
 
     Parameters
     ----------
     tried : sequence of HeldOut
-        What each candidate cost.
+        What each candidate cost. The first, such as deciding at once, is left only for what is better beyond chance.
     seconds : sequence of float
         Time that each took.
     on_decisions : bool
@@ -159,7 +160,7 @@ def choose(tried: Sequence[HeldOut], seconds: Sequence[float], on_decisions: boo
     """
     losses = [held.decision_costs if on_decisions else held.costs for held in tried]
     shared = tried[0].n_folds / ((tried[0].n_folds - 1) * tried[0].n_rows)
-    place, above = simplest(losses, shared)
+    place, above = cheapest(losses, shared)
     candidates = tuple(
         Candidate(held.name, held.cost, held.cost_interval, *apart, held.price, held.error, held.n_features, took)
         for held, apart, took in zip(tried, above, seconds)
@@ -169,7 +170,7 @@ def choose(tried: Sequence[HeldOut], seconds: Sequence[float], on_decisions: boo
 
 def _of_the_choice(tried: Sequence[HeldOut], losses: Sequence[FloatArray], shared: float) -> HeldOut:
     fold = tried[0].fold[tried[0].fold >= 0]
-    by_fold = np.array([simplest([loss[fold != k] for loss in losses], shared)[0] for k in range(tried[0].n_folds)])
+    by_fold = np.array([cheapest([loss[fold != k] for loss in losses], shared)[0] for k in range(tried[0].n_folds)])
     rows, of = np.arange(len(fold)), by_fold[fold]
     columns = ("prices", "decision_costs", "decisions", "errors", "counts")
     picked = {name: np.stack([getattr(held, name) for held in tried])[of, rows] for name in columns}

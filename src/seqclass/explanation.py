@@ -14,6 +14,7 @@ from seqclass._arrays import FloatArray
 from seqclass._highlight import Word, mark_words
 from seqclass._questions import Feature, Question, named
 from seqclass._text import belief_text, going_on_text, saving_text, value_text
+from seqclass.components import Component, Likeness, Trait
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,6 +103,8 @@ class Explanation:
         Expected cost of each decision at the stop, by label; the decision has the lowest.
     cost : float
         Prices paid.
+    likeness : Likeness or None
+        The component of the classes that the instance is most like, where the model is a class mixture.
 
     References
     ----------
@@ -130,6 +133,7 @@ class Explanation:
     decision: Any
     decision_costs: Mapping[Any, float]
     cost: float
+    likeness: Likeness | None = None
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -138,7 +142,8 @@ class Explanation:
         lines = [f"At first: {belief_text(self.classes, self.prior)}"]
         for number, step in enumerate(self.steps, 1):
             lines += _step_lines(number, step, self.classes)
-        return "\n".join([*lines, self.stop_text, self.decision_text])
+        likeness = [] if self.likeness is None else [str(self.likeness)]
+        return "\n".join([*lines, *likeness, self.stop_text, self.decision_text])
 
     @property
     def n_features(self) -> int:
@@ -327,7 +332,17 @@ def _from_dict(content: Mapping[str, Any]) -> Explanation:
         decision=content["decision"],
         decision_costs={labels.get(key, key) if isinstance(key, str) else key: cost for key, cost in costs},
         cost=content["cost"],
+        likeness=_likeness_from_dict(content.get("likeness"), labels),
     )
+
+
+def _likeness_from_dict(content: Mapping[str, Any] | None, labels: Mapping[str, Any]) -> Likeness | None:
+    if content is None:
+        return None
+    component = dict(content["component"])
+    component["label"] = labels.get(str(component["label"]), component["label"])
+    component["traits"] = tuple(Trait(**trait) for trait in component["traits"])
+    return Likeness(Component(**component), content["probability"])
 
 
 def _step_from_dict(content: Mapping[str, Any]) -> ExplanationStep:

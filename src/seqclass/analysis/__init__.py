@@ -1,7 +1,8 @@
 """Belief analysis: what a policy meets, where it stops, what each feature brings, and how its cost answers to prices.
 
 Nearly all of it works on a problem and a policy; a fitted classifier has them as ``problem_`` and ``policy_``. Results
-are exact where histories are few, and simulated where they are many. `missing_sweep` needs a classifier and test data.
+are exact where histories are few, and simulated where they are many. `missing_sweep` needs a classifier and test data,
+`describe_components` a classifier.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from seqclass.analysis.beliefs import EntropyPath, ReachableBeliefs, entropy_path, reachable_beliefs
 from seqclass.analysis.changes import HeldPolicy, WhatIf, what_if
 from seqclass.analysis.comparison import Regret, regret
+from seqclass.analysis.components import describe_components
 from seqclass.analysis.decision_graph import decision_graph
 from seqclass.analysis.features import ClassProfile, FeatureValues, class_profile, feature_values
 from seqclass.analysis.missing import MissingSweep, missing_sweep
@@ -29,6 +31,7 @@ __all__ = [
     "WhatIf",
     "class_profile",
     "decision_graph",
+    "describe_components",
     "entropy_path",
     "feature_values",
     "finite_differences",

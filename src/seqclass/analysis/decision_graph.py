@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._explaining import outcome_labels
+from seqclass._outcome_labels import outcome_labels
 from seqclass._validation import check_integer, check_real
 from seqclass.analysis._dot import Labels, percent, write
 from seqclass.analysis._histories import Histories, Node, explore, fold

@@ -10,7 +10,7 @@ from typing import Any
 
 from seqclass import __version__
 from seqclass._case import Questions
-from seqclass._explaining import outcome_labels
+from seqclass._outcome_labels import outcome_labels
 from seqclass.certified import CertifiedError
 from seqclass.choice import Choice
 from seqclass.classifier import SequentialClassifier

@@ -8,8 +8,8 @@ import numpy as np
 
 from seqclass import __version__
 from seqclass._case import Questions, all_questions
-from seqclass._explaining import outcome_labels
 from seqclass._messages import shown
+from seqclass._outcome_labels import outcome_labels
 from seqclass.classifier import SequentialClassifier
 from seqclass.discretize import Discretizer
 from seqclass.export._graph import graph

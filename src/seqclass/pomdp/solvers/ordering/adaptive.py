@@ -135,7 +135,7 @@ class Adaptive(Solver):
         """Solve a problem; see `Solver.solve`."""
         self._check(problem)
         began = _clock()
-        if self._enumerates(problem):
+        if self.enumerates(problem):
             return self._finished(_exact(problem, self.max_nodes), began)
         bounded = by_bounds(problem, self.certificate_paths, self.random_state) if self.rules is None else None
         if bounded is not None and bounded.info.gap <= WIDE_GAP:
@@ -150,7 +150,18 @@ class Adaptive(Solver):
     def _finished(self, policy: Policy, began: float) -> Policy:
         return certified(policy.with_info(seconds=_clock() - began), self.certificate_paths, self.random_state)
 
-    def _enumerates(self, problem: AcquisitionProblem) -> bool:
+    def enumerates(self, problem: AcquisitionProblem) -> bool:
+        """Whether partial answers are so few that all are enumerated.
+
+        Parameters
+        ----------
+        problem : AcquisitionProblem
+            A problem in which any question may come next.
+
+        Returns
+        -------
+        bool
+        """
         with np.errstate(over="ignore"):  # of thousands of questions the number is beyond all floats
             return not problem.samples and bool(np.prod(problem.n_outcomes + 1.0) <= self.max_nodes)
 

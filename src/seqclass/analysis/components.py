@@ -1,0 +1,65 @@
+"""What is typical of the hidden components of a class mixture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from sklearn.utils.validation import check_is_fitted
+
+from seqclass._likeness import component, largest_first
+from seqclass._validation import check_integer
+from seqclass.bn import ClassMixture
+from seqclass.components import Component
+
+if TYPE_CHECKING:
+    from seqclass.classifier import SequentialClassifier
+
+
+def describe_components(
+    classifier: SequentialClassifier,
+    *,
+    n_traits: int = 3,
+    feature_names: Sequence[str] | Mapping[int, str] | None = None,
+) -> list[Component]:
+    """Tell what is typical of each hidden component of a classifier's class mixture.
+
+    Parameters
+    ----------
+    classifier : SequentialClassifier
+        Fitted; its ``model_`` is a `seqclass.bn.ClassMixture`.
+    n_traits : int
+        Most traits of each component.
+    feature_names : sequence of str of length n_features or mapping of column to str, optional
+        What to call the features; by default as in training.
+
+    Returns
+    -------
+    list of Component
+        Class by class, the largest component first. Those of several bags (``n_bags``) are all there, and overlap.
+
+    Raises
+    ------
+    ValueError
+        If the model is no class mixture.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass import SequentialClassifier
+    >>> X = np.array([[0, 0], [1, 1], [0, 1], [1, 0]] * 25)
+    >>> y = np.array(["same", "same", "other", "other"] * 25)
+    >>> clf = SequentialClassifier(ClassMixture(2), discretizer="precomputed").fit(X, y)
+    >>> print(describe_components(clf)[1])
+    other, kind 2 of 2 (50% of the class): x0 = 1 (98% of them, 50% of all); x1 = 0 (98% of them, 50% of all)
+    """
+    check_is_fitted(classifier, "model_")
+    model = classifier.model_
+    if not isinstance(model, ClassMixture):
+        raise ValueError(f"describe_components needs a ClassMixture, and model_ is a {type(model).__name__}.")
+    check_integer(n_traits, "n_traits", 0)
+    return [
+        component(classifier, model, hidden, n_traits, feature_names)
+        for c in range(len(classifier.classes_))
+        for hidden in largest_first(model, c).tolist()
+    ]

@@ -1,0 +1,99 @@
+"""Hidden components of the classes, in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from seqclass import SequentialClassifier
+from seqclass.analysis import describe_components
+from seqclass.bn import ClassMixture
+from seqclass.explanation import Explanation
+from seqclass.pomdp import Adaptive, ClassInformation
+
+QUICK = Adaptive([ClassInformation()], max_rounds=0, n_cases=100, n_paths=100, certificate_paths=0)
+
+
+def kinds(n: int, seed: int = 0) -> tuple[Any, Any]:
+    """The ill show "ab" or "cd", the well neither; the first column says which pair to look at."""
+    rng = np.random.default_rng(seed)
+    y, kind = rng.integers(0, 2, n), rng.integers(0, 2, n)
+    X = (rng.random((n, 5)) < 0.1).astype(int)
+    for column in range(4):
+        shows = (y == 1) & (kind == column // 2)
+        X[shows, column] = rng.random(shows.sum()) < 0.9
+    X[:, 4] = kind
+    return X, np.array(["well", "ill"])[y]
+
+
+def classifier(**more: Any) -> SequentialClassifier:
+    given = {"discretizer": "precomputed", "order": "adaptive", "solver": QUICK, "feature_costs": 0.01}
+    return SequentialClassifier(ClassMixture(2), **(given | more)).fit(*kinds(800))
+
+
+@pytest.fixture(scope="module")
+def clf() -> SequentialClassifier:
+    return classifier()
+
+
+def test_components_are_told_by_what_is_typical_of_them(clf: SequentialClassifier) -> None:
+    found = describe_components(clf, n_traits=2, feature_names=list("abcde"))
+    assert [(c.label, c.number, c.n_components) for c in found] == [
+        ("ill", 1, 2),
+        ("ill", 2, 2),
+        ("well", 1, 2),
+        ("well", 2, 2),
+    ]
+    assert {frozenset(t.name for t in c.traits) for c in found[:2]} == {frozenset("ab"), frozenset("cd")}
+    model = clf.model_
+    for component in found[:2]:
+        assert component.share == pytest.approx(0.5, abs=0.1)
+        for trait in component.traits:
+            assert trait.label == "1"
+            assert trait.share > 0.75 > 0.5 > trait.share_of_all
+            assert trait.column == "abcde".index(trait.name)
+            overall = model.tables_[trait.column, 1] @ (model.class_prior_[model.hidden_class_] * model.weights_)
+            assert trait.share_of_all == pytest.approx(overall)
+    assert str(found[0]).startswith("ill, kind 1 of 2 (")
+    assert describe_components(clf, n_traits=0)[0].traits == ()
+
+
+def test_an_explanation_says_which_one_the_case_is_most_like(clf: SequentialClassifier) -> None:
+    X = kinds(60, 1)[0]
+    for row, told in zip(X, clf.explain(X)):
+        likely = clf.model_.class_prior_[clf.model_.hidden_class_] * clf.model_.weights_
+        for step in told.steps:
+            likely = likely * clf.model_.tables_[step.column, row[step.column]]
+        assert told.likeness is not None
+        assert told.likeness.probability == pytest.approx((likely / likely.sum()).max())
+        assert told.likeness.component.label == clf.classes_[clf.model_.hidden_class_[likely.argmax()]]
+        assert f"\nMost like {told.likeness.component.name} (" in str(told)
+        assert str(Explanation.from_dict(told.to_dict())) == str(told)
+
+
+def test_bundles_and_missing_answers_count_as_what_they_show() -> None:
+    bundled = classifier(bundles=["one", "one", "two", "two", None])
+    X = kinds(1, 2)[0].astype(float)
+    X[0] = [1, np.nan, 0, 0, 0]
+    [told] = bundled.explain(X)
+    model, asked = bundled.model_, [step.name for step in told.steps]
+    likely = model.class_prior_[model.hidden_class_] * model.weights_
+    for name, columns in (("one", [0]), ("two", [2, 3]), ("x4", [4])):
+        for column in columns if name in asked else ():
+            likely = likely * model.tables_[column, int(X[0, column])]
+    assert "one" in asked
+    assert told.likeness is not None
+    assert told.likeness.probability == pytest.approx((likely / likely.sum()).max())
+
+
+def test_without_components_nothing_is_said() -> None:
+    X, y = kinds(200)
+    for model in (None, ClassMixture(1)):
+        other = SequentialClassifier(model, discretizer="precomputed").fit(X, y)
+        [told] = other.explain(X[:1])
+        assert told.likeness is None
+        assert "Most like" not in str(told)
+    with pytest.raises(ValueError, match="describe_components needs a ClassMixture, and model_ is a NaiveBayes"):
+        describe_components(SequentialClassifier(discretizer="precomputed").fit(X, y))
