@@ -29,7 +29,7 @@ class _WhereBinsAreFixed:
         if not fixed(clf.discretizer) or not clf._grows:
             raise AttributeError(
                 f"{type(clf).__name__}.partial_fit needs bins that are fixed: give a discretizer that is fitted "
-                'already (such as the coder_.discretizer_ of another classifier) or "precomputed"; or fit_chunks to all rows.'
+                'already (such as another classifier\'s coder_.discretizer_) or "precomputed"; or use fit_chunks.'
             )
         return MethodType(self.function, clf)
 
