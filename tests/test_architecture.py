@@ -83,6 +83,7 @@ RANKS = {
             "offpolicy",
             "large",
             "_decided",
+            "_deciding_parts",
         ],
         4,
     ),

@@ -6,7 +6,11 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from seqclass._arrays import CHUNK_BYTES
+from seqclass._chunks.drawing import checked_labels
 from seqclass._chunks.source import Chunks
 from seqclass._messages import near, shown
 from seqclass._validation import check_integer
@@ -24,6 +28,7 @@ def read_parquet(
     *,
     columns: Sequence[str] | None = None,
     drop: Collection[str] = (),
+    drop_unlabelled: bool = False,
     chunk_rows: int | None = None,
 ) -> ParquetChunks:
     """Read a Parquet file, or a folder of them, in chunks of rows; nothing is read until chunks are asked for.
@@ -39,6 +44,8 @@ def read_parquet(
         Columns of the features; by default all but the target.
     drop : collection of str
         Columns to leave out.
+    drop_unlabelled : bool
+        Whether to leave out rows without a label, rather than to refuse them.
     chunk_rows : int, optional
         Rows of a chunk; by default as many as take 64 MB as numbers, and at most 131,072. Memory is bounded by this and
         by the pages that the files hold, not by rows or row groups.
@@ -68,7 +75,7 @@ def read_parquet(
     >>> clf.model_.class_count_.tolist(), clf.predict(pd.DataFrame({"dose": [0.8]})).tolist()
     ([150.0, 150.0], ['yes'])
     """
-    return ParquetChunks(Path(path), target, columns, drop, chunk_rows)
+    return ParquetChunks(Path(path), target, columns, drop, drop_unlabelled, chunk_rows)
 
 
 class ParquetChunks(Chunks):
@@ -80,9 +87,11 @@ class ParquetChunks(Chunks):
         target: str | None,
         columns: Sequence[str] | None,
         drop: Collection[str],
+        drop_unlabelled: bool,
         chunk_rows: int | None,
     ) -> None:
         self.path, self.files, self.target_name = path, parquet_files(path), target
+        self.drop_unlabelled = drop_unlabelled
         names = parquet_names(self.files[0], path)
         for name in (*([] if target is None else [target]), *(columns or ()), *drop):
             if name not in names:
@@ -98,14 +107,25 @@ class ParquetChunks(Chunks):
         if self.target_name is None:
             raise ValueError("read_parquet: name the column of the labels, target=...")
         for file in self.files:
-            for frame, y in frames(file, self.path, self.columns, self.chunk_rows, self.target_name):
+            for frame, labels in frames(file, self.path, self.columns, self.chunk_rows, [self.target_name]):
+                y = labels.to_pandas()[self.target_name]
                 missing = y.isna().to_numpy()
-                if missing.any():
+                if missing.any() and self.drop_unlabelled:
+                    frame, y = frame[~missing], y[~missing]
+                elif missing.any():
                     raise ValueError(
                         f"{file}: column {shown(self.target_name)} has a missing label in row "
                         f"{frame.index[int(missing.argmax())]}; fill it in, or leave such rows out."
                     )
                 yield frame, y
+
+    def labels(self) -> npt.NDArray[Any]:
+        """Labels that occur, in rising order; only their column is read."""
+        target, parts = [self.target_name or ""], []
+        for file in self.files:
+            for _, labels in frames(file, self.path, target, _MOST_ROWS, target):
+                parts.append(np.unique(checked_labels(labels.to_pandas()[target[0]].dropna())))
+        return np.unique(np.concatenate(parts))
 
     def n_rows(self) -> int:
         """Number of rows, by what the files state."""
@@ -169,31 +189,29 @@ def parquet_names(file: Path, root: Path) -> list[str]:
 
 
 def frames(
-    file: Path, root: Path, columns: Sequence[str], chunk_rows: int, target: str | None = None
+    file: Path, root: Path, columns: Sequence[str], chunk_rows: int, more: Sequence[str] = ()
 ) -> Iterator[tuple[Any, Any]]:
-    """Data frames of a file, a chunk each, with cells as `seqclass.datasets.load_file` reads them; and a column more.
+    """Data frames of a file, a chunk each, with cells as `seqclass.datasets.load_file` reads them, rows from 1.
 
-    The rows of a file are numbered from 1.
+    Beside each a batch of further columns as they stand in the file.
     """
     import pandas as pd
+    import pyarrow as pa
 
     opened, given = parquet_file(file), folder_values(file, root)
     names = set(opened.schema_arrow.names)
-    wanted = [*columns, *([] if target is None else [target])]
-    absent = next((name for name in wanted if name not in names and name not in given), None)
+    absent = next((name for name in (*columns, *more) if name not in names and name not in given), None)
     if absent is not None:
         raise ValueError(f"{file} lacks the column {shown(absent)}, which other files have.")
+    read = [name for name in dict.fromkeys((*columns, *more)) if name in names]
     first = 1
     try:
-        read = [name for name in wanted if name in names]
         for batch in opened.iter_batches(chunk_rows, columns=read, use_threads=False):
-            frame = batch.to_pandas()
+            for name in (name for name in given if name not in names):
+                batch = batch.append_column(name, pa.array([given[name]] * batch.num_rows, pa.string()))
+            frame = batch.select(list(columns)).to_pandas()
             frame.index = pd.RangeIndex(first, first + batch.num_rows)
-            for name in wanted:
-                if name not in names:
-                    frame[name] = pd.Series(given[name], index=frame.index, dtype=object)
             first += batch.num_rows
-            extra = None if target is None else frame.pop(target)
-            yield as_cells(frame[list(columns)].copy(), file), extra
+            yield as_cells(frame, file), batch.select(list(more))
     except OSError as error:
         raise ValueError(f"{file} is no Parquet file, or a damaged one.") from error
