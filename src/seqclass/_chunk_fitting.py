@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from seqclass._arrays import FloatArray, IntArray
-from seqclass._chunks.drawing import Drawn, checked_labels, draw
+from seqclass._chunks.drawing import Drawn, draw, told_apart
 from seqclass._chunks.looking import Look, look
 from seqclass._chunks.source import Chunk, Chunks
 from seqclass._coding import OutcomeCoder
@@ -48,11 +48,11 @@ class View:
 
     def labels(self, chunk: Chunk) -> IntArray:
         """Numbers of the classes."""
-        labels = checked_labels(chunk.y)
-        codes = np.minimum(np.searchsorted(self.classes, labels), len(self.classes) - 1)
-        if (self.classes[codes] != labels).any():
-            raise _changed("labels that it had not before")
-        return np.asarray(codes)
+        found, at = told_apart(chunk.y)
+        codes = np.minimum(np.searchsorted(self.classes, found), len(self.classes) - 1)
+        if (self.classes[codes] != found).any():
+            raise _changed("labels that they had not before")
+        return np.asarray(codes[at])
 
 
 def _changed(what: str) -> ValueError:

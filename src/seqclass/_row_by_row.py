@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from seqclass._arrays import IntArray
-from seqclass._chunks.drawing import checked_labels, keys, shares
+from seqclass._chunks.drawing import keys, shares, told_apart
 from seqclass._coding import OutcomeCoder, value_range
 from seqclass._fitting import timed
 from seqclass._frames import FrameEncoder, is_frame, plain
@@ -40,7 +40,8 @@ def fixed(discretizer: Any) -> bool:
 def add_rows(clf: SequentialClassifier, X: Any, y: npt.ArrayLike, classes: Any, n_outcomes: Any) -> None:
     """Count further rows, and plan anew; see `SequentialClassifier.partial_fit`."""
     _check(clf)
-    X, labels = plain(X), checked_labels(y)
+    X, (found, at) = plain(X), told_apart(y)
+    labels = found[at]
     first = not hasattr(clf, "_kept")
     if first:
         if hasattr(clf, "policy_"):

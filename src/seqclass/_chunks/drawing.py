@@ -78,14 +78,13 @@ def draw(sizes: dict[Any, int], n: int, random_state: int) -> Callable[[Any], Dr
 
 
 def _drawn(below: dict[Any, float], seed: int, chunk: Any) -> Drawn:
-    labels = checked_labels(chunk.y)
-    key = keys(seed, chunk.number, len(labels))
-    found, at = np.unique(labels, return_inverse=True)
+    found, at = told_apart(chunk.y)
+    key = keys(seed, chunk.number, len(at))
     limit = np.array([below.get(label, 0.0) for label in found.tolist()])
-    place = np.flatnonzero(key < limit[at.ravel()])
+    place = np.flatnonzero(key < limit[at])
     X = plain(chunk.X)
     rows = X.iloc[place] if is_frame(X) else X[place]
-    return Drawn(key[place], np.full(len(place), chunk.number), place, [rows], [labels[place]])
+    return Drawn(key[place], np.full(len(place), chunk.number), place, [rows], [found[at[place]]])
 
 
 def _picked(parts: list[Any], rows: IntArray) -> Any:
@@ -101,8 +100,8 @@ def _picked(parts: list[Any], rows: IntArray) -> Any:
 
 def label_counts(chunk: Any) -> dict[Any, int]:
     """Rows of each label."""
-    labels, counts = np.unique(checked_labels(chunk.y), return_counts=True)
-    return dict(zip(labels.tolist(), counts.tolist()))
+    found, at = told_apart(chunk.y)
+    return dict(zip(found.tolist(), np.bincount(at).tolist()))
 
 
 def sizes_sum(one: dict[Any, int], other: dict[Any, int]) -> dict[Any, int]:
@@ -122,20 +121,37 @@ def sizes_sum(one: dict[Any, int], other: dict[Any, int]) -> dict[Any, int]:
     return total
 
 
-def checked_labels(y: Any) -> npt.NDArray[Any]:
-    """Labels of a chunk as an array.
+def told_apart(y: Any) -> tuple[npt.NDArray[Any], IntArray]:
+    """Labels of a chunk that differ, in rising order, and which of them each row has.
 
     Raises
     ------
     ValueError
-        If one is missing, or they are no classes.
-    """
-    from sklearn.utils.multiclass import check_classification_targets
+        If a label is missing, or they are no classes.
 
-    labels = np.asarray(plain_labels(y)).ravel()
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        raise ValueError("y holds nan: leave out the rows without a label.")
+    Examples
+    --------
+    >>> told_apart(np.array(["no", "yes", "no"], dtype=object))
+    (array(['no', 'yes'], dtype=object), array([0, 1, 0]))
+    """
+    import pandas as pd
+
+    labels = np.asarray(plain_labels(y))
+    if labels.ndim != 1 and labels.shape[1:] != (1,):
+        raise ValueError(f"y must hold one label for each row, got shape {labels.shape}.")
+    labels = labels.ravel()
     if labels.dtype.kind == "S":
         raise ValueError("y holds bytes: decode them into texts, or turn them into numbers.")
-    check_classification_targets(labels)
-    return labels
+    if labels.dtype.kind == "f" and not (labels == np.floor(labels)).all():
+        wrong = labels[labels != np.floor(labels)][0]
+        why = "leave out the rows without a label" if np.isnan(wrong) else "labels are classes, not quantities"
+        raise ValueError(f"y holds {wrong:g}: {why}.")
+    if labels.dtype.kind not in "OU":
+        found, codes = np.unique(labels, return_inverse=True)
+        return found, codes.ravel()
+    # by hashing: to sort millions of texts takes longer than to read them
+    codes, found = pd.factorize(labels)
+    order = np.argsort(found)
+    rank = np.empty(len(order), dtype=np.intp)
+    rank[order] = np.arange(len(order))
+    return np.asarray(found[order], dtype=labels.dtype), rank[codes]

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from seqclass._arrays import FloatArray
-from seqclass._chunks.drawing import checked_labels, sizes_sum
+from seqclass._chunks.drawing import sizes_sum, told_apart
 from seqclass._column_sums import ColumnSums
 from seqclass._frames import is_frame, plain
 from seqclass._inputs import check_features
@@ -92,14 +92,14 @@ class Look:
 
 def look(sketch: bool, chunk: Any) -> Look:
     """Look at a chunk, with sketches of its quantiles if wanted."""
-    labels, counts = np.unique(checked_labels(chunk.y), return_counts=True)
+    labels, at = told_apart(chunk.y)
     X = plain(chunk.X)
     levels = levels_of(X) if is_frame(X) else None
     columns = BaseEstimator()
     numbers = check_features(columns, X if levels is None else numbers_of(X, levels))
     first = numbers[[0]]
     return Look(
-        dict(zip(labels.tolist(), counts.tolist())),
+        dict(zip(labels.tolist(), np.bincount(at).tolist())),
         labels.dtype,
         columns,
         levels,

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._arrays import CHUNK_BYTES
-from seqclass._chunks.drawing import checked_labels
+from seqclass._chunks.drawing import told_apart
 from seqclass._chunks.source import Chunks
 from seqclass._messages import near, shown
 from seqclass._validation import check_integer
@@ -124,7 +124,7 @@ class ParquetChunks(Chunks):
         target, parts = [self.target_name or ""], []
         for file in self.files:
             for _, labels in frames(file, self.path, target, _MOST_ROWS, target):
-                parts.append(np.unique(checked_labels(labels.to_pandas()[target[0]].dropna())))
+                parts.append(told_apart(labels.to_pandas()[target[0]].dropna())[0])
         return np.unique(np.concatenate(parts))
 
     def n_rows(self) -> int:
