@@ -115,7 +115,8 @@ class SequentialClassifier(Acquiring, Planning, Growing, ClassifierMixin, BaseEs
         Name of the labels, where ``y`` was a pandas Series that has one.
     timings_ : dict
         Seconds of each step of `fit`: ``"discretize"``, ``"filter"`` (the selector), ``"structure"`` (0 for a model
-        that has none to learn), ``"parameters"``, ``"order"``, ``"solve"``, ``"certify"`` and, if any, ``"held_out"``.
+        that has none to learn), ``"parameters"``, ``"order"``, ``"solve"``, ``"certify"`` and, if any, ``"held_out"``;
+        of `fit_chunks` also the passes ``"count"`` and ``"mark"``, which marks rows to know them again.
     n_features_in_, feature_names_in_
         Number of columns of ``X``, and their names where they have any.
 

@@ -18,6 +18,8 @@ from seqclass.datasets._tables import as_cells
 
 #: Most rows of a chunk.
 _MOST_ROWS = 2**17
+#: Bytes of a chunk as numbers: the pages of all columns, which are read beside it, take more.
+_CHUNK_BYTES = CHUNK_BYTES // 4
 #: Bytes that are read from a file at a time, of each column.
 _BUFFER = 2**18
 
@@ -47,7 +49,7 @@ def read_parquet(
     drop_unlabelled : bool
         Whether to leave out rows without a label, rather than to refuse them.
     chunk_rows : int, optional
-        Rows of a chunk; by default as many as take 64 MB as numbers, and at most 131,072. Memory is bounded by this and
+        Rows of a chunk; by default as many as take 16 MB as numbers, and at most 131,072. Memory is bounded by this and
         by the pages that the files hold, not by rows or row groups.
 
     Returns
@@ -100,7 +102,7 @@ class ParquetChunks(Chunks):
         self.columns = [name for name in wanted if name != target]
         if not self.columns:
             raise ValueError(f"{path} has no feature: no column is left.")
-        usual = min(_MOST_ROWS, max(1, CHUNK_BYTES // (8 * len(self.columns))))
+        usual = min(_MOST_ROWS, max(1, _CHUNK_BYTES // (8 * len(self.columns))))
         self.chunk_rows = usual if chunk_rows is None else check_integer(chunk_rows, "chunk_rows", 1)
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:

@@ -66,15 +66,15 @@ def shares(codes: Codes, y: IntArray, states: Components) -> Shares:
         share = np.exp(joint - top)
         likelihood += float(top.sum())
         totals[own] = share.sum(axis=0)
-        counts[:, :, own] = _counted(Design(rows, counts.shape[1]), share, counts.shape[:2])
+        counts[:, :, own] = _counted(Design(rows, counts.shape[1]), counts.shape[1], share)
     return Shares(likelihood, counts, totals)
 
 
-def _counted(design: Design, share: FloatArray, shape: tuple[int, ...]) -> FloatArray:
-    sums, m = design.sums(share), len(design.feature)
-    found = np.zeros((*shape, share.shape[1]))
+def _counted(design: Design, n_outcomes: int, share: FloatArray) -> FloatArray:
+    sums, m, n_states = design.sums(share), len(design.feature), share.shape[1]
+    found = np.zeros((design.n_features, n_outcomes, n_states))
     found[design.feature, design.level] = sums[:m]
-    known = np.tile(share.sum(axis=0), (shape[0], 1))
+    known: FloatArray = np.tile(share.sum(axis=0), (design.n_features, 1))
     known[design.missing] -= sums[m:]
     found[:, 0] = np.maximum(known - found.sum(axis=1), 0.0)
     return found
