@@ -122,8 +122,10 @@ def fit_from(clf: SequentialClassifier, source: Chunks, sample_rows: int, n_fold
         with timed(clf.timings_, "parameters"):
             clf.model_ = clf._unfitted()._learn_chunks(chunks, clf.classes_, clf.coder_.n_outcomes_)
     clf._plan(chunks.sample[0], view.classes[chunks.sample[1]], (*chunks.rows, None))
-    with timed(clf.timings_, "mark"):
-        clf._seen = SeenRows.counted(*source.total(partial(_mark, view, marked_columns(clf)), least_of_both))
+    clf._seen = None
+    if clf._certify:
+        with timed(clf.timings_, "mark"):
+            clf._seen = SeenRows.counted(*source.total(partial(_mark, view, marked_columns(clf)), least_of_both))
     if n_folds:
         with timed(clf.timings_, "held_out"):
             clf.held_out_ = hold_out(clf, *chunks.rows, None, n_folds=n_folds)

@@ -58,7 +58,8 @@ def shares(codes: Codes, y: IntArray, states: Components) -> Shares:
     array([[0.9, 0.1],
            [0.1, 0.9]])
     """
-    likelihood, counts, totals = 0.0, np.zeros(states.tables.shape), np.zeros(len(states.weights))
+    counts: FloatArray = np.zeros(states.tables.shape)
+    likelihood, totals = 0.0, np.zeros(len(states.weights))
     for c in np.unique(y).tolist():
         own, rows = states.classes == c, codes[np.flatnonzero(y == c)]
         joint = state_likelihoods(rows, states.tables[:, :, own]) + np.log(np.maximum(states.weights[own], TINY))
