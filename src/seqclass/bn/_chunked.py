@@ -71,6 +71,7 @@ def count_outcomes(codes: Codes, y: IntArray, n_classes: int, n_outcomes: IntArr
 
     Examples
     --------
+    >>> import numpy as np
     >>> count_outcomes(np.array([[0], [1]]), np.array([0, 1]), 2, np.array([2]))
     array([[[1., 0.],
             [0., 1.]]])
