@@ -304,7 +304,6 @@ def test_semi_rfs(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
 def test_parquet_folder(tmp_path: Path) -> None:
     text = run("parquet_folder", "--rows", "4000", "--folder", str(tmp_path / "rows"), cwd=tmp_path)
     assert "Learnt from 4,000 rows (0.00 GB)" in text
@@ -315,6 +314,7 @@ def test_parquet_folder(tmp_path: Path) -> None:
     assert "One part was lost: 1 decided again, 3 left as they were." in text
 
 
+@pytest.mark.slow
 def test_compare_methods(tmp_path: Path) -> None:
     kept, picture = tmp_path / "study.run", tmp_path / "methods.png"
     text = run_fresh("compare_methods", "--run", str(kept), cwd=tmp_path)
