@@ -29,7 +29,8 @@ RANKS = {
         ["_information", "_bin_choice", "_pairs", "discretize", "_edges", "_outcomes", "_support", "costs", "base"], 1
     ),
     **dict.fromkeys(["_frames", "_coding", "_inputs", "_few_values", "_mixtures", "_charging"], 1),
-    **dict.fromkeys(["bn", "pomdp", "selection", "datasets", "statistics"], 2),
+    **dict.fromkeys(["_column_sums", "_sum_edges", "_levels"], 1),
+    **dict.fromkeys(["bn", "pomdp", "selection", "datasets", "statistics", "_chunks"], 2),
     **dict.fromkeys(
         [
             "classifier",
@@ -63,6 +64,9 @@ RANKS = {
             "_seen_rows",
             "calibrated",
             "_calibrating",
+            "_chunk_fitting",
+            "_growing",
+            "_row_by_row",
         ],
         3,
     ),
@@ -80,6 +84,9 @@ RANKS = {
             "analysis",
             "testing",
             "offpolicy",
+            "large",
+            "_decided",
+            "_deciding_parts",
         ],
         4,
     ),
@@ -96,7 +103,7 @@ ROOMS = {"alpha": 1, "execution": 1, "bounds": 2, "solvers": 3, "unrolled": 3, "
 #: What no module loads when it is imported: imported inside the functions that need it.
 HEAVY = {"pandas", "pgmpy", "pomdp_py", "matplotlib"}
 #: All that may be imported inside a function.
-DEFERRED = HEAVY | {"PIL", "pyarrow", "networkx", "tqdm", "click", "river", "sklearn"}
+DEFERRED = HEAVY | {"PIL", "pyarrow", "networkx", "tqdm", "click", "river", "sklearn", "dask", "datasketches"}
 #: Imported against the arrows all the same: a model file may hold what nobody has imported yet, and the package's names
 #: are loaded when they are asked for.
 ON_DEMAND = {
@@ -112,6 +119,7 @@ ON_DEMAND_PARTS = {
         "datasets",
         "experiment",
         "export",
+        "large",
         "offpolicy",
         "plots",
         "report",

@@ -63,6 +63,7 @@ GOLDEN = {"cost_trees.py", "hard_budgets.py"}
 KEYS = ["name", "ours_s", "peer", "peer_s", "ratio", "peak_mb"]
 #: Those of several seconds even so, which the default suite would be too long with.
 LONG = {
+    "any_size.py",
     "adaptive.py",
     "adaptive_real.py",
     "f_etana.py",

@@ -304,6 +304,16 @@ def test_semi_rfs(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_parquet_folder(tmp_path: Path) -> None:
+    text = run("parquet_folder", "--rows", "4000", "--folder", str(tmp_path / "rows"), cwd=tmp_path)
+    assert "Learnt from 4,000 rows (0.00 GB)" in text
+    assert "Asked for, first one first: sensor_0 sensor_1" in text
+    (expected, held_out) = re.findall(r"(?:expected|held out) (\d\.\d+)", text)
+    assert abs(float(expected) - float(held_out)) < 0.05
+    assert "Decided 4,000 rows" in text
+    assert "One part was lost: 1 decided again, 3 left as they were." in text
+
+
 @pytest.mark.slow
 def test_compare_methods(tmp_path: Path) -> None:
     kept, picture = tmp_path / "study.run", tmp_path / "methods.png"

@@ -26,11 +26,22 @@ def left_out_information(codes: Any, y: npt.ArrayLike, n_outcomes: IntArray) -> 
     labels, n_classes = label_codes(y)
     found = np.zeros(codes.shape[1])
     for columns, counts in tables_of(codes, labels, n_classes, n_outcomes, None):
-        by_outcome, by_class = counts.sum(axis=2, keepdims=True), counts.sum(axis=1, keepdims=True)
-        total = by_class.sum(axis=2, keepdims=True)
-        shown = counts > 0
-        others = np.where(shown, counts - 1, 0.0)
-        share = np.where(by_class > 0, by_class, 1.0) / np.maximum(total, 1)
-        told = np.log((others + share) / np.maximum(by_outcome, 1)) - np.log(share)
-        found[columns] = (counts * told).sum(axis=(1, 2)) / np.maximum(total[:, 0, 0], 1)
+        found[columns] = left_out_by_counts(counts)
     return found
+
+
+def left_out_by_counts(counts: FloatArray) -> FloatArray:
+    """The same of counts of outcomes by class, (n_features, V, n_classes).
+
+    Examples
+    --------
+    >>> left_out_by_counts(np.array([[[2.0, 0.0], [0.0, 2.0]], [[1.0, 1.0], [1.0, 1.0]]])).round(2).tolist()
+    [0.41, -0.69]
+    """
+    by_outcome, by_class = counts.sum(axis=2, keepdims=True), counts.sum(axis=1, keepdims=True)
+    total = by_class.sum(axis=2, keepdims=True)
+    shown = counts > 0
+    others = np.where(shown, counts - 1, 0.0)
+    share = np.where(by_class > 0, by_class, 1.0) / np.maximum(total, 1)
+    told = np.log((others + share) / np.maximum(by_outcome, 1)) - np.log(share)
+    return np.asarray((counts * told).sum(axis=(1, 2)) / np.maximum(total[:, 0, 0], 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,10 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from seqclass._arrays import FloatArray, IntArray, smallest_int
+from seqclass._column_sums import ColumnSums
 from seqclass._information import canonical
 from seqclass._messages import shown
+from seqclass._sum_edges import fit_to_sums
 from seqclass.discretize import Discretizer, check_outcomes
 
 
@@ -68,27 +71,71 @@ class OutcomeCoder:
         -------
         ndarray or sparse array of int of shape (n, n_features)
         """
-        n_features = X.shape[1]
-        self.numeric_ = np.setdiff1d(np.arange(n_features), list(self.categories), assume_unique=True)
-        self.n_outcomes_ = np.ones(n_features, dtype=np.intp)
-        for j, n_categories in self.categories.items():
-            self.n_outcomes_[j] = max(1, n_categories)
-        self.discretizer_ = None
-        if isinstance(self.discretizer, str):
-            if self.discretizer != "precomputed":
-                got = shown(self.discretizer)
-                raise ValueError(f'discretizer must be a transformer, None or "precomputed", got {got}.')
-        elif self.numeric_.size:
+        self._begin(X.shape[1])
+        if self.numeric_.size and not isinstance(self.discretizer, str):
             self.discretizer_ = clone(Discretizer() if self.discretizer is None else self.discretizer)
             self.discretizer_.fit(self._numeric_part(X), y)
             self._read_n_outcomes()
-        # one row that any discretiser takes, for the values of live cases
-        self.example_ = X[:1] if hasattr(X, "dtype") and not sp.issparse(X) else X[[0]].toarray()
-        self.range_ = value_range(X)
+        self._remember(X)
         codes = self._code(X)
         if not hasattr(self.discretizer_, "n_outcomes_"):
             self._count_outcomes(codes)
         return codes
+
+    def fit_sums(self, sums: ColumnSums, first: FloatArray, n_classes: int, sparse: bool) -> list[OutcomeCoder]:
+        """Fit the discretiser to what is known of the columns of rows that come in chunks.
+
+        Parameters
+        ----------
+        sums : ColumnSums
+            With sketches where quantiles are needed.
+        first : ndarray of shape (1, n_features)
+            A row.
+        n_classes : int
+        sparse : bool
+            Whether the data are.
+
+        Returns
+        -------
+        list of OutcomeCoder
+            This one; or, where the labels choose between two ways to cut, one for each.
+
+        Raises
+        ------
+        ValueError
+            If the discretiser is of another kind and not fitted.
+        """
+        self._begin(len(sums.low))
+        self.example_, self.range_ = first, sums.range
+        for j, n_categories in self.categories.items():
+            self.range_[:, j] = (0, n_categories - 1) if n_categories else np.nan
+        if isinstance(self.discretizer, str):
+            highest = np.nan_to_num(self.range_[1], nan=0.0).astype(np.intp)
+            self.n_outcomes_ = np.maximum(self.n_outcomes_, highest + 1)
+        elif self.numeric_.size:
+            return self._cut(sums.take(self.numeric_), n_classes, sparse)
+        return [self]
+
+    def _cut(self, sums: ColumnSums, n_classes: int, sparse: bool) -> list[OutcomeCoder]:
+        given = Discretizer() if self.discretizer is None else self.discretizer
+        ways = fit_to_sums(given, sums, n_classes, sparse) if type(given) is Discretizer else [fitted_bins(given)]
+        return [self.with_bins(way) for way in ways]
+
+    def as_fitted(self, X: Any) -> OutcomeCoder:
+        """Take the discretiser as it is, fitted already, for data such as these."""
+        self._begin(X.shape[1])
+        if not isinstance(self.discretizer, str):
+            self.discretizer_ = fitted_bins(self.discretizer)
+            self._read_n_outcomes()
+        self._remember(X)
+        return self
+
+    def with_bins(self, discretizer: Any) -> OutcomeCoder:
+        """Return the same coder with other bins, which are fitted."""
+        coder = copy(self)
+        coder.discretizer_, coder.n_outcomes_ = discretizer, self.n_outcomes_.copy()
+        coder._read_n_outcomes()
+        return coder
 
     def transform(self, X: Any) -> Any:
         """Return the outcomes of new data, -1 where missing."""
@@ -161,6 +208,21 @@ class OutcomeCoder:
             return np.empty(0)
         return self.discretizer_.few_values(int(np.searchsorted(self.numeric_, feature)))
 
+    def _remember(self, X: Any) -> None:
+        # one row that any discretiser takes, for the values of live cases
+        self.example_ = X[:1] if hasattr(X, "dtype") and not sp.issparse(X) else X[[0]].toarray()
+        self.range_ = value_range(X)
+
+    def _begin(self, n_features: int) -> None:
+        self.numeric_ = np.setdiff1d(np.arange(n_features), list(self.categories), assume_unique=True)
+        self.n_outcomes_ = np.ones(n_features, dtype=np.intp)
+        for j, n_categories in self.categories.items():
+            self.n_outcomes_[j] = max(1, n_categories)
+        self.discretizer_ = None
+        if isinstance(self.discretizer, str) and self.discretizer != "precomputed":
+            got = shown(self.discretizer)
+            raise ValueError(f'discretizer must be a transformer, None or "precomputed", got {got}.')
+
     def _numeric_part(self, X: Any) -> Any:
         return X if len(self.numeric_) == X.shape[1] else X[:, self.numeric_]
 
@@ -196,6 +258,27 @@ class OutcomeCoder:
         else:
             seen = codes.max(axis=0, initial=0)
         self.n_outcomes_ = np.maximum(self.n_outcomes_, seen.astype(np.intp) + 1)
+
+
+def fitted_bins(discretizer: Any) -> Any:
+    """Give a transformer to outcomes that is fitted and says how many there are.
+
+    Raises
+    ------
+    ValueError
+        If it does not.
+
+    Examples
+    --------
+    >>> fitted_bins(Discretizer(2).fit(np.array([[0.0], [1.0]]))).n_outcomes_
+    array([2])
+    """
+    if not hasattr(discretizer, "n_outcomes_") and not hasattr(discretizer, "n_bins_"):
+        raise ValueError(
+            f"discretizer: {type(discretizer).__name__} is not fitted, and bins cannot be found from parts of the rows "
+            'in its way: fit it to some rows first and give it fitted, or take Discretizer, or "precomputed".'
+        )
+    return discretizer
 
 
 def value_range(X: Any) -> FloatArray:

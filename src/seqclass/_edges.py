@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -22,21 +23,30 @@ _FREE = 32
 _MOST = 2**31 - 1
 
 
+def check_cuts(strategy: Any, zero_bin: Any) -> None:
+    check_choice(strategy, "strategy", ("uniform", "quantile", "auto"))
+    if not isinstance(zero_bin, (bool, np.bool_)) and zero_bin != "auto":
+        raise ValueError(f"zero_bin must be True, False or 'auto', got {shown(zero_bin)}.")
+
+
 def check_n_bins(n_bins: Any, X: Any, y: Any) -> IntArray:
     n_rows, n_features = X.shape
     if not isinstance(n_bins, str):
-        return _bounded(_given(n_bins, n_features), X)
-    check_choice(n_bins, "n_bins", ("auto", "n_classes", "sparsity"))
-    if n_bins == "sparsity":
-        return np.full(n_features, 10 if _mostly_zero(X) else 4, dtype=np.int64)
+        return _bounded(given_bins(n_bins, n_features), X)
     if n_bins == "n_classes" and y is None:
         raise ValueError("n_bins='n_classes' needs the labels y in fit.")
     n_classes = 1 if y is None else len(np.unique(np.asarray(y)))
-    n_bins = n_classes if n_bins == "n_classes" else _bins_for(n_rows / n_classes)
-    return np.full(n_features, n_bins, dtype=np.int64)
+    return np.full(n_features, bins_by_rule(n_bins, n_rows, n_classes, lambda: _mostly_zero(X)), dtype=np.int64)
 
 
-def _given(n_bins: Any, n_features: int) -> IntArray:
+def bins_by_rule(rule: str, n_rows: int, n_classes: int, mostly_zero: Callable[[], bool]) -> int:
+    check_choice(rule, "n_bins", ("auto", "n_classes", "sparsity"))
+    if rule == "sparsity":
+        return 10 if mostly_zero() else 4
+    return n_classes if rule == "n_classes" else _bins_for(n_rows / n_classes)
+
+
+def given_bins(n_bins: Any, n_features: int) -> IntArray:
     if np.ndim(n_bins) == 0:
         return np.full(n_features, min(check_integer(n_bins, "n_bins", 1), _MOST), dtype=np.int64)
     array = np.asarray(n_bins)
@@ -88,7 +98,7 @@ def _mostly_zero(X: Any) -> bool:
     return 2 * zeros > known
 
 
-def _has_zero_bin(option: Any, auto: BoolArray, n_bins: IntArray) -> BoolArray:
+def has_zero_bin(option: Any, auto: BoolArray, n_bins: IntArray) -> BoolArray:
     wanted = auto if isinstance(option, str) else np.full(len(auto), bool(option))
     return wanted & (n_bins > 1)
 
@@ -109,7 +119,7 @@ def fit_dense(
         n_zero, n_known = zero.sum(axis=1), n - np.isnan(values).sum(axis=1)
         low, high = np.fmin.reduce(values, axis=1), np.fmax.reduce(values, axis=1)
         constant[columns] = ~(low < high)
-        own = _has_zero_bin(option, 2 * n_zero > n_known, n_bins[columns]) & ~constant[columns]
+        own = has_zero_bin(option, 2 * n_zero > n_known, n_bins[columns]) & ~constant[columns]
         zero_bin[columns] = own
         parts = n_bins[columns] - own
         if own.any():
@@ -118,14 +128,14 @@ def fit_dense(
         if quantile:
             values.sort(axis=1)
             size = n_known - n_zero * own
-            edges[columns] = _quantile_edges(
+            edges[columns] = quantile_edges(
                 lambda position: np.take_along_axis(values, position[:, None], axis=1)[:, 0],  # noqa: B023
                 size,
                 parts,
                 edges.shape[1],
             )
         else:
-            edges[columns] = _uniform_edges(low, high, parts, edges.shape[1])
+            edges[columns] = uniform_edges(low, high, parts, edges.shape[1])
     return edges, zero_bin, constant, few
 
 
@@ -151,15 +161,15 @@ def fit_sparse(
     few = few_sparse(value, column, size, has_zero)
     low0, high0 = np.where(has_zero, np.minimum(low, 0), low), np.where(has_zero, np.maximum(high, 0), high)
     constant = ~(low0 < high0)
-    zero_bin = _has_zero_bin(option, np.ones(n_features, dtype=bool), n_bins) & ~constant
+    zero_bin = has_zero_bin(option, np.ones(n_features, dtype=bool), n_bins) & ~constant
     parts = n_bins - zero_bin
     width = int(n_bins.max(initial=1)) - 1
     if not quantile:
         low, high = np.where(zero_bin, low, low0), np.where(zero_bin, high, high0)
-        return _uniform_edges(low, high, parts, width), zero_bin, constant, few
+        return uniform_edges(low, high, parts, width), zero_bin, constant, few
     n_zero = np.where(zero_bin, 0, n_known - size)
     pick = _order_statistics(column, value, size, n_zero)
-    return _quantile_edges(pick, size + n_zero, parts, width), zero_bin, constant, few
+    return quantile_edges(pick, size + n_zero, parts, width), zero_bin, constant, few
 
 
 def _order_statistics(column: IntArray, value: FloatArray, size: IntArray, n_zero: IntArray) -> Any:
@@ -182,7 +192,7 @@ def _order_statistics(column: IntArray, value: FloatArray, size: IntArray, n_zer
     return pick
 
 
-def _uniform_edges(low: FloatArray, high: FloatArray, parts: IntArray, width: int) -> FloatArray:
+def uniform_edges(low: FloatArray, high: FloatArray, parts: IntArray, width: int) -> FloatArray:
     """Inner edges of `parts` bins of equal width; the columns without a range get none."""
     edges = np.full((len(low), width), np.inf)
     cut = low < high
@@ -200,7 +210,7 @@ def _uniform_edges(low: FloatArray, high: FloatArray, parts: IntArray, width: in
     return edges
 
 
-def _quantile_edges(pick: Any, size: IntArray, parts: IntArray, width: int) -> FloatArray:
+def quantile_edges(pick: Any, size: IntArray, parts: IntArray, width: int) -> FloatArray:
     """Inner edges at order statistics, each above the one before it and above the smallest value."""
     edges = np.full((len(size), width), np.inf)
     last = pick(np.zeros(len(size), dtype=np.int64))

@@ -66,6 +66,27 @@ def few_sparse(values: FloatArray, column: IntArray, size: IntArray, has_zero: B
     return np.where(whole[:, None], _kept(np.where(whole, low, 0), bits), 0)
 
 
+def few_of_both(one: IntArray, other: IntArray, one_shows: BoolArray, other_shows: BoolArray) -> IntArray:
+    """Of columns whose rows came in two parts; each part says whether a column shows any number in it; (n, 2).
+
+    Examples
+    --------
+    >>> shows = np.array([True, True])
+    >>> few_of_both(np.array([[1, 5], [0, 1]]), np.array([[0, 1], [0, 0]]), shows, shows).tolist()
+    [[0, 11], [0, 0]]
+    """
+    low = np.minimum(one[:, 0], other[:, 0])
+    above = np.stack([one[:, 0], other[:, 0]]) - low
+    few = (one[:, 1] != 0) & (other[:, 1] != 0) & (above < _SPAN).all(axis=0)
+    bits = np.zeros(len(one), dtype=np.int64)
+    for kept, distance in zip((one, other), above):
+        shift = np.where(few, distance, 0)
+        few &= np.frexp(kept[:, 1].astype(np.float64))[1] + shift <= _SPAN
+        bits |= np.left_shift(np.where(few, kept[:, 1], 0), np.where(few, shift, 0))
+    both = np.where(few[:, None], _kept(np.where(few, low, 0).astype(np.float64), np.where(few, bits, 0)), 0)
+    return np.where(~one_shows[:, None], other, np.where(~other_shows[:, None], one, both))
+
+
 def numbers(kept: IntArray) -> FloatArray:
     """Whole numbers of one column, ascending; none where there are others or too many.
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+
+from seqclass.persistence import content_digest
 
 if TYPE_CHECKING:
     from seqclass.classifier import SequentialClassifier
@@ -30,6 +33,16 @@ def fingerprint(classifier: SequentialClassifier) -> str:
         # its likelihoods are worked out when they are asked for: what it has learnt stands for them
         _digest(digest, model)
     return digest.hexdigest()[:16]
+
+
+def acting_fingerprint(classifier: SequentialClassifier) -> str:
+    """The same of all that decides what is done with rows: bins, categories and the policy itself, but no seconds."""
+    clf = classifier
+    digest = hashlib.sha256(fingerprint(clf).encode())
+    acts = (clf.policy_, clf.coder_, clf.encoder_, clf.support_, clf.decisions_, clf.charge_missing, clf.handle_unknown)
+    with suppress(TypeError):  # parts of other packages cannot be written down
+        digest.update(content_digest([*acts], without=("seconds", "certify_seconds", "timings_")))
+    return digest.hexdigest()[:32]
 
 
 def _digest(digest: Any, value: Any) -> None:

@@ -94,18 +94,14 @@ class FrameEncoder:
             If a column mixes numbers with texts, holds dates, has too many different texts to be a category, or shares
             its name with another.
         """
-        self.columns_ = list(X.columns)
-        if len(set(self.columns_)) < len(self.columns_):
-            twice = next(name for i, name in enumerate(self.columns_) if name in self.columns_[:i])
-            raise ValueError(f"X has more than one column named {shown(twice)}; rename or drop one.")
+        self.columns_ = check_names(X)
         self.categories_ = {}
         for name in X.columns:
             refuse_bytes(X[name], f"column {shown(name)}")
             column = _as_numbers(X[name])
-            if _is_numeric(column):
+            if is_numeric(column):
                 continue
-            if column.dtype.kind in "mM":
-                raise ValueError(f"column {shown(name)} holds dates or durations; turn it into numbers first.")
+            refuse_dates(column)
             self.categories_[name] = _categories(column, name)
         return self
 
@@ -126,7 +122,7 @@ class FrameEncoder:
         """
         import pandas as pd
 
-        if not self.categories_ and all(_is_numeric(X[name]) for name in X.columns):
+        if not self.categories_ and all(is_numeric(X[name]) for name in X.columns):
             return X
         encoded = {}
         for name in X.columns:
@@ -157,7 +153,7 @@ class FrameEncoder:
         categories = {value: i for i, value in enumerate(self.categories_[name].tolist())}
         missing = column.isna().to_numpy()
         codes = np.full(len(column), np.nan)
-        values = _keys(column[~missing])
+        values = column_keys(column[~missing])
         found = np.array([categories.get(v, np.nan) for v in values], dtype=np.float64)
         new = np.isnan(found)
         if new.any() and unknown != "missing":
@@ -170,7 +166,45 @@ def _unknown(name: Any, value: Any, categories: npt.NDArray[Any]) -> str:
     return f"column {shown(name)} holds the unknown category {shown(value)}; known are {listed(categories.tolist())}."
 
 
-def _is_numeric(column: Any) -> bool:
+def check_names(X: Any) -> list[Any]:
+    """Names of the columns of a data frame.
+
+    Raises
+    ------
+    ValueError
+        If two are the same.
+    """
+    names = list(X.columns)
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ValueError(f"X has more than one column named {shown(twice)}; rename or drop one.")
+    return names
+
+
+def refuse_dates(column: Any) -> None:
+    """Refuse a column of dates or durations; raises a ValueError."""
+    if column.dtype.kind in "mM":
+        raise ValueError(f"column {shown(column.name)} holds dates or durations; turn it into numbers first.")
+
+
+def refuse_mixture(name: Any, value: Any, row: Any) -> None:
+    """Refuse a column of numbers that holds a text; raises a ValueError."""
+    raise ValueError(
+        f"column {shown(name)} holds numbers, but {shown(value)} in row {row} is not one; correct it or leave the cell "
+        "empty."
+    )
+
+
+def refuse_many(name: Any, n_categories: int, n_present: int) -> None:
+    """Refuse a column of too many texts; raises a ValueError."""
+    if n_categories > max(_MANY_CATEGORIES, n_present // 2):
+        raise ValueError(
+            f"column {shown(name)} has {n_categories} different texts in {n_present} rows, too many for a category; "
+            "drop it or group its values."
+        )
+
+
+def is_numeric(column: Any) -> bool:
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     return bool(is_numeric_dtype(column) or is_bool_dtype(column))
@@ -180,23 +214,20 @@ def _as_numbers(column: Any) -> Any:
     """Give the column as numbers if it is a text column in which every value is one."""
     import pandas as pd
 
-    if _is_numeric(column) or column.dtype.kind in "mM" or isinstance(column.dtype, pd.CategoricalDtype):
+    if is_numeric(column) or column.dtype.kind in "mM" or isinstance(column.dtype, pd.CategoricalDtype):
         return column
     present = column.dropna()
-    numbers = _to_numeric(present)
+    numbers = to_numeric(present)
     share = numbers.notna().mean() if len(present) else 1.0
     if share == 1.0:
-        return _to_numeric(column)
+        return to_numeric(column)
     if share > 0.5:
         row = int(numbers.isna().to_numpy().argmax())
-        raise ValueError(
-            f"column {shown(column.name)} holds numbers, but {shown(present.iloc[row])} in row {present.index[row]} is "
-            "not one; correct it or leave the cell empty."
-        )
+        refuse_mixture(column.name, present.iloc[row], present.index[row])
     return column
 
 
-def _to_numeric(column: Any) -> Any:
+def to_numeric(column: Any) -> Any:
     """Numbers of a column, NaN for texts that are none."""
     import pandas as pd
 
@@ -209,8 +240,8 @@ def _to_numeric(column: Any) -> Any:
 
 
 def _numbers(column: Any, name: Any) -> FloatArray:
-    if not _is_numeric(column):
-        numbers = _to_numeric(column)
+    if not is_numeric(column):
+        numbers = to_numeric(column)
         wrong = (numbers.isna() & column.notna()).to_numpy()
         if wrong.any():
             row = int(wrong.argmax())
@@ -221,17 +252,13 @@ def _numbers(column: Any, name: Any) -> FloatArray:
     return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
-def _keys(column: Any) -> list[Any]:
+def column_keys(column: Any) -> list[Any]:
     """Give plain values that survive saving: texts as texts, other things as their text."""
     return [v if isinstance(v, str) else str(v) for v in column.tolist()]
 
 
 def _categories(column: Any, name: Any) -> npt.NDArray[Any]:
     present = column.dropna()
-    categories = np.array(sorted(set(_keys(present))), dtype=str)
-    if len(categories) > max(_MANY_CATEGORIES, len(present) // 2):
-        raise ValueError(
-            f"column {shown(name)} has {len(categories)} different texts in {len(present)} rows, too many for a "
-            "category; drop it or group its values."
-        )
+    categories = np.array(sorted(set(column_keys(present))), dtype=str)
+    refuse_many(name, len(categories), len(present))
     return categories

@@ -100,6 +100,23 @@ def check_input(estimator: Any, X: Any, encoder: FrameEncoder | None, unknown: s
     return _validated(estimator, X, reset=False)
 
 
+def check_features(estimator: Any, X: Any) -> Any:
+    """Check the features of some rows alone; the estimator gets ``n_features_in_`` and ``feature_names_in_``.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be used.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> check_features(BaseEstimator(), [[2.0]])
+    array([[2.]])
+    """
+    return _validated(estimator, X)
+
+
 def _validated(estimator: Any, X: Any, **how: Any) -> Any:
     try:
         # sums of hostile columns overflow, which tells scikit-learn what it wants to know

@@ -47,7 +47,11 @@ class SeenRows:
     @classmethod
     def of(cls, marks: Marks) -> SeenRows:
         """Keep marks of training rows."""
-        distinct, counts = np.unique(marks, return_counts=True)
+        return cls.counted(*np.unique(marks, return_counts=True))
+
+    @classmethod
+    def counted(cls, distinct: Marks, counts: IntArray) -> SeenRows:
+        """Keep distinct marks, in rising order, of so many training rows each: of all, or more than are kept."""
         complete = distinct.size <= MOST_MARKS
         distinct, counts = distinct[:MOST_MARKS], counts[:MOST_MARKS]
         return cls(distinct, complete, int(counts.sum()), int(counts[counts > 1].sum()))
@@ -121,8 +125,33 @@ def seen_by(clf: SequentialClassifier, X: Any, y: npt.NDArray[Any]) -> SeenRows:
 
 def marks_for(clf: SequentialClassifier, X: Any, y: npt.NDArray[Any]) -> Marks:
     """Marks of rows as a classifier sees them: the columns that its problem may ask for, and the class."""
-    columns = np.unique(clf.support_[clf._asked(whole=True)])
-    return row_marks(X, columns, np.searchsorted(clf.classes_, y))
+    return row_marks(X, marked_columns(clf), np.searchsorted(clf.classes_, y))
+
+
+def marked_columns(clf: SequentialClassifier) -> IntArray:
+    """Columns that the problem of a classifier may ask for."""
+    return np.unique(clf.support_[clf._asked(whole=True)])
+
+
+def least_marks(X: Any, columns: IntArray, codes: IntArray) -> tuple[Marks, IntArray]:
+    """The least marks of some of the rows, one more than are kept, and how many rows have each; see `row_marks`."""
+    distinct, counts = np.unique(row_marks(X, columns, codes), return_counts=True)
+    return distinct[: MOST_MARKS + 1], counts[: MOST_MARKS + 1]
+
+
+def least_of_both(one: tuple[Marks, IntArray], other: tuple[Marks, IntArray]) -> tuple[Marks, IntArray]:
+    """The same of the rows of both.
+
+    Examples
+    --------
+    >>> one, other = (np.array([1, 4], np.uint64), np.array([2, 1])), (np.array([4], np.uint64), np.array([1]))
+    >>> [part.tolist() for part in least_of_both(one, other)]
+    [[1, 4], [2, 2]]
+    """
+    distinct, at = np.unique(np.concatenate([one[0], other[0]]), return_inverse=True)
+    counts = np.zeros(distinct.size, dtype=np.int64)
+    np.add.at(counts, at.ravel(), np.concatenate([one[1], other[1]]))
+    return distinct[: MOST_MARKS + 1], counts[: MOST_MARKS + 1]
 
 
 def check_seen(seen: SeenRows) -> None:

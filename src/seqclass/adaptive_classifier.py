@@ -108,6 +108,32 @@ handle_unknown
         self.handle_unknown = handle_unknown
         self.random_state = random_state
 
+    _grows = False
+
+    def fit_chunks(self, chunks: Any, *, sample_rows: int = 20_000, held_out: int = 0) -> AdaptiveClassifier:
+        """Refused: the choice is made on rows held out, which chunks do not give.
+
+        Parameters
+        ----------
+        chunks : Chunks, list of pairs (X, y), or function
+            The data.
+        sample_rows, held_out : int
+            See `SequentialClassifier.fit_chunks`.
+
+        Returns
+        -------
+        AdaptiveClassifier
+
+        Raises
+        ------
+        ValueError
+            Always; the message says what to do.
+        """
+        raise ValueError(
+            "AdaptiveClassifier compares ways to learn on rows held out, for which all have to be in memory: fit it to "
+            "a sample, clf.fit(*chunks.sample(100_000)), see what it chooses, and fit that to the chunks."
+        )
+
     def fit(
         self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None, *, held_out: int | None = None
     ) -> AdaptiveClassifier:

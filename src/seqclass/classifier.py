@@ -14,6 +14,7 @@ from seqclass._acquiring import Acquiring
 from seqclass._coding import OutcomeCoder
 from seqclass._explaining import explain
 from seqclass._fitting import filter_features, fit_model, prefitted, timed, weighted
+from seqclass._growing import Growing
 from seqclass._held_out import check_folds, hold_out
 from seqclass._inputs import category_counts, check_training
 from seqclass._planning import Planning
@@ -28,7 +29,7 @@ from seqclass.pomdp import Solver
 from seqclass.session import Session
 
 
-class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SequentialClassifier(Acquiring, Planning, Growing, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Classifies each instance with the few features that pay for themselves.
 
     For each instance features are bought one at a time, in a fixed order; the class posterior is kept as a belief, and
@@ -114,7 +115,8 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
         Name of the labels, where ``y`` was a pandas Series that has one.
     timings_ : dict
         Seconds of each step of `fit`: ``"discretize"``, ``"filter"`` (the selector), ``"structure"`` (0 for a model
-        that has none to learn), ``"parameters"``, ``"order"``, ``"solve"``, ``"certify"`` and, if any, ``"held_out"``.
+        that has none to learn), ``"parameters"``, ``"order"``, ``"solve"``, ``"certify"`` and, if any, ``"held_out"``;
+        of `fit_chunks` also the passes ``"count"`` and ``"mark"``, which marks rows to know them again.
     n_features_in_, feature_names_in_
         Number of columns of ``X``, and their names where they have any.
 
@@ -191,6 +193,8 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
     #: Folds of a cross-fit do without certificates, which their policies do not depend on.
     _certify = True
     held_out_: HeldOut
+    #: Rows that `partial_fit` keeps.
+    _kept: dict[str, Any]
 
     def fit(
         self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None, *, held_out: int = 0
@@ -227,23 +231,15 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
             If deciding at once, with nothing bought, costs less on rows that were held out.
         """
         n_folds = check_folds(held_out)
-        for name in ("held_out_", "calibration_"):
-            self.__dict__.pop(name, None)
+        self._forget()
         self.target_name_ = named if isinstance(named := getattr(y, "name", None), str) else None
         X, y, weight = weighted(X, y, sample_weight)
         given = (X, y, weight)
         self.timings_: dict[str, float] = {}
-        check_choice(self.handle_unknown, "handle_unknown", ("error", "missing"))
         X, y, self.encoder_ = check_training(self, X, y)
         self.classes_ = np.unique(y)
         self.coder_ = OutcomeCoder(self.discretizer, category_counts(self.encoder_))
-        names = getattr(self, "feature_names_in_", None)
-        self._prices = resolve_prices(
-            self.feature_costs, self.n_features_in_, names, self.groups, self.discounted_costs, self.bundles
-        )
-        self.decision_costs_, self.decisions_ = resolve_decisions(self.decision_costs, self.classes_, self.decisions)
-        if self._certify:
-            warn_of_money(self._prices.discounted, self.decision_costs_)
+        self._settle()
         with timed(self.timings_, "discretize"):
             codes = self.coder_.fit_transform(X, y)
         with timed(self.timings_, "filter"):
@@ -256,8 +252,7 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
             self.model_ = prefitted(self.observation_model, self.coder_, self.support_, self.classes_, self.timings_)
             self.classes_ = self.model_.classes_
         else:
-            model = self._model()._among(self.support_, names, self._prices.take(self.support_).bundles)
-            self.model_ = fit_model(model, codes, y, n_outcomes, self.timings_, weight)
+            self.model_ = fit_model(self._unfitted(), codes, y, n_outcomes, self.timings_, weight)
         self._plan(codes, y, given)
         self._seen = seen_by(self, X, y) if self._certify else None
         if n_folds:
@@ -356,10 +351,27 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _model(self) -> ObservationModel:
-        if self.observation_model is None:
-            return NaiveBayes()
-        return clone(self.observation_model)  # type: ignore[no-any-return]
+    def _forget(self) -> None:
+        """Leave out what an earlier fit has found and this one may not."""
+        check_choice(self.handle_unknown, "handle_unknown", ("error", "missing"))
+        for name in ("held_out_", "calibration_", "_kept"):
+            self.__dict__.pop(name, None)
+
+    def _settle(self) -> None:
+        """Work out prices and costs of decisions, once columns and classes are known."""
+        names = getattr(self, "feature_names_in_", None)
+        self._prices = resolve_prices(
+            self.feature_costs, self.n_features_in_, names, self.groups, self.discounted_costs, self.bundles
+        )
+        self.decision_costs_, self.decisions_ = resolve_decisions(self.decision_costs, self.classes_, self.decisions)
+        if self._certify:
+            warn_of_money(self._prices.discounted, self.decision_costs_)
+
+    def _unfitted(self) -> ObservationModel:
+        """A model to fit, which knows of the columns that are its features."""
+        model = NaiveBayes() if self.observation_model is None else clone(self.observation_model)
+        names, bundles = getattr(self, "feature_names_in_", None), self._prices.take(self.support_).bundles
+        return model._among(self.support_, names, bundles)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # classifiers of 0.1 lack some settings, and call the columns by another name

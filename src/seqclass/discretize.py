@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
 from seqclass._bin_choice import left_out_information
 from seqclass._edges import (
+    check_cuts,
     check_n_bins,
     count_edges,
     fit_dense,
@@ -32,7 +33,6 @@ from seqclass._frames import plain
 from seqclass._information import canonical
 from seqclass._messages import shown
 from seqclass._outcomes import check_outcomes
-from seqclass._validation import check_choice
 
 __all__ = ["Discretizer", "check_outcomes"]
 
@@ -133,9 +133,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         ValueError or TypeError
             If a setting is out of range or a column does not hold numbers; the message names it.
         """
-        check_choice(self.strategy, "strategy", ("uniform", "quantile", "auto"))
-        if not isinstance(self.zero_bin, (bool, np.bool_)) and self.zero_bin != "auto":
-            raise ValueError(f"zero_bin must be True, False or 'auto', got {shown(self.zero_bin)}.")
+        check_cuts(self.strategy, self.zero_bin)
         X = _numeric(self, X, reset=True)
         n_bins = check_n_bins(self.n_bins, X, y)
         fit = fit_sparse if sp.issparse(X) else fit_dense

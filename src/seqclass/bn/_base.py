@@ -26,6 +26,7 @@ from seqclass.bn._checks import (
     resolve_prior,
     seen_outcomes,
 )
+from seqclass.bn._chunked import FromChunks
 from seqclass.bn._hidden import HiddenTables
 from seqclass.bn._tempering import Tempering
 
@@ -34,7 +35,7 @@ Model = TypeVar("Model", bound="ObservationModel")
 _TIE = 1e-12
 
 
-class ObservationModel(Tempering, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class ObservationModel(Tempering, FromChunks, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the models of P(outcome of a feature | outcomes seen, class).
 
     A model is fitted to a discretised matrix and then answers for any *evidence*: a row of outcome codes with

@@ -21,7 +21,7 @@ FOLDS, MOST_ROWS = 3, 5_000
 #: So many candidates in a row that are clearly worse than the best end the search.
 _PATIENCE = 2
 #: Smallest probability that is scored.
-_TINY = 1e-300
+TINY = 1e-300
 
 
 def choose_components(
@@ -125,7 +125,7 @@ def _held_out(
         joint = class_likelihoods(X[held], states.classes, states.weights, states.tables)
         own_class = codes[held], np.arange(len(held))
         result[0, held] = joint[own_class]
-        joint += np.log(np.maximum(prior, _TINY))[:, None]
+        joint += np.log(np.maximum(prior, TINY))[:, None]
         result[1, held] = joint[own_class] - logsumexp(joint, axis=0)
     return result
 
@@ -152,7 +152,7 @@ def class_likelihoods(codes: Codes, classes: IntArray, weights: FloatArray, tabl
     >>> np.exp(class_likelihoods(codes, np.array([0]), np.ones(1), table)).round(2)
     array([[0.25, 0.75, 1.  ]])
     """
-    joint = state_likelihoods(codes, tables) + np.log(np.maximum(weights, _TINY))
+    joint = state_likelihoods(codes, tables) + np.log(np.maximum(weights, TINY))
     members = [classes == c for c in range(int(classes.max()) + 1)]
     return np.array([logsumexp(joint[:, own], axis=1) for own in members])
 
@@ -174,7 +174,7 @@ def state_likelihoods(codes: Codes, tables: FloatArray) -> FloatArray:
     >>> np.exp(state_likelihoods(np.array([[0], [1], [-1]]), np.array([[[0.25], [0.75]]]))).round(2).ravel()
     array([0.25, 0.75, 1.  ])
     """
-    design, logs = Design(codes, tables.shape[1]), np.log(np.maximum(tables, _TINY))
+    design, logs = Design(codes, tables.shape[1]), np.log(np.maximum(tables, TINY))
     zero = logs[:, 0]
     columns = np.concatenate([logs[design.feature, design.level] - zero[design.feature], -zero[design.missing]])
     return np.asarray(design.times(columns) + zero.sum(axis=0))

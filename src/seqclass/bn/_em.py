@@ -15,7 +15,7 @@ from seqclass.bn._design import Design, distinct
 #: Rows a component has at least, in the mean: classes of few rows have fewer components.
 MIN_ROWS = 3
 #: Rows of no consequence that every component has beside its own, so that none is left without a weight.
-_SPARE = 1.0
+SPARE = 1.0
 
 
 @dataclass(frozen=True)
@@ -178,9 +178,9 @@ class _Search:
         level = np.log(counts[:m] / self.level + given[feature]) - scale[feature]
         prior = (given * self.zero * zero).sum(axis=0) + (given[feature] * self.level * level).sum(axis=0)
         prior = prior + (given * self.unseen * (np.log(given) - scale)).sum(axis=0)
-        shares = totals.reshape(n_bags, -1) + _SPARE
+        shares = totals.reshape(n_bags, -1) + SPARE
         log_weights = np.log(shares / shares.sum(axis=1, keepdims=True))
-        log_prior = prior.reshape(n_bags, -1).sum(axis=1) + _SPARE * log_weights.sum(axis=1)
+        log_prior = prior.reshape(n_bags, -1).sum(axis=1) + SPARE * log_weights.sum(axis=1)
         columns = np.concatenate([level - zero[feature], -zero[self.design.missing]])
         return _Bags(zero, columns, log_weights, log_prior)
 
@@ -220,6 +220,6 @@ class _Search:
         tables[design.feature, design.level] += count[:m]
         tables[:, 0] += np.where(self.zero > 0, np.maximum(known - self.of_feature @ count[:m], 0.0), 0.0)
         tables /= tables.sum(axis=1, keepdims=True)
-        shares = total.reshape(len(counts), -1) + _SPARE
+        shares = total.reshape(len(counts), -1) + SPARE
         weights = (shares / shares.sum(axis=1, keepdims=True) / len(counts)).ravel()
         return Mixture(weights, tables, len(weights) // len(counts), history)

@@ -13,11 +13,11 @@ from scipy import sparse
 from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._information import _mutual_information, contingency_table
 from seqclass.bn import _structure
+from seqclass.bn._all_pairs import check_pairs, sum_pairs
 from seqclass.bn._checks import Codes
 from seqclass.bn._cpds import (
     count_family,
     count_pairs,
-    dense_columns,
     laplace,
     pays_off,
     shared_information,
@@ -26,8 +26,6 @@ from seqclass.bn._cpds import (
 
 #: Entries of a table of a feature with several feature parents; larger ones are not kept.
 _MAX_TABLE = 2**16
-#: Bytes of the counts of all pairs of outcomes.
-_MAX_PAIRS = 2**30
 
 
 class Learner:
@@ -90,8 +88,7 @@ class Learner:
             return _structure.clique(self.scores)
         if structure == "random":
             return _structure.random_graph(len(self.sizes), rng)
-        weights = _structure.pair_weights(self.X, self.codes, self.sizes, self.n_classes, self.weight)
-        edges = _structure.maximum_spanning_tree(weights)
+        edges = _structure.maximum_spanning_tree(self.pair_weights())
         if structure == "forest":
             edges = edges[self._pays(edges)]
         return _structure.orient(edges, self.scores)
@@ -104,7 +101,7 @@ class Learner:
         # the tables of pairs of a dense graph are not kept, only what they share
         for at in self._chunks(edges):
             part = edges[at]
-            counts = count_pairs(self.X, self.codes, part[:, ::-1], self.sizes, self.n_classes, self.weight)
+            counts = self.count_pairs(part[:, ::-1])
             weights[at] = [shared_information(table) for table in counts]
             for (_, child), table in zip(part.tolist(), counts):
                 if len(parents[child]) == 1:
@@ -126,25 +123,17 @@ class Learner:
 
     def pair_counts(self) -> FloatArray:
         """Joint counts of all outcomes of all features within each class, (S, S, n_classes)."""
-        S = int(self.sizes.sum())
-        if 8.0 * S * S * self.n_classes > _MAX_PAIRS:
-            raise ValueError(
-                f"the counts of all pairs of {len(self.sizes)} features would take "
-                f"{8.0 * S * S * self.n_classes / 2**30:.1f} GiB: keep fewer features, for example with "
-                "InformationFilter, or choose structure='tree'."
-            )
-        result = np.zeros((self.n_classes, S, S))
-        outcome = np.arange(S) - np.repeat(np.cumsum(self.sizes) - self.sizes, self.sizes)
-        feature = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        by_row = self.X.tocsr() if sparse.issparse(self.X) else self.X
-        for rows in chunks(len(self.codes), 24.0 * S):
-            block = dense_columns(by_row[rows], np.arange(len(self.sizes)))
-            indicator = (block[:, feature] == outcome).astype(np.float64)
-            for c in range(self.n_classes):
-                own = indicator[self.codes[rows] == c]
-                w = 1.0 if self.weight is None else self.weight[rows][self.codes[rows] == c, None]
-                result[c] += own.T @ (own * w)
-        return np.ascontiguousarray(result.transpose(1, 2, 0))
+        check_pairs(self.sizes, self.n_classes)
+        counts = sum_pairs(self.X, self.codes, self.sizes, self.n_classes, self.weight)
+        return np.ascontiguousarray(counts.transpose(1, 2, 0))
+
+    def pair_weights(self) -> FloatArray:
+        """I(feature; feature | class) of all pairs, in nats."""
+        return _structure.pair_weights(self.X, self.codes, self.sizes, self.n_classes, self.weight)
+
+    def count_pairs(self, edges: IntArray) -> list[FloatArray]:
+        """Counts of child, parent and class for each edge (child, parent)."""
+        return count_pairs(self.X, self.codes, edges, self.sizes, self.n_classes, self.weight)
 
     def _joint(self, child: int, above: IntArray) -> tuple[FloatArray | None, float]:
         family = [child, *above.tolist()]
@@ -164,7 +153,7 @@ class Learner:
         directed = np.where(downward[:, None], edges[:, ::-1], edges)
         pays = np.zeros(len(edges), dtype=bool)
         for at in self._chunks(directed):
-            counts = count_pairs(self.X, self.codes, directed[at], self.sizes, self.n_classes, self.weight)
+            counts = self.count_pairs(directed[at])
             for i, (child, table) in enumerate(zip(directed[at, 0], counts), at.start):
                 pays[i] = pays_off(table, self.single(int(child)), self.alpha, self.smoothing, self.unit)
         return pays

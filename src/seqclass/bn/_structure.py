@@ -60,20 +60,15 @@ def _weighted(X: Codes, codes: IntArray, sizes: IntArray, n_classes: int, weight
     blocks = [np.arange(K)[part] for part in chunks(K, 16.0 * X.shape[0] * largest, CHUNK_BYTES // 2)]
     blocks = [part for block in blocks for part in np.array_split(block, max(1, len(block) * largest // 1024))]
     for i, left in enumerate(blocks):
-        a, starts_a, present_a = _indicators(X, left, sizes)
+        a, starts_a = _indicators(X, left, sizes)
         for right in blocks[i:]:
-            b, starts_b, present_b = _indicators(X, right, sizes)
+            b, starts_b = _indicators(X, right, sizes)
             total, value = np.zeros((len(left), len(right))), np.zeros((len(left), len(right)))
             for c in range(n_classes):
                 rows = codes == c
                 w = weight[rows, None]
-                joint = a[rows].T @ (b[rows] * w)
-                both = present_a[rows].T @ (present_b[rows] * w)
-                of_a, of_b = np.add.reduceat(joint, starts_b, axis=1), np.add.reduceat(joint, starts_a, axis=0)
-                cells = np.add.reduceat(np.add.reduceat(xlogy(joint, joint), starts_a, axis=0), starts_b, axis=1)
-                value += cells + xlogy(both, both)
-                value -= np.add.reduceat(xlogy(of_a, of_a), starts_a, axis=0)
-                value -= np.add.reduceat(xlogy(of_b, of_b), starts_b, axis=1)
+                told, both = shared_nats(a[rows].T @ (b[rows] * w), starts_a, starts_b)
+                value += told
                 total += both
             value = np.maximum(value / np.where(total > 0, total, 1.0), 0.0)
             result[np.ix_(left, right)] = value
@@ -81,14 +76,38 @@ def _weighted(X: Codes, codes: IntArray, sizes: IntArray, n_classes: int, weight
     return result
 
 
-def _indicators(X: Codes, columns: IntArray, sizes: IntArray) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Indicators of all outcomes of some features, where each feature's begin, and of presence."""
+def shared_nats(joint: FloatArray, starts_a: IntArray, starts_b: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Sum over the rows of the information, in nats, that features share, and those rows where both are present.
+
+    Parameters
+    ----------
+    joint : ndarray of shape (n_outcomes_a, n_outcomes_b)
+        Joint counts of the outcomes of some features and of others.
+    starts_a, starts_b : ndarray of int
+        Where the outcomes of each feature begin.
+
+    Examples
+    --------
+    >>> told, both = shared_nats(np.diag([2.0, 2.0]), np.array([0]), np.array([0]))
+    >>> float((told / both)[0, 0].round(4))
+    0.6931
+    """
+    of_a, of_b = np.add.reduceat(joint, starts_b, axis=1), np.add.reduceat(joint, starts_a, axis=0)
+    both = np.add.reduceat(of_a, starts_a, axis=0)
+    told = np.add.reduceat(np.add.reduceat(xlogy(joint, joint), starts_a, axis=0), starts_b, axis=1) + xlogy(both, both)
+    told -= np.add.reduceat(xlogy(of_a, of_a), starts_a, axis=0)
+    told -= np.add.reduceat(xlogy(of_b, of_b), starts_b, axis=1)
+    return told, both
+
+
+def _indicators(X: Codes, columns: IntArray, sizes: IntArray) -> tuple[FloatArray, IntArray]:
+    """Indicators of all outcomes of some features, and where each feature's begin."""
     block = dense_columns(X, columns)
     ends = np.cumsum(sizes[columns])
     starts = ends - sizes[columns]
     outcome = np.arange(ends[-1]) - np.repeat(starts, sizes[columns])
     indicator = (np.repeat(block, sizes[columns], axis=1) == outcome).astype(np.float64)
-    return indicator, starts, (block >= 0).astype(np.float64)
+    return indicator, starts
 
 
 def maximum_spanning_tree(weights: FloatArray) -> IntArray:

@@ -11,10 +11,12 @@ from seqclass._arrays import FloatArray, IntArray, as_generator
 from seqclass._validation import check_choice, check_integer, check_real
 from seqclass.bn._checks import Codes, resolve_prior
 from seqclass.bn._choosing import choose_components
+from seqclass.bn._chunked import CodedChunks
 from seqclass.bn._component_densities import GROUPS, dense_tables
-from seqclass.bn._components import Settings, fit_components
+from seqclass.bn._components import Components, Settings, fit_components
 from seqclass.bn._contexts import coarse
 from seqclass.bn._densities import FAMILIES, check_families
+from seqclass.bn._em_chunks import go_on
 from seqclass.bn._mixture import Mixture
 
 
@@ -164,6 +166,30 @@ class ClassMixture(Mixture):
         self.n_components_, self.n_iter_ = states.n_components, states.n_iter
         self.state_names_ = self.feature_names_ = None
         self.timings_ = {"structure": found - began, "parameters": perf_counter() - found}
+
+    def _fit_chunks(self, chunks: CodedChunks) -> None:
+        codes, y = chunks.sample
+        if not chunks.whole:
+            self._check_sums()
+        self._fit(codes, y, None)
+        if chunks.whole:
+            return
+        began = perf_counter()
+        self.class_count_ = chunks.class_count
+        self.class_prior_ = resolve_prior(self.prior, self.class_count_)
+        states = Components(self.hidden_class_, self.weights_, self.tables_, self.n_components_, self.n_iter_)
+        states = go_on(chunks, states, self.n_outcomes_, self._settings())
+        self._set_states(states.classes, states.weights, states.tables)
+        self.n_iter_ = states.n_iter
+        self.timings_["parameters"] += perf_counter() - began
+
+    def _check_sums(self) -> None:
+        for name, value, needed in (("n_bags", self.n_bags, 1), ("density", self.density, "tables")):
+            if value != needed:
+                raise ValueError(
+                    f"{name}={value!r} needs all rows at once: from chunks give {name}={needed!r}, or fit to a sample "
+                    "of the rows."
+                )
 
     def _as_given(self) -> None:
         self.densities_ = ["tables"] * self.n_features_in_

@@ -20,6 +20,7 @@ from seqclass.bn._checks import (
     check_outcome,
     resolve_prior,
 )
+from seqclass.bn._chunked import CodedChunks
 from seqclass.bn._posterior import state_posterior
 from seqclass.bn._tables import smooth, temper
 
@@ -230,6 +231,11 @@ class NaiveBayes(ObservationModel):
         n_classes = len(self.classes_)
         self.counts_ = contingency_table(X, codes, n_classes, self.n_outcomes_, sample_weight)
         self.class_count_ = np.bincount(codes, weights=sample_weight, minlength=n_classes).astype(np.float64)
+        self.class_prior_ = resolve_prior(self.prior, self.class_count_)
+
+    def _fit_chunks(self, chunks: CodedChunks) -> None:
+        self._check_settings()
+        self.counts_, self.class_count_ = chunks.counts, chunks.class_count
         self.class_prior_ = resolve_prior(self.prior, self.class_count_)
 
     def _temper(self, temperature: FloatArray) -> None:

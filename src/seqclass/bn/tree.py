@@ -14,9 +14,11 @@ from seqclass._arrays import FloatArray, IntArray, as_generator
 from seqclass._validation import check_choice, check_distribution, check_real
 from seqclass.bn import _pgmpy
 from seqclass.bn._checks import Codes
+from seqclass.bn._chunked import CodedChunks
 from seqclass.bn._learning import Learner
 from seqclass.bn._network import Network
 from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names, edge_information
+from seqclass.bn._summed_learning import SummedLearner
 from seqclass.bn._tables import temper_family
 
 _STRUCTURES = ("tree", "forest", "line", "random", "clique")
@@ -288,10 +290,19 @@ class TreeNetwork(Network):
 
     def _fit(self, X: Codes, codes: IntArray, sample_weight: FloatArray | None) -> None:
         self._check_settings()
+        began = perf_counter()
+        how = (self.n_outcomes_, len(self.classes_), self.alpha, self.smoothing)
+        self._learn(Learner(X, codes, sample_weight, *how), began)
+
+    def _fit_chunks(self, chunks: CodedChunks) -> None:
+        self._check_settings()
+        began = perf_counter()
+        how = (self.n_outcomes_, len(self.classes_), self.alpha, self.smoothing)
+        self._learn(SummedLearner(chunks, *how), began)
+
+    def _learn(self, learner: Learner, began: float) -> None:
         for name in (*self._cached, "strengths_"):
             self.__dict__.pop(name, None)
-        began = perf_counter()
-        learner = Learner(X, codes, sample_weight, self.n_outcomes_, len(self.classes_), self.alpha, self.smoothing)
         self.parents_ = learner.parents(self.structure, as_generator(self.random_state))
         self.is_forest_ = all(len(p) < 2 for p in self.parents_)
         automatic = "full" if self.is_forest_ else "ancestor"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._frames import FrameEncoder
+from seqclass._decided import absent_asked, full_frame
 from seqclass._messages import shown
 from seqclass._record import AcquisitionRecord
 from seqclass.classifier import SequentialClassifier
@@ -155,16 +155,12 @@ def full_rows(clf: SequentialClassifier, cases: Cases, part: slice) -> Any:
     if cases.position is None:
         rows = cases.X[part]
         return rows if clf.encoder_ is None else _as_frame(clf, rows.toarray() if hasattr(rows, "toarray") else rows)
-    if hasattr(cases.X, "columns") and clf.encoder_ is not None:
-        return cases.X.iloc[part].reindex(columns=clf.encoder_.columns_)
+    if hasattr(cases.X, "columns"):
+        return full_frame(clf, cases.X.iloc[part])
     present = [j for j in clf.order_.tolist() if clf.feature_name(j) in cases.position]
     columns = [cases.position[clf.feature_name(j)] for j in present]
-    if hasattr(cases.X, "columns"):
-        encoder = FrameEncoder().fit(cases.X.iloc[:0])
-        values = encoder.encode(cases.X.iloc[part]).to_numpy()[:, columns]
-    else:
-        values = cases.X[part][:, columns]
-        values = values.toarray() if hasattr(values, "toarray") else values
+    values = cases.X[part][:, columns]
+    values = values.toarray() if hasattr(values, "toarray") else values
     full = np.full((values.shape[0], clf.n_features_in_), np.nan)
     full[:, present] = values
     return full if clf.encoder_ is None else _as_frame(clf, full)
@@ -181,17 +177,12 @@ def acquire_parts(clf: SequentialClassifier, cases: Cases, path: Path) -> Iterat
     """Decide in parts, so that columns the model has and never asks for take no memory."""
     n = int(cases.X.shape[0])
     size = max(1, min(_MAX_ROWS, _CELLS // clf.n_features_in_))
-    absent = []
-    if cases.position is not None:
-        absent = [j for j in clf.order_.tolist() if clf.feature_name(j) not in cases.position]
     for start in progress(range(0, n, size), "deciding"):
         part = slice(start, min(n, start + size))
         with refused(str(path)):
             record = clf.acquire(full_rows(clf, cases, part))
         # a column that is not there may stay away as long as no case asks for it
-        row, step = np.nonzero(np.isin(record.order, absent))
-        if row.size:
-            raise InputError(
-                lacks(clf, path, list(cases.position or ()), record.order[row[0], step[0]], start + row[0] + 1)
-            )
+        wanted = None if cases.position is None else absent_asked(clf, record, cases.position)
+        if wanted is not None:
+            raise InputError(lacks(clf, path, list(cases.position or ()), wanted[1], start + wanted[0] + 1))
         yield part, record

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
 from seqclass import selection
 from seqclass.adaptive_classifier import AdaptiveClassifier, adaptive
@@ -18,11 +17,11 @@ from seqclass.cli._describe import describe, feature_lines, held_out_text
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import count, echo_json, gap_text, wrapped
 from seqclass.cli._progress import working
+from seqclass.cli._rows import Rows, read_rows
 from seqclass.cli._training import (
     costs_file,
     read_decision_costs,
     read_prices,
-    read_training,
 )
 from seqclass.held_out import HeldOut
 from seqclass.pomdp import evaluate
@@ -71,11 +70,10 @@ def _command(
     """Learn a classifier from a table and write it to a file."""
     costs = costs_file(data, costs, dataset_costs)
     check_output(output, read=[data, costs, decision_costs])
-    X, y = read_training(data, target, drop, drop_unlabelled)
-    names = [str(name) for name in getattr(X, "columns", [])] or [f"x{j}" for j in range(X.shape[1])]
+    rows = read_rows(data, target, drop, drop_unlabelled, costs is not None or decision_costs is not None)
     left_out = [*drop, target] if target else list(drop)
-    settings: dict[str, Any] = read_prices(costs, feature_cost, names, np.unique(y), left_out)
-    settings |= read_decision_costs(decision_costs, np.unique(y))
+    settings: dict[str, Any] = read_prices(costs, feature_cost, rows.names, rows.classes, left_out)
+    settings |= read_decision_costs(decision_costs, rows.classes)
     if n_bins is not None:
         settings["n_bins"] = n_bins
     if order == "adaptive":
@@ -86,6 +84,8 @@ def _command(
         settings["selector"] = _SELECTORS[select]()
     if calibrate:
         settings["calibrate"] = True
+    if data.is_dir():
+        _check_chunks(method, select)
     if held_out == 1:
         raise InputError("--held-out must be a number of folds, at least 2, or 0 for none.")
     if method == "adaptive":
@@ -103,18 +103,21 @@ def _command(
         clf = _METHODS[method](published=published, random_state=seed, **settings)
     started = time.perf_counter()
     with refused(str(data)), working(lambda: f"fitting: {_step(clf)}"):
-        _fit(clf, X, _named(y, target), held_out)
+        _fit(clf, rows, held_out)
     seconds = time.perf_counter() - started
     with refused():
         clf.save(output)
-    _report(clf, X.shape[0], seconds, output, as_json)
+    _report(clf, rows.count(clf), seconds, output, as_json)
 
 
-def _named(y: Any, target: str | None) -> Any:
-    """Labels that know the name of their column, which the classifier keeps."""
-    import pandas as pd
-
-    return pd.Series(y, name="y" if target is None else target)
+def _check_chunks(method: str, select: str | None) -> None:
+    """Refuse what needs all rows at once, of a folder that is read in chunks."""
+    given = "--select" if select is not None else f"--method {method}" if method in ("ifc2f", "adaptive") else None
+    if given is not None:
+        raise InputError(
+            f"{given} needs all rows in memory, and a folder is read in chunks: give one file, or choose "
+            "etana or f_etana without --select."
+        )
 
 
 def _check_adaptive(**given: bool) -> None:
@@ -125,13 +128,13 @@ def _check_adaptive(**given: bool) -> None:
             )
 
 
-def _fit(clf: SequentialClassifier, X: Any, y: Any, held_out: int | None) -> None:
+def _fit(clf: SequentialClassifier, rows: Rows, held_out: int | None) -> None:
     """Fit, and hold out; where that was not asked for and cannot be done, say so and keep the fit."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Held out, ")  # which the report says
         folds = {} if isinstance(clf, AdaptiveClassifier) else {"held_out": _FOLDS}
         try:
-            clf.fit(X, y, **(folds if held_out is None else {"held_out": held_out}))
+            rows.fit(clf, **(folds if held_out is None else {"held_out": held_out}))
         except ValueError as error:
             if held_out is not None or not hasattr(clf, "policy_"):
                 raise

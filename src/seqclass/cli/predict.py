@@ -14,17 +14,18 @@ from typing import Any, TextIO
 import click
 import numpy as np
 
-from seqclass._arrays import IntArray
+from seqclass._decided import check_kept, decided_frame
 from seqclass._files import replacing
-from seqclass._messages import shown
 from seqclass._record import AcquisitionRecord
 from seqclass._record_rows import joined, rows_of
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._cases import acquire_parts, read_answers, read_cases, unknown_cells
 from seqclass.cli._describe import load_model
-from seqclass.cli._errors import InputError, check_output, sentence
+from seqclass.cli._errors import InputError, check_output, refused, sentence
 from seqclass.cli._format import count, echo_json, plain
+from seqclass.cli._progress import working
 from seqclass.cli._scores import scores_text
+from seqclass.large import predict_parquet
 from seqclass.metrics import Scores, score_rows
 
 
@@ -50,10 +51,16 @@ def _command(
     model: Path, new: Path, output: Path | None, keep: tuple[str, ...], unknown: str | None, as_json: bool
 ) -> None:
     """Decide for every row of a table."""
-    check_output(output, read=[model, new])
+    to_folder = _to_folder(new, output)
+    if not to_folder:
+        check_output(output, read=[model, new])
     clf = load_model(model, unknown)
-    _check_kept(keep, clf)
+    with refused():
+        check_kept(clf, keep, "--keep")
     started = time.perf_counter()
+    if to_folder and output is not None:
+        _parts(clf, new, output, keep, as_json, started)
+        return
     cases = read_cases(clf, new, keep)
     summary = _Summary(unknown=unknown_cells(clf, cases))
     answers = read_answers(clf, new, None)
@@ -63,7 +70,7 @@ def _command(
         for part, record in acquire_parts(clf, cases, new):
             summary.add(record)
             records += [] if answers is None else [record]
-            frame = _frame(clf, record, None if cases.kept is None else cases.kept.iloc[part])
+            frame = decided_frame(clf, record, None if cases.kept is None else cases.kept.iloc[part])
             if target is None:
                 rows.extend(frame.to_dict(orient="records"))
             else:
@@ -100,45 +107,36 @@ def _target(output: Path | None, as_json: bool) -> Iterator[TextIO | None]:
         raise InputError(f"cannot write {output}: {sentence(error)}") from error
 
 
-def _check_kept(keep: tuple[str, ...], clf: SequentialClassifier) -> None:
-    """Refuse columns to copy that would share their name with another column of the output."""
-    ours = ["decision", *(f"posterior_{label}" for label in clf.classes_.tolist()), "n_features", "cost", "asked"]
-    for i, name in enumerate(keep):
-        if name in ours:
-            raise InputError(
-                f"--keep: the output has a column {shown(name)} of its own; give the one to keep another name."
-            )
-        if name in keep[:i]:
-            raise InputError(f"--keep: {shown(name)} is given twice.")
+def _to_folder(new: Path, output: Path | None) -> bool:
+    """Whether rows are decided part by part, from Parquet into a folder of Parquet."""
+    if new.is_dir():
+        if output is None or (output.suffix and not output.is_dir()):
+            raise InputError(f"{new} is a folder: name a folder for what is decided, --output FOLDER.")
+        return True
+    is_parquet = new.suffix.lower() in (".parquet", ".pq")
+    return is_parquet and output is not None and (output.is_dir() or not output.suffix)
 
 
-def _frame(clf: SequentialClassifier, record: AcquisitionRecord, kept: Any) -> Any:
-    """The output of some rows."""
-    import pandas as pd
-
-    columns: dict[str, Any] = {} if kept is None else {name: kept[name].to_numpy() for name in kept.columns}
-    columns["decision"] = record.decision
-    for i, label in enumerate(clf.classes_.tolist()):
-        columns[f"posterior_{label}"] = record.posterior[:, i]
-    columns |= {"n_features": record.n_features, "cost": record.cost, "asked": _asked(clf, record.order)}
-    return pd.DataFrame(columns)
-
-
-def _asked(clf: SequentialClassifier, order: IntArray) -> list[str]:
-    """Names of the features asked for in each row, joined; each distinct row is spelt out once."""
-    if not order.shape[1]:
-        return [""] * len(order)
-    rows = np.ascontiguousarray(order)
-    keys = rows.view(f"V{rows.itemsize * rows.shape[1]}").ravel().tolist()
-    first = {key: i for i, key in enumerate(keys)}
-    # a name with the sign that parts names is quoted, so that the names can be told apart again
-    names = {j: _quoted(clf.feature_name(j)) for j in np.unique(order[order >= 0]).tolist()}
-    text = {key: ";".join(names[j] for j in rows[i].tolist() if j >= 0) for key, i in first.items()}
-    return [text[key] for key in keys]
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"' if ";" in name or '"' in name else name
+def _parts(
+    clf: SequentialClassifier, new: Path, output: Path, keep: tuple[str, ...], as_json: bool, started: float
+) -> None:
+    """Decide part by part; parts that are there already stay."""
+    with refused(), working(lambda: "deciding"):
+        done = predict_parquet(clf, new, output, keep=keep)
+    seconds = time.perf_counter() - started
+    if as_json:
+        content: dict[str, Any] = {"n_rows": done.n_rows, "mean_features": done.n_features, "mean_cost": done.cost}
+        content |= {"decisions": done.decisions, "n_parts": done.n_parts, "n_skipped": done.n_skipped}
+        echo_json(content | {"seconds": seconds, "output": str(output)})
+        return
+    decisions = ", ".join(f"{label} {k:,}" for label, k in Counter(done.decisions).most_common(8))
+    click.echo(
+        f"Decided {count(done.n_rows, 'row')} in {count(done.n_parts, 'part')} in {seconds:.1f} s, with "
+        f"{done.n_features:.2f} features at a price of {done.cost:.4f} on average: {decisions}."
+    )
+    if done.n_skipped:
+        click.echo(f"{count(done.n_skipped, 'part was', 'parts were')} there already.")
+    click.echo(f"Wrote {output}.")
 
 
 def _report(

@@ -191,10 +191,7 @@ def read_frame(
         frame = _parquet(path)
         frame.columns = unique
         frame = frame[wanted].copy()
-        for name in wanted:
-            refuse_bytes(frame[name], f"{path}: column {shown(name)}")
-            if name in text or _is_logical(frame[name]):
-                frame[name] = frame[name].map(str, na_action="ignore").astype(object)
+        frame = as_cells(frame, path, text)
     else:
         types = {name: str for name in wanted if name in text}
         frame = _read_rows(path, opener, unique, types, verbatim)[wanted]
@@ -205,6 +202,21 @@ def read_frame(
     if not len(frame):
         raise ValueError(f"{path} has a header but no rows.")
     frame.index = pd.RangeIndex(1, len(frame) + 1)
+    return frame
+
+
+def as_cells(frame: Any, path: Path, text: Collection[str] = ()) -> Any:
+    """Columns of Parquet as those of other files are read: True and False, and what shall be text, as text.
+
+    Raises
+    ------
+    ValueError
+        If a column holds bytes.
+    """
+    for name in frame.columns:
+        refuse_bytes(frame[name], f"{path}: column {shown(name)}")
+        if name in text or _is_logical(frame[name]):
+            frame[name] = frame[name].map(str, na_action="ignore").astype(object)
     return frame
 
 

@@ -107,6 +107,9 @@ def fit() -> None:
     shape of a sparse matrix. Columns of text are categories; an empty cell, NA, NaN, None, null or ? is missing; a
     first column without a name is a row index and left out. Rows are counted from 1, below the header.
 
+    DATA may be a folder of .parquet files as well, of any size: these are read in chunks, several times, so that memory
+    does not grow with the rows. What looks at rows, such as --held-out, then looks at a sample of 20,000.
+
     Prices are in units of misclassification cost: with 0.01, a feature is acquired where it is expected to spare
     more than one wrong decision in a hundred.
 

@@ -11,7 +11,11 @@ from seqclass.cli.commands._shared import PATH, runs, unknown_option
 @click.argument("model", type=PATH)
 @click.argument("new", type=PATH)
 @click.option(
-    "--output", "-o", type=PATH, metavar="CSV", help="File to write to, whole or not at all.  [default: stdout]"
+    "--output",
+    "-o",
+    type=PATH,
+    metavar="CSV|FOLDER",
+    help="File to write to, whole or not at all; or, of Parquet, a folder.  [default: stdout]",
 )
 @click.option(
     "--keep", multiple=True, metavar="COLUMN", help="Copy a column of NEW, such as a case number, to the output."
@@ -33,6 +37,10 @@ def predict() -> None:
       cost             prices paid, in units of misclassification cost
       asked            names of the features asked for, in order, joined by ";"; one that holds ; or " is in quotation
                        marks, those in it doubled, as in CSV
+
+    Where NEW is a folder of Parquet files, or one such file and -o a folder, the output is a folder of Parquet files,
+    one for each, decided in chunks whatever their size. Where that was cut short, the same command goes on: files that
+    are whole, of this model and of files that have not changed, stay as they are. No scores follow.
 
     Where NEW has the column of the labels that the model was trained with, scores follow, as of 'seqclass evaluate';
     without -o they go to stderr.

@@ -1,0 +1,159 @@
+"""Fitting a classifier to rows that come in chunks: a few passes, each of which adds up a statistic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from operator import add
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass._chunks.drawing import Drawn, draw, told_apart
+from seqclass._chunks.looking import Look, look
+from seqclass._chunks.source import Chunk, Chunks
+from seqclass._coding import OutcomeCoder
+from seqclass._fitting import prefitted, timed
+from seqclass._frames import FrameEncoder
+from seqclass._held_out import hold_out
+from seqclass._inputs import category_counts, check_input
+from seqclass._levels import encoder_of
+from seqclass._seen_rows import SeenRows, least_marks, least_of_both, marked_columns
+from seqclass._sum_edges import better
+from seqclass.bn._chunked import CodedChunks, count_outcomes
+from seqclass.discretize import Discretizer
+
+if TYPE_CHECKING:
+    from seqclass.classifier import SequentialClassifier
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class View:
+    """How a classifier sees a chunk: what turns its columns into numbers and outcomes, and its labels into codes."""
+
+    columns: BaseEstimator
+    encoder: FrameEncoder | None
+    coder: OutcomeCoder
+    classes: npt.NDArray[Any]
+
+    def numbers(self, chunk: Chunk) -> Any:
+        """Features as numbers."""
+        return check_input(self.columns, chunk.X, self.encoder)
+
+    def labels(self, chunk: Chunk) -> IntArray:
+        """Numbers of the classes."""
+        found, at = told_apart(chunk.y)
+        codes = np.minimum(np.searchsorted(self.classes, found), len(self.classes) - 1)
+        if (self.classes[codes] != found).any():
+            raise _changed("labels that they had not before")
+        return np.asarray(codes[at])
+
+
+def _changed(what: str) -> ValueError:
+    return ValueError(
+        f"chunks changed between two passes: gone through again, they have {what}. They must be the same each time, in "
+        "any order."
+    )
+
+
+class ViewedChunks(CodedChunks):
+    """Chunks as outcome codes, with what every model needs of them: counts, and a sample of rows."""
+
+    def __init__(self, source: Chunks, view: View, sizes: dict[Any, int], sample_rows: int, seed: int) -> None:
+        self.source, self.view = source, view
+        drawn: Drawn
+        part = partial(_count, view, draw(sizes, sample_rows, seed))
+        self.counts, self.class_count, drawn = source.total(part, _add_each)
+        if self.class_count.sum() != sum(sizes.values()):
+            raise _changed(f"{int(self.class_count.sum()):,} rows after {sum(sizes.values()):,}")
+        #: Sampled rows as they came.
+        self.rows = drawn.cut(sizes, sample_rows).rows()
+        chunk = Chunk(0, *self.rows)
+        self.sample = view.coder.transform(view.numbers(chunk)), view.labels(chunk)
+
+    def total(self, of: Callable[[Any, IntArray], T], add: Callable[[T, T], T]) -> T:
+        """Work out a statistic of each chunk's codes and classes, and add them up."""
+        return self.source.total(partial(_coded, self.view, of), add)
+
+
+def _coded(view: View, of: Callable[[Any, IntArray], T], chunk: Chunk) -> T:
+    return of(view.coder.transform(view.numbers(chunk)), view.labels(chunk))
+
+
+def _count(view: View, draw: Callable[[Chunk], Drawn], chunk: Chunk) -> tuple[FloatArray, FloatArray, Drawn]:
+    n_classes = len(view.classes)
+    counts = _coded(view, partial(count_outcomes, n_classes=n_classes, n_outcomes=view.coder.n_outcomes_), chunk)
+    sizes = np.bincount(view.labels(chunk), minlength=n_classes).astype(np.float64)
+    return counts, sizes, draw(chunk)
+
+
+def _add_each(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(map(add, one, other))
+
+
+def _mark(view: View, columns: IntArray, chunk: Chunk) -> Any:
+    return least_marks(view.numbers(chunk), columns, view.labels(chunk))
+
+
+def fit_from(clf: SequentialClassifier, source: Chunks, sample_rows: int, n_folds: int) -> None:
+    """Fit a classifier; see `SequentialClassifier.fit_chunks`."""
+    clf._forget()
+    clf.timings_ = {}
+    with timed(clf.timings_, "discretize"):
+        found = source.total(partial(look, _needs_ranks(clf.discretizer)), add)
+        view = _view(clf, source, found)
+    clf.target_name_ = source.target_name
+    clf.timings_["filter"], clf.selector_, clf.support_ = 0.0, None, np.arange(clf.n_features_in_)
+    clf._settle()
+    seed = clf.random_state if isinstance(clf.random_state, (int, np.integer)) else 0
+    with timed(clf.timings_, "count"):
+        chunks = ViewedChunks(source, view, found.sizes, sample_rows, int(seed))
+    if clf.prefit:
+        clf.model_ = prefitted(clf.observation_model, clf.coder_, clf.support_, clf.classes_, clf.timings_)
+        clf.classes_ = clf.model_.classes_
+    else:
+        clf.timings_["structure"] = 0.0
+        with timed(clf.timings_, "parameters"):
+            clf.model_ = clf._unfitted()._learn_chunks(chunks, clf.classes_, clf.coder_.n_outcomes_)
+    clf._plan(chunks.sample[0], view.classes[chunks.sample[1]], (*chunks.rows, None))
+    clf._seen = None
+    if clf._certify:
+        with timed(clf.timings_, "mark"):
+            clf._seen = SeenRows.counted(*source.total(partial(_mark, view, marked_columns(clf)), least_of_both))
+    if n_folds:
+        with timed(clf.timings_, "held_out"):
+            clf.held_out_ = hold_out(clf, *chunks.rows, None, n_folds=n_folds)
+
+
+def _needs_ranks(discretizer: Any) -> bool:
+    return isinstance(discretizer, Discretizer) and discretizer.strategy != "uniform"
+
+
+def _view(clf: SequentialClassifier, source: Chunks, found: Look) -> View:
+    """Learn columns, categories, classes and bins."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        clf.__dict__.pop(name, None)
+    clf.__dict__.update(vars(found.columns))
+    clf.encoder_ = None if found.levels is None else encoder_of(found.levels)
+    clf.classes_ = found.classes()
+    coder = OutcomeCoder(clf.discretizer, category_counts(clf.encoder_))
+    ways = coder.fit_sums(found.sums, found.first, len(clf.classes_), found.sparse)
+    views = [View(found.columns, clf.encoder_, way, clf.classes_) for way in ways]
+    if len(views) == 2:
+        counts = [source.total(partial(_numeric_counts, view), add) for view in views]
+        bins = better(*(way.discretizer_ for way in ways), *counts)
+        views = [View(found.columns, clf.encoder_, coder.with_bins(bins), clf.classes_)]
+    clf.coder_ = views[0].coder
+    return views[0]
+
+
+def _numeric_counts(view: View, chunk: Chunk) -> FloatArray:
+    coder = view.coder
+    counts = partial(count_outcomes, n_classes=len(view.classes), n_outcomes=coder.n_outcomes_)
+    return np.asarray(_coded(view, counts, chunk)[coder.numeric_])

@@ -1,0 +1,112 @@
+"""Bins of rows that come in chunks: the same as of the rows in memory, up to the ranks of quantiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from seqclass._arrays import BoolArray, FloatArray, IntArray
+from seqclass._bin_choice import left_out_by_counts
+from seqclass._column_sums import ColumnSums
+from seqclass._edges import (
+    bins_by_rule,
+    check_cuts,
+    given_bins,
+    has_zero_bin,
+    quantile_edges,
+    uniform_edges,
+)
+from seqclass.discretize import Discretizer
+
+#: More bins than this are bounded by the number of distinct values, which chunks do not tell.
+_MOST_BINS = 32
+
+
+def number_of_bins(n_bins: Any, sums: ColumnSums, n_classes: int) -> IntArray:
+    """Outcomes of each feature that a setting asks for.
+
+    Raises
+    ------
+    ValueError
+        If these are more than 32.
+
+    Examples
+    --------
+    >>> number_of_bins("auto", ColumnSums.of(np.zeros((200, 1))), 2)
+    array([5])
+    """
+    n_features = len(sums.low)
+    if isinstance(n_bins, str):
+        mostly_zero = bool(2 * sums.n_zero.sum() > sums.n_known.sum())
+        return np.full(n_features, bins_by_rule(n_bins, sums.n_rows, n_classes, lambda: mostly_zero), dtype=np.int64)
+    found = given_bins(n_bins, n_features)
+    if (found > _MOST_BINS).any():
+        raise ValueError(
+            f"n_bins beyond {_MOST_BINS} are bounded by the number of distinct values, which chunks do not tell: give "
+            f"{_MOST_BINS} at most, or fit to a sample of the rows."
+        )
+    return found
+
+
+def fit_to_sums(discretizer: Discretizer, sums: ColumnSums, n_classes: int, sparse: bool) -> list[Discretizer]:
+    """Fit a discretiser to what is known of the columns; with ``strategy="auto"`` both of which the labels choose.
+
+    Parameters
+    ----------
+    discretizer : Discretizer
+        Its settings count.
+    sums : ColumnSums
+        With sketches unless widths are equal.
+    n_classes : int
+    sparse : bool
+        Whether the data are.
+
+    Returns
+    -------
+    list of Discretizer
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [2.5], [4.0]])
+    >>> fit_to_sums(Discretizer(4), ColumnSums.of(X), 2, False)[0].bin_edges_
+    array([[1., 2., 3.]])
+    """
+    check_cuts(discretizer.strategy, discretizer.zero_bin)
+    n_bins = number_of_bins(discretizer.n_bins, sums, n_classes)
+    own = np.ones(len(n_bins), dtype=bool) if sparse else 2 * sums.n_zero > sums.n_known
+    low, high = sums.range
+    constant = ~(low < high)
+    zero_bin = has_zero_bin(discretizer.zero_bin, own, n_bins) & ~constant
+    kinds = {"uniform": (False,), "quantile": (True,), "auto": (False, True)}[discretizer.strategy]
+    found = []
+    for quantile in kinds:
+        part = clone(discretizer)
+        part.n_features_in_ = len(n_bins)
+        part.zero_bin_, part.zero_first_, part.few_values_ = zero_bin, sparse, sums.few
+        part._cut(_edges(sums, zero_bin, n_bins, quantile), constant)
+        found.append(part)
+    return found
+
+
+def _edges(sums: ColumnSums, zero_bin: BoolArray, n_bins: IntArray, quantile: bool) -> FloatArray:
+    parts, width = n_bins - zero_bin, int(n_bins.max(initial=1)) - 1
+    if quantile:
+        size = sums.n_known - np.where(zero_bin, sums.n_zero, 0)
+        return quantile_edges(lambda position: sums.at(position, ~zero_bin), size, parts, width)
+    low, high = sums.range
+    return uniform_edges(np.where(zero_bin, sums.low, low), np.where(zero_bin, sums.high, high), parts, width)
+
+
+def better(one: Discretizer, other: Discretizer, counts: FloatArray, other_counts: FloatArray) -> Discretizer:
+    """Of each feature the bins, of two discretisers, that say more of labels left out of the count."""
+    takes = left_out_by_counts(other_counts) > left_out_by_counts(counts)
+    width = max(one.bin_edges_.shape[1], other.bin_edges_.shape[1])
+    padded = [
+        np.pad(part.bin_edges_, ((0, 0), (0, width - part.bin_edges_.shape[1])), constant_values=np.inf)
+        for part in (one, other)
+    ]
+    constant = (one.n_outcomes_ == 1) & ~one.zero_bin_ & (other.n_outcomes_ == 1)
+    one._cut(np.where(takes[:, None], padded[1], padded[0]), constant)
+    return one

@@ -1,0 +1,93 @@
+"""``seqclass fit`` and ``seqclass predict`` on folders of Parquet files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import seqclass
+
+
+@pytest.fixture
+def parts(folder: Path, patients: pd.DataFrame) -> Path:
+    """The patients in two files of a folder, and in one beside it."""
+    (folder / "parts").mkdir()
+    for number, rows in enumerate((patients[:120], patients[120:])):
+        rows.to_parquet(folder / "parts" / f"{number}.parquet", index=False)
+    patients.to_parquet(folder / "all.parquet", index=False)
+    return Path("parts")
+
+
+def test_a_folder_gives_the_model_of_its_rows(parts: Path, run: Any) -> None:
+    common = ("--target", "the label", "--drop", "id", "--json")
+    one = run("fit", "all.parquet", *common, "-o", "one.seq", "--held-out", "3")
+    other = run("fit", parts, *common, "-o", "other.seq", "--held-out", "3")
+    assert (one.exit_code, other.exit_code) == (0, 0), other.stderr
+    told = [json.loads(result.stdout) for result in (one, other)]
+    for key in ("n_rows", "classes", "features", "gap", "held_out"):
+        assert told[0][key] == told[1][key], key
+    first, second = (seqclass.load(f"{name}.seq") for name in ("one", "other"))
+    assert first.model_.counts_.tolist() == second.model_.counts_.tolist()
+    assert second.target_name_ == "the label"
+
+
+def test_costs_of_decisions_and_rows_without_label(parts: Path, run: Any, refuses: Any) -> None:
+    Path("costs.csv").write_text("true,maybe,no,yes\nmaybe,0,1,1\nno,1,0,1\nyes,5,5,0\n")
+    more = ("--drop", "id", "--decision-costs", "costs.csv", "-o", "m.seq")
+    assert run("fit", parts, "--target", "the label", *more).exit_code == 0
+    assert seqclass.load("m.seq").decision_costs_.max() == 5
+    frame = pd.read_parquet(parts / "1.parquet")
+    frame.loc[4, "the label"] = None
+    frame.to_parquet(parts / "1.parquet", index=False)
+    assert "has a missing label in row 5" in refuses("fit", parts, "--target", "the label", *more)
+    result = run("fit", parts, "--target", "the label", "--drop-unlabelled", *more)
+    assert result.exit_code == 0, result.stderr
+    assert "Learnt from 199 rows" in result.stdout
+
+
+def test_what_needs_all_rows_is_refused(parts: Path, refuses: Any) -> None:
+    fit = ("fit", parts, "-o", "m.seq")
+    assert "name the column of the labels with --target" in refuses(*fit)
+    for given in (("--method", "ifc2f"), ("--method", "adaptive"), ("--select", "fcbf")):
+        assert "needs all rows in memory" in refuses(*fit, "--target", "the label", "--drop", "id", *given)
+    assert "has no column 'sick'" in refuses(*fit, "--target", "sick")
+    assert "'id' has 200 different texts" in refuses(*fit, "--target", "the label")
+    assert not Path("m.seq").exists()
+
+
+def test_decisions_go_part_by_part(parts: Path, model: str, run: Any) -> None:
+    result = run("predict", model, parts, "-o", "decided", "--keep", "id")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("Decided 200 rows in 2 parts in ")
+    assert run("predict", model, "all.parquet", "-o", "all.csv", "--keep", "id").exit_code == 0
+    found = pd.concat([pd.read_parquet(f"decided/{number}.parquet") for number in (0, 1)], ignore_index=True)
+    whole = pd.read_csv("all.csv", keep_default_na=False)
+    assert found.columns.tolist() == whole.columns.tolist()
+    for name in ("id", "decision", "asked", "n_features"):
+        assert found[name].tolist() == whole[name].tolist()
+    Path("decided/0.parquet").unlink()
+    again = run("predict", model, parts, "-o", "decided", "--keep", "id")
+    assert "1 part was there already." in again.stdout
+    told = json.loads(run("predict", model, parts, "-o", "decided", "--keep", "id", "--json").stdout)
+    assert (told["n_rows"], told["n_parts"], told["n_skipped"]) == (200, 2, 2)
+    assert run("predict", model, "all.parquet", "-o", "one").stdout.startswith("Decided 200 rows in 1 part in ")
+    assert Path("one/all.parquet").is_file()
+
+
+def test_where_decisions_cannot_go(parts: Path, model: str, run: Any, refuses: Any) -> None:
+    assert "name a folder for what is decided" in refuses("predict", model, parts)
+    assert "name a folder for what is decided" in refuses("predict", model, parts, "-o", "a.csv")
+    assert "holds what is read" in refuses("predict", model, parts, "-o", parts / "out")
+    assert "--keep: the output has a column 'cost' of its own" in refuses(
+        "predict", model, parts, "-o", "out", "--keep", "cost"
+    )
+    run("predict", model, parts, "-o", "out")
+    assert (
+        run("fit", parts, "--target", "the label", "--drop", "id", "--feature-cost", "0.03", "-o", "b.seq").exit_code
+        == 0
+    )
+    assert "decided by another model" in refuses("predict", "b.seq", parts, "-o", "out")
