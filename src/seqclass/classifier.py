@@ -225,6 +225,10 @@ class SequentialClassifier(Acquiring, Planning, ClassifierMixin, BaseEstimator):
         -----
         UserWarning
             If deciding at once, with nothing bought, costs less on rows that were held out.
+
+        Notes
+        -----
+        The logger ``"seqclass"`` tells at level INFO which step begins: bins, model, plan, certificate, fold 2 of 5.
         """
         n_folds = check_folds(held_out)
         for name in ("held_out_", "calibration_"):
