@@ -141,7 +141,7 @@ def test_generators_and_none_as_seeds(cancer: Any) -> None:
 @pytest.mark.parametrize("fit", [etana, lambda price: etana(price, calibrate=True), seqclass.adaptive])
 def test_a_series_of_labels_is_read_by_row(cancer: Any, fit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """As `train_test_split` leaves it: by its index the rows are others, or none."""
-    quick = replace(EFFORTS["quick"], strategies=(), calibrated=True)
+    quick = replace(EFFORTS["quick"], strategies=())
     monkeypatch.setitem(EFFORTS, "normal", quick)
     X, y = cancer[0][:, :2], cancer[1]
     expected = fit(0.01).fit(X, y, held_out=2).held_out_
