@@ -5,8 +5,9 @@
 DIR/networks holds alarm, hepar2 and win95pts as BIF; by default $SEQCLASS_DATA. All nodes but the targets and their
 parents may be asked. The myopic rule asks what GeNIe's diagnosis ranks first, by cross-entropy or by cross-entropy per
 price, whichever does better, and stops at a threshold of the posterior that is chosen on the very cases that both are
-judged on, 10,000 drawn from the network. Rows are seconds to plan; costs, certificate and seconds a question are in the
-name, and in the JSON by themselves.
+judged on, 10,000 drawn from the network. How much less than the myopic rule any policy could cost is told by the
+certificate's lower bound, where its scope is all orders. Rows are seconds to plan; costs, certificate and the longest
+wait from an answer to the next question are in the name, and in the JSON by themselves.
 """
 
 from __future__ import annotations
@@ -80,18 +81,18 @@ def myopic(problem: Any, rule: Any, X: Any) -> tuple[float, float]:
 
 
 def seconds_a_question(clf: SequentialClassifier, X: Any) -> float:
-    """Longest that a live case waits for its next question, over some cases."""
+    """Longest that a live case waits from an answer to its next question, over some cases."""
     longest = 0.0
     for row in X[:10]:
+        began = time.perf_counter()
         session = clf.session()
-        while True:
-            began = time.perf_counter()
-            question = session.next_feature
+        while question := session.next_feature:
             longest = max(longest, time.perf_counter() - began)
-            if question is None:
-                break
             column = clf.model_.questions_.index(question.name)
-            session.observe(question.name, clf.model_.states(column)[row[column]])
+            answer = clf.model_.states(column)[row[column]]
+            began = time.perf_counter()
+            session.observe(question.name, answer)
+        longest = max(longest, time.perf_counter() - began)
     return longest
 
 
@@ -116,8 +117,9 @@ def row(name: str, network: NetworkTables, targets: tuple[str, ...], drawn: bool
     wait = seconds_a_question(clf, X)
     prices = "prices drawn" if drawn else "price .01"
     title = (
-        f"{name}, {', '.join(targets)}, {prices}: cost {cost:.4f}, myopic {peer:.4f} ({1 - cost / peer:.0%} less), "
-        f"{info.lower:.4f} to {info.upper:.4f} {info.scope}, {wait:.2f} s a question"
+        f"{name}, {', '.join(targets)}, {prices}: cost {cost:.4f}, myopic {peer:.4f} ({1 - cost / peer:.1%} less, no "
+        f"policy more than {1 - info.lower / peer:.1%}), {info.lower:.4f} to {info.upper:.4f} {info.scope}, "
+        f"{wait:.3f} s a question"
     )
     chosen = "" if info.ordering is None else info.ordering.chosen
     return Planned(

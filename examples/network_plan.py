@@ -1,14 +1,19 @@
 """What to ask of a case, from a Bayesian network that was drawn by hand and without any data.
 
 python examples/network_plan.py
+python examples/network_plan.py --page car.html    (a page that asks and decides offline)
 """
 
 from __future__ import annotations
+
+import argparse
+import time
 
 import numpy as np
 
 from seqclass import SequentialClassifier
 from seqclass.bn import NetworkTables
+from seqclass.export import export_policy
 from seqclass.pomdp import evaluate
 
 
@@ -30,6 +35,10 @@ def network() -> NetworkTables:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description="What to ask of a case, from a Bayesian network.")
+    parser.add_argument("--page", metavar="FILE", help="write the plan as a page to FILE")
+    arguments = parser.parse_args()
+    began = time.perf_counter()
     prices = {"age of battery": 0.002, "lights": 0.003, "turns over": 0.003, "voltage": 0.02}
     clf = SequentialClassifier.from_network(network(), ["battery", "starter"], feature_costs=prices)
     for label, share in zip(clf.classes_, clf.problem_.prior):
@@ -46,6 +55,10 @@ def main() -> None:
         print(f"{question.name}? {answers[question.name]} (price {question.price})")
         case.observe(question.name, answers[question.name])
     print(f"{case.decision}, for {case.cost:.3f}")
+    if arguments.page:
+        data = export_policy(clf, arguments.page, title="Why does it not start?")
+        took = time.perf_counter() - began
+        print(f"{arguments.page}: a page of {len(data['nodes'])} cases, {took:.1f} s after the network was given")
 
 
 if __name__ == "__main__":

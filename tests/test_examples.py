@@ -395,3 +395,28 @@ def test_network_plan(tmp_path: Path) -> None:
     assert lower == upper < 0.12  # what deciding at once costs
     assert 1 < asked < 3
     assert "battery=dead, starter=good, for 0.006" in text
+    assert list(tmp_path.iterdir()) == []
+    nodes = numbers(r"a page of (\d+) cases", run("network_plan", "--page", "car.html", cwd=tmp_path))
+    assert nodes[0] > 10
+    assert "Why does it not start?" in (tmp_path / "car.html").read_text(encoding="utf-8")
+
+
+def test_csv_to_page(tmp_path: Path) -> None:
+    text = run("csv_to_page", "--page", "tumour.html", cwd=tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["tumour.html"]
+    cost, low, high = numbers(r"a patient costs (\d+) euros \((\d+) to (\d+)\)", text)
+    paid, figures, at_once = numbers(r"of these (\d+) for (\S+) figures,\nand (\d+) where nothing", text)
+    assert low < cost < high < at_once
+    assert 5 * figures < paid < cost
+    assert "prices in euros" in (tmp_path / "tumour.html").read_text(encoding="utf-8")
+
+
+def test_search_by_cost(tmp_path: Path) -> None:
+    text = run("search_by_cost", cwd=tmp_path)
+    rows = re.findall(r"^  (\d) bins, order (\w+) +cost (\S+)( \*)?$", text, re.MULTILINE)
+    assert len(rows) == 4
+    assert [row[3] for row in rows].count(" *") == 1
+    assert min(float(row[2]) for row in rows) == next(float(row[2]) for row in rows if row[3])
+    cost, features, total = numbers(r"cost (\S+), (\S+) of (\d+) features", text)
+    assert features / 100 < cost < 0.15
+    assert features < total

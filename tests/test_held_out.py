@@ -20,6 +20,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import seqclass
 from seqclass import HeldOut, SequentialClassifier, _yardsticks, etana, ifc2f
+from seqclass._candidates import EFFORTS
 from seqclass._charging import charged
 from seqclass._held_out import _known, assign_folds, cross_fit
 from seqclass.costs import resolve_prices
@@ -135,6 +136,19 @@ def test_deterministic(cancer: Any, held: HeldOut) -> None:
 def test_generators_and_none_as_seeds(cancer: Any) -> None:
     for seed in (None, np.random.default_rng(0), np.random.RandomState(0)):
         assert etana(0.01, n_bins=2, random_state=seed).fit(*cancer, held_out=2).held_out_.n_folds == 2
+
+
+@pytest.mark.parametrize("fit", [etana, lambda price: etana(price, calibrate=True), seqclass.adaptive])
+def test_a_series_of_labels_is_read_by_row(cancer: Any, fit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `train_test_split` leaves it: by its index the rows are others, or none."""
+    quick = replace(EFFORTS["quick"], strategies=())
+    monkeypatch.setitem(EFFORTS, "normal", quick)
+    X, y = cancer[0][:, :2], cancer[1]
+    expected = fit(0.01).fit(X, y, held_out=2).held_out_
+    rows = np.random.default_rng(0).permutation(len(y))
+    found = fit(0.01).fit(pd.DataFrame(X, index=rows), pd.Series(y, index=rows), held_out=2).held_out_
+    np.testing.assert_array_equal(found.costs, expected.costs)
+    assert found.linear.cost == expected.linear.cost
 
 
 def test_deciding_at_once(cancer: Any) -> None:

@@ -16,16 +16,26 @@ from sklearn.utils.validation import has_fit_parameter
 from seqclass._arrays import FloatArray, IntArray
 from seqclass._coding import OutcomeCoder
 from seqclass._frames import is_frame, plain
+from seqclass._telling import telling
 from seqclass._validation import check_weights, plain_labels
 from seqclass.bn import DiscreteNetwork, ObservationModel
 
+#: What the steps that are timed are told as.
+_TOLD = {
+    "discretize": "bins",
+    "filter": "selection",
+    "order": "order",
+    "calibrate": "calibration",
+    "solve": "plan",
+    "held_out": "held out",
+}
 #: Steps of a fit that come before the solver; their seconds are in ``timings_``.
 PREPROCESSING = ("discretize", "filter", "structure", "parameters", "order")
 
 
 @contextmanager
 def timed(timings: dict[str, float], step: str, *, without: str | None = None) -> Iterator[None]:
-    """Note the seconds of a step, less those of another that is part of it.
+    """Tell that a step begins, and note its seconds, less those of another that is part of it.
 
     Parameters
     ----------
@@ -45,7 +55,8 @@ def timed(timings: dict[str, float], step: str, *, without: str | None = None) -
     ['solve']
     """
     started = time.perf_counter()
-    yield
+    with telling(_TOLD[step]):
+        yield
     seconds = time.perf_counter() - started
     timings[step] = seconds if without is None else max(0.0, seconds - timings.get(without, 0.0))
 
@@ -200,11 +211,11 @@ def fit_model(
     (0.0, ['structure', 'parameters'])
     """
     started = time.perf_counter()
-    if weight is None:
-        fitted = model.fit(codes, y, n_outcomes=n_outcomes)
-    else:
+    weights = {} if weight is None else {"sample_weight": weight}
+    if weights:
         _check_takes_weights(model)
-        fitted = model.fit(codes, y, sample_weight=weight, n_outcomes=n_outcomes)
+    with telling("model"):
+        fitted = model.fit(codes, y, **weights, n_outcomes=n_outcomes)
     seconds = time.perf_counter() - started
     timings["structure"] = float(getattr(fitted, "timings_", {}).get("structure", 0.0))
     timings["parameters"] = max(0.0, seconds - timings["structure"])

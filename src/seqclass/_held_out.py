@@ -18,6 +18,7 @@ from seqclass._frames import is_frame, plain
 from seqclass._inputs import check_input
 from seqclass._messages import sentence
 from seqclass._record import AcquisitionRecord
+from seqclass._telling import telling
 from seqclass._validation import check_integer, plain_labels
 from seqclass._yardsticks import deciding_at_once, linear, scored
 from seqclass.bn import NaiveBayes
@@ -103,7 +104,8 @@ def yardsticks(clf: SequentialClassifier, X: Any, y: npt.ArrayLike, fold: IntArr
     y = plain_labels(y)
     numbers = check_input(clf, X, clf.encoder_)
     label = np.searchsorted(clf.classes_, y)
-    return deciding_at_once(clf.decision_costs_, label, fold), linear(clf, numbers, label, fold)
+    with telling("linear model beside it"):
+        return deciding_at_once(clf.decision_costs_, label, fold), linear(clf, numbers, label, fold)
 
 
 def completed(held: HeldOut, clf: SequentialClassifier, beside: tuple[HeldOut, HeldOut]) -> HeldOut:
@@ -150,17 +152,17 @@ def fitted_without(
     **settings: Any,
 ) -> SequentialClassifier:
     """A clone, with some settings changed, that was fitted without a fold; not certified."""
-    rows = np.flatnonzero(fold != number)
+    rows, n_folds = np.flatnonzero(fold != number), int(fold.max()) + 1
     remedy = "give fewer folds, or held_out=0" if what == "held_out" else f"leave {what} out"
     part: SequentialClassifier = clone(clf).set_params(**settings)
     part._certify = False
     try:
-        with warnings.catch_warnings():
+        with telling(f"fold {number + 1} of {n_folds}"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the fit to all rows has warned of
             return part.fit(rows_of(X, rows), y[rows], None if weight is None else weight[rows])
     except ValueError as error:
         raise ValueError(
-            f"{what}: the fit without fold {number + 1} of {int(fold.max()) + 1} failed, though that to all rows did "
+            f"{what}: the fit without fold {number + 1} of {n_folds} failed, though that to all rows did "
             f"not; {remedy} ({sentence(error)})"
         ) from error
 

@@ -202,7 +202,7 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
 
 
 def plain_labels(labels: Any, name: str = "y") -> Any:
-    """Labels as they are, but numbers or booleans that came as objects or nullable, as an array of their own.
+    """Labels as an array, numbers or booleans that came as objects or nullable as one of their own.
 
     Parameters
     ----------
@@ -213,9 +213,9 @@ def plain_labels(labels: Any, name: str = "y") -> Any:
 
     Returns
     -------
-    array-like of the same shape
-        ``labels`` unless they are objects, a list of several types or of pandas' own types; an array of objects where
-        these are texts.
+    ndarray of the same shape
+        Of objects where these are texts. What has another shape, or is no array, is returned as it is, for others to
+        refuse.
 
     Raises
     ------
@@ -240,8 +240,8 @@ def plain_labels(labels: Any, name: str = "y") -> Any:
     if isinstance(labels, (list, tuple)) and len({*map(type, labels)}) > 1:
         array = np.array(labels, dtype=object)  # numpy would make texts of numbers and of NaN, and numbers of booleans
     if array.dtype != object:
-        # scikit-learn makes floats of nullable integers and booleans
-        return labels if isinstance(getattr(labels, "dtype", array.dtype), np.dtype) else array
+        # scikit-learn makes floats of nullable integers and booleans, and a series is read by index, not by row
+        return array
     values = array.ravel().tolist()
     kinds: dict[str, type] = {}
     for kind in dict.fromkeys(map(type, values)):

@@ -16,6 +16,7 @@ from seqclass._fitting import rows_of, weighted
 from seqclass._frames import plain
 from seqclass._held_out import assign_folds, check_folds, completed, cross_fit, some_rows, yardsticks
 from seqclass._inputs import check_training
+from seqclass._telling import telling
 from seqclass._validation import check_choice, plain_labels
 from seqclass.choice import Choice, choose
 from seqclass.classifier import SequentialClassifier
@@ -202,14 +203,15 @@ handle_unknown
     ) -> tuple[list[HeldOut], list[float], dict[str, Any]]:
         tried, seconds, found = [], [], {}
         folds, before = None, {}
-        for name, settings in ways.items():
+        for number, (name, settings) in enumerate(ways.items(), 1):
             started, clf = perf_counter(), self._with(settings)
             fitted = {key: value for key, value in settings.items() if key != "calibrate"}
-            if folds is None or any(value is not before[key] for key, value in fitted.items()):
-                folds, before = Folds(clf, X, y, fold, weight), fitted
-            tried.append(cross_fit(clf, X, y, fold, name, weight, folds.planned(clf.calibrate)))
-            if clf.calibrate:
-                found[name] = folds.found()
+            with telling(f"candidate {number} of {len(ways)}, {name}"):
+                if folds is None or any(value is not before[key] for key, value in fitted.items()):
+                    folds, before = Folds(clf, X, y, fold, weight), fitted
+                tried.append(cross_fit(clf, X, y, fold, name, weight, folds.planned(clf.calibrate)))
+                if clf.calibrate:
+                    found[name] = folds.found()
             seconds.append(perf_counter() - started)
         return tried, seconds, found
 

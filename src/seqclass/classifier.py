@@ -229,6 +229,10 @@ class SequentialClassifier(Acquiring, Planning, Growing, ClassifierMixin, BaseEs
         -----
         UserWarning
             If deciding at once, with nothing bought, costs less on rows that were held out.
+
+        Notes
+        -----
+        The logger ``"seqclass"`` tells at level INFO which step begins: bins, model, plan, certificate, fold 2 of 5.
         """
         n_folds = check_folds(held_out)
         self._forget()

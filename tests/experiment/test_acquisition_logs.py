@@ -80,6 +80,25 @@ def test_the_log_is_what_was_acquired(settings: dict[str, Any]) -> None:
     np.testing.assert_array_equal(final["forced_stop"], full if settings else np.zeros_like(full))
 
 
+@pytest.mark.parametrize("settings", [{}, {"budget": 3, "hard": True}, {"known": [0]}])
+def test_the_compact_log_tells_the_same(settings: dict[str, Any]) -> None:
+    clf = seqclass.etana(0.01).fit(X[::2], Y[::2])
+    log = afabench_log(clf, X[1::2], Y[1::2], **settings)
+    compact = afabench_log(clf, X[1::2], Y[1::2], compact=True, **settings)
+    predicted = ["builtin_predicted_class", "external_predicted_class"]
+    front = ["episode_id", "step", "action_performed", *predicted, "true_class", "accumulated_cost", "forced_stop"]
+    assert compact.columns.tolist() == [*front, "generation_index", "split_index", "eval_seed", "eval_hard_budget"]
+    shared = [name for name in AFABENCH_COLUMNS if name in compact]
+    pd.testing.assert_frame_equal(compact[shared], log[shared])
+    for name in ("episode_id", "generation_index", "split_index"):
+        assert compact[name].tolist() == log["idx"].tolist()
+    for i, episode in compact.groupby("episode_id"):
+        assert episode["step"].tolist() == list(range(len(episode)))
+        assert np.flatnonzero(episode["action_performed"] == 0).tolist() == [len(episode) - 1]
+        before = [(episode["action_performed"].iloc[:k] - 1).tolist() for k in range(len(episode))]
+        assert before == log.loc[log["idx"] == i, "prev_selections_performed"].tolist()
+
+
 def test_prices_of_groups() -> None:
     groups = [0, 0, 0, *range(1, 11)]
     clf = seqclass.etana(0.02, groups=groups, discounted_costs=0.001).fit(X[::2], Y[::2])

@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from seqclass._arrays import FloatArray
 from seqclass.classifier import SequentialClassifier
-from seqclass.cli._progress import progress
+from seqclass.cli._progress import progress, working
 from seqclass.held_out import HeldOut
 from seqclass.metrics import realised_cost
 from seqclass.recipes import etana
@@ -132,7 +132,8 @@ def compare(seed: int = 0, only: Sequence[str] | None = None, n_splits: int = 5)
     results = [_result(name, parts) for name, parts in runs.items()]
     held_out = folds[0][1]
     gap = max(clf.policy_.info.gap for clf in ours)
-    whole = methods(seed)[OURS]().fit(X, y, held_out=n_splits)
+    with working("fitting to all rows"):
+        whole = methods(seed)[OURS]().fit(X, y, held_out=n_splits)
     return Comparison(results, gap, ours[0], X.iloc[held_out], y[held_out], whole.held_out_)
 
 

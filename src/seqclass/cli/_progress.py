@@ -1,17 +1,36 @@
-"""Signs of life on stderr: only on a terminal, and only for what takes over two seconds."""
+"""Signs of life on stderr: only on a terminal, without --quiet, and only for what takes over two seconds."""
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-#: Seconds before anything is shown.
-DELAY = 2.0
+import click
+
+from seqclass._telling import logger
+from seqclass.cli.commands._shared import QUIET
+
+#: Seconds before anything is shown, and between looks.
+DELAY, EVERY = 2.0, 0.2
+#: Tests put their own here.
+_wait = threading.Event.wait
 
 _T = TypeVar("_T")
+
+
+def is_quiet() -> bool:
+    """Whether --quiet was given."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(QUIET))
+
+
+def is_shown() -> bool:
+    """Whether there is a terminal to show progress on, and no --quiet."""
+    return sys.stderr.isatty() and not is_quiet()
 
 
 def progress(items: Iterable[_T], description: str, total: int | None = None) -> Iterable[_T]:
@@ -28,7 +47,7 @@ def progress(items: Iterable[_T], description: str, total: int | None = None) ->
     """
     from tqdm import tqdm
 
-    bar: Iterable[_T] = tqdm(items, description, total=total, delay=DELAY, disable=None, leave=False, file=sys.stderr)
+    bar: Iterable[_T] = tqdm(items, description, total=total, **_settings())
     return bar
 
 
@@ -38,38 +57,61 @@ def reading(path: Any) -> Iterator[Any]:
     from tqdm import tqdm
 
     size = path.stat().st_size
-    options: dict[str, Any] = {"total": size, "delay": DELAY, "disable": None, "leave": False, "file": sys.stderr}
-    with path.open("rb") as file, tqdm.wrapattr(file, "read", desc=f"reading {path.name}", **options) as wrapped:
+    with (
+        path.open("rb") as file,
+        tqdm.wrapattr(file, "read", desc=f"reading {path.name}", total=size, **_settings()) as wrapped,
+    ):
         yield wrapped
 
 
 @contextmanager
-def working(description: Callable[[], str]) -> Iterator[None]:
-    """Show what is going on and for how long, for work that cannot tell how far it is.
+def working(task: str) -> Iterator[None]:
+    """Show for how long work goes on, and which step the library tells that it is at.
 
     Parameters
     ----------
-    description : callable
-        Gives the words of the moment.
+    task : str
+        What is going on.
     """
-    from tqdm import tqdm
-
-    if not sys.stderr.isatty():
+    if not is_shown():
         yield
         return
+    told, level = _Latest(task), logger.level
     done = threading.Event()
-
-    def show() -> None:
-        if done.wait(DELAY):
-            return
-        with tqdm(bar_format="{desc} {elapsed}", leave=False, file=sys.stderr) as bar:
-            while not done.wait(0.2):
-                bar.set_description_str(description())
-
-    thread = threading.Thread(target=show, daemon=True)
+    thread = threading.Thread(target=_show, args=(told, done), daemon=True)
+    logger.addHandler(told)
+    logger.setLevel(logging.INFO)
     thread.start()
     try:
         yield
     finally:
         done.set()
         thread.join()
+        logger.setLevel(level)
+        logger.removeHandler(told)
+
+
+class _Latest(logging.Handler):
+    """Keeps the step that was told last."""
+
+    def __init__(self, task: str) -> None:
+        super().__init__(logging.INFO)
+        self.task = self.text = task
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.text = f"{self.task}: {record.getMessage()}"
+
+
+def _show(told: _Latest, done: threading.Event) -> None:
+    from tqdm import tqdm
+
+    if _wait(done, DELAY):
+        return
+    with tqdm(bar_format="{desc} {elapsed}", leave=False, file=sys.stderr) as bar:
+        bar.start_t -= DELAY
+        while not _wait(done, EVERY):
+            bar.set_description_str(told.text)
+
+
+def _settings() -> dict[str, Any]:
+    return {"delay": DELAY, "disable": not is_shown(), "leave": False, "file": sys.stderr}

@@ -47,7 +47,7 @@ def _command(
     y = _labels(clf, data, target)
     if groups is not None:
         settings["groups"] = read_groups(data, groups)
-    with working(lambda: "certifying"), refused(str(data)):
+    with working("certifying"), refused(str(data)):
         contract = certify_error(clf, X, y, **settings)
     if output is not None and contract.certified:
         with refused():

@@ -15,6 +15,7 @@ import numpy as np
 from seqclass._messages import shown
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import count, echo_json, table
+from seqclass.cli._progress import is_shown
 from seqclass.cli._training import read_decision_costs
 from seqclass.datasets import Dataset, list_datasets, load
 from seqclass.datasets._catalog import data_files
@@ -82,7 +83,7 @@ def _command(
             known=known,
         )
         kept: dict[str, Any] = {"keep_instances": keep_instances, "keep_explanations": keep_explanations}
-        results = experiment.run(output, n_jobs=jobs, retry_failed=retry_failed, **kept)
+        results = experiment.run(output, n_jobs=jobs, retry_failed=retry_failed, progress=is_shown(), **kept)
     _report(results, as_csv, as_json)
 
 

@@ -102,7 +102,7 @@ def _command(
     else:
         clf = _METHODS[method](published=published, random_state=seed, **settings)
     started = time.perf_counter()
-    with refused(str(data)), working(lambda: f"fitting: {_step(clf)}"):
+    with refused(str(data)), working("fitting"):
         _fit(clf, rows, held_out)
     seconds = time.perf_counter() - started
     with refused():
@@ -139,22 +139,6 @@ def _fit(clf: SequentialClassifier, rows: Rows, held_out: int | None) -> None:
             if held_out is not None or not hasattr(clf, "policy_"):
                 raise
             warnings.warn(f"there is no held-out cost: {error}", UserWarning, stacklevel=2)
-
-
-def _step(clf: SequentialClassifier) -> str:
-    """What `fit` is doing, from the steps that are done."""
-    steps = [
-        "discretize",
-        "filter",
-        "parameters",
-        "order",
-        *["calibrate"] * clf.calibrate,
-        "solve",
-        "certify",
-        "held_out",
-    ]
-    done = getattr(clf, "timings_", {})
-    return next((step for step in steps if step not in done), steps[-1]).replace("_", " ")
 
 
 def _report(clf: SequentialClassifier, n_rows: int, seconds: float, output: Path, as_json: bool) -> None:

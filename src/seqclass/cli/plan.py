@@ -42,7 +42,7 @@ def _command(
     if questions and hidden:
         raise InputError("--question and --hidden exclude each other.")
     target = targets[0] if len(targets) == 1 else list(targets)
-    with refused(), working(lambda: "reading"):
+    with refused(), working("reading"):
         model = DiscreteNetwork.from_file(file, target, list(questions) or None)
         if hidden:
             for name in hidden:
@@ -54,7 +54,7 @@ def _command(
     settings |= read_decision_costs(decision_costs, model.classes_)
     settings |= {"random_state": seed, "solver": network_solver(seed, seconds)}
     started = time.perf_counter()
-    with refused(), working(lambda: "planning"):
+    with refused(), working("planning"):
         clf = SequentialClassifier.from_network(model.network_, target, questions=model.questions_, **settings)
         clf.save(output)
     _report(clf, file, output, time.perf_counter() - started, as_json)

@@ -121,7 +121,7 @@ def _parts(
     clf: SequentialClassifier, new: Path, output: Path, keep: tuple[str, ...], as_json: bool, started: float
 ) -> None:
     """Decide part by part; parts that are there already stay."""
-    with refused(), working(lambda: "deciding"):
+    with refused(), working("deciding"):
         done = predict_parquet(clf, new, output, keep=keep)
     seconds = time.perf_counter() - started
     if as_json:

@@ -19,6 +19,7 @@ from seqclass import __version__
 from seqclass._files import replacing
 from seqclass.cli._errors import InputError, check_output, refused, sentence
 from seqclass.cli._format import echo_json, plain
+from seqclass.cli._progress import is_quiet, is_shown
 from seqclass.datasets._catalog import data_files
 from seqclass.reproduction import Progress, Reproduced, get_tables, iter_reproduced, markdown, status, text
 from seqclass.reproduction._context import error_text
@@ -67,7 +68,7 @@ def _command(
     page = None if markdown_file is None else _Page(markdown_file, *_around(markdown_file), command, quick)
     found: list[Reproduced] = []
     settings: dict[str, Any] = {"path": output, "data_dir": data_dir, "n_jobs": jobs, "quick": quick}
-    with closing(_Watch(to_stdout)) as watch:
+    with closing(_Watch(to_stdout or is_quiet())) as watch:
         with refused():
             running = iter_reproduced(tables, **settings, on_progress=watch)
         album = None if pictures is None else _Album(pictures, picture_format or FORMATS[0])
@@ -161,7 +162,7 @@ class _Watch:
         """Take the news in."""
         if not progress.total:
             self._begin(progress)
-        elif sys.stderr.isatty():
+        elif is_shown():
             self._draw(progress)
         else:
             self._say(progress)

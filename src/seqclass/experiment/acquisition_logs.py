@@ -67,6 +67,7 @@ def afabench_log(
     seed: int = 0,
     known: Sequence[Any] = (),
     hard: bool = False,
+    compact: bool = False,
 ) -> Any:
     """Acquire for every row, and tell each step as AFABench's logs do.
 
@@ -91,6 +92,9 @@ def afabench_log(
     hard : bool
         Whether ``budget`` features are asked of every row, as AFABench's hard budgets want it, whether or not the
         classifier would stop before.
+    compact : bool
+        Whether to give the columns that AFABench has written since its logs went to Parquet, as its documentation
+        describes them, in place of those that it calls legacy now, and still reads.
 
     Returns
     -------
@@ -102,6 +106,11 @@ def afabench_log(
         after the action, in features where ``clf.max_features`` is set or ``hard``, else in prices. ``idx``: the row of
         ``X``. ``forced_stop``: whether the budget ended it. ``eval_seed`` and ``eval_hard_budget`` (NaN for none) are
         the same in all rows. Its ``to_csv(file, index=False)`` is AFABench's file.
+
+        With ``compact`` there are ``episode_id`` and ``step`` in place of ``idx`` and
+        ``prev_selections_performed``, and after ``forced_stop`` the ``generation_index`` and the ``split_index``, both
+        the row of ``X``: where ``X`` is part of a data set, put the rows that it has there for the former.
+        ``to_parquet`` writes the file.
 
     Raises
     ------
@@ -157,7 +166,19 @@ def afabench_log(
         "eval_seed": seed,
         "eval_hard_budget": np.full(len(idx), np.nan if limit is None else limit, dtype=np.float64),
     }
-    return pd.DataFrame(columns, columns=pd.Index(AFABENCH_COLUMNS))
+    log = pd.DataFrame(columns, columns=pd.Index(AFABENCH_COLUMNS))
+    return _compact(log) if compact else log
+
+
+def _compact(log: Any) -> Any:
+    """The same by episodes and steps."""
+    row = log["idx"]
+    told = log.drop(columns=["idx", "prev_selections_performed"])
+    for name in ("split_index", "generation_index"):
+        told.insert(told.columns.get_loc("forced_stop") + 1, name, row)
+    told.insert(0, "episode_id", row)
+    told.insert(1, "step", log["prev_selections_performed"].map(len))
+    return told
 
 
 def _codes(clf: SequentialClassifier, y: npt.ArrayLike) -> IntArray:

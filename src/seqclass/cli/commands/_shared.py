@@ -29,6 +29,15 @@ decision_costs_option = click.option(
     help="Cost of each decision (a column) for each true class (a row, its label in the first column); further "
     "columns, such as 'refer', are further decisions.  [default: as the file of prices says, else 1 for a wrong class]",
 )
+#: Where --quiet is noted, among what click keeps of a run.
+QUIET = "seqclass.quiet"
+quiet_option = click.option(
+    "--quiet",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda context, _, given: context.meta.update({QUIET: given}),
+    help="Show no progress.",
+)
 #: What to do about categories that training did not show, for the commands that meet new data.
 unknown_option = click.option(
     "--unknown",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from seqclass.cli.commands._shared import PATH, runs, unknown_option
+from seqclass.cli.commands._shared import PATH, quiet_option, runs, unknown_option
 
 #: As `RISKS` and `LADDERS` have them, which a test compares.
 _RISKS = ["error", "sensitivity", "cost"]
@@ -37,6 +37,7 @@ _SHARE = click.FloatRange(min=0, max=1, min_open=True, max_open=True)
 @click.option("--allow-seen", is_flag=True, help="Take rows that look like those that the model was fitted to.")
 @unknown_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@quiet_option
 @runs("certify")
 def certify() -> None:
     """Certify an error rate of a MODEL on the labelled rows of DATA, by the cheapest stopping rule that has it.

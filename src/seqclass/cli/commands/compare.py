@@ -6,7 +6,14 @@ import re
 
 import click
 
-from seqclass.cli.commands._shared import PATH, costs_option, dataset_costs_option, decision_costs_option, runs
+from seqclass.cli.commands._shared import (
+    PATH,
+    costs_option,
+    dataset_costs_option,
+    decision_costs_option,
+    quiet_option,
+    runs,
+)
 
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 #: Options that may be followed by several numbers.
@@ -105,6 +112,7 @@ class _Command(click.Command):
 @click.option("--output", "-o", type=PATH, required=True, metavar="RUN", help="File of the run.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the whole table, a row a cell, as CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the summary, and a row a cell.")
+@quiet_option
 @runs("compare")
 def compare() -> None:
     """Compare methods on data sets at prices.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from seqclass.cli.commands._shared import PATH, runs
+from seqclass.cli.commands._shared import PATH, quiet_option, runs
 
 
 @click.command()
@@ -19,6 +19,7 @@ from seqclass.cli.commands._shared import PATH, runs
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the folds and methods.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@quiet_option
 @runs("demo")
 def demo() -> None:
     """See seqclass work on real data, beside ordinary classifiers.

@@ -9,6 +9,7 @@ from seqclass.cli.commands._shared import (
     costs_option,
     dataset_costs_option,
     decision_costs_option,
+    quiet_option,
     runs,
     unknown_option,
 )
@@ -38,6 +39,7 @@ from seqclass.cli.commands._shared import (
 @click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, rather than refuse them.")
 @unknown_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@quiet_option
 @runs("evaluate")
 def evaluate() -> None:
     """Tell what a MODEL costs on the rows of the table DATA, whose labels are known.

@@ -7,7 +7,14 @@ from typing import Any
 import click
 
 from seqclass._messages import shown
-from seqclass.cli.commands._shared import PATH, costs_option, dataset_costs_option, decision_costs_option, runs
+from seqclass.cli.commands._shared import (
+    PATH,
+    costs_option,
+    dataset_costs_option,
+    decision_costs_option,
+    quiet_option,
+    runs,
+)
 
 #: As `_METHODS`, `EFFORTS` and `_SELECTORS` have them, which a test compares.
 _METHODS = ["etana", "f_etana", "ifc2f", "adaptive"]
@@ -99,6 +106,7 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all that is random.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@quiet_option
 @runs("fit")
 def fit() -> None:
     """Learn a classifier from the table DATA and write it to a file.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from seqclass.cli.commands._shared import PATH, costs_option, decision_costs_option, runs
+from seqclass.cli.commands._shared import PATH, costs_option, decision_costs_option, quiet_option, runs
 
 
 @click.command()
@@ -45,6 +45,7 @@ from seqclass.cli.commands._shared import PATH, costs_option, decision_costs_opt
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all that is random.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@quiet_option
 @runs("plan")
 def plan() -> None:
     """Plan what to ask of a case, from the Bayesian network in FILE and without data.

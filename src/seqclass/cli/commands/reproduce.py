@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from seqclass.cli.commands._shared import PATH, runs
+from seqclass.cli.commands._shared import PATH, quiet_option, runs
 
 _FORMATS = ["png", "svg"]
 
@@ -22,6 +22,7 @@ _FORMATS = ["png", "svg"]
 @click.option("--markdown", "markdown_file", type=PATH, metavar="FILE", help="Write the tables as a Markdown page.")
 @click.option("--pictures", type=PATH, metavar="DIR", help="Draw what is a figure of a paper into DIR/<table>.png.")
 @click.option("--picture-format", type=click.Choice(_FORMATS), help=f"Kind of picture.  [default: {_FORMATS[0]}]")
+@quiet_option
 @runs("reproduce")
 def reproduce() -> None:
     """Compute tables and figures of the papers: the paper's, the authors' code's and our figures side by side.

@@ -9,6 +9,7 @@ from math import ceil, log2
 from typing import Any, NamedTuple
 
 from seqclass._arrays import as_generator
+from seqclass._telling import telling
 from seqclass._validation import check_choice, check_integer, check_real
 from seqclass.pomdp._described import OneRow
 from seqclass.pomdp.alpha.points import quick_values
@@ -94,6 +95,7 @@ class Certificate(OneRow):
         )
 
 
+@telling("certificate")
 def certify(
     problem: AcquisitionProblem,
     policy: Policy | Callable[[InformationState], Any],

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from seqclass._arrays import FloatArray, as_generator
+from seqclass._telling import telling
 from seqclass._validation import check_integer, check_real
 from seqclass.pomdp.ordering_choice import OrderingCandidate, OrderingChoice
 from seqclass.pomdp.policy import WIDE_GAP, Policy, SolveInfo
@@ -182,6 +184,10 @@ class Adaptive(Solver):
             rule.check(problem)
 
 
+def _given(rule: OrderingRule) -> OrderingRule:
+    return rule
+
+
 def _exact(problem: AcquisitionProblem, max_nodes: int) -> Policy:
     """The recursion over all partial answers."""
     policy = ExactFreeOrder(max_nodes, certificate_paths=0).solve(problem)
@@ -220,12 +226,15 @@ class _Search:
         self.skipped: list[str] = []
 
     def best(self) -> Policy:
-        for name, rule in self._rules():
-            self._try(name, rule)
+        rules = self._rules()
+        for number, (name, make) in enumerate(rules, 1):
+            with telling(f"candidate {number} of {len(rules)}, {name}"):
+                self._try(name, make())
         chosen = self._simplest()
         for _ in range(self.settings.max_rounds):
             rule = ImprovedRule(chosen.values, self._candidates)
-            better = self._try(f"{chosen.name}, improved", rule)
+            with telling("improvement"):
+                better = self._try(f"{chosen.name}, improved", rule)
             if better is None:
                 break
             difference, error = self._above(better, chosen)
@@ -236,18 +245,20 @@ class _Search:
         info = SolveInfo(status, n_stages=self.n_stages, size=chosen.values.size, ordering=self._report(chosen))
         return RulePolicy(chosen.values, info)
 
-    def _rules(self) -> Iterator[tuple[str, OrderingRule]]:
+    def _rules(self) -> list[tuple[str, Callable[[], OrderingRule]]]:
+        """Names of rules, and what makes them: an order that greed finds takes its time."""
         if self.settings.rules is not None:
-            yield from ((repr(rule), rule) for rule in self.settings.rules)
-            return
+            return [(repr(rule), partial(_given, rule)) for rule in self.settings.rules]
         information, saving = ClassInformation(), ExpectedSaving()
         rules: list[OrderingRule] = [saving, information, EC2()]
         rules += [HiddenInformation()] if self.problem.hidden is not None else []
-        yield from ((repr(rule), rule) for rule in rules)
-        yield f"{_FIXED} by information", greedy_order(self.problem, information, self.cases)
-        yield f"{_FIXED} by saving", greedy_order(self.problem, saving, self.cases)
+        fixed = {"information": information, "saving": saving}
         ahead = LookaheadSaving(2, self._candidates if self._candidates < self.problem.n_questions else None)
-        yield repr(ahead), ahead
+        return [
+            *((repr(rule), partial(_given, rule)) for rule in rules),
+            *((f"{_FIXED} by {n}", partial(greedy_order, self.problem, rule, self.cases)) for n, rule in fixed.items()),
+            (repr(ahead), partial(_given, ahead)),
+        ]
 
     def _try(self, name: str, rule: OrderingRule) -> _Tried | None:
         settings, started = self.settings, _clock()

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from seqclass._arrays import another_stream, as_generator
+from seqclass._telling import telling
 from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.bounds.order_paths import cost_above
 from seqclass.pomdp.bounds.repeats import RepeatValues, has_repeats
@@ -19,6 +20,7 @@ _MOST_QUESTIONS = 100
 _FEWEST_PATHS = 2000
 
 
+@telling("bounds over all orders")
 def by_bounds(problem: AcquisitionProblem, n_paths: int, random_state: Any) -> Policy | None:
     """Policy of one step on bounds over all orders, certified; None where there are no such bounds.
 
