@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: A probability that moves by less has not moved.
 _MOVED = 1e-12
+#: What an instance is most like is told in words from this probability on.
+_LIKELY = 0.5
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,8 @@ class Explanation:
     cost : float
         Prices paid.
     likeness : Likeness or None
-        The component of the classes that the instance is most like, where the model is a class mixture.
+        The component of the classes that the instance is most like, where the model is a class mixture; the text tells
+        it where it has a probability of at least a half.
 
     References
     ----------
@@ -142,7 +145,8 @@ class Explanation:
         lines = [f"At first: {belief_text(self.classes, self.prior)}"]
         for number, step in enumerate(self.steps, 1):
             lines += _step_lines(number, step, self.classes)
-        likeness = [] if self.likeness is None else [str(self.likeness)]
+        is_likely = self.likeness is not None and self.likeness.probability >= _LIKELY
+        likeness = [str(self.likeness)] if is_likely else []
         return "\n".join([*lines, *likeness, self.stop_text, self.decision_text])
 
     @property

@@ -62,9 +62,9 @@ def test_fit_tells_what_is_held_out(folder: Path, run: Any) -> None:
 
 def test_five_folds_are_held_out_unless_told(folder: Path, patients: pd.DataFrame) -> None:
     patients[:60].to_csv("data.csv", index=False)
-    result = CliRunner().invoke(main, [*FIT, "--json"])
+    result = CliRunner().invoke(main, [*FIT, "--method", "etana", "--json"])
     assert json.loads(result.stdout)["held_out"]["n_folds"] == 5
-    result = CliRunner().invoke(main, [*FIT, "--held-out", "0", "--json"])
+    result = CliRunner().invoke(main, [*FIT, "--method", "etana", "--held-out", "0", "--json"])
     assert json.loads(result.stdout)["held_out"] is None
     assert not hasattr(seqclass.load("model.seq"), "held_out_")
 
@@ -74,11 +74,12 @@ def test_what_cannot_be_held_out(folder: Path, run: Any, refuses: Any) -> None:
     """Unasked it is a warning, and the model is written all the same."""
     Path("data.csv").write_text("a,label\n1,x\n2,y\n")
     two = ("fit", "data.csv", "--target", "label", "-o", "model.seq")
-    result = CliRunner().invoke(main, list(two))
-    assert result.exit_code == 0
-    assert result.stderr.startswith("Warning: there is no held-out cost: ")
-    assert result.stderr.count("\n") == 1
-    assert seqclass.load("model.seq").predict(pd.DataFrame({"a": [1.0]})).tolist() == ["x"]
+    for method in ([], ["--method", "etana"]):
+        result = CliRunner().invoke(main, [*two, *method])
+        assert result.exit_code == 0
+        assert result.stderr.startswith("Warning: there is no held-out cost: ")
+        assert result.stderr.count("\n") == 1
+        assert seqclass.load("model.seq").predict(pd.DataFrame({"a": [1.0]})).tolist() == ["x"]
     assert "two rows or more" in refuses(*two, "--held-out", "4")
     assert "--held-out must be" in refuses(*two, "--held-out", "1")
 
@@ -343,5 +344,11 @@ def test_fit_chooses_how_to_learn(folder: Path, run: Any, refuses: Any) -> None:
     assert [row["name"] for row in tried if row["chosen"]] == [clf.choice_.chosen]
     assert run("predict", "model.seq", "data.csv").exit_code == 0
     refuses("--effort is for --method adaptive", *FIT, "--effort", "quick")
+    default = CliRunner().invoke(main, [*FIT, "--seed", "0"])
+    assert str(clf.choice_).splitlines()[0] in default.stdout
+    assert seqclass.load("model.seq").choice_.chosen == clf.choice_.chosen
+    one_order = CliRunner().invoke(main, [*FIT, "--n-bins", "3", "--held-out", "0"])
+    assert "tried on rows" not in one_order.stdout
+    assert type(seqclass.load("model.seq")) is seqclass.SequentialClassifier
     for option in (["--published"], ["--order", "adaptive"], ["--n-bins", "3"]):
         refuses(f"{option[0]} is not for --method adaptive", *adaptive, *option)

@@ -54,7 +54,7 @@ def _command(
     dataset_costs: bool,
     feature_cost: float | None,
     decision_costs: Path | None,
-    method: str,
+    method: str | None,
     effort: str | None,
     select: str | None,
     published: bool,
@@ -74,6 +74,10 @@ def _command(
     left_out = [*drop, target] if target else list(drop)
     settings: dict[str, Any] = read_prices(costs, feature_cost, rows.names, rows.classes, left_out)
     settings |= read_decision_costs(decision_costs, rows.classes)
+    said = {"published": published, "order": order == "adaptive", "n_bins": n_bins is not None}
+    said |= {"select": select is not None, "calibrate": calibrate}
+    if method is None:
+        method = "etana" if data.is_dir() or any(said.values()) else "adaptive"
     if n_bins is not None:
         settings["n_bins"] = n_bins
     if order == "adaptive":
@@ -89,14 +93,8 @@ def _command(
     if held_out == 1:
         raise InputError("--held-out must be a number of folds, at least 2, or 0 for none.")
     if method == "adaptive":
-        _check_adaptive(
-            published=published,
-            order=order == "adaptive",
-            n_bins=n_bins is not None,
-            select=select is not None,
-            calibrate=calibrate,
-        )
-        clf = adaptive(effort=effort or "normal", random_state=seed, **settings)
+        _check_adaptive(said)
+        clf = adaptive(effort=effort or "quick", random_state=seed, **settings)
     elif effort is not None:
         raise InputError("--effort is for --method adaptive.")
     else:
@@ -120,7 +118,7 @@ def _check_chunks(method: str, select: str | None) -> None:
         )
 
 
-def _check_adaptive(**given: bool) -> None:
+def _check_adaptive(given: dict[str, bool]) -> None:
     for name, is_given in given.items():
         if is_given:
             raise InputError(
@@ -136,8 +134,10 @@ def _fit(clf: SequentialClassifier, rows: Rows, held_out: int | None) -> None:
         try:
             rows.fit(clf, **(folds if held_out is None else {"held_out": held_out}))
         except ValueError as error:
-            if held_out is not None or not hasattr(clf, "policy_"):
+            if held_out is not None:
                 raise
+            if not hasattr(clf, "policy_"):
+                rows.fit(clf, held_out=0)  # which says what is wrong, if it is not that
             warnings.warn(f"there is no held-out cost: {error}", UserWarning, stacklevel=2)
 
 

@@ -35,7 +35,8 @@ _SELECTORS = [
 _METHOD_HELP = (
     "How to learn: naive Bayes with its best stopping rule (etana) or with linear thresholds (f_etana); or a filter, "
     "and a tree over features that depend on one another (ifc2f); or what costs least on rows held out, from these to "
-    "class mixtures that let every answer decide what is asked next (adaptive)."
+    "class mixtures that let every answer decide what is asked next (adaptive).  [default: adaptive; etana for a "
+    "folder, and where --select, --n-bins, --order, --calibrate or --published says how to learn]"
 )
 _RULES = ("auto", "n_classes", "sparsity")
 
@@ -63,11 +64,11 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     help="Price of every feature, or of those that --costs leaves out.  [default: 0.01]",
 )
 @decision_costs_option
-@click.option("--method", type=click.Choice(_METHODS), default="etana", show_default=True, help=_METHOD_HELP)
+@click.option("--method", type=click.Choice(_METHODS), help=_METHOD_HELP)
 @click.option(
     "--effort",
     type=click.Choice(_EFFORTS),
-    help="How much --method adaptive tries.  [default: normal]",
+    help="How much --method adaptive tries: seconds to minutes.  [default: quick]",
 )
 @click.option(
     "--select",
