@@ -17,7 +17,10 @@ from _real import absent, add_data_option, data_folder, load
 
 import seqclass
 
-SETS = ["breast_cancer", "digits", "spambase", "mll", "colon_disc", "madelon", "pima", "thyroid_ann"]
+SETS = [
+    *("breast_cancer", "digits", "spambase", "mll", "colon_disc", "madelon", "pima", "thyroid_ann"),
+    "lung2_desouto1543",
+]
 
 
 def main() -> None:
