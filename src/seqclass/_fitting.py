@@ -22,12 +22,15 @@ from seqclass.bn import DiscreteNetwork, ObservationModel
 
 #: What the steps that are timed are told as.
 _TOLD = {
+    "count": "counting",
     "discretize": "bins",
     "filter": "selection",
     "order": "order",
     "calibrate": "calibration",
     "solve": "plan",
     "held_out": "held out",
+    "mark": "marks of rows",
+    "parameters": "model",
 }
 #: Steps of a fit that come before the solver; their seconds are in ``timings_``.
 PREPROCESSING = ("discretize", "filter", "structure", "parameters", "order")
