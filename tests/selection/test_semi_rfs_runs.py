@@ -150,9 +150,10 @@ def test_a_resumed_search_equals_an_undisturbed_one(
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(5, marks=pytest.mark.slow)])
-def test_an_interrupted_iteration_counts_as_it_would_have(data: Any, seed: int, tmp_path: Path) -> None:
+def test_an_interrupted_iteration_counts_as_it_would_have(seed: int, tmp_path: Path) -> None:
+    data = make_classification(80, 20, n_informative=5, random_state=3)
     # an improvement found in the part before the interruption must still reset the patience
-    form: dict[str, Any] = {"max_iter": None, "patience": 2, "random_state": seed}
+    form: dict[str, Any] = {"max_iter": None, "patience": 3, "random_state": seed}
     whole = make(**form).fit(*data)
     for limit in range(1, whole.n_evaluations_, 2):
         make(**form, max_evaluations=limit).fit(*data).save_state(tmp_path / "state")
