@@ -284,7 +284,7 @@ def free_kinds() -> list[Any]:
 
 
 def test_value_of_free_problems() -> None:
-    for case in (*(free_case(seed, n_questions=2) for seed in (1, 2)), free_case(1, tree=True, n_questions=2)):
+    for case in (*(free_case(seed, n_questions=2) for seed in (2,)), free_case(1, tree=True, n_questions=2)):
         models = to_pomdp_py(case.problem)
         assert value(models) == pytest.approx(case.optimum(), abs=1e-9)
         assert [str(a) for a in models.actions[:2]] == ["ask_0", "ask_1"]

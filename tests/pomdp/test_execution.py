@@ -79,7 +79,7 @@ def check(result, expected):
 @pytest.mark.parametrize("contexts", [False, True])
 @pytest.mark.parametrize("charge_missing", [False, True])
 def test_equals_a_loop_over_instances(contexts, charge_missing, make_case, policies):
-    for seed in range(6):
+    for seed in (0, 1, 3):
         case = make_case(seed, "free" if seed == 3 else "plain", contexts=contexts)
         X = draw(case, 60, seed)
         for policy in (
@@ -139,13 +139,13 @@ def test_types_layouts_and_order_of_features(dtype, order, policies):
 
 
 def test_batch_size_does_not_matter(make_case):
-    for seed in range(3):
+    for seed in range(2):
         case = make_case(seed, n_stages=6)
-        X = draw(case, 120, seed)
+        X = draw(case, 60, seed)
         policy = Perseus(certificate_paths=0).solve(case.problem)
         whole = acquire(policy, X)
         for size in (1, 7, 50):
-            for start in range(0, 120, size):
+            for start in range(0, 60, size):
                 part = acquire(policy, X[start : start + size])
                 rows = whole.leaf[start : start + size]
                 assert part.leaf_decision[part.leaf].tolist() == whole.leaf_decision[rows].tolist()

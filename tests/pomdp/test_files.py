@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pomdp_readers import NAME, alpha_text, decimal, read_cassandra, xml_text
 
@@ -205,7 +205,8 @@ def test_names_are_made_fit_for_the_format(tmp_path: Path) -> None:
         write_pomdpx(problem, tmp_path / "a.pomdp", decisions="ab")
 
 
-@given(st.lists(st.text(max_size=6), min_size=1, max_size=8))
+@settings(max_examples=20)
+@given(st.lists(st.text(max_size=6), min_size=1, max_size=6))
 def test_any_text_makes_a_name(names: list[str]) -> None:
     result = labels(names, len(names), "classes", "c")
     assert len(set(result)) == len(names)

@@ -86,13 +86,13 @@ def test_grid_points_are_what_solving_alone_gives(kind, contexts, make_case):
 
 def test_each_multiplier_has_its_own_horizon(repeated):
     problem = repeated(300, 0.002, 0.6)
-    solver = GridValueIteration(200, certificate_paths=0)
+    solver = GridValueIteration(80, certificate_paths=0)
     multipliers = np.array([0.01, 100.0, 0.1])
     frontier = cost_sweep(problem, multipliers, solver, n_paths=500)
     alone = [solver.solve(scale_prices(problem, m)) for m in multipliers]
     assert [p.n_stages for p in frontier.policies] == [p.n_stages for p in alone]
     assert len({p.n_stages for p in alone}) > 1
-    cut = cost_sweep(problem, multipliers, GridValueIteration(200, max_stages=20), n_paths=500)
+    cut = cost_sweep(problem, multipliers, GridValueIteration(80, max_stages=20), n_paths=500)
     assert [p.info.status for p in cut.policies] == ["truncated", "converged", "truncated"]
     assert (cut.lower <= frontier.cost + 4 * frontier.std_error).all()
 
@@ -296,7 +296,7 @@ def test_no_instance_exceeds_a_hard_budget(charge_missing, case_of):
 
 def test_classifier_with_budgets(tmp_path):
     X, y = load_breast_cancer(return_X_y=True)
-    solver = GridValueIteration(300, certificate_paths=0)
+    solver = GridValueIteration(100, certificate_paths=0)
     clf = seqclass.etana(solver=solver, target_cost=0.015, feature_costs=0.01).fit(X, y)
     expected = evaluate(clf.problem_, clf.policy_, max_histories=10**6)
     assert expected.price == pytest.approx(0.015, rel=0.02)

@@ -18,7 +18,7 @@ def claim(policy):
 @BOTH
 @pytest.mark.parametrize("strength", [pytest.param(0.52, marks=pytest.mark.slow), 0.6, 0.9])
 def test_truncated_and_full_horizon_agree(solver, strength, repeated):
-    problem = repeated(300, 0.0005, strength)
+    problem = repeated(200, 0.0005, strength)
     full = solver(horizon_tolerance=0.0, certificate_paths=0).solve(problem)
     cut = solver(certificate_paths=0).solve(problem)
     assert cut.info.status == full.info.status == "converged"
@@ -39,7 +39,7 @@ def test_the_first_horizon_is_a_setting(solver, repeated):
 
 @BOTH
 def test_limit_of_stages_is_kept_and_told(solver, repeated):
-    problem = repeated(300, 0.0001, 0.52)
+    problem = repeated(150, 0.0001, 0.52)
     policy = solver(max_stages=20).solve(problem)
     assert (policy.info.status, policy.info.n_stages) == ("truncated", 20)
     # the bounds are for the whole problem all the same

@@ -151,7 +151,7 @@ def test_beliefs_are_reachable_and_open():
         reachable = joint / joint.sum(axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize("n_stages, price", [(60, 0.002), (300, 0.0005)])
+@pytest.mark.parametrize("n_stages, price", [(60, 0.002), (200, 0.0005)])
 def test_histories_that_lead_to_the_same_belief_count_once(n_stages, price, repeated):
     """The k-th of n equal features has k + 1 beliefs, however many histories."""
     problem = repeated(n_stages, price, 0.6)
@@ -176,12 +176,12 @@ def test_few_beliefs_stand_for_the_others():
     rng = np.random.default_rng(0)
     likelihood = rng.uniform(0.3, 0.7, size=(30, 3))
     problem = TableProblem(np.full(3, 1 / 3), np.stack([likelihood, 1 - likelihood], axis=1), 1e-4)
-    last = [sample_beliefs(problem, 30, 50, np.random.default_rng(s))[-1].belief for s in range(100)]
+    last = [sample_beliefs(problem, 30, 50, np.random.default_rng(s))[-1].belief for s in range(40)]
     # beliefs of kept histories have similar weights late on, so plain averages come close
     middle = np.mean([b.max(axis=1).mean() for b in last])
-    path = problem.begin(4000)
+    path = problem.begin(2000)
     for stage in range(29):
-        draw = rng.random(4000)
+        draw = rng.random(2000)
         path = path.update((draw > path.predictive[:, 0]).astype(int))
         assert path.stage == stage + 1
     open_ = ~path.settled

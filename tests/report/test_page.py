@@ -71,6 +71,12 @@ def written(results: Results, folder: Path, **settings: Any) -> str:
     return write_report(results, folder / "page.html", **settings).read_text(encoding="utf-8")
 
 
+@pytest.fixture(scope="module")
+def plain(results: Results, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page as it is without settings."""
+    return written(results, tmp_path_factory.mktemp("plain"))
+
+
 @pytest.mark.quick
 def test_it_stands_alone(results: Results, tmp_path: Path) -> None:
     text = written(results, tmp_path)
@@ -95,8 +101,8 @@ def test_it_stands_alone(results: Results, tmp_path: Path) -> None:
             assert name in ids
 
 
-def test_its_parts(results: Results, tmp_path: Path) -> None:
-    page = Page(written(results, tmp_path))
+def test_its_parts(results: Results, plain: str) -> None:
+    page = Page(plain)
     assert page.inside("h1") == ["small.run"]
     assert page.inside("h2") == [
         *("Summary", "Comparison", "Pictures", "Decisions", "Acquisition"),
@@ -173,8 +179,8 @@ def test_truth_and_rows_are_told(results: Results, tmp_path: Path) -> None:
     assert content["cases"][1]["title"].endswith("(in truth else)")
 
 
-def test_the_same_run_gives_the_same_page(results: Results, tmp_path: Path) -> None:
-    assert written(results, tmp_path) == written(results, tmp_path)
+def test_the_same_run_gives_the_same_page(results: Results, plain: str, tmp_path: Path) -> None:
+    assert written(results, tmp_path) == plain
 
 
 def test_a_page_is_written_whole_or_not_at_all(results: Results, tmp_path: Path) -> None:
@@ -283,8 +289,8 @@ def test_explore_refuses(results: Results, hostile: str) -> None:
         Explored(explanations, truth=["a"])
 
 
-def test_the_explorer_has_all_sequential_methods(results: Results, tmp_path: Path) -> None:
-    [content, *_] = Page(written(results, tmp_path)).inside("script")
+def test_the_explorer_has_all_sequential_methods(results: Results, plain: str, tmp_path: Path) -> None:
+    [content, *_] = Page(plain).inside("script")
     assert [one["name"] for one in json.loads(content)] == ["etana on iris", "etana on wine"]
     assert all(one["note"].startswith("Price 0.01,") for one in json.loads(content))
     [content, *_] = Page(written(results, tmp_path, price=0.1)).inside("script")
@@ -331,8 +337,8 @@ def test_a_run_that_keeps_nothing_says_so(tmp_path: Path) -> None:
     assert "No instances are kept of etana on iris." in written(wine, tmp_path)
 
 
-def test_pictures_of_acquisition(results: Results, tmp_path: Path) -> None:
-    page = Page(written(results, tmp_path))
+def test_pictures_of_acquisition(results: Results, plain: str, tmp_path: Path) -> None:
+    page = Page(plain)
     summaries = [text for text in page.inside("summary") if " on average" in text]
     table_ = results.table()
     own = table_[(table_["method"] == "etana") & (table_["price"] == 0.01)]

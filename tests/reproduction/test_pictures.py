@@ -52,7 +52,7 @@ OURS, AS_PAPER, PAPER = "ours, our defaults", "ours, the paper's settings", "the
 def quick(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reproduced]:
     """All figures, once, on small sets under the names of the real ones."""
     folder = tmp_path_factory.mktemp("sets")
-    X, y = make_classification(300, 6, n_informative=4, n_redundant=0, random_state=0)
+    X, y = make_classification(150, 5, n_informative=3, n_redundant=0, random_state=0)
     np.savez(folder / "gisette_valid1000.npz", X=X, y=y)
     X, y, rows = X[:90], y[:90], np.arange(90)
     for name in ("madelon", "spambase"):
@@ -61,7 +61,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reproduced]:
     np.savez(folder / "lung2_desouto1543.npz", X=X, y=y + (X[:, 0] > 1))
     np.savez(folder / "dorothea_train800.npz", X=(X > 0).astype(np.uint8), y=y)
     rng = np.random.default_rng(0)
-    np.savez(folder / "mnist.npz", X=rng.integers(0, 256, (900, 16), dtype=np.uint8), y=np.arange(900) % 10)
+    np.savez(folder / "mnist.npz", X=rng.integers(0, 256, (300, 16), dtype=np.uint8), y=np.arange(300) % 10)
     return {found.table.name: found for found in reproduce(PICTURES, data_dir=folder, quick=True)}
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +31,14 @@ FOUND = {
 } | {"InformationFilter": InformationFilter}
 #: Settings without which a selector does not suit a small test.
 SETTINGS: dict[str, dict[str, Any]] = {
-    "SemiRFS": {"estimator": BernoulliNB(binarize=1), "cv": 2, "max_evaluations": 12, "random_state": 0},
+    "SemiRFS": {"estimator": BernoulliNB(binarize=1), "cv": 2, "max_evaluations": 8, "random_state": 0},
     "InformationFilter": {"min_features": 2},
     "OSFS": {"test": "g2"},
     "FastOSFS": {"test": "g2"},
     "OFSA3M": {"random_state": 0},
     "OFSDensity": {"random_state": 0},
     **{
-        name: {"n_features_to_select": 3, "n_epochs": 20, "shuffle": True, "random_state": 0}
+        name: {"n_features_to_select": 3, "n_epochs": 5, "shuffle": True, "random_state": 0}
         for name in ("FIRES", "OFS", "EFS", "FSDS")
     },
 }
@@ -69,6 +71,18 @@ def data() -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
+@pytest.fixture(scope="module")
+def fitted(data: Any) -> Callable[[str], Any]:
+    """The selector of that name, fitted to the data once; nobody may change it."""
+    return functools.cache(lambda name: make(name).fit(*data))
+
+
+@pytest.fixture(scope="module")
+def staged(data: Any) -> Callable[[str], Any]:
+    """A classifier behind it, likewise."""
+    return functools.cache(lambda name: seqclass.etana(selector=make(name), discretizer="precomputed").fit(*data))
+
+
 def test_all_selectors_are_found() -> None:
     rows, columns = {"FIRES", "OFS", "FSDS", "EFS"}, {"SAOLA", "AlphaInvesting", "OSFS", "FastOSFS"}
     assert rows | columns | {"OFSA3M", "OFSDensity", "SemiRFS", "FCBF"} <= set(FOUND)
@@ -76,9 +90,8 @@ def test_all_selectors_are_found() -> None:
 
 @pytest.mark.parametrize("name", FOUND)
 class TestSelector:
-    def test_support_mask_indices_and_transform_agree(self, name: str, data: Any) -> None:
-        X, y = data
-        selector = make(name).fit(X, y)
+    def test_support_mask_indices_and_transform_agree(self, name: str, data: Any, fitted: Any) -> None:
+        X, selector = data[0], fitted(name)
         mask, indices = selector.get_support(), selector.get_support(indices=True)
         assert mask.shape == (12,)
         assert np.array_equal(np.flatnonzero(mask), indices)
@@ -86,40 +99,38 @@ class TestSelector:
         assert np.array_equal(selector.transform(X), X[:, indices])
         assert selector.n_features_in_ == 12
 
-    def test_it_finds_what_tells_the_class(self, name: str, data: Any) -> None:
+    def test_it_finds_what_tells_the_class(self, name: str, fitted: Any) -> None:
         if FOUND[name] in UNSUPERVISED:
             pytest.skip("does not look at the labels")
-        X, y = data
-        kept = set(make(name).fit(X, y).get_support(indices=True).tolist())
+        kept = set(fitted(name).get_support(indices=True).tolist())
         assert kept & {3, 9}
 
-    def test_two_fits_agree(self, name: str, data: Any) -> None:
-        X, y = data
-        first, second = make(name).fit(X, y), clone(make(name)).fit(X, y)
-        assert np.array_equal(first.get_support(), second.get_support())
+    def test_two_fits_agree(self, name: str, data: Any, fitted: Any) -> None:
+        second = clone(make(name)).fit(*data)
+        assert np.array_equal(fitted(name).get_support(), second.get_support())
 
-    def test_names_of_a_frame_are_kept(self, name: str, data: Any) -> None:
+    def test_names_of_a_frame_are_kept(self, name: str, data: Any, fitted: Any) -> None:
         X, y = data
         frame = pd.DataFrame(X, columns=[f"test {j}" for j in range(12)])
         selector = make(name).fit(frame, y)
         kept = selector.get_support(indices=True)
         assert selector.feature_names_in_.tolist() == list(frame.columns)
         assert selector.get_feature_names_out().tolist() == [f"test {j}" for j in kept]
-        assert np.array_equal(selector.get_support(), make(name).fit(X, y).get_support())
+        assert np.array_equal(selector.get_support(), fitted(name).get_support())
 
     @pytest.mark.parametrize("labels", [["no", "yes"], [1, 2], [-1, 1], [False, True]])
-    def test_labels_of_any_kind_give_the_same(self, name: str, data: Any, labels: list[Any]) -> None:
+    def test_labels_of_any_kind_give_the_same(self, name: str, data: Any, fitted: Any, labels: list[Any]) -> None:
         X, y = data
-        assert np.array_equal(make(name).fit(X, np.array(labels)[y]).get_support(), make(name).fit(X, y).get_support())
+        assert np.array_equal(make(name).fit(X, np.array(labels)[y]).get_support(), fitted(name).get_support())
 
     @pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array, sp.csr_matrix])
-    def test_sparse_equals_dense(self, name: str, data: Any, kind: Any) -> None:
+    def test_sparse_equals_dense(self, name: str, data: Any, fitted: Any, kind: Any) -> None:
         X, y = data
         if FOUND[name] in DENSE_ONLY:
             with pytest.raises(TypeError, match=r"[Ss]parse"):
                 make(name).fit(kind(X), y)
             return
-        assert np.array_equal(make(name).fit(kind(X), y).get_support(), make(name).fit(X, y).get_support())
+        assert np.array_equal(make(name).fit(kind(X), y).get_support(), fitted(name).get_support())
 
     def test_the_number_of_rows_must_agree(self, name: str, data: Any) -> None:
         X, y = data
@@ -134,16 +145,14 @@ class TestSelector:
         with pytest.raises(ValueError, match=r"inf|outcome"):
             make(name).fit(X, data[1])
 
-    def test_as_a_stage_before_a_classifier(self, name: str, data: Any) -> None:
-        X, y = data
-        clf = seqclass.etana(selector=make(name), discretizer="precomputed").fit(X, y)
+    def test_as_a_stage_before_a_classifier(self, name: str, data: Any, staged: Any) -> None:
+        clf = staged(name)
         assert set(clf.order_.tolist()) <= set(clf.selector_.get_support(indices=True).tolist())
         if FOUND[name] not in UNSUPERVISED:
-            assert clf.score(X, y) > 0.8
+            assert clf.score(*data) > 0.8
 
-    def test_saved_within_a_classifier(self, name: str, data: Any, tmp_path: Path) -> None:
-        X, y = data
-        clf = seqclass.etana(selector=make(name), discretizer="precomputed").fit(X, y)
+    def test_saved_within_a_classifier(self, name: str, data: Any, staged: Any, tmp_path: Path) -> None:
+        X, clf = data[0], staged(name)
         path = tmp_path / "model.seq"
         if name == "SemiRFS":  # its learner is scikit-learn's
             with pytest.raises(TypeError, match="BernoulliNB"):
@@ -155,9 +164,9 @@ class TestSelector:
         assert np.array_equal(again.predict(X), clf.predict(X))
 
 
-def test_a_model_is_read_where_no_selector_was_imported(data: Any, tmp_path: Path) -> None:
+def test_a_model_is_read_where_no_selector_was_imported(staged: Any, tmp_path: Path) -> None:
     path = tmp_path / "model.seq"
-    seqclass.etana(selector=make("SAOLA"), discretizer="precomputed").fit(*data).save(path)
+    staged("SAOLA").save(path)
     code = f"import seqclass; print(type(seqclass.load({str(path)!r}).selector_).__name__)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "SAOLA"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +22,23 @@ from seqclass.selection import SemiRFS, SemiRFSStep
 from seqclass.selection import _semi_evaluate as evaluate
 from seqclass.selection._semi_state import described
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 
 @pytest.fixture(scope="module")
 def data() -> tuple[np.ndarray, np.ndarray]:
-    return make_classification(80, 20, n_informative=5, random_state=3)  # type: ignore[no-any-return]
+    return make_classification(60, 14, n_informative=5, random_state=3)  # type: ignore[no-any-return]
 
 
 def make(**changes: Any) -> SemiRFS:
-    settings = {"cv": 3, "max_iter": 12, "patience": None, "random_state": 0, "cool_down": True, "warm_start": True}
+    settings = {"cv": 3, "max_iter": 8, "patience": None, "random_state": 0, "cool_down": True, "warm_start": True}
     return SemiRFS(DecisionTreeClassifier(max_depth=2, max_features=1), **(settings | changes))
+
+
+@pytest.fixture(scope="module")
+def undisturbed(data: Any) -> Callable[..., SemiRFS]:
+    """A search alone and without a break; each of its forms is fitted once, and nobody may change it."""
+    return functools.cache(lambda **form: make(**form).fit(*data))
 
 
 def assert_same(one: SemiRFS, other: SemiRFS) -> None:
@@ -42,24 +52,24 @@ def assert_same(one: SemiRFS, other: SemiRFS) -> None:
 @pytest.mark.parametrize(
     "form", [{}, {"adaptive": False, "group_size": 1, "cool_down": False}, {"max_evaluations": 30}]
 )
-def test_the_result_does_not_depend_on_the_workers(data: Any, form: dict[str, Any]) -> None:
-    alone = make(**form).fit(*data)
+def test_the_result_does_not_depend_on_the_workers(data: Any, undisturbed: Any, form: dict[str, Any]) -> None:
+    alone = undisturbed(**form)
     with joblib.parallel_config(backend="threading"):
-        for n_jobs in (2, 5, 16):
+        for n_jobs in (2, 16):
             assert_same(make(n_jobs=n_jobs, **form).fit(*data), alone)
 
 
-def test_worker_processes(data: Any) -> None:
-    alone = make(max_iter=4).fit(*data)
+def test_worker_processes(data: Any, undisturbed: Any) -> None:
+    alone = undisturbed(max_iter=4)
     assert_same(make(max_iter=4, n_jobs=2).fit(*data), alone)
     with joblib.parallel_config(n_jobs=2):
         assert_same(make(max_iter=4).fit(*data), alone)
 
 
 @pytest.mark.filterwarnings("ignore")  # of dask and its web server, whatever they have to say
-def test_a_dask_cluster(data: Any) -> None:
+def test_a_dask_cluster(data: Any, undisturbed: Any) -> None:
     distributed = pytest.importorskip("distributed")
-    alone = make(max_iter=4).fit(*data)
+    alone = undisturbed(max_iter=4)
     settings = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
     with (
         distributed.LocalCluster(**settings) as cluster,
@@ -79,7 +89,7 @@ def test_idle_workers_score_what_may_come_next(data: Any, monkeypatch: pytest.Mo
         return compute(self, missing)
 
     monkeypatch.setattr(evaluate.Evaluator, "_compute", counted)
-    form = {"adaptive": False, "group_size": 1, "cool_down": False, "max_iter": 30, "c": math.inf}
+    form = {"adaptive": False, "group_size": 1, "cool_down": False, "max_iter": 20, "c": math.inf}
     alone = make(**form).fit(*data)
     assert set(batches) <= {0, 1}
     n_batches = sum(batch > 0 for batch in batches)
@@ -103,9 +113,9 @@ class Interrupting(GaussianNB):  # type: ignore[misc]
         return super().fit(X, y)
 
 
-@pytest.mark.parametrize("fits", [3, 10, 59])
+@pytest.mark.parametrize("fits", [3, 10, 26])
 def test_an_interrupt_keeps_the_best_and_the_search_can_go_on(data: Any, fits: int, tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"cv": 3, "max_iter": 9, "cool_down": True, "random_state": 0}
+    settings: dict[str, Any] = {"cv": 3, "max_iter": 6, "cool_down": True, "random_state": 0}
     Interrupting.countdown = math.inf
     whole = SemiRFS(Interrupting(), **settings).fit(*data)
     Interrupting.countdown = fits
@@ -130,17 +140,18 @@ def test_an_interrupt_before_anything_is_known_is_an_interrupt(data: Any) -> Non
 )
 @pytest.mark.parametrize("form", [{}, {"adaptive": False, "cool_down": False, "warm_start": False}])
 def test_a_resumed_search_equals_an_undisturbed_one(
-    data: Any, limit: dict[str, Any], form: dict[str, Any], tmp_path: Path
+    data: Any, limit: dict[str, Any], form: dict[str, Any], undisturbed: Any, tmp_path: Path
 ) -> None:
-    whole = make(**form).fit(*data)
+    whole = undisturbed(**form)
     make(**(form | limit)).fit(*data).save_state(tmp_path / "state")
     later = make(**form).resume(tmp_path / "state", *data)
     assert_same(later, whole)
     assert np.all(np.diff(later.evaluations_["time"]) >= 0)
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(5, marks=pytest.mark.slow)])
-def test_an_interrupted_iteration_counts_as_it_would_have(data: Any, seed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", [2, pytest.param(5, marks=pytest.mark.slow)])
+def test_an_interrupted_iteration_counts_as_it_would_have(seed: int, tmp_path: Path) -> None:
+    data = make_classification(80, 20, n_informative=5, random_state=3)
     # an improvement found in the part before the interruption must still reset the patience
     form: dict[str, Any] = {"max_iter": None, "patience": 3, "random_state": seed}
     whole = make(**form).fit(*data)
@@ -157,7 +168,9 @@ def test_resuming_without_a_seed_or_fixed_folds(data: Any, tmp_path: Path) -> No
     assert np.array_equal(runs[0].history_["score"][:4], first.history_["score"])
 
 
-def test_a_checkpoint_is_written_on_the_way(data: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checkpoint_is_written_on_the_way(
+    data: Any, undisturbed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("seqclass.selection._semi_selector.CHECKPOINT_SECONDS", 0.0)
     path = tmp_path / "state"
 
@@ -167,7 +180,7 @@ def test_a_checkpoint_is_written_on_the_way(data: Any, tmp_path: Path, monkeypat
 
     with pytest.raises(RuntimeError, match="power cut"):
         make(checkpoint=path, callback=crash).fit(*data)
-    assert_same(make().resume(path, *data), make().fit(*data))
+    assert_same(make().resume(path, *data), undisturbed())
     before = path.read_bytes()
     done = make(checkpoint=path).fit(*data)
     assert path.read_bytes() != before
