@@ -218,7 +218,9 @@ def test_warnings_are_one_line(folder: Path, run: Any) -> None:
 
 def test_what_the_terminal_cannot_write(folder: Path) -> None:
     pd.DataFrame({"\u03b4": np.arange(40.0), "y": ["a", "b"] * 20}).to_csv("odd.csv", index=False)
-    found = CliRunner(charset="latin-1").invoke(main, ["fit", "odd.csv", "--target", "y", "-o", "odd.seq"])
+    found = CliRunner(charset="latin-1").invoke(
+        main, ["fit", "odd.csv", "--target", "y", "--method", "etana", "-o", "odd.seq"]
+    )
     assert found.exit_code == 2
     assert found.stderr.startswith("Error: the output holds ")
     assert "latin" in found.stderr

@@ -88,6 +88,12 @@ def check_input(path: Path) -> None:
             raise InputError(f"there is no file {path}.")
 
 
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder of that name; a name that nothing can have is refused."""
+    with _named(path):
+        return path.is_dir()
+
+
 def _same(path: Path, other: Path) -> bool:
     if path.exists() and other.exists():
         return path.samefile(other)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from seqclass._chunks.parquet import ParquetChunks
 from seqclass.classifier import SequentialClassifier
-from seqclass.cli._errors import InputError, refused
+from seqclass.cli._errors import InputError, is_folder, refused
 from seqclass.cli._training import read_training
 from seqclass.large import read_parquet
 
@@ -53,7 +53,7 @@ def read_rows(path: Path, target: str | None, drop: Sequence[str], drop_unlabell
     """Read rows, or get ready to read them in chunks; whether their classes are needed at once is said."""
     import pandas as pd
 
-    if not path.is_dir():
+    if not is_folder(path):
         X, y = read_training(path, target, drop, drop_unlabelled)
         names = [str(name) for name in getattr(X, "columns", [])] or [f"x{j}" for j in range(X.shape[1])]
         # labels that know the name of their column, which the classifier keeps

@@ -21,7 +21,7 @@ from seqclass._record_rows import joined, rows_of
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._cases import acquire_parts, read_answers, read_cases, unknown_cells
 from seqclass.cli._describe import load_model
-from seqclass.cli._errors import InputError, check_output, refused, sentence
+from seqclass.cli._errors import InputError, check_output, is_folder, refused, sentence
 from seqclass.cli._format import count, echo_json, plain
 from seqclass.cli._progress import working
 from seqclass.cli._scores import scores_text
@@ -109,12 +109,12 @@ def _target(output: Path | None, as_json: bool) -> Iterator[TextIO | None]:
 
 def _to_folder(new: Path, output: Path | None) -> bool:
     """Whether rows are decided part by part, from Parquet into a folder of Parquet."""
-    if new.is_dir():
-        if output is None or (output.suffix and not output.is_dir()):
+    if is_folder(new):
+        if output is None or (output.suffix and not is_folder(output)):
             raise InputError(f"{new} is a folder: name a folder for what is decided, --output FOLDER.")
         return True
     is_parquet = new.suffix.lower() in (".parquet", ".pq")
-    return is_parquet and output is not None and (output.is_dir() or not output.suffix)
+    return is_parquet and output is not None and (is_folder(output) or not output.suffix)
 
 
 def _parts(
