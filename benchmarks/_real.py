@@ -31,6 +31,12 @@ PAPER_NAMES = {
     "lung2_desouto1543": "Lung2",
 }
 
+#: Those that `seqclass.adaptive` is judged on.
+CHOICE_SETS = [
+    *("breast_cancer", "digits", "spambase", "mll", "colon_disc", "madelon", "pima", "thyroid_ann"),
+    "lung2_desouto1543",
+]
+
 Fold = tuple[np.ndarray, np.ndarray]
 Data = tuple[Any, np.ndarray, list[Fold]]
 
@@ -74,6 +80,16 @@ def load(name: str, folder: Path | None) -> Data | None:
     if name == "madelon":
         return data.X, data.y, [(np.arange(2000), np.arange(2000, 2600))]
     return data.X, data.y, list(folds(data.X, data.y, [0, 1, 2] if name == "mll 5-fold" else [0]))
+
+
+def each_set(arguments: Namespace, protocol: str = "") -> Iterator[tuple[str, Data]]:
+    """The sets that are asked for and there; of a quick run the one that needs no file."""
+    for name in ["breast_cancer"] if arguments.quick else arguments.sets:
+        data = load(f"{name} {protocol}".strip(), data_folder(arguments))
+        if data is None:
+            absent(name)
+        else:
+            yield name, data
 
 
 def quoted(table: str, name: str, method: str) -> Iterator[tuple[str, float, float]]:

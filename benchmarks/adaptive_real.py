@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from _common import parser, write_json
-from _real import Data, absent, add_data_option, data_folder, load
+from _real import Data, add_data_option, each_set
 
 from seqclass import etana, ifc2f
 from seqclass.statistics import paired_t_test
@@ -89,11 +89,7 @@ def main() -> None:
     rows = []
     titles = ("data, recipe", "cost", "accuracy", "features", "expected", "fit s")
     print("{:34} {:>7} {:>8} {:>8} {:>8} {:>6}  adaptive - fixed".format(*titles))
-    for name in ["breast_cancer"] if arguments.quick else arguments.sets:
-        data = load(name, data_folder(arguments))
-        if data is None:
-            absent(name)
-            continue
+    for name, data in each_set(arguments):
         if arguments.quick:  # six measurements of some patients
             X, y, splits = data
             data = X[:, :6], y, [(splits[0][0][::4], splits[0][1])]

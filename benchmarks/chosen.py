@@ -13,30 +13,21 @@ import warnings
 from dataclasses import asdict
 
 from _common import parser, write_json
-from _real import absent, add_data_option, data_folder, load
+from _real import CHOICE_SETS, add_data_option, each_set
 
 import seqclass
-
-SETS = [
-    *("breast_cancer", "digits", "spambase", "mll", "colon_disc", "madelon", "pima", "thyroid_ann"),
-    "lung2_desouto1543",
-]
 
 
 def main() -> None:
     made = parser(__doc__)
     add_data_option(made)
-    made.add_argument("--sets", nargs="+", default=SETS)
+    made.add_argument("--sets", nargs="+", default=CHOICE_SETS)
     made.add_argument("--effort", default="normal")
     made.add_argument("--price", type=float, default=0.01)
     arguments = made.parse_args()
     warnings.simplefilter("ignore")  # where nothing is worth buying, the table says so
     rows = []
-    for name in ["breast_cancer"] if arguments.quick else arguments.sets:
-        data = load(f"{name} 5-fold", data_folder(arguments))
-        if data is None:
-            absent(name)
-            continue
+    for name, data in each_set(arguments, "5-fold"):
         X, y, _ = data
         effort = "quick" if arguments.quick else arguments.effort
         if arguments.quick:  # three measurements of some patients

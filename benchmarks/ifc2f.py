@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from _common import parser, write_json
-from _real import Outcome, absent, add_data_option, data_folder, json_row, load, quoted, run
+from _real import Outcome, add_data_option, each_set, json_row, quoted, run
 
 from seqclass import SequentialClassifier, etana, ifc2f
 
@@ -65,14 +65,9 @@ def main() -> None:
     made.add_argument("--structures", nargs="+", choices=[*STRUCTURES, "forest"], default=["tree"])
     made.add_argument("--methods", nargs="+", help="only these")
     arguments = made.parse_args()
-    folder = data_folder(arguments)
     rows = []
     print(f"{'':20} {'accuracy':>8} {'features':>8} {'cost':>7} {'gap':>7} {'pre s':>6} {'train':>6} {'class s':>7}")
-    for name in ["breast_cancer"] if arguments.quick else arguments.sets:
-        data = load(name, folder)
-        if data is None:
-            absent(name)
-            continue
+    for name, data in each_set(arguments):
         for price in arguments.prices:
             for structure in arguments.structures:
                 title = f"{name} at {price:g}, {structure}"

@@ -15,14 +15,10 @@ from typing import Any
 
 import numpy as np
 from _common import parser, write_json
-from _real import absent, add_data_option, data_folder, load
+from _real import CHOICE_SETS, add_data_option, each_set
 
 import seqclass
 
-SETS = [
-    *("breast_cancer", "digits", "spambase", "mll", "colon_disc", "madelon", "pima", "thyroid_ann"),
-    "lung2_desouto1543",
-]
 MOST_DECIDED = 3000
 
 
@@ -40,18 +36,14 @@ def split(y: np.ndarray, most: int, rng: np.random.Generator) -> tuple[np.ndarra
 def main() -> None:
     made = parser(__doc__)
     add_data_option(made)
-    made.add_argument("--sets", nargs="+", default=SETS)
+    made.add_argument("--sets", nargs="+", default=CHOICE_SETS)
     made.add_argument("--splits", type=int, default=11)
     made.add_argument("--rows", type=int, default=600)
     made.add_argument("--effort", default="quick")
     arguments = made.parse_args()
     warnings.simplefilter("ignore")  # where nothing is worth buying, the costs say so
     rows: list[dict[str, Any]] = []
-    for name in ["breast_cancer"] if arguments.quick else arguments.sets:
-        data = load(f"{name} 5-fold", data_folder(arguments))
-        if data is None:
-            absent(name)
-            continue
+    for name, data in each_set(arguments, "5-fold"):
         X, y, _ = data
         found = []
         for number in range(2 if arguments.quick else arguments.splits):

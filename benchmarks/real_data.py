@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from _common import parser, write_json
-from _real import Outcome, absent, add_data_option, authors_code, data_folder, json_row, load, run
+from _real import Outcome, add_data_option, authors_code, each_set, json_row, run
 
 from seqclass import SequentialClassifier, etana, f_etana, ifc2f
 from seqclass._files import replacing
@@ -115,15 +115,10 @@ def main() -> None:
     made.add_argument("--only-ours", action="store_true", help="leave the published settings out")
     made.add_argument("--write", nargs="+", type=Path, default=[], metavar="PAGE", help="put the table into pages")
     arguments = made.parse_args()
-    folder = data_folder(arguments)
     rows: list[dict[str, Any]] = []
     found: dict[str, dict[str, Outcome]] = {}
     print(f"{'data':18} {'call':28} {'accuracy':>8} {'features':>8} {'cost':>7} {'gap':>7} {'fit s':>6}")
-    for name in ["breast_cancer"] if arguments.quick else arguments.sets:
-        data = load(name, folder)
-        if data is None:
-            absent(name)
-            continue
+    for name, data in each_set(arguments):
         for call, make in methods(name, arguments.quick):
             if arguments.only_ours and call not in OURS:
                 continue

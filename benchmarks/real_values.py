@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from _common import Row, parser, write_json
-from _real import absent, add_data_option, data_folder, load
+from _real import add_data_option, each_set
 
 from seqclass import SequentialClassifier
 from seqclass.bn import ClassMixture, ContextBayes
@@ -67,11 +67,7 @@ def main() -> None:
     warnings.simplefilter("ignore")  # where nothing is worth buying, the table says so
     print(f"{'':28} {'cost':>8} {'from':>8} {'to':>8} {'expected':>8} {'CPU s':>8}   context")
     rows = []
-    for name in ["breast_cancer"] if arguments.quick else arguments.sets:
-        data = load(f"{name} 5-fold", data_folder(arguments))
-        if data is None:
-            absent(name)
-            continue
+    for name, data in each_set(arguments, "5-fold"):
         X, y = (data[0][::5, :3], data[1][::5]) if arguments.quick else data[:2]
         rows += [held_out(name, way, X, y) for way in arguments.ways]
     if arguments.json:

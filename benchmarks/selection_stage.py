@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from _common import parser, write_json
-from _real import absent, add_data_option, data_folder, json_row, load, run
+from _real import add_data_option, each_set, json_row, run
 from sklearn.naive_bayes import GaussianNB
 
 from seqclass import SequentialClassifier, etana, ifc2f
@@ -39,14 +39,9 @@ def main() -> None:
     add_data_option(made)
     made.add_argument("--sets", nargs="+", choices=SETS, default=["mll 5-fold", "madelon", "spambase"])
     arguments = made.parse_args()
-    folder = data_folder(arguments)
     rows = []
     print(f"{'':34} {'accuracy':>8} {'features':>8} {'cost':>7} {'fit s':>7}")
-    for name in ["breast_cancer"] if arguments.quick else arguments.sets:
-        data = load(name, folder)
-        if data is None:
-            absent(name)
-            continue
+    for name, data in each_set(arguments):
         X, y, splits = data
         for selection, selector in selectors(arguments.quick):
             for method, make in methods(selector):

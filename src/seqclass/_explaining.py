@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from seqclass._arrays import FloatArray
 from seqclass._case import Questions
 from seqclass._frames import is_frame, plain
-from seqclass._likeness import component, likeness
+from seqclass._likeness import component
 from seqclass._outcome_labels import column_key, outcome_labels
 from seqclass._questions import Feature, Question
 from seqclass._text import value_text
 from seqclass.bn import ClassMixture
-from seqclass.components import Likeness
+from seqclass.components import Component, Likeness
 from seqclass.explanation import Explanation, ExplanationStep
 from seqclass.pomdp import DECIDE, Acquisition, acquire
 
@@ -84,6 +85,7 @@ class _Teller:
         self.classes = tuple(classifier.classes_.tolist())
         self.labels: dict[tuple[int, bool], list[str]] = {}
         self.few: dict[int, set[float]] = {}
+        self.components: dict[int, Component] = {}
 
     def __call__(self, row: int, leaf: int) -> Explanation:
         clf, known = self.classifier, self.acquired.leaf_beliefs
@@ -102,24 +104,27 @@ class _Teller:
             decision=decisions[self.acquired.leaf_decision[leaf]],
             decision_costs=dict(zip(decisions, costs)),
             cost=float(sum(step.paid for step in steps)),
-            likeness=self._likeness(leaf, n_asked),
+            likeness=self._likeness(leaf, n_asked, known[leaf, n_asked]),
         )
 
-    def _likeness(self, leaf: int, n_asked: int) -> Likeness | None:
-        """The component of the classes that the instance is most like, where there are several."""
+    def _likeness(self, leaf: int, n_asked: int, belief: FloatArray) -> Likeness | None:
+        """The component that those of a history are most like, where classes have several."""
         clf, problem = self.classifier, self.classifier.problem_
         model = clf.model_
         if not isinstance(model, ClassMixture) or len(model.weights_) == len(clf.classes_) or not n_asked:
             return None
-        features, outcomes = [], []
+        state = model.start(1)
         for k in range(n_asked):
-            question, outcome = int(self.acquired.leaf_question[leaf, k]), self.acquired.leaf_outcome[leaf, k : k + 1]
+            question, shown = int(self.acquired.leaf_question[leaf, k]), self.acquired.leaf_outcome[leaf, k : k + 1]
             bundle = problem.bundle(question)
-            features.append(problem.members(question))
-            outcomes.append(outcome if bundle is None else bundle.decode(outcome)[0])
-        share = likeness(model, problem.prior, np.concatenate(features), np.concatenate(outcomes))
+            outcomes = shown if bundle is None else bundle.decode(shown)[0]
+            for feature, outcome in zip(problem.members(question).tolist(), outcomes.tolist()):
+                state = model.advance(feature, state, [outcome])
+        share = state[0] * belief[model.hidden_class_]
         hidden = int(share.argmax())
-        return Likeness(component(clf, model, hidden, names=self.names), float(share[hidden]))
+        if hidden not in self.components:
+            self.components[hidden] = component(clf, model, hidden, names=self.names)
+        return Likeness(self.components[hidden], float(share[hidden]))
 
     def _step(
         self, row: int, leaf: int, k: int, before: tuple[float, ...], after: tuple[float, ...]

@@ -1,4 +1,4 @@
-"""Which component of its class an instance is most like, and what is typical of that."""
+"""What is typical of a hidden component."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray
+from seqclass._arrays import IntArray
 from seqclass._outcome_labels import outcome_labels
 from seqclass._questions import named
 from seqclass.bn import ClassMixture
@@ -53,12 +53,3 @@ def _traits(
         label = outcome_labels(classifier, column)[shown]
         traits.append(Trait(name, column, label, float(own[feature, shown]), float(overall[feature, shown])))
     return tuple(traits)
-
-
-def likeness(model: ClassMixture, prior: FloatArray, features: IntArray, outcomes: IntArray) -> FloatArray:
-    """P(hidden state | answers to features of the model), (n_hidden,); an outcome of -1 is missing."""
-    seen = outcomes >= 0
-    shown = np.log(np.maximum(model.tables_[features[seen], outcomes[seen]], _TINY)).sum(axis=0)
-    weight = np.log(np.maximum(prior[model.hidden_class_] * model.weights_, _TINY)) + shown
-    share = np.exp(weight - weight.max())
-    return np.asarray(share / share.sum())

@@ -161,7 +161,7 @@ class Planning:
         # what can be written to a file: the network as tables, and what may be asked by name
         model = DiscreteNetwork(found.network_, found.target, found.questions_).fit()
         settings |= {"feature_costs": feature_costs, "decision_costs": decision_costs, "order": order, "prefit": True}
-        if isinstance(order, str) and order == "adaptive" and settings.get("solver") is None:
+        if is_free(order) and settings.get("solver") is None:
             settings["solver"] = network_solver(settings.get("random_state", 0))
         make: Any = cls
         clf = make(model, **settings)

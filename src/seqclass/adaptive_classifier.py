@@ -182,9 +182,11 @@ handle_unknown
         some_weight = None if weight is None else weight[rows]
         fold = assign_folds(labels, n_folds, self.random_state)
         ways = candidates(effort, self.random_state)
-        tried, seconds, found = self._tried(ways, some, labels, fold, some_weight)
+        tried, seconds, calibrated = self._tried(ways, some, labels, fold, some_weight)
         self.choice_, held = choose(tried, seconds, self.target_cost is not None)
-        self._chosen, self._found = ways[self.choice_.chosen], found.get(self.choice_.chosen)
+        self._chosen = ways[self.choice_.chosen]
+        folds = calibrated.get(self.choice_.chosen)
+        self._found = None if folds is None else folds.found()
         took = perf_counter() - began
         super().fit(X, y, sample_weight)
         self.held_out_ = completed(held, self, yardsticks(self, some, labels, fold))
@@ -200,8 +202,8 @@ handle_unknown
 
     def _tried(
         self, ways: dict[str, dict[str, Any]], X: Any, y: npt.ArrayLike, fold: Any, weight: FloatArray | None
-    ) -> tuple[list[HeldOut], list[float], dict[str, Any]]:
-        tried, seconds, found = [], [], {}
+    ) -> tuple[list[HeldOut], list[float], dict[str, Folds]]:
+        tried, seconds, calibrated = [], [], {}
         folds, before = None, {}
         for number, (name, settings) in enumerate(ways.items(), 1):
             started, clf = perf_counter(), self._with(settings)
@@ -211,9 +213,9 @@ handle_unknown
                     folds, before = Folds(clf, X, y, fold, weight), fitted
                 tried.append(cross_fit(clf, X, y, fold, name, weight, folds.planned(clf.calibrate)))
                 if clf.calibrate:
-                    found[name] = folds.found()
+                    calibrated[name] = folds
             seconds.append(perf_counter() - started)
-        return tried, seconds, found
+        return tried, seconds, calibrated
 
     def _with(self, settings: dict[str, Any]) -> SequentialClassifier:
         shared = {name: value for name, value in self.get_params(deep=False).items() if name != "effort"}
