@@ -80,34 +80,42 @@ def _seconds(call: Call) -> float:
 
 def peak_mb(call: Call) -> float:
     """Peak memory of one call in MB; ``PEAK_IS`` says of what kind."""
+    return apart(call)[1]
+
+
+def apart(call: Call) -> tuple[float, float]:
+    """Seconds of the processor and peak memory in MB of one call, in a process of its own where there is `fork`."""
     if not hasattr(os, "fork"):
         tracemalloc.start()
+        began = time.process_time()
         try:
             call()
-            return tracemalloc.get_traced_memory()[1] / 1e6
+            return time.process_time() - began, tracemalloc.get_traced_memory()[1] / 1e6
         finally:
             tracemalloc.stop()
     # forked, so that the call sees the inputs that are in memory, and earlier peaks do not count
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    child = context.Process(target=_send_peak, args=(call, sender))
+    child = context.Process(target=_send_usage, args=(call, sender))
     child.start()
     sender.close()
     try:
-        peak: float = receiver.recv()
+        usage: tuple[float, float] = receiver.recv()
     except EOFError:
         child.join()
         raise RuntimeError(f"the call ended with exit code {child.exitcode} while its memory was measured") from None
     child.join()
-    return peak
+    return usage
 
 
-def _send_peak(call: Call, sender: Connection) -> None:
+def _send_usage(call: Call, sender: Connection) -> None:
     import resource  # POSIX only
 
+    began = time.process_time()
     call()
+    seconds = time.process_time() - began
     unit = 1 if sys.platform == "darwin" else 1024  # bytes there, kilobytes elsewhere
-    sender.send(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6)
+    sender.send((seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6))
 
 
 def measure(

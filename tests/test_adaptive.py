@@ -37,7 +37,7 @@ from seqclass.pomdp import (
     within_budget,
 )
 from seqclass.pomdp.solvers.base import uncertified
-from seqclass.pomdp.solvers.ordering import adaptive
+from seqclass.pomdp.solvers.ordering import adaptive, regression
 from seqclass.pomdp.solvers.ordering.cases import model_cases
 from seqclass.pomdp.solvers.ordering.greedy import greedy_order
 from seqclass.pomdp.solvers.ordering.regression import fitted_values, ridge
@@ -397,3 +397,34 @@ def test_without_a_certificate_the_policy_is_the_same() -> None:
     assert costs[0] == costs[1]
     # bounds that may be gone by need one
     assert uncertified(Adaptive()).certificate_paths == 10_000
+
+
+def test_values_without_foresight_need_more_cases_and_come_to_the_same():
+    rng = np.random.default_rng(0)
+    tables = rng.dirichlet(np.ones(4), size=(8, 2)).transpose(0, 2, 1)
+    problem = TableProblem([0.6, 0.4], tables, prices=0.03, free=True)
+    cases = model_cases(problem, 4000, np.random.default_rng(1))
+
+    def cost(foresee, n_paths):
+        values = fitted_values(
+            problem, ClassInformation(), 8, n_paths, np.random.default_rng(2), first_horizon=8, foresee=foresee
+        )
+        return float(cases.costs(RulePolicy(values), 0, len(cases.answers))[0].mean())
+
+    assert cost(False, 2000) == pytest.approx(cost(True, 600), rel=0.02)
+
+
+def test_without_foresight_no_answer_is_looked_at_but_the_one_given(monkeypatch):
+    problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 8), prices=0.03, free=True)
+    expected = []
+    real = regression._expected
+
+    def counted(values, following):
+        expected.append(len(following.question))
+        return real(values, following)
+
+    monkeypatch.setattr(regression, "_expected", counted)
+    for foresee, looked in ((False, 0), (True, 1)):
+        expected.clear()
+        fitted_values(problem, ClassInformation(), 8, 50, np.random.default_rng(0), foresee=foresee)
+        assert (sum(expected) > 0) == bool(looked)

@@ -90,8 +90,19 @@ def test_it_buys_nothing_where_nothing_tells() -> None:
     rng = np.random.default_rng(0)
     with pytest.warns(UserWarning, match="nothing is worth buying"):
         clf = seqclass.adaptive(0.01, effort="quick").fit(rng.normal(size=(80, 3)), np.arange(80) % 4 == 0)
-    assert clf.choice_.chosen == NOTHING
     assert clf.acquire(rng.normal(size=(5, 3))).n_features.max() == 0
+
+
+@pytest.mark.parametrize(("seed", "told"), [(3, "It may be by chance"), (8, "nothing is worth buying")])
+def test_it_warns_where_what_it_buys_does_not_pay(seed: int, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(seed)
+    ways = {name: candidates(EFFORTS["quick"], 0)[name] for name in (NOTHING, "mixture of densities")}
+    monkeypatch.setattr(adaptive_classifier, "candidates", lambda *_: ways)
+    data, labels = rng.normal(size=(24, 6)), rng.integers(2, size=24)
+    with pytest.warns(UserWarning, match=told):
+        clf = seqclass.adaptive(0.01, effort="quick").fit(data, labels)
+    assert (clf.held_out_.n_features > 0) == (told != "nothing is worth buying")
+    assert clf.held_out_.cost >= clf.held_out_.deciding_at_once.cost
 
 
 def test_without_holding_out() -> None:
@@ -144,9 +155,9 @@ def test_decisions_alone_count_where_the_budget_is_given(
 ) -> None:
     asked: list[bool] = []
 
-    def first(tried: Any, seconds: Any, on_decisions: bool) -> Any:
+    def first(tried: Any, seconds: Any, standing: Any, on_decisions: bool) -> Any:
         asked.append(on_decisions)
-        return choose(tried, seconds, on_decisions)
+        return choose(tried, seconds, [NOTHING], on_decisions)
 
     monkeypatch.setattr(adaptive_classifier, "choose", first)
     ways = {NOTHING: candidates(EFFORTS["quick"], 0)[NOTHING]}
@@ -184,9 +195,6 @@ def test_awkward_data(spoil: str) -> None:
         data, labels = data[rows], labels[rows]
     elif spoil == "five rows":
         data, labels = data[[0, 1, 50, 51, 100]], labels[[0, 1, 50, 51, 100]]
-        with pytest.warns(UserWarning, match="nothing is worth buying"):
-            seqclass.adaptive(0.01, effort="quick").fit(data, labels)
-        return
     else:
         data, labels = data[[0, 50, 100]], labels[[0, 50, 100]]
         with pytest.raises(ValueError, match="a class of two rows or more"):

@@ -22,6 +22,7 @@ COUNTING = {"lines.py"}
 SCRIPTS = sorted({file.name for file in BENCHMARKS.glob("[!_]*.py")} - COUNTING)
 #: Scripts whose rows stand by themselves, or beside figures that are quoted rather than measured.
 PEERLESS = {
+    "adaptive_fit.py",
     "adaptive_real.py",
     "all_orders.py",
     "certified_error.py",
@@ -67,6 +68,7 @@ KEYS = ["name", "ours_s", "peer", "peer_s", "ratio", "peak_mb"]
 LONG = {
     "any_size.py",
     "adaptive.py",
+    "adaptive_fit.py",
     "adaptive_real.py",
     "f_etana.py",
     "calibration.py",

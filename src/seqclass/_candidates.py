@@ -1,4 +1,4 @@
-"""What `AdaptiveClassifier` chooses among; the first is what it falls back on."""
+"""What `AdaptiveClassifier` chooses among."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from seqclass.recipes import ifc2f
 
 #: Name of the candidate that buys nothing.
 NOTHING = "deciding at once"
+_DENSE = "mixture of densities"
 _PARTS = ("observation_model", "solver", "discretizer", "selector", "order")
 
 
@@ -24,13 +25,13 @@ class Effort:
     others: bool
     strategies: tuple[str, ...]
     n_bags: int
-    n_paths: int
+    foresee: bool
 
 
 EFFORTS = {
-    "quick": Effort(3, 3000, False, (), 1, 300),
-    "normal": Effort(5, 10_000, True, ("uniform", "quantile"), 1, 300),
-    "thorough": Effort(10, 50_000, True, ("uniform", "quantile"), 5, 1000),
+    "quick": Effort(3, 3000, False, (), 1, False),
+    "normal": Effort(5, 10_000, True, ("uniform", "quantile"), 1, False),
+    "thorough": Effort(10, 50_000, True, ("uniform", "quantile"), 5, True),
 }
 
 
@@ -45,15 +46,20 @@ def candidates(effort: Effort, random_state: Any) -> dict[str, dict[str, Any]]:
     mixtures = {
         f"mixture, {_CUT[strategy]}": _mixture(strategy, effort, random_state) for strategy in effort.strategies
     }
-    mixtures["mixture of densities"] = _mixture_of_densities(effort, random_state)
+    mixtures[_DENSE] = _mixture_of_densities(effort, random_state)
     for name, settings in mixtures.items():
         found |= {name: settings, f"{name}, calibrated": settings | _CALIBRATED}
     return {name: _filled(settings) for name, settings in found.items()}
 
 
+def standing(effort: Effort) -> list[str]:
+    """Those that are left only for what is better beyond chance: the richest, as they are."""
+    return [*(f"mixture, {_CUT[strategy]}" for strategy in effort.strategies), _DENSE]
+
+
 _CALIBRATED = {"calibrate": True}
-#: Cases that what a rule costs is reckoned on.
-_CASES = 1000
+#: Cases that policies are fitted to, and on which it is reckoned what they cost.
+_PATHS, _CASES = 1000, 300
 #: Bins that densities are fitted over.
 _FINE = 16
 _CUT = {"uniform": "equal widths", "quantile": "equal counts"}
@@ -79,7 +85,8 @@ def _of_densities(model: ClassMixture | ContextBayes, effort: Effort) -> dict[st
 
 def _any_order(model: ClassMixture | ContextBayes, discretizer: Discretizer, effort: Effort) -> dict[str, Any]:
     seed = model.random_state
-    solver = Adaptive([ClassInformation()], max_rounds=0, n_paths=effort.n_paths, n_cases=_CASES, random_state=seed)
+    given = {"n_paths": _PATHS, "foresee": effort.foresee, "n_cases": _CASES, "random_state": seed}
+    solver = Adaptive([ClassInformation()], max_rounds=0, **given)
     return {
         "observation_model": model,
         "discretizer": discretizer,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from seqclass._arrays import FloatArray
 from seqclass._calibrating import Folds
-from seqclass._candidates import EFFORTS, NOTHING, candidates, standard
+from seqclass._candidates import EFFORTS, NOTHING, candidates, standard, standing
 from seqclass._fitting import rows_of, weighted
 from seqclass._frames import plain
 from seqclass._held_out import assign_folds, check_folds, completed, cross_fit, some_rows, yardsticks
@@ -28,9 +28,9 @@ class AdaptiveClassifier(SequentialClassifier):
 
     Simple and rich ways to learn are tried on the same folds of the training rows, from deciding at once over naive
     Bayes and a tree network in one order for everybody, to class mixtures by which every answer decides what is asked
-    next, as they are and calibrated. The one that costs least on rows held out is fitted to all rows; or nothing is
-    bought, where deciding at once costs more by no more than a standard error. What the result costs is held out as
-    well: the rows of each fold are decided by what the other folds choose. Where models are calibrated (see
+    next, as they are and calibrated. The best mixture as it is stands: it is fitted to all rows, unless another way,
+    buying nothing among them, costs less on rows held out by more than a standard error. What the result costs is held
+    out as well: the rows of each fold are decided by what the other folds choose. Where models are calibrated (see
     `SequentialClassifier`), each fold's is by the other folds.
 
     Parameters
@@ -183,7 +183,7 @@ handle_unknown
         fold = assign_folds(labels, n_folds, self.random_state)
         ways = candidates(effort, self.random_state)
         tried, seconds, calibrated = self._tried(ways, some, labels, fold, some_weight)
-        self.choice_, held = choose(tried, seconds, self.target_cost is not None)
+        self.choice_, held = choose(tried, seconds, standing(effort), self.target_cost is not None)
         self._chosen = ways[self.choice_.chosen]
         folds = calibrated.get(self.choice_.chosen)
         self._found = None if folds is None else folds.found()
@@ -191,13 +191,15 @@ handle_unknown
         super().fit(X, y, sample_weight)
         self.held_out_ = completed(held, self, yardsticks(self, some, labels, fold))
         self.timings_["held_out"] = took
-        if self.choice_.chosen == NOTHING:
+        if self.choice_.chosen == NOTHING or not self.held_out_.n_features:
             warnings.warn(
-                f"nothing is worth buying: on rows held out every way to learn costs more than deciding at once "
-                f"({tried[0].cost:.3g}), or no less but for chance; see choice_.",
+                f"nothing is worth buying: on rows held out no way to learn costs less than deciding at once "
+                f"({tried[0].cost:.3g}) beyond chance; see choice_.",
                 UserWarning,
                 stacklevel=2,
             )
+        elif (told := self.held_out_._against_deciding()) and self.target_cost is None:
+            warnings.warn(f"{told} It may be by chance; see choice_.", UserWarning, stacklevel=2)
         return self
 
     def _tried(

@@ -64,14 +64,15 @@ class Candidate:
 class Choice:
     """What was tried on the same folds of the training rows, and what was chosen.
 
-    The one of the least cost is taken, unless the first, which buys nothing, is within a standard error of it.
+    The richest ways, class mixtures as they are, stand: the best of them is taken, unless another way costs less by
+    more than a standard error. Then the one of the least cost is.
 
     Attributes
     ----------
     chosen : str
         Name of the candidate that was fitted to all rows.
     candidates : tuple of Candidate
-        All that were tried; the first is what is fallen back on.
+        All that were tried.
 
     Examples
     --------
@@ -108,36 +109,46 @@ class Choice:
         return "\n".join(f"{line}  {'*' * (row[0] == self.chosen)}".rstrip() for line, row in zip(lines, rows))
 
 
-def cheapest(losses: Sequence[FloatArray], test_to_train: float) -> tuple[int, list[tuple[float, float]]]:
-    """Candidate of the least cost, unless the first is within a standard error, and how far each is above the least.
+def cheapest(
+    losses: Sequence[FloatArray], test_to_train: float, standing: Sequence[int]
+) -> tuple[int, list[tuple[float, float]]]:
+    """Best of the standing candidates, or the best of all where that costs less by more than a standard error.
+
+    Beside it, how far each is above the best of all, with its standard error.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> cheap = rng.normal(size=100)
-    >>> chosen, above = cheapest([cheap + 1, cheap + 0.001, cheap], 0.0)
-    >>> chosen, round(above[0][0], 2)
-    (2, 1.0)
+    >>> losses = [cheap + 1, cheap, cheap + 0.001 * rng.normal(size=100) + 0.0001]
+    >>> cheapest(losses, 0.0, [2])[0], cheapest(losses, 0.0, [0])[0]
+    (2, 1)
     """
-    best = int(np.argmin([loss.mean() for loss in losses]))
+    means = [float(loss.mean()) for loss in losses]
+    best = int(np.argmin(means))
     above = []
     for loss in losses:
         test = paired_t_test(loss, losses[best], test_to_train=test_to_train)
         error = abs(test.difference / test.statistic) if np.isfinite(test.statistic) and test.statistic else 0.0
         above.append((test.difference, error))
-    difference, error = above[0]
-    return (0 if difference <= error else best), above
+    stands = min(standing, key=means.__getitem__)
+    difference, error = above[stands]
+    return (stands if difference <= error else best), above
 
 
-def choose(tried: Sequence[HeldOut], seconds: Sequence[float], on_decisions: bool) -> tuple[Choice, HeldOut]:
+def choose(
+    tried: Sequence[HeldOut], seconds: Sequence[float], standing: Sequence[str], on_decisions: bool
+) -> tuple[Choice, HeldOut]:
     """Choose among candidates of the same folds, and say what choosing so costs.
 
     Parameters
     ----------
     tried : sequence of HeldOut
-        What each candidate cost. The first, such as deciding at once, is left only for what is better beyond chance.
+        What each candidate cost.
     seconds : sequence of float
         Time that each took.
+    standing : sequence of str
+        Names of the candidates whose best is left only for what costs less by more than a standard error.
     on_decisions : bool
         Whether decision costs alone count, as where the budget is given.
 
@@ -154,23 +165,27 @@ def choose(tried: Sequence[HeldOut], seconds: Sequence[float], on_decisions: boo
     >>> import seqclass
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> one, other = (seqclass.etana(price).fit(X, y, held_out=3).held_out_ for price in (0.01, 0.001))
-    >>> choice, _ = choose([one, other], [1.0, 1.0], on_decisions=False)
+    >>> choice, _ = choose([one, other], [1.0, 1.0], [one.name], on_decisions=False)
     >>> choice.candidates[1].cost < choice.candidates[0].cost
     True
     """
     losses = [held.decision_costs if on_decisions else held.costs for held in tried]
     shared = tried[0].n_folds / ((tried[0].n_folds - 1) * tried[0].n_rows)
-    place, above = cheapest(losses, shared)
+    places = [number for number, held in enumerate(tried) if held.name in standing]
+    place, above = cheapest(losses, shared, places)
     candidates = tuple(
         Candidate(held.name, held.cost, held.cost_interval, *apart, held.price, held.error, held.n_features, took)
         for held, apart, took in zip(tried, above, seconds)
     )
-    return Choice(tried[place].name, candidates), _of_the_choice(tried, losses, shared)
+    return Choice(tried[place].name, candidates), _of_the_choice(tried, losses, shared, places)
 
 
-def _of_the_choice(tried: Sequence[HeldOut], losses: Sequence[FloatArray], shared: float) -> HeldOut:
+def _of_the_choice(
+    tried: Sequence[HeldOut], losses: Sequence[FloatArray], shared: float, standing: Sequence[int]
+) -> HeldOut:
     fold = tried[0].fold[tried[0].fold >= 0]
-    by_fold = np.array([cheapest([loss[fold != k] for loss in losses], shared)[0] for k in range(tried[0].n_folds)])
+    others = [[loss[fold != k] for loss in losses] for k in range(tried[0].n_folds)]
+    by_fold = np.array([cheapest(some, shared, standing)[0] for some in others])
     rows, of = np.arange(len(fold)), by_fold[fold]
     columns = ("prices", "decision_costs", "decisions", "errors", "counts")
     picked = {name: np.stack([getattr(held, name) for held in tried])[of, rows] for name in columns}

@@ -94,7 +94,8 @@ def along_order(problem: Any, order: IntArray, solver: Adaptive) -> RulePolicy:
     """
     n_stages = min(solver.max_stages, problem.n_stages)
     rng = as_generator(solver.random_state)
-    values = fitted_values(problem, GivenOrder(order.tolist()), n_stages, solver.n_paths, rng)
+    rule = GivenOrder(order.tolist())
+    values = fitted_values(problem, rule, n_stages, solver.n_paths, rng, foresee=solver.foresee)
     return RulePolicy(values, SolveInfo("converged", n_stages=n_stages, size=values.size))
 
 

@@ -40,8 +40,8 @@ class _Step:
 class _Walk:
     """A walk, and what is known of the costs of the level that the backward pass has come to."""
 
-    def __init__(self, steps: list[_Step], sampled: bool) -> None:
-        self.steps, self.sampled = steps, sampled
+    def __init__(self, steps: list[_Step], foresees: bool) -> None:
+        self.steps, self.foresees = steps, foresees
         self.total = float(steps[0].weight.sum())
         #: What each history costs from there on, and what the values say that it does.
         self.cost, self.value = steps[-1].stop, steps[-1].stop
@@ -66,6 +66,7 @@ def fitted_values(
     rng: np.random.Generator,
     *,
     first_horizon: int = 16,
+    foresee: bool = True,
 ) -> RuleValues:
     """Fit the cost of going on along a rule, by regression on simulated cases.
 
@@ -87,6 +88,9 @@ def fitted_values(
         Source of randomness.
     first_horizon : int
         The horizon that is tried first.
+    foresee : bool
+        Whether a sampled case counts by what its answer cost beyond what the values expected of it, a control variate
+        [2]_: that takes looking at all that the answer might have been, and fewer cases.
 
     Returns
     -------
@@ -96,6 +100,7 @@ def fitted_values(
     ----------
     .. [1] F. A. Longstaff and E. S. Schwartz, "Valuing American options by simulation: a simple least-squares
        approach", Review of Financial Studies 14, 2001.
+    .. [2] P. Glasserman, "Monte Carlo Methods in Financial Engineering", Springer, 2004, chapters 4 and 8.
 
     Examples
     --------
@@ -108,35 +113,44 @@ def fitted_values(
     """
     horizon = min(first_horizon, n_stages)
     while True:
-        values, reaching = _fitted(problem, rule, horizon, n_paths, rng)
+        values, reaching = _fitted(problem, rule, horizon, n_paths, rng, foresee)
         if horizon == n_stages or reaching <= _CUT_OFF:
             return values
         horizon = min(2 * horizon, n_stages)
 
 
 def _fitted(
-    problem: AcquisitionProblem, rule: OrderingRule, n_stages: int, n_paths: int, rng: np.random.Generator
+    problem: AcquisitionProblem,
+    rule: OrderingRule,
+    n_stages: int,
+    n_paths: int,
+    rng: np.random.Generator,
+    foresee: bool,
 ) -> tuple[RuleValues, float]:
     """Values over a horizon, and the share of the cases that come to its end."""
     values = RuleValues(problem, rule, n_stages)
-    walks = [_every_case(problem, rule, n_stages, n_paths, rng)]
+    every, sampled = _every_case(problem, rule, n_stages, n_paths, rng)
     few = max(1, int(_EXPLORING * n_paths))
-    walks += [_followed(problem, rule, n_stages, few, rng, n) for n in range(1, min(_LONGEST, n_stages - 1) + 1)]
+    beside = [_followed(problem, rule, n_stages, few, rng, n) for n in range(1, min(_LONGEST, n_stages - 1) + 1)]
+    walks = [_Walk(every, sampled and foresee), *(_Walk(steps, foresee) for steps in beside)]
     for stage in reversed(range(n_stages)):
         _fit(values, stage, [walk for walk in walks if stage + 1 < len(walk.steps)])
     return values, walks[0].reaching(n_stages)
 
 
-def _every_case(problem: AcquisitionProblem, rule: OrderingRule, n_stages: int, n_paths: int, rng: Any) -> _Walk:
+def _every_case(
+    problem: AcquisitionProblem, rule: OrderingRule, n_stages: int, n_paths: int, rng: Any
+) -> tuple[list[_Step], bool]:
+    """All cases along the rule, or a sample where they are more; and whether it is one."""
     try:
-        return _followed(problem, rule, n_stages, n_paths, None)
+        return _followed(problem, rule, n_stages, n_paths, None), False
     except TooLarge:
-        return _followed(problem, rule, n_stages, n_paths, rng)
+        return _followed(problem, rule, n_stages, n_paths, rng), True
 
 
 def _followed(
     problem: AcquisitionProblem, rule: OrderingRule, n_stages: int, n_paths: int, rng: Any, n_random: int = 0
-) -> _Walk:
+) -> list[_Step]:
     """Walk along the rule, after a few questions at random; without a generator all cases, if they are few."""
     steps: list[_Step] = []
 
@@ -161,7 +175,7 @@ def _followed(
     weight = np.full(len(start), 1.0 if rng is None or n_random else float(n_paths))
     for _ in walk(start, weight, ask, answers, float(n_paths) if rng is None else np.inf):
         pass
-    return _Walk(steps, rng is not None)
+    return steps
 
 
 def _fit(values: RuleValues, stage: int, walks: list[_Walk]) -> None:
@@ -170,12 +184,12 @@ def _fit(values: RuleValues, stage: int, walks: list[_Walk]) -> None:
     for path in walks:
         step, after = path.steps[stage], path.steps[stage + 1]
         # by what a case costs more than the values say; what they expect of the next answer has no noise
-        seen = path.cost - path.value if path.sampled else path.cost
+        seen = path.cost - path.value if path.foresees else path.cost
         target = np.bincount(after.parent, after.weight * seen, minlength=len(step.stop)) / step.weight
         path.cost, path.value = step.stop.copy(), step.stop.copy()
         if step.following is not None and step.asks.size:
             target = target[step.asks] + _price(step.following)
-            if path.sampled:
+            if path.foresees:
                 target += _expected(values, step.following)
             found.append((path, step.following, step.following.features(), target))
     if not found:
