@@ -107,7 +107,7 @@ class DaskChunks(Chunks):
         added = delayed(_added, pure=False)
         while len(parts) > 1:
             parts = [added(add, parts[at : at + _FAN]) for at in range(0, len(parts), _FAN)]
-        total: T | None = compute(*parts)[0] if parts else None  # type: ignore[no-untyped-call]
+        total: T | None = compute(*parts)[0] if parts else None
         return some(total)
 
     def _delayed(self, task: Callable[..., Any], number: int, *more: Any) -> Any:
