@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -79,7 +79,7 @@ def test_a_model_that_is_right_is_hardly_changed() -> None:
     assert clf.expected_cost_ == pytest.approx(classifier(calibrate=False).fit(X, y).expected_cost_, abs=0.02)
 
 
-@pytest.mark.parametrize("order", ["conditional", "adaptive"])
+@pytest.mark.parametrize("order", ["conditional", pytest.param("adaptive", marks=pytest.mark.slow)])
 def test_labels_by_chance_are_not_believed(order: str) -> None:
     more = {"order": order, "solver": QUICK if order == "adaptive" else None, "feature_costs": 0.01}
     shares = []
@@ -134,7 +134,6 @@ def test_all_models_and_orders(model: ObservationModel, order: str) -> None:
     assert_array_equal(clf.fit(X, y).predict(X), clf.predict(X))
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(["bayes", "tree", "mixture"]))
 def test_tempered_models_are_distributions_between_the_model_and_nothing(seed: int, kind: str) -> None:
     rng = np.random.default_rng(seed)

@@ -19,7 +19,6 @@ def held(costs: np.ndarray, fold: np.ndarray, name: str = "a") -> HeldOut:
     return HeldOut(name, fold, costs, zeros, errors.astype(np.intp), errors, np.arange(n))
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4))
 def test_the_best_that_stands_unless_another_is_better_by_a_standard_error(seed: int, m: int) -> None:
     rng = np.random.default_rng(seed)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_ind
 
@@ -74,7 +74,6 @@ def test_yardsticks() -> None:
         curve.compare(decision_curve(~truth, chance), 0.4)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 40))
 def test_what_holds_of_any_curve(seed: int, n: int) -> None:
     truth, chance, price = cases(seed, n)

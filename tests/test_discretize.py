@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.base import clone
@@ -68,7 +68,6 @@ matrices = hnp.arrays(np.float64, st.tuples(st.integers(1, 25), st.integers(1, 5
 
 
 @given(matrices, st.integers(1, 6), st.sampled_from(STRATEGIES), st.sampled_from(ZERO_BINS), st.booleans())
-@settings(max_examples=250, deadline=None)
 def test_equals_one_column_at_a_time(X, n_bins, strategy, zero_bin, sparse):
     discretizer = Discretizer(n_bins, strategy=strategy, zero_bin=zero_bin)
     codes = discretizer.fit_transform(sp.csr_array(X) if sparse else X)
@@ -86,7 +85,6 @@ def test_equals_one_column_at_a_time(X, n_bins, strategy, zero_bin, sparse):
 
 
 @given(matrices, matrices, st.integers(1, 5), st.sampled_from(STRATEGIES), st.sampled_from(ZERO_BINS))
-@settings(max_examples=100, deadline=None)
 def test_new_data_dense_and_sparse(X, new, n_bins, strategy, zero_bin):
     new = np.resize(new, (len(new), X.shape[1]))
     discretizer = Discretizer(n_bins, strategy=strategy, zero_bin=zero_bin).fit(sp.csr_array(X))
@@ -99,7 +97,6 @@ def test_new_data_dense_and_sparse(X, new, n_bins, strategy, zero_bin):
 
 
 @given(matrices, st.integers(1, 5), st.sampled_from(STRATEGIES), st.sampled_from([False, True]))
-@settings(max_examples=60, deadline=None)
 def test_dense_and_sparse_find_the_same_bins(X, n_bins, strategy, zero_bin):
     settings_ = Discretizer(n_bins, strategy=strategy, zero_bin=zero_bin)
     dense, sparse = clone(settings_).fit(X), clone(settings_).fit(sp.csc_matrix(X))

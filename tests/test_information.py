@@ -54,7 +54,6 @@ cases = st.builds(
 
 
 @given(cases)
-@settings(max_examples=60, deadline=None)
 @pytest.mark.parametrize("kind", KINDS)
 def test_contingency_equals_counting_cell_by_cell(kind, case):
     X, y, weight = case
@@ -115,7 +114,6 @@ def test_contingency_refuses(X, codes, weight, message):
 
 
 @given(cases)
-@settings(max_examples=40, deadline=None)
 @pytest.mark.parametrize("kind", KINDS)
 def test_information_equals_sklearn_over_the_present_rows(kind, case):
     X, y, _ = case
@@ -184,7 +182,7 @@ def condition_naively(X, y):
 
 
 @given(cases, st.lists(st.integers(1, 6), min_size=7, max_size=7), st.sampled_from([3, 8, 1536]))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8)
 @pytest.mark.parametrize("kind", KINDS)
 def test_conditional_information_equals_a_loop_over_pairs(kind, case, sizes, indicators):
     X, y, _ = case

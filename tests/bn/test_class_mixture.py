@@ -44,7 +44,7 @@ def test_answers_are_sums_over_hidden_states(n_components, n_bags, missing):
     assert_allclose(model.stage_likelihoods(np.arange(6), state)[:, 3:], expected[:, 3:], rtol=1e-10)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.3]), st.booleans())
 def test_one_component_is_naive_bayes(seed, missing, weighted):
     X, y, sizes = random_data(seed, n=40, missing=missing)
@@ -57,7 +57,6 @@ def test_one_component_is_naive_bayes(seed, missing, weighted):
     assert_allclose(model.likelihood_table(), naive.likelihood_table(), rtol=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.integers(0, 10**6),
     st.integers(2, 6),

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mixture_cases import random_data, summed_out
 from numpy.testing import assert_allclose, assert_array_equal
@@ -53,7 +53,6 @@ def test_answers_are_sums_over_hidden_states(context, missing):
     assert_allclose(model.stage_likelihoods(np.arange(4), state)[:, 2:], summed_out(model, known)[1][:, 2:], rtol=1e-10)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.3]), st.sampled_from(FAMILIES), st.booleans())
 def test_tables_are_distributions_and_rule_nothing_out(seed, missing, density, several):
     X, y, sizes = random_data(seed, n=40, missing=missing)
@@ -67,7 +66,6 @@ def test_tables_are_distributions_and_rule_nothing_out(seed, missing, density, s
     assert (model.posterior(np.maximum(X, 0)) >= 0).all()
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.3]))
 def test_the_context_itself_is_told_as_without_contexts(seed, missing):
     X, y, sizes = random_data(seed, missing=missing)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from network_cases import as_pgmpy, random_network
 
@@ -66,7 +66,6 @@ def enumerated(model: DiscreteNetwork, row: np.ndarray) -> tuple[np.ndarray, lis
 
 
 @pytest.mark.quick
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 3), st.booleans(), st.floats(0, 0.6))
 def test_all_that_is_asked_of_any_network(seed: int, n_targets: int, hide: bool, zeros: float) -> None:
     network = random_network(seed, zeros=zeros)

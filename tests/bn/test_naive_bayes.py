@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -235,7 +235,6 @@ def test_table_of_some_features():
         model.tables(np.ones(12, dtype=bool))
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.integers(0, 1000),
     st.sampled_from([None, 1.7]),

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -158,7 +158,6 @@ def test_noise_falls_back_to_naive_bayes():
 # exact inference
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.sampled_from([1, 1, 3]), st.sampled_from([0.0, 0.0, 0.4]))
 def test_everything_equals_enumeration(seed, most, zeros):
     model = random_network(seed, most=most, zeros=zeros)
@@ -184,7 +183,6 @@ def test_everything_equals_enumeration(seed, most, zeros):
                 assert_allclose(one[:, possible], expected, rtol=1e-9, atol=1e-12)
 
 
-@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from([1, 2]))
 def test_staged_likelihoods_multiply_to_the_joint_in_any_order(seed, most):
     model = random_network(seed, most=most)
@@ -389,7 +387,6 @@ def test_a_missing_answer_leaves_the_way_open():
     assert_allclose(model.stage_likelihood(third, state), model.likelihood(third, evidence), rtol=1e-12)
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.sampled_from(["full", "ancestor"]))
 def test_context_features_are_all_that_matters_and_nothing_else(seed, conditioning):
     base = random_network(seed, n=6, chance=0.95, concentration=1.0)

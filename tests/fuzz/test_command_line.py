@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seqclass import etana, load
@@ -362,7 +362,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@settings(max_examples=60)
 @given(st.randoms(use_true_random=False))
 def test_hostile_commands(home: Path, rng: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:

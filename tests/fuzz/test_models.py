@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seqclass import SequentialClassifier, etana, load
@@ -223,13 +223,11 @@ def digested(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@settings(max_examples=40)
 @given(st.sampled_from(NAMES), st.randoms(use_true_random=False))
 def test_changed_files_are_refused_or_work(tmp_path_factory: pytest.TempPathFactory, name: str, rng: Any) -> None:
     assert try_mutant(name, rng, tmp_path_factory.getbasetemp()) in OUTCOMES
 
 
-@settings(max_examples=30)
 @given(st.randoms(use_true_random=False))
 def test_a_digest_tells_any_change(tmp_path_factory: pytest.TempPathFactory, digested: Path, rng: Any) -> None:
     parts, path = Parts(digested), tmp_path_factory.getbasetemp() / "changed.seq"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seqclass.pomdp import AlphaSet, AlphaVectors, TableProblem, backup
@@ -55,7 +55,6 @@ def test_large_batches_are_cut_without_a_seam():
     np.testing.assert_allclose((vector * belief).sum(axis=1), value, atol=1e-15)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 4), st.booleans())
 def test_backup_is_bellmans_equation(seed, n_classes, n_outcomes, contexts):
     rng = np.random.default_rng(seed)
@@ -85,7 +84,6 @@ def test_backup_is_bellmans_equation(seed, n_classes, n_outcomes, contexts):
         assert new[i] @ other >= best[0] @ other - 1e-12
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1e-3, 0.1]), st.integers(0, 200))
 def test_cover_leaves_nobody_above_its_own_value(seed, tolerance, n):
     rng = np.random.default_rng(seed)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import QhullError
 
@@ -38,7 +38,7 @@ def at(policy, belief, context):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("contexts", [False, True])
-@pytest.mark.parametrize("n_classes, n_stages, n_seeds", [(2, None, 6), (3, 3, 3), (4, 2, 2)])
+@pytest.mark.parametrize("n_classes, n_stages, n_seeds", [(2, None, 3), (3, 3, 2), (4, 2, 1)])
 def test_equals_recursion_at_every_belief(kind, contexts, n_classes, n_stages, n_seeds, make_case, oracle):
     for seed in range(n_seeds):
         stages = None if kind == "single" else n_stages
@@ -126,7 +126,7 @@ def test_certificate_holds_with_several_contexts(make_case, oracle):
 def test_a_spent_budget_ends_soon_with_bounds_that_hold(n_classes, n_outcomes, n_stages, budget):
     problem = random_problem(n_classes, n_outcomes, n_stages)
     started = time.perf_counter()
-    policy = ExactValueIteration(**budget, certificate_paths=1000).solve(problem)
+    policy = ExactValueIteration(**budget, certificate_paths=300).solve(problem)
     assert time.perf_counter() - started < 10
     if n_classes == 2 and "max_seconds" in budget and budget["max_seconds"] > 0:
         return  # may well be done in time
@@ -227,7 +227,6 @@ def lines(seed, n):
     return np.random.default_rng(seed).random((n, 2))
 
 
-@settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 12), zeros=st.booleans())
 def test_merged_breakpoints_are_the_sum_over_outcomes(seed, n, zeros):
     rng = np.random.default_rng(seed)
@@ -247,7 +246,6 @@ def test_merged_breakpoints_are_the_sum_over_outcomes(seed, n, zeros):
     np.testing.assert_allclose(np.einsum("nc,nc->n", on, merged.vectors), values_of(on, merged.vectors), atol=1e-8)
 
 
-@settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 60), tolerance=st.sampled_from([0.0, 1e-6, 1e-3, 0.1]))
 def test_thinning_raises_no_value_by_more_than_allowed(seed, n, tolerance):
     slopes = np.random.default_rng(seed).random(n)

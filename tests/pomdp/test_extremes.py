@@ -67,7 +67,6 @@ def test_a_dear_decision_hides_no_cheap_one(solver: Any, costs: Any, prior: Any)
         assert policy.info.lower <= best * (1 + 1e-9)
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 10_000), st.sampled_from([*SOLVERS, LinearThresholdSPSA(certificate_paths=1000)]))
 def test_certificates_hold_whatever_the_scale(seed: int, solver: Any) -> None:
     rng = np.random.default_rng(seed)

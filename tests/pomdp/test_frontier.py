@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
@@ -65,12 +65,12 @@ def frontier_of(case, stage=0, joint=None, context=0):
 @pytest.mark.parametrize("kind", ["plain", "zeros", "prior", "free", "useless", "equal", "decisions"])
 @pytest.mark.parametrize("contexts", [False, True])
 def test_grid_points_are_what_solving_alone_gives(kind, contexts, make_case):
-    for interpolation in ("freudenthal", "nearest"):
+    for interpolation, multipliers in (("freudenthal", MULTIPLIERS[::2]), ("nearest", MULTIPLIERS[1::4])):
         case = make_case(5, kind, contexts=contexts)
         solver = GridValueIteration(7, interpolation=interpolation, certificate_paths=0)
-        team = solve_sweep(solver, case.problem, MULTIPLIERS)
-        frontier = cost_sweep(case.problem, MULTIPLIERS, solver)
-        for j, multiplier in enumerate(MULTIPLIERS):
+        team = solve_sweep(solver, case.problem, multipliers)
+        frontier = cost_sweep(case.problem, multipliers, solver)
+        for j, multiplier in enumerate(multipliers):
             scaled = scale_prices(case.problem, multiplier)
             alone, shared = solver.solve(scaled), team.policies[j].policy
             assert (alone.n_stages, alone.info.status) == (shared.n_stages, shared.info.status)
@@ -101,7 +101,7 @@ def test_each_multiplier_has_its_own_horizon(repeated):
     "solver", [GridValueIteration(12), Perseus(40, certificate_paths=200), Lookahead(2), FirstK(2)]
 )
 def test_bounds_contain_the_optimum(solver, make_case, oracle):
-    for seed in range(4):
+    for seed in range(2):
         case = make_case(seed, "decisions", n_classes=2 + seed % 2)
         frontier = cost_sweep(case.problem, MULTIPLIERS[::2], solver)
         assert frontier.method == "exact"
@@ -115,7 +115,6 @@ def test_bounds_contain_the_optimum(solver, make_case, oracle):
 
 
 @given(seed=st.integers(0, 500), kind=st.sampled_from(["plain", "zeros", "free", "useless"]))
-@settings(max_examples=25, deadline=None)
 def test_the_frontier_is_convex_and_falls(seed, kind, make_case, exact):
     case = make_case(seed, kind, n_stages=1 + seed % 4)
     frontier = cost_sweep(case.problem, MULTIPLIERS, exact(Perseus))
@@ -129,18 +128,18 @@ def test_the_frontier_is_convex_and_falls(seed, kind, make_case, exact):
 def test_simulated_frontier_agrees_with_the_exact_one(make_case):
     problem = make_case(2, n_classes=3, n_stages=6).problem
     exact = cost_sweep(problem, MULTIPLIERS, GridValueIteration(10))
-    sampled = cost_sweep(problem, MULTIPLIERS, GridValueIteration(10), method="simulation", n_paths=40_000)
+    sampled = cost_sweep(problem, MULTIPLIERS, GridValueIteration(10), method="simulation", n_paths=10_000)
     assert (sampled.method, exact.method) == ("simulation", "exact")
     assert (np.abs(sampled.cost - exact.cost) <= 4.5 * sampled.std_error + 1e-12).all()
     assert (sampled.upper >= sampled.cost).all()
-    again = cost_sweep(problem, MULTIPLIERS[3:4], GridValueIteration(10), method="simulation", n_paths=40_000)
+    again = cost_sweep(problem, MULTIPLIERS[3:4], GridValueIteration(10), method="simulation", n_paths=10_000)
     assert again.price == pytest.approx(sampled.price[3], abs=0.01)
 
 
 @pytest.mark.parametrize("kind", ["plain", "zeros", "free", "decisions"])
 def test_mean_budget_is_met_at_least_decision_cost(kind, make_case, exact, oracle):
     drawn, solver = 0, exact(Perseus).set_params(certificate_paths=100)
-    for seed in range(5):
+    for seed in range(3):
         case = make_case(seed, kind, n_stages=3, contexts=seed % 2 == 0)
         corners = frontier_of(case)
         prices, costs = (np.array(column) for column in zip(*corners))
@@ -272,7 +271,7 @@ def test_hard_budgets_cut_the_order(make_case, case_of):
 @pytest.mark.parametrize("charge_missing", [False, True])
 def test_no_instance_exceeds_a_hard_budget(charge_missing, case_of):
     rng = np.random.default_rng(0)
-    for seed in range(20):
+    for seed in range(10):
         n = 7
         groups = rng.integers(-1, 2, size=n)
         full = rng.random(n)
@@ -328,7 +327,7 @@ def _pair(clf):
 
 def test_sessions_draw_their_lot(tmp_path):
     X, y = load_breast_cancer(return_X_y=True)
-    solver = GridValueIteration(300, certificate_paths=0)
+    solver = GridValueIteration(80, certificate_paths=0)
     clf = seqclass.etana(solver=solver, target_cost=0.005, feature_costs=0.01).fit(X, y)
     probability = clf.policy_.probabilities
     cases = [clf.session(key=f"case {i}") for i in range(300)]
@@ -346,7 +345,7 @@ def test_sessions_draw_their_lot(tmp_path):
 
 @pytest.mark.parametrize("solver", [None, Perseus(60, certificate_paths=300)])
 def test_sampled_bounds_of_a_budget_fail_no_more_often_than_they_say(solver, make_case):
-    too_low, too_high, seeds = [], [], range(25)
+    too_low, too_high, seeds = [], [], range(12)
     for seed in seeds:
         case = make_case(seed, n_classes=2, n_stages=5)
         policy = solve_for_budget(case.problem, 0.01, solver, max_histories=1, n_paths=300, random_state=seed)
@@ -358,9 +357,9 @@ def test_sampled_bounds_of_a_budget_fail_no_more_often_than_they_say(solver, mak
         too_high.append(policy.info.lower > best + 1e-9)
         assert policy.info.lower <= policy.info.upper
         assert policy.info.gap < 0.6
-    # of 25 intervals at 0.99, more than two fail once in five hundred times
-    assert sum(too_low) <= 2
-    assert sum(too_high) <= 2
+    # of 12 intervals at 0.99, more than one fail once in two hundred times
+    assert sum(too_low) <= 1
+    assert sum(too_high) <= 1
 
 
 def test_exact_bounds_of_a_budget_stay_exact(make_case, exact):

@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seqclass.pomdp import GridValueIteration, TableProblem, evaluate
@@ -187,7 +187,6 @@ def test_contexts_are_problems_of_their_own(make_case):
     assert values.size == 51 * 7
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     n_classes=st.integers(1, 4),
     stage=st.integers(0, 3),

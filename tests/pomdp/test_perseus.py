@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seqclass.pomdp import Perseus, TableProblem, certify, evaluate, optimal_cost
@@ -27,7 +27,7 @@ def at_prior(policy):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("contexts", [False, True])
 def test_all_beliefs_give_the_optimum(kind, contexts, make_case, oracle, exact):
-    for seed in range(20):
+    for seed in range(8):
         case = make_case(seed, kind, contexts=contexts)
         truth = oracle.optimum(case)
         policy = exact(Perseus).solve(case.problem)
@@ -108,7 +108,6 @@ def test_golden_optimum():
     assert policy.info.lower == pytest.approx(golden["optimum"], abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 3),
     stage=st.integers(0, 3),
@@ -271,8 +270,9 @@ def test_target_gap_is_deterministic_by_seed():
         info = solver.solve(problem).info
         return info.status, info.upper, [(s.n_beliefs, s.upper, s.lower, s.gap) for s in info.trace]
 
-    assert trace(0) == trace(0)
-    assert trace(0) != trace(1)
+    first = trace(0)
+    assert first == trace(0)
+    assert first != trace(1)
     assert trace(np.random.default_rng(3)) == trace(np.random.default_rng(3))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
@@ -57,7 +57,6 @@ def acts_alike(policy, rng, n=120):
     price=st.sampled_from([0.0, 0.001, 0.01, 0.05]),
     decisions=st.booleans(),
 )
-@settings(max_examples=25)
 def test_acts_as_plain_look_ahead_on_the_same_values(make_tree, seed, n_classes, price, decisions):
     rng = np.random.default_rng(seed)
     costs = rng.random((n_classes, n_classes + 1)) if decisions else None

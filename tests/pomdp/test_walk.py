@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seqclass.pomdp import TableProblem
@@ -42,7 +42,6 @@ def test_sampled_paths_are_all_kept_and_spread_as_the_model_says():
     np.testing.assert_allclose(counts / counts.sum(), [0.3, 0.25, 0.45, 0.0], atol=0.01)
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.floats(1e-12, 1e3), min_size=1, max_size=40),
     st.integers(1, 45),
