@@ -28,8 +28,11 @@ DOCS = ROOT / "docs"
 pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="no docs beside the tests: not a checkout")
 
 PAGES = sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
-#: Pages of many commands, each of which starts Python anew: slow, and run where the documentation is built.
-LONG = {"cli.md", "cost.md", "choose.md", "reproduction.md"}
+#: Pages of many seconds: slow, and run where the documentation is built.
+LONG = {
+    *("cli.md", "cost.md", "choose.md", "reproduction.md", "costs.md", "experiments.md", "networks.md"),
+    *("certified.md", "selection.md", "extending/solver.md", "migrate/afabench.md", "theory/correlated.md"),
+}
 BLOCK = re.compile(
     r"^(?:<!-- not run: (?P<reason>[^>]*?) -->\n+)?```(?P<kind>\w*)[^\n]*\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
 )

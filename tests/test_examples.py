@@ -83,6 +83,7 @@ def test_quickstart(tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_custom_costs(tmp_path: Path) -> None:
     text = run("custom_costs", cwd=tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -105,6 +106,7 @@ def test_etana_mll_without_its_data(tmp_path: Path) -> None:
     assert run("etana_mll", "--data", str(tmp_path), cwd=tmp_path, SEQCLASS_DATA=str(tmp_path)) == text
 
 
+@pytest.mark.slow
 def test_etana_mll(tmp_path: Path, data_dir: Path) -> None:
     if not (data_dir / "mll.npz").is_file():
         pytest.skip("no real data: mll.npz is not among them")
@@ -140,6 +142,7 @@ def test_pomdp_py_planners(tmp_path: Path) -> None:
     assert len(re.findall(r"true class \d: .*decide_\d \(\d\.\d\d\)$", text, re.MULTILINE)) == 3
 
 
+@pytest.mark.slow
 def test_cost_frontier(tmp_path: Path) -> None:
     picture = tmp_path / "frontier.png"
     text = run("cost_frontier", "--picture", str(picture), cwd=tmp_path)
@@ -360,6 +363,7 @@ def test_the_readme_names_what_is_there() -> None:
         assert pkgutil.resolve_name(module)
 
 
+@pytest.mark.slow
 def test_adaptive_sensors(tmp_path: Path) -> None:
     text = run("adaptive_sensors", cwd=tmp_path)
     asked, fixed = numbers(r"order conditional: (\S+) questions, .* cost (\S+)", text)

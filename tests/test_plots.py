@@ -143,8 +143,8 @@ class TestBeliefPath:
         row = BeliefPathDisplay.from_estimator(SequentialClassifier().fit(X, y), X[[3]])
         assert row.names[0].startswith("x")
 
-    @pytest.mark.parametrize("n_asked", [1, 2, 3, 5, 10, 16, 17, 60])
-    @pytest.mark.parametrize("n_classes", [2, 3, 10])
+    @pytest.mark.parametrize("n_asked", [1, 5, 16, 17, 60])
+    @pytest.mark.parametrize("n_classes", [2, 10])
     def test_many_classes_and_many_steps_stay_legible(self, n_classes: int, n_asked: int) -> None:
         beliefs = np.random.default_rng(0).dirichlet(np.full(n_classes, 0.5), size=n_asked + 1)
         display = BeliefPathDisplay(

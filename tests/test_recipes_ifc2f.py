@@ -135,7 +135,7 @@ def test_seconds_of_each_step(cancer: Any) -> None:
 
 
 @pytest.mark.parametrize("published", [False, True])
-@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+@pytest.mark.parametrize("load", [load_iris, load_wine, pytest.param(load_breast_cancer, marks=pytest.mark.slow)])
 def test_embedded_data(load: Any, published: bool) -> None:
     X, y = load(return_X_y=True)
     clf = ifc2f(published=True) if published else ifc2f(solver=QUICK)

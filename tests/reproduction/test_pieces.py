@@ -111,6 +111,7 @@ reproduce(["semi_rfs-fig3"], path="run.db", quick=True)
 """
 
 
+@pytest.mark.slow  # what is killed in the middle of an experiment is tested by default
 @pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
 def test_a_killed_run_goes_on(tmp_path: Path) -> None:
     """What was done is kept as it is, and the figures are those of a run that nobody disturbed."""

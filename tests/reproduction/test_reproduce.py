@@ -166,7 +166,11 @@ def test_streams_as_published_and_ours(stand_ins: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["semi_rfs-fig4", "etana-code", "ifc2f-fig5", "saola-fig6", "saola-13", "etana-fig3", "fires-fig4"]
+    "name",
+    [
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("semi_rfs-fig4", "etana-code")),
+        *("ifc2f-fig5", "saola-fig6", "saola-13", "etana-fig3", "fires-fig4"),
+    ],
 )
 def test_kinds_of_tables_run(stand_ins: Path, name: str) -> None:
     (found,) = reproduce([name], data_dir=stand_ins, quick=True)
