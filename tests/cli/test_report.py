@@ -5,24 +5,34 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from seqclass.cli import main
 from seqclass.experiment import Results
 from seqclass.report import write_report
 
 TREE = "sklearn:DecisionTreeClassifier(max_depth=2)"
 
 
-@pytest.fixture
-def made(folder: Path, run: Any) -> Path:
-    """The folder, with a run of two methods on irises."""
-    result = run(
-        "compare", "iris", "-m", "etana", "-m", f"tree={TREE}", "--folds", "2", "-o", "run.db", "--price", "0.1"
-    )
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of two methods on irises."""
+    path = tmp_path_factory.mktemp("run") / "run.db"
+    given = ["compare", "iris", "-m", "etana", "-m", f"tree={TREE}", "--folds", "2", "-o", str(path), "--price", "0.1"]
+    result = CliRunner().invoke(main, given)
     assert result.exit_code == 0, result.stderr
+    return path
+
+
+@pytest.fixture
+def made(folder: Path, once: Path) -> Path:
+    """The folder, with that run as ``run.db``."""
+    shutil.copy(once, folder / "run.db")
     return folder
 
 

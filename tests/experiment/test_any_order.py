@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from seqclass import SequentialClassifier
 from seqclass.datasets import load
@@ -48,6 +49,7 @@ def test_a_run_of_them_is_kept_and_shown_as_it_was(tmp_path: Path) -> None:
     assert "over all orders" in text
 
 
+@pytest.mark.slow
 def test_recipes_that_may_choose_any_order(tmp_path: Path) -> None:
     results = Experiment(["iris"], RECIPES, prices=[0.02], cv=2).run(tmp_path / "a.run")
     assert (results.table()["error"] == "").all()

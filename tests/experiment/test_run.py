@@ -220,11 +220,11 @@ def test_only_what_is_missing_is_computed(tmp_path: Path, calls: list[str], undi
     small().run(path)
     assert len(calls) == 24
     changed = [
-        small(prices=[0.02]),
+        small(prices=[0.02], seeds=[0]),
         small(cv=HoldOut()),
-        small(methods={"etana": "etana(published=True)"}),
-        small(methods={"other name": "etana"}),
-        small(data=[replace(load("iris"), X=load("iris").X + 1)]),
+        small(methods={"etana": "etana(published=True)"}, prices=[0.1], seeds=[0]),
+        small(methods={"other name": "etana"}, prices=[0.1], seeds=[0]),
+        small(data=[replace(load("iris"), X=load("iris").X + 1)], prices=[0.1], seeds=[0]),
     ]
     for experiment in changed:
         before = len(calls)

@@ -70,7 +70,7 @@ def test_the_source_stands_where_a_session_stands(name: str, model: Any, cases: 
     data = export_policy(clf, tmp_path / "policy.c", format="c")
     program = compiled(tmp_path, data["kind"])
     number = {feature["name"]: i for i, feature in enumerate(data["features"])}
-    wanted = cases(clf, 60, data["kind"] == "values")
+    wanted = cases(clf, 25, data["kind"] == "values")
     told = [
         " ".join(
             [str(len(case["answers"]))]

@@ -55,7 +55,7 @@ class Warns(DummyClassifier):  # type: ignore[misc]
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Two data sets and ten methods: three that ask, five that fail, one that warns and one that cannot be compared."""
+    """Two data sets and ten methods: two that ask, five that fail, one that warns and two that look at nothing."""
     rng = np.random.default_rng(0)
     classes = named("class")
     y = np.arange(12 * len(classes)) % len(classes)
@@ -64,8 +64,8 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Results:
     one = Dataset(named("data")[0], X, y, tuple(classes), tuple(named("feature")))
     other = replace(one, name=named("data")[1], X=X + 0.2 * rng.normal(size=X.shape))
     names = named("method")
-    methods: dict[str, Any] = dict.fromkeys(names[:3], seqclass.etana)
-    methods |= {names[3]: Warns(), names[4]: DummyClassifier()}
+    methods: dict[str, Any] = dict.fromkeys(names[:2], seqclass.etana)
+    methods |= {names[2]: DummyClassifier(), names[3]: Warns(), names[4]: DummyClassifier()}
     methods |= {f"{names[5]} {i}": Failing(error) for i, error in enumerate(named("error")[:5])}
     path = tmp_path_factory.mktemp("hostile") / "hostile.run"
     return Experiment([one, other], methods, prices=[0.01, 0.05], cv=2).run(path)
