@@ -46,7 +46,7 @@ def random_problem(seed, n_classes, n_stages=8, price=0.01):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("contexts", [False, True])
 def test_lower_bounds_optimum_and_upper_bounds_are_in_order(kind, contexts, make_case, oracle, policies):
-    for seed in range(12):
+    for seed in range(5):
         case = make_case(seed, kind, contexts=contexts, n_classes=2 + seed % 3)
         problem, truth = case.problem, oracle.optimum(case)
         few = Perseus(n_beliefs=3, certificate_paths=0).solve(problem)

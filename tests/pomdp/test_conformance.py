@@ -15,7 +15,7 @@ from seqclass.pomdp import DECIDE, LookaheadPolicy, Solver, TableProblem
 from seqclass.testing import check_policy, check_solver
 
 KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions", "sharp")
-SEEDS = 4
+SEEDS = 2
 #: A solver that promises this is held to the obvious, too.
 WELL = 0.1
 

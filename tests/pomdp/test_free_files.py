@@ -119,7 +119,7 @@ def solved_factored(problem: Any, path: Path, **settings: Any) -> Solved:
 @pytest.mark.parametrize("discount", [1.0, 0.9])
 @pytest.mark.parametrize("make", KINDS)
 def test_pomdp_file_is_the_problem(make: Any, discount: float, tmp_path: Path) -> None:
-    for seed in range(6):
+    for seed in range(3):
         case = make(seed)
         found = solved(case.problem, tmp_path / "a", discount=discount)
         assert -found.value == pytest.approx(case.optimum(), abs=1e-9)
@@ -128,7 +128,7 @@ def test_pomdp_file_is_the_problem(make: Any, discount: float, tmp_path: Path) -
 @pytest.mark.parametrize("discount", [None, 0.9])
 @pytest.mark.parametrize("make", KINDS)
 def test_vectors_of_the_solution_come_back(make: Any, discount: float | None, tmp_path: Path) -> None:
-    for seed in range(6):
+    for seed in range(3):
         case = make(seed)
         problem, optimum = case.problem, case.optimum()
         found = solved(problem, tmp_path / "a", discount=0.9)

@@ -14,7 +14,7 @@ BOTH = pytest.mark.parametrize("solver", [GridValueIteration, Perseus])
 @pytest.mark.parametrize("kind", ["plain", "zeros", "prior", "decisions"])
 @pytest.mark.parametrize("contexts", [False, True])
 def test_update_is_bayes_rule(kind, contexts, make_case):
-    for seed in range(5):
+    for seed in range(3):
         case = make_case(seed, kind, contexts=contexts)
         frontier = [(case.problem.begin(), case.prior, 0)]
         for stage in range(len(case.prices)):

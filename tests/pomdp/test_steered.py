@@ -48,7 +48,7 @@ def loss(tree, solver, price=PRICE):
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 def test_contexts_and_corrections_close_the_gap(make_tree, n_classes):
-    trees = [make_tree(seed, n_classes=n_classes, spread=0.7) for seed in range(5)]
+    trees = [make_tree(seed, n_classes=n_classes, spread=0.7) for seed in range(3)]
     plain = np.mean([loss(tree, ProjectedValueIteration(max_contexts=1, n_beliefs=0)) for tree in trees])
     few = np.mean([loss(tree, ProjectedValueIteration(max_contexts=16, n_beliefs=0)) for tree in trees])
     corrected = np.mean([loss(tree, ProjectedValueIteration(max_contexts=1)) for tree in trees])

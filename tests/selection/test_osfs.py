@@ -197,12 +197,12 @@ def test_columns_tested_together_fare_as_one_by_one(selector, coding, monkeypatc
     rng = np.random.default_rng(5)
     y = np.arange(60) % 3
     factors = rng.normal(size=(60, 12)) + 1.5 * rng.normal(size=(3, 12))[y]
-    X = factors @ rng.normal(size=(12, 150)) + rng.normal(size=(60, 150))
+    X = factors @ rng.normal(size=(12, 80)) + rng.normal(size=(60, 80))
     X[:, 50] = X[:, 40]  # a copy
     found = selector(alpha=0.05, class_coding=coding).fit(X, y)
     assert 1 < len(found.selected_) < 40
     stream = selector(alpha=0.05, class_coding=coding)
-    for columns in np.array_split(np.arange(150), 11):
+    for columns in np.array_split(np.arange(80), 11):
         stream.partial_fit_features(X[:, columns], y)
     assert stream.selected_.tolist() == found.selected_.tolist()
     monkeypatch.setattr("seqclass.selection._partial_correlation._CELLS", 500)
@@ -251,6 +251,7 @@ def test_bad_settings():
             OSFS(**settings).fit(np.eye(6), [0, 1] * 3)
 
 
+@pytest.mark.slow
 def test_published_number_of_features(load_data):
     """Fast-OSFS on dorothea, Table IV of the SAOLA paper."""
     data = load_data("dorothea_train800")

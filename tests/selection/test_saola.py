@@ -85,7 +85,7 @@ def small_batches(request, monkeypatch):
 @pytest.mark.usefixtures("small_batches")
 def test_discrete_equals_algorithm_1(measure, bound, missing):
     changed = 0
-    for seed in range(4):
+    for seed in range(2):
         X, y = discrete(seed, 30 + seed, 45, 2 + seed % 4, 2 + seed % 3, missing)
         for drop_ties in (False, True):
             expected = plain_saola(
@@ -104,7 +104,7 @@ def test_discrete_equals_algorithm_1(measure, bound, missing):
                 assert selector.fit(sp.csr_array(X), y).selected_.tolist() == expected
             sparse = sp.csc_array(np.where(X < 0, np.nan, X))
             assert selector.fit(sparse, y).selected_.tolist() == expected
-    assert changed > 3
+    assert changed > 1
 
 
 @pytest.mark.usefixtures("small_batches")
@@ -291,6 +291,7 @@ def test_published_selections(load_data, data_dir, name, version, coding):
         assert found == selected
 
 
+@pytest.mark.slow
 def test_published_number_of_features(load_data):
     """Table IV of the paper: what its text calls mutual information is symmetric uncertainty in its experiments."""
     data = load_data("dorothea_train800")

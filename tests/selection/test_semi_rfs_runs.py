@@ -155,7 +155,7 @@ def test_an_interrupted_iteration_counts_as_it_would_have(seed: int, tmp_path: P
     # an improvement found in the part before the interruption must still reset the patience
     form: dict[str, Any] = {"max_iter": None, "patience": 3, "random_state": seed}
     whole = make(**form).fit(*data)
-    for limit in range(1, whole.n_evaluations_, 2):
+    for limit in range(1, whole.n_evaluations_, 3):
         make(**form, max_evaluations=limit).fit(*data).save_state(tmp_path / "state")
         assert_same(make(**form).resume(tmp_path / "state", *data), whole)
 
