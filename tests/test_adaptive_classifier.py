@@ -183,20 +183,20 @@ def test_wrong_settings() -> None:
     ["constant", "row number", "all missing", "rare class", "five rows", "one row a class"],
 )
 def test_awkward_data(spoil: str) -> None:
-    data, labels = X.copy(), Y.copy()
+    data, labels = X[::2].copy(), Y[::2].copy()
     if spoil == "constant":
         data[:, 0] = 3
     elif spoil == "row number":
-        data = np.column_stack([np.arange(len(X)), data])
+        data = np.column_stack([np.arange(len(data)), data])
     elif spoil == "all missing":
         data[:, 1] = np.nan
     elif spoil == "rare class":
-        rows = np.flatnonzero((Y > 0) | (np.arange(len(Y)) < 1))
+        rows = np.flatnonzero((labels > 0) | (np.arange(len(labels)) < 1))
         data, labels = data[rows], labels[rows]
     elif spoil == "five rows":
-        data, labels = data[[0, 1, 50, 51, 100]], labels[[0, 1, 50, 51, 100]]
+        data, labels = X[[0, 1, 50, 51, 100]], Y[[0, 1, 50, 51, 100]]
     else:
-        data, labels = data[[0, 50, 100]], labels[[0, 50, 100]]
+        data, labels = X[[0, 50, 100]], Y[[0, 50, 100]]
         with pytest.raises(ValueError, match="a class of two rows or more"):
             seqclass.adaptive(0.01, effort="quick").fit(data, labels)
         seqclass.adaptive(0.01, effort="quick").fit(data, labels, held_out=0).predict(X)

@@ -106,9 +106,9 @@ def many_sensors(n_questions=14, *, n_outcomes=3, n_classes=3, seed=0, price=0.0
 
 def test_limits_end_the_search_with_bounds_that_hold(monkeypatch):
     problem = many_sensors()
-    short, longer = (ExactFreeOrder(most, certificate_paths=0).solve(problem).info for most in (200, 2000))
+    short, longer = (ExactFreeOrder(most, certificate_paths=0).solve(problem).info for most in (100, 800))
     assert short.status == longer.status == "limit"
-    assert short.size < longer.size < 3000
+    assert short.size < longer.size < 1800
     assert short.lower <= longer.lower < longer.upper <= short.upper
     # a second for each look at the clock: the first lot is looked at and no more
     ticks = itertools.count()

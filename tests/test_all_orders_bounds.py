@@ -101,7 +101,7 @@ def test_asked_once_each_the_values_are_the_optimum():
 
 
 def test_more_questions_asked_once_never_loosen_the_bound():
-    for seed in range(20, 26):
+    for seed in range(20, 23):
         problem = naive_problem(seed, n_questions=6)
         bounds = [RepeatValues(problem, most).value for most in range(5)]
         assert (np.diff(bounds) >= -1e-9).all()
@@ -110,7 +110,7 @@ def test_more_questions_asked_once_never_loosen_the_bound():
 
 def test_a_discount_that_the_sets_do_not_tell_is_taken_as_given():
     """Of a group some of which may be asked again it is not known whether anything was paid for."""
-    for seed in range(4):
+    for seed in range(2):
         full = np.array([0.05, 0.06, 0.05, 0.07])
         problem = naive_problem(seed, n_questions=4).replace(
             groups=np.zeros(4, dtype=int), full_prices=full, prices=0.1 * full
@@ -160,7 +160,7 @@ def test_what_is_sampled_of_a_policy_s_cost_is_right_on_average_and_too_low_seld
 
 
 def test_certificates_of_all_orders_bracket_the_optimum():
-    for seed in range(1100, 1124):
+    for seed in range(1100, 1108):
         case = free_case(seed, tree=bool(seed % 2), most=5)
         truth = case.optimum()
         for solver in (DecideNow(certificate_paths=0), Lookahead(2, certificate_paths=0)):

@@ -488,7 +488,7 @@ def as_objects(labels):
     ],
 )
 def test_labels_as_objects(cancer, plain, kind):
-    X, y = cancer
+    X, y = cancer[0][:, :6], cancer[1]
     labels = plain[y[:200]]
     expected = SequentialClassifier(random_state=0).fit(X[:200], labels)
     for given in (as_objects(labels.tolist()), pd.Series(as_objects(labels.tolist())), as_objects(labels)):

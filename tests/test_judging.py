@@ -60,7 +60,7 @@ def test_what_repeats_is_left_to_an_order_made_on_rows(tmp_path: Path) -> None:
     assert f"{ON_ROWS}: {fixed.cost:.4f}" in str(clf.ordering_)
     assert clf.policy_.info.scope == "all orders"
     # and it holds on other rows
-    other = repeated(4000, 1)
+    other = repeated(1500, 1)
     by_model = fitted(X, y, solver=Adaptive([ExpectedSaving()], n_paths=300, n_cases=500))
     assert by_model.ordering_ is not None
     assert by_model.ordering_.observed == ()  # who names rules has said what to ask

@@ -69,7 +69,7 @@ def test_a_batch_is_as_its_rows_one_by_one(name, monkeypatch):
     if "narrow" in name:
         monkeypatch.setattr("seqclass._planning.MOST_OPEN", 4)
     clf = SequentialClassifier(**{"feature_costs": 0.01, "discretizer": "precomputed"} | CASES[name]).fit(X, y)
-    X = X[:25]
+    X = X[:10]
     lots = clf.policy_.draw(X[:, clf.order_])
     assert ("lot" in name) == (len(set(lots.tolist())) > 1)
     monkeypatch.setattr("seqclass.session._draw_lot", lambda policy, key: int(lots[key]))

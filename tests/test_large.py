@@ -42,7 +42,7 @@ def total(parts: list[Any]) -> Any:
     return result
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(CUTS)
 def test_any_chunks_give_the_model_of_all_rows(at: list[int]) -> None:
     same(quick().fit(FRAME, ILL), quick().fit_chunks(cut(FRAME, ILL, at)))
