@@ -18,7 +18,7 @@ def claim(policy):
 @BOTH
 @pytest.mark.parametrize("strength", [pytest.param(0.52, marks=pytest.mark.slow), 0.6, 0.9])
 def test_truncated_and_full_horizon_agree(solver, strength, repeated):
-    problem = repeated(128, 0.0005, strength)
+    problem = repeated(200, 0.0005, strength)
     full = solver(horizon_tolerance=0.0, certificate_paths=0).solve(problem)
     cut = solver(certificate_paths=0).solve(problem)
     assert cut.info.status == full.info.status == "converged"
