@@ -34,9 +34,9 @@ _SELECTORS = [
 ]
 _METHOD_HELP = (
     "How to learn: naive Bayes with its best stopping rule (etana) or with linear thresholds (f_etana); or a filter, "
-    "and a tree over features that depend on one another (ifc2f); or what costs least on rows held out, from these to "
-    "class mixtures that let every answer decide what is asked next (adaptive).  [default: adaptive; etana for a "
-    "folder, and where --select, --n-bins, --order, --calibrate or --published says how to learn]"
+    "and a tree over features that depend on one another (ifc2f); or, tried on rows held out, class mixtures that let "
+    "every answer decide what is asked next, unless another way costs less (adaptive).  [default: adaptive; etana for "
+    "a folder, and where --select, --n-bins, --order, --calibrate or --published says how to learn]"
 )
 _RULES = ("auto", "n_classes", "sparsity")
 
