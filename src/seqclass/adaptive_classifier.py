@@ -40,7 +40,7 @@ class AdaptiveClassifier(SequentialClassifier):
     effort : {"quick", "normal", "thorough"}
         How much is tried: 3 folds of at most 3000 rows, no tree, and one way to cut numbers into bins; 5 folds of at
         most 10,000 rows and all candidates; or 10 folds of at most 50,000 rows, mixtures of five bootstrap samples
-        each, and more simulated cases. Of more rows so many are drawn at random to choose on, class
+        each, and policies whose fit looks at all answers. Of more rows so many are drawn at random to choose on, class
         by class, and what is held out is of classifiers fitted to fewer rows than the final one.
     decision_costs, decisions, groups, discounted_costs, bundles, charge_missing, target_cost, max_features, max_cost, \
 handle_unknown
@@ -294,6 +294,6 @@ def adaptive(
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = seqclass.adaptive(feature_costs=0.05, effort="quick").fit(X, y)
     >>> clf.choice_.chosen
-    'naive Bayes, one order'
+    'mixture of densities'
     """
     return AdaptiveClassifier(feature_costs, effort=effort, random_state=random_state, **settings)
