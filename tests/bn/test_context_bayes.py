@@ -76,6 +76,16 @@ def test_the_context_itself_is_told_as_without_contexts(seed, missing):
     assert_allclose(with_it.posterior(only), without.posterior(only), rtol=1e-9)
 
 
+@pytest.mark.parametrize("alpha", [0.5, 2.0])
+def test_contexts_of_two_columns_are_as_likely_as_their_rows_say(alpha):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (120, 3)).astype(np.int8), (rng.random(120) < 0.3).astype(int)
+    model = ContextBayes([0, 1], alpha=alpha).fit(X, y, n_outcomes=[2, 2, 2])
+    for c in range(2):
+        rows = np.bincount(2 * X[y == c, 0] + X[y == c, 1], minlength=4) + alpha
+        assert_allclose(np.sort(model.weights_[model.hidden_class_ == c]), np.sort(rows / rows.sum()), rtol=1e-12)
+
+
 def polya(counts, base, a):
     """Probability of the counts of all classes, a row after the other."""
     total = 1.0
