@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqclass.datasets import Dataset, HiddenStates, World, make_indicator, make_sensors
+from seqclass.datasets import Dataset, HiddenStates, World, make_indicator, make_sensors, make_xor_noisy_shortcut
 
 
 def parts(data: Dataset) -> tuple[HiddenStates, World]:
@@ -96,12 +96,37 @@ def test_the_true_model_and_the_tables_are_one_distribution(data: Dataset) -> No
         assert truth.posterior(rows) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("make", [make_indicator, make_sensors])
+@pytest.mark.parametrize("make", [make_indicator, make_sensors, make_xor_noisy_shortcut])
 def test_the_seed_tells(make: Any) -> None:
     first, again, other = (make(50, random_state=seed) for seed in (1, 1, 2))
     assert (first.X == again.X).all()
     assert (first.y == again.y).all()
     assert not (first.X == other.X).all()
+
+
+def test_two_coins_are_the_class_and_the_shortcut_hardly_tells() -> None:
+    data = make_xor_noisy_shortcut(40_000, shortcut_accuracy=0.6, random_state=3)
+    truth, world = parts(data)
+    assert data.feature_costs is not None
+    assert data.feature_costs.tolist() == [0.01, 0.01, 0.02]
+    assert ((data.X[:, 0] != data.X[:, 1]) == data.y).all()
+    assert [(data.X[:, j] == data.y).mean() for j in range(3)] == pytest.approx([0.5, 0.5, 0.6], abs=0.01)
+    rows = np.array(list(product((0.0, 1.0, np.nan), repeat=3)))
+    joint = world.joint()
+    for row, found in zip(rows, truth.posterior(rows)):
+        seen = tuple(slice(None) if np.isnan(value) else slice(int(value), int(value) + 1) for value in row)
+        weight = joint[seen].sum(axis=(0, 1, 2))
+        assert found == pytest.approx(weight / weight.sum(), abs=1e-12)
+
+
+def test_the_coins_are_asked_as_long_as_both_pay() -> None:
+    for price, expected in ((0.01, 0.02), (0.3, 0.5)):
+        best = make_xor_noisy_shortcut(1, feature_cost=price).optimum
+        assert best is not None
+        assert best.any_order == pytest.approx(expected)
+    shortcut = make_xor_noisy_shortcut(1, shortcut_accuracy=0.9, cost_ratio=0.1, feature_cost=0.1).optimum
+    assert shortcut is not None
+    assert shortcut.any_order == pytest.approx(0.01 + 0.1)  # cheaper than two coins, wrong in a tenth
 
 
 def test_many_bits() -> None:
@@ -123,6 +148,9 @@ def test_many_bits() -> None:
         (make_sensors, {"n_sensors": 1}, "n_sensors"),
         (make_sensors, {"accuracy": 0.4}, "accuracy"),
         (make_sensors, {"n_samples": 0}, "n_samples"),
+        (make_xor_noisy_shortcut, {"shortcut_accuracy": 1.1}, "shortcut_accuracy"),
+        (make_xor_noisy_shortcut, {"cost_ratio": -1}, "cost_ratio"),
+        (make_xor_noisy_shortcut, {"feature_cost": -1}, "feature_cost"),
     ],
 )
 def test_wrong_settings(make: Any, settings: dict[str, Any], message: str) -> None:

@@ -17,11 +17,13 @@ from seqclass.datasets._hidden import HiddenStates
 from seqclass.datasets._info import DatasetInfo
 from seqclass.datasets._logit import SwitchedLogit
 from seqclass.datasets._madelon import make_madelon_like
+from seqclass.datasets._missing import missing_mask
 from seqclass.datasets._openml import load_openml
 from seqclass.datasets._pointer import make_indicator, make_sensors
 from seqclass.datasets._syn import make_syn
 from seqclass.datasets._text import make_sparse_text
 from seqclass.datasets._world import Optimum, World
+from seqclass.datasets._xor import make_xor_noisy_shortcut
 
 __all__ = [
     "Conditional",
@@ -47,4 +49,6 @@ __all__ = [
     "make_sparse_text",
     "make_syn",
     "make_tree_world",
+    "make_xor_noisy_shortcut",
+    "missing_mask",
 ]

@@ -22,6 +22,7 @@ from seqclass.datasets._pointer import make_indicator, make_sensors
 from seqclass.datasets._syn import make_syn
 from seqclass.datasets._tables import ENDINGS
 from seqclass.datasets._text import make_sparse_text
+from seqclass.datasets._xor import make_xor_noisy_shortcut
 
 #: Names the folder of the user's own sets.
 VARIABLE = "SEQCLASS_DATA"
@@ -37,6 +38,7 @@ _GENERATORS: dict[str, Callable[..., Dataset]] = {
     "sparse_text": make_sparse_text,
     **{f"syn{number}": partial(make_syn, number) for number in (1, 2, 3)},
     "tree_world": make_tree_world,
+    "xor_noisy_shortcut": make_xor_noisy_shortcut,
 }
 _OPENML = "openml:"
 

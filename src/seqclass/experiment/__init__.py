@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from seqclass.calibration import calibration_error
 from seqclass.experiment.acquisition_logs import AFABENCH_COLUMNS, ShuffledSplit, afabench_log
+from seqclass.experiment.action_tables import action_table
 from seqclass.experiment.explored import Explored
 from seqclass.experiment.grid import Experiment
 from seqclass.experiment.methods import parse_method
@@ -27,6 +28,7 @@ __all__ = [
     "ShuffledSplit",
     "SourceSplit",
     "StratifiedFolds",
+    "action_table",
     "afabench_log",
     "calibration_error",
     "parse_method",

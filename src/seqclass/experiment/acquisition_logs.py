@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass._record import AcquisitionRecord
+from seqclass._record_rows import step_prices, steps_of
 from seqclass._validation import check_integer, check_real
 from seqclass.classifier import SequentialClassifier
 from seqclass.datasets import Dataset
@@ -146,13 +147,11 @@ def afabench_log(
     if limit is not None and spent.max(initial=0.0) > limit * (1 + 1e-12):
         raise ValueError(f"budget {limit} is less than the {spent.max():g} spent; fit with max_features or max_cost.")
     asked = (record.order >= 0).sum(axis=1)
-    bought, step = np.nonzero(record.outcome >= 0)
-    n = len(record)
-    idx, step = np.concatenate([bought, np.arange(n)]), np.concatenate([step, asked])
-    actions = np.concatenate([record.order[record.outcome >= 0] + 1, np.zeros(n, dtype=np.intp)])
-    order = np.lexsort((step, idx))
-    idx, step, actions = idx[order], step[order], actions[order]
-    stop = actions == 0
+    bought = record.outcome >= 0
+    idx, step = steps_of(record, bought)
+    stop = step == asked[idx]
+    actions = np.zeros(len(idx), dtype=np.intp)
+    actions[~stop] = record.order[bought] + 1
     beliefs: Any = record.beliefs
     columns = {
         "prev_selections_performed": _before(idx, actions),
@@ -229,24 +228,8 @@ def _spent(clf: SequentialClassifier, record: AcquisitionRecord, in_features: bo
     else:
         if clf.charge_missing and (acquired != (record.order >= 0)).any():
             raise ValueError("AFABench's logs know no feature that is paid for and missing; set charge_missing=False.")
-        prices = np.where(acquired, _prices(clf, record.order, acquired), 0.0)
+        prices = step_prices(record, clf._prices)
     return np.concatenate([np.zeros((len(record), 1)), prices.cumsum(axis=1)], axis=1)
-
-
-def _prices(clf: SequentialClassifier, order: IntArray, acquired: BoolArray) -> FloatArray:
-    """Price of each feature asked for: of a group's first one acquired the full price, of others the discounted."""
-    stage_of = np.zeros(clf.n_features_in_, dtype=np.intp)
-    stage_of[clf.order_] = np.arange(clf.order_.size)
-    stage = stage_of[order]
-    problem = clf.problem_
-    prices = np.asarray(problem.prices[stage], dtype=np.float64)
-    if problem.groups is None:
-        return prices
-    for group in np.unique(problem.groups[problem.groups >= 0]).tolist():
-        member = acquired & (problem.groups[stage] == group)
-        first = member & (member.cumsum(axis=1) == 1)
-        prices[first] = problem.full_prices[stage[first]]
-    return prices
 
 
 def _before(idx: IntArray, actions: IntArray) -> list[list[int]]:
