@@ -23,18 +23,27 @@ def relevant_stream(n: int = 10_000) -> tuple[Any, Any]:
     return X[order], y[order]
 
 
-@pytest.mark.parametrize("scaled, accuracy, without", [(False, 0.84, 0.82), (True, 0.78, 0.64)])
-def test_a_perceptron_on_ten_of_500_features(scaled: bool, accuracy: float, without: float) -> None:
+@pytest.mark.parametrize(
+    "scaled, published, mean, spread, behind",
+    [(False, 0.840, 0.8285, 0.0061, 0.0107), (True, 0.787, 0.7798, 0.0118, 0.1181)],
+)
+def test_a_perceptron_on_ten_of_500_features(
+    scaled: bool, published: float, mean: float, spread: float, behind: float
+) -> None:
+    """One order of the rows says little: `benchmarks/fires.py --parts orders` has mean and spread of 50 of them."""
     X, y = relevant_stream()
     if scaled:
         X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
-    run = prequential(FIRES(10), Perceptron(), X, y)
-    assert round(run.mean_accuracy, 3) >= accuracy
-    assert run.mean_stability > 0.97
-    assert all(chosen.max() < 20 for chosen in run.selected[-10:])
-    everything = prequential(None, Perceptron(), X, y)
-    assert everything.mean_accuracy == pytest.approx(without, abs=0.005)
-    assert everything.mean_accuracy < run.mean_accuracy
+    orders = [np.arange(len(y)), np.random.default_rng(1).permutation(len(y))]
+    runs = [prequential(FIRES(10), Perceptron(), X[order], y[order]) for order in orders]
+    reached = [run.mean_accuracy for run in runs]
+    # the authors' code in the very order of relevant_stream(): no farther than one order is from another
+    assert reached[0] == pytest.approx(published, abs=spread)
+    assert np.mean(reached) == pytest.approx(mean, abs=3 * spread / np.sqrt(len(reached)))
+    assert all(run.mean_stability > 0.93 for run in runs)
+    assert all(chosen.max() < 20 for run in runs for chosen in run.selected[-10:])
+    everything = [prequential(None, Perceptron(), X[order], y[order]).mean_accuracy for order in orders]
+    assert np.mean(reached) - np.mean(everything) > behind / 2
 
 
 class Recorder(BaseEstimator):

@@ -12,7 +12,7 @@ from scipy.special import erfcx, log_ndtr
 from seqclass._arrays import FloatArray, chunks
 
 #: Bytes of a block of rows that stays in the processor's cache while it is gone through five times.
-CACHE_BYTES = 2**19
+CACHE_BYTES = 2**21
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,8 @@ class _Batch:
                 self._add(i, waiting)
             if removed.size:
                 # quiet ones yet to come that relied on a feature now gone
-                orphans = i + 1 + np.flatnonzero(quiet[i + 1 :] & np.isin(self.first[i + 1 :], removed))
+                later = i + 1 + np.flatnonzero(quiet[i + 1 :])
+                orphans = later[~self.alive[self.first[later]]]
                 quiet[orphans], waiting[orphans] = False, True
                 self._adopt(orphans, np.flatnonzero(waiting))
                 for orphan in orphans.tolist():
