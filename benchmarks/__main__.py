@@ -1,10 +1,12 @@
 """All benchmarks one after the other, each in a process of its own: one file of figures and a page of ratios.
 
-    python -m benchmarks [--only NAME ...] [--full] [--limit SECONDS] [--data DIR] [--json FILE] [--page FILE]
+    python -m benchmarks [--only NAME ...] [--full] [--resume] [--limit SECONDS] [--data DIR] [--json FILE]
+        [--page FILE]
     python -m benchmarks --list
 
 Runs are quick ones unless ``--full`` is given: tiny sizes, which say whether a script runs, not how fast. The files are
-written anew after each script, so that what fails, hangs or is interrupted loses no other's figures. The exit code is 1
+written anew after each script, so that what fails, hangs or is interrupted loses no other's figures; ``--resume`` goes
+on with a file that is there, and runs what has no figures yet. The exit code is 1
 if a script failed or did not end within the limit, and 0 otherwise; a script that has nothing to work on, because a
 peer or data are absent, is skipped, and the page says why.
 """
@@ -58,11 +60,24 @@ def versions() -> dict[str, str | None]:
     return found
 
 
+def processor() -> str:
+    """Make of the processor; empty where the system does not say."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor()
+
+
 def run(script: Path, full: bool, limit: float, environment: dict[str, str]) -> tuple[dict[str, Any], list[Any]]:
     """Run one script: what became of it, and its rows.
 
     ``status`` is "done"; "skipped", if it had nothing to work on; "failed"; or "too long".
     """
+    when = {
+        "started": datetime.now(timezone.utc).isoformat(timespec="minutes"),
+        "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
+    }
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder, "rows.json")
         command = [sys.executable, str(script), "--json", str(target), *([] if full else ["--quick"])]
@@ -82,7 +97,7 @@ def run(script: Path, full: bool, limit: float, environment: dict[str, str]) -> 
         status, reason = "skipped", "; ".join(left_out)
         if not left_out:
             status, reason = "failed", "it wrote no rows, and did not say what it left out"
-    told = {"name": script.stem, "status": status, "seconds": seconds, "reason": reason, "left_out": left_out}
+    told = {"name": script.stem, "status": status, "seconds": seconds, "reason": reason, "left_out": left_out, **when}
     return told, rows
 
 
@@ -138,6 +153,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     made.add_argument("--list", action="store_true", help="print the names of the benchmarks and end")
     made.add_argument("--only", nargs="+", metavar="NAME", choices=known, default=known, help="only these")
     made.add_argument("--full", action="store_true", help="the sizes that count: hours; without it tiny ones")
+    made.add_argument("--resume", action="store_true", help="keep what the file of --json has, and run what it lacks")
     made.add_argument("--limit", metavar="SECONDS", type=_positive, default=600.0, help="of each script (default 600)")
     made.add_argument("--data", metavar="DIR", type=Path, help="folder of the data sets (default $SEQCLASS_DATA)")
     made.add_argument(
@@ -163,21 +179,54 @@ def _positive(text: str) -> float:
 
 def _header(given: argparse.Namespace, environment: dict[str, str]) -> dict[str, Any]:
     """What a run is, with nothing run yet."""
-    only = "" if given.only == names() else f" --only {' '.join(given.only)}"
     return {
-        "command": f"python -m benchmarks{' --full' if given.full else ''} --limit {given.limit:g}{only}",
-        "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "mode": "full" if given.full else "quick",
-        "limit_s": given.limit,
         "system": f"{platform.system()} {platform.machine()}",
+        "processor": processor(),
         "cpu_count": os.cpu_count(),
         "threads": {name: environment[name] for name in THREADS},
         "peak_is": PEAK_IS,
         "versions": versions(),
-        "asked": given.only,
+        "not_asked": [name for name in names() if name not in given.only],
         "scripts": [],
         "rows": [],
     }
+
+
+#: What has to be the same for figures to stand in one file.
+_SAME = ("mode", "system", "processor", "cpu_count", "threads", "versions")
+
+
+def _begun(given: argparse.Namespace, environment: dict[str, str]) -> tuple[dict[str, Any], list[str]]:
+    """The run so far, and the names of what is left to run."""
+    result = _header(given, environment)
+    if not given.resume or not given.json.exists():
+        return result, given.only
+    before = json.loads(given.json.read_text(encoding="utf-8"))
+    differ = [key for key in _SAME if before.get(key) != result[key]]
+    if differ:
+        sys.exit(
+            f"{given.json} is of another run: {', '.join(differ)} differ; name another file, or leave out --resume"
+        )
+    ended = {told["name"] for told in before["scripts"] if told["status"] in ("done", "skipped")}
+    left = [name for name in given.only if name not in ended]
+    for key, name in (("scripts", "name"), ("rows", "benchmark")):
+        result[key] = [part for part in before[key] if part[name] not in left]
+    told = {part["name"] for part in result["scripts"]}
+    result["not_asked"] = [name for name in result["not_asked"] if name not in told]
+    return result, left
+
+
+def _order(result: dict[str, Any]) -> None:
+    """Scripts and their rows by name, whenever they ran."""
+    result["scripts"].sort(key=lambda told: told["name"])
+    result["rows"].sort(key=lambda row: row["benchmark"])
+
+
+def _write(result: dict[str, Any], given: argparse.Namespace) -> None:
+    write_json(result, given.json)
+    with replacing(given.page) as temporary:
+        temporary.write_text(page(result), encoding="utf-8")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -189,17 +238,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     environment = {**THREADS, **os.environ, "PYTHONIOENCODING": "utf-8"}
     if given.data is not None:
         environment["SEQCLASS_DATA"] = str(given.data.resolve())
-    result = _header(given, environment)
-    for number, name in enumerate(given.only, 1):
-        print(f"[{number} of {len(given.only)}] {name}", end=" ", flush=True)
+    result, left = _begun(given, environment)
+    for number, name in enumerate(left, 1):
+        print(f"[{number} of {len(left)}] {name}", end=" ", flush=True)
         told, rows = run(HERE / f"{name}.py", given.full, given.limit, environment)
         result["scripts"].append(told)
         result["rows"] += [{"benchmark": name, **row} for row in rows]
+        _order(result)
         why = f" ({told['reason']})" if told["reason"] else ""
         print(f"{told['status']}{why}, {len(rows)} rows, {told['seconds']:.1f} s", flush=True)
-        write_json(result, given.json)
-        with replacing(given.page) as temporary:
-            temporary.write_text(page(result), encoding="utf-8")
+        _write(result, given)
+    if not left:
+        _write(result, given)
     bad = [told["name"] for told in result["scripts"] if told["status"] in ("failed", "too long")]
     print(f"Wrote {given.json} and {given.page}." + (f" Without figures: {', '.join(bad)}." if bad else ""))
     return 1 if bad else 0

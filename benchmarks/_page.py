@@ -5,38 +5,50 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-_QUICK = "A quick run: tiny sizes, which show that the scripts run. Its seconds and ratios say little about real sizes."
-_FULL = "A full run."
+_QUICK = (
+    "A quick run, `python -m benchmarks`: tiny sizes, which show that the scripts run. Seconds and ratios say little "
+    "about real sizes."
+)
+_FULL = "A full run, `python -m benchmarks --full`, in one sitting or several (`--resume`)."
 
 
 def page(result: dict[str, Any]) -> str:
     """The page of a run, which may not have ended yet."""
     rows = [row for row in result["rows"] if row["ratio"] is not None]
     slower = sum(row["ratio"] < 1 for row in rows)
-    ended = len(result["scripts"])
     parts = [
         "# Benchmarks",
-        f"{_FULL if result['mode'] == 'full' else _QUICK} `{result['command']}`, "
-        f"{ended} of {len(result['asked'])} scripts, begun {result['started']}.",
+        _FULL if result["mode"] == "full" else _QUICK,
         _made_with(result),
         "A ratio is the peer's seconds over ours: above 1 we are faster. "
         f"Of {len(rows)} rows beside a peer we are slower in {slower}; {len(result['rows']) - len(rows)} have no peer. "
         f"Peak MB: {result['peak_is']}.",
     ]
+    if result["not_asked"]:
+        parts.append(f"Not part of this run: {', '.join(result['not_asked'])}.")
     if rows:
         parts += ["## Ratios", _table(_RATIOS, "lllrrrr", map(_beside, rows))]
-    parts += ["## Scripts", _table(_SCRIPTS, "llrrl", (_script(told, result["rows"]) for told in result["scripts"]))]
+    parts += ["## Scripts", _table(_SCRIPTS, "lllrrrl", (_script(told, result["rows"]) for told in result["scripts"]))]
     return "\n\n".join(parts) + "\n"
 
 
 _RATIOS = ("benchmark", "what", "peer", "ours, s", "peer, s", "peer / ours", "peak MB")
-_SCRIPTS = ("benchmark", "status", "seconds", "rows", "what it did without, or why it has no figures")
+_SCRIPTS = (
+    "benchmark",
+    "status",
+    "begun",
+    "load then",
+    "seconds",
+    "rows",
+    "what it did without, or why it has no figures",
+)
 
 
 def _made_with(result: dict[str, Any]) -> str:
     found = [f"{name} {version or '(not installed)'}" for name, version in result["versions"].items()]
     threads = ", ".join(f"{name}={value}" for name, value in result["threads"].items())
-    return f"{', '.join(found)}; {result['system']}, {result['cpu_count']} processors, {threads}."
+    machine = [result["system"], result["processor"], f"{result['cpu_count']} processors", threads]
+    return f"{', '.join(found)}; {', '.join(filter(None, machine))}."
 
 
 def _beside(row: dict[str, Any]) -> Sequence[str]:
@@ -48,7 +60,8 @@ def _beside(row: dict[str, Any]) -> Sequence[str]:
 def _script(told: dict[str, Any], rows: list[dict[str, Any]]) -> Sequence[str]:
     count = sum(row["benchmark"] == told["name"] for row in rows)
     why = told["reason"] or "; ".join(told["left_out"])
-    return (told["name"], told["status"], f"{told['seconds']:.1f}", str(count), why)
+    load = "-" if told["load"] is None else str(told["load"])
+    return (told["name"], told["status"], told["started"], load, f"{told['seconds']:.1f}", str(count), why)
 
 
 def _number(value: float | None) -> str:

@@ -38,6 +38,7 @@ PEERLESS = {
     "real_values.py",
     "ifc2f.py",
     "selection_stage.py",
+    "tuned_peers.py",
 }
 #: Scripts whose rows are costs as much as seconds, and that leave memory out.
 MEMORYLESS = {
@@ -60,6 +61,7 @@ MEMORYLESS = {
     "f_etana.py",
     "ifc2f.py",
     "selection_stage.py",
+    "tuned_peers.py",
 }
 #: Scripts beside figures that are with the real data.
 GOLDEN = {"cost_trees.py", "hard_budgets.py"}
@@ -264,14 +266,33 @@ def test_what_fails_loses_no_others_figures(together: Any, capsys: pytest.Captur
         "beside": ("done", None),
         "alone": ("done", None),
     }
-    assert [row["benchmark"] for row in result["rows"]] == ["beside", "alone"]
+    assert [row["benchmark"] for row in result["rows"]] == ["alone", "beside"]
     page = Path("benchmarks.md").read_text()
     assert "| beside | a\\|b | peer | 2 | 1 | **0.5** | - |" in page
     assert "Of 1 rows beside a peer we are slower in 1; 1 have no peer." in page
     assert "madelon: no such file" in page
+    assert "Not part of this run: endless." in page
     printed = capsys.readouterr()
     assert "Without figures: broken, mute, odd, short." in printed.out
     assert "this one breaks" in printed.err
+
+
+@CHECKOUT
+def test_a_run_goes_on_where_it_ended(together: Any, tmp_path: Path) -> None:
+    assert together.main(["--only", "beside", "broken"]) == 1
+    (tmp_path / "broken.py").write_text((tmp_path / "alone.py").read_text())
+    (tmp_path / "beside.py").write_text("raise ValueError('not again')")
+    assert together.main(["--resume", "--only", "alone", "beside", "broken"]) == 0
+    result = json.loads(Path("benchmarks.json").read_text())
+    assert [told["name"] for told in result["scripts"]] == ["alone", "beside", "broken"]
+    assert [row["benchmark"] for row in result["rows"]] == ["alone", "beside", "broken"]
+    assert not {"alone", "beside", "broken"} & set(result["not_asked"])
+    before = Path("benchmarks.json").read_bytes()
+    with pytest.raises(SystemExit, match="another run: mode differ"):
+        together.main(["--resume", "--full", "--only", "alone"])
+    assert Path("benchmarks.json").read_bytes() == before
+    assert together.main(["--only", "alone"]) == 0
+    assert len(json.loads(Path("benchmarks.json").read_text())["scripts"]) == 1
 
 
 @CHECKOUT
@@ -285,7 +306,7 @@ def test_a_script_that_takes_too_long_is_ended(together: Any) -> None:
 def test_skipped_scripts_are_no_failure_and_data_are_named(together: Any, tmp_path: Path) -> None:
     (tmp_path / "mute.py").write_text("import os\nprint('left out: all of ' + os.environ['SEQCLASS_DATA'] + ': none')")
     assert together.main(["--data", str(tmp_path), "--only", "peerless", "mute"]) == 0
-    _, mute = json.loads(Path("benchmarks.json").read_text())["scripts"]
+    mute, _ = json.loads(Path("benchmarks.json").read_text())["scripts"]
     assert mute["left_out"] == [f"all of {tmp_path}: none"]
 
 
