@@ -144,7 +144,8 @@ def sets(names: list[str], quick: bool) -> Iterator[Reached]:
 
 
 def speed(quick: bool, repeats: int) -> Iterator[Row]:
-    n_rows, n_features, n_classes, n_outcomes = (1000 if quick else 100_000), 30, 3, 5
+    n_rows, n_features, n_cases = (1000, 6, 100) if quick else (100_000, 30, 1000)
+    n_classes, n_outcomes = 3, 5
     rng = np.random.default_rng(0)
     y = rng.integers(n_classes, size=3000 + n_rows)
     noise = rng.integers(n_outcomes, size=(len(y), n_features))
@@ -152,7 +153,7 @@ def speed(quick: bool, repeats: int) -> Iterator[Row]:
     new = X[3000:]
     peer = CategoricalNB(min_categories=n_outcomes).fit(X[:3000], y[:3000])
     for order in ("adaptive", "conditional"):
-        solver = Adaptive(n_cases=1000, certificate_paths=0) if order == "adaptive" else None
+        solver = Adaptive(n_cases=n_cases, certificate_paths=0) if order == "adaptive" else None
         clf = SequentialClassifier(NaiveBayes(), solver, discretizer="precomputed", order=order).fit(X[:3000], y[:3000])
         asked = clf.acquire(new[:1000]).n_features.mean()
         rule = "" if clf.ordering_ is None else f" ({clf.ordering_.chosen})"

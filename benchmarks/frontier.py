@@ -71,8 +71,8 @@ def swept(name: str, problem: AcquisitionProblem, multipliers: Any, solver: Solv
 
 def main() -> None:
     arguments = parser(__doc__).parse_args()
-    grid, repeats = GridValueIteration(), arguments.repeats
-    multipliers = np.geomspace(0.1, 10, 4 if arguments.quick else 40)
+    grid, repeats = GridValueIteration(), 0 if arguments.quick else arguments.repeats
+    multipliers = np.geomspace(0.1, 10, 2 if arguments.quick else 40)
     rows = []
     for size in SIZES[2:3] if arguments.quick else SIZES:
         rows += swept(f"grid {size[:3]}", random_problem(*size), multipliers, grid, repeats)
@@ -86,18 +86,16 @@ def main() -> None:
         rows += swept("Perseus (11, 4, 20), defaults", random_problem(11, 4, 20), multipliers, Perseus(), 0)
     tree = tree_problem()
     steered = (
-        ProjectedValueIteration(n_beliefs=300, certificate_paths=300) if arguments.quick else ProjectedValueIteration()
+        ProjectedValueIteration(n_beliefs=100, certificate_paths=100) if arguments.quick else ProjectedValueIteration()
     )
-    rows += swept(
-        "ProjectedValueIteration, breast_cancer", tree, multipliers, steered, 0 if arguments.quick else repeats
-    )
+    rows += swept("ProjectedValueIteration, breast_cancer", tree, multipliers, steered, repeats)
     rows.append(
         measure(
             "ProjectedValueIteration, breast_cancer, a mean budget of 0.05",
             lambda: solve_for_budget(tree, 0.05, steered),
             peer="one solve",
             peer_call=lambda: steered.solve(tree),
-            repeats=0 if arguments.quick else repeats,
+            repeats=repeats,
         )
     )
     problem = random_problem(*SIZES[2])

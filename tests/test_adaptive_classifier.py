@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 
 import seqclass
 from seqclass import AdaptiveClassifier, SequentialClassifier, _candidates, adaptive_classifier
 from seqclass._calibrating import Folds
-from seqclass._candidates import EFFORTS, NOTHING, candidates
+from seqclass._candidates import EFFORTS, NOTHING, candidates, standing
 from seqclass._held_out import assign_folds, cross_fit, some_rows
 from seqclass.bn import ClassMixture
 from seqclass.choice import choose
@@ -61,11 +63,16 @@ def test_every_candidate_is_held_out_on_the_same_folds(fitted: AdaptiveClassifie
     assert fitted.held_out_.n_folds == 3
     assert fitted.held_out_.deciding_at_once.cost == pytest.approx(fitted.choice_.candidates[0].cost)
     assert fitted.held_out_.expected_cost == fitted.expected_cost_
+    assert fitted.held_out_.remedies == ('effort="normal"', "more rows")
 
 
 def test_what_is_chosen_is_fitted_to_all_rows(fitted: AdaptiveClassifier) -> None:
     way = candidates(EFFORTS["quick"], 0)[fitted.choice_.chosen]
-    alone = SequentialClassifier(feature_costs=0.05, **way)
+    alone = fitted.chosen()
+    assert type(alone) is SequentialClassifier
+    assert repr(alone) == repr(SequentialClassifier(feature_costs=0.05, **way))
+    with pytest.raises(NotFittedError):
+        seqclass.adaptive().chosen()
     alone._found = fitted._found  # calibrated by the folds that were chosen on
     alone.fit(X, Y)
     np.testing.assert_array_equal(fitted.predict_proba(X), alone.predict_proba(X))
@@ -84,6 +91,31 @@ def test_questions_follow_answers_where_that_pays(pointed: AdaptiveClassifier) -
     session.observe("x0", 2)
     assert session.next_feature.name == "x2"
     assert "x0" in str(pointed.explain(data[0])[0])
+
+
+def test_of_many_columns_a_mixture_of_few_is_tried() -> None:
+    narrow = "mixture of densities, 20 columns"
+    for effort in ("normal", "thorough"):
+        ways = candidates(EFFORTS[effort], 0, 21)
+        assert ways[narrow]["selector"].n_features == ways[f"{narrow}, calibrated"]["selector"].n_features == 20
+        assert ways["mixture of densities"]["selector"].n_features == 200
+        assert narrow in standing(EFFORTS[effort])
+        assert narrow not in candidates(EFFORTS[effort], 0, 20)
+    assert narrow not in candidates(EFFORTS["quick"], 0, 500)
+
+
+def test_how_many_columns_there_are_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def told(effort: Any, random_state: Any, n_columns: int) -> dict[str, Any]:
+        seen.append(n_columns)
+        return {name: way for name, way in candidates(effort, random_state).items() if "mixture" not in name}
+
+    monkeypatch.setattr(adaptive_classifier, "candidates", told)
+    monkeypatch.setattr(adaptive_classifier, "standing", lambda effort: ["naive Bayes, one order"])
+    for data in (X, X.tolist(), sparse.csr_array(X)):
+        seqclass.adaptive(0.05, effort="quick").fit(data, Y)
+    assert seen == [4, 4, 4]
 
 
 def test_it_buys_nothing_where_nothing_tells() -> None:

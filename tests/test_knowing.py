@@ -53,7 +53,7 @@ CASES = {
     "free tree": {"order": "adaptive", "solver": QUICK, "observation_model": TreeNetwork()},
     "free mixture": {"order": "adaptive", "solver": QUICK, "observation_model": ClassMixture(2)},
     "free, few": {"order": "adaptive", "solver": QUICK, "max_features": 2},
-    "free, narrow": {"order": "adaptive", "solver": QUICK, "max_features": 2, "groups": None},
+    "free, narrow": {"order": "adaptive", "solver": QUICK, "max_features": 2, "max_open": 4},
     "free, groups": {
         **{"order": "adaptive", "solver": Lookahead(certificate_paths=0), "max_cost": 0.05},
         **{"groups": [0, 0, 1, 1, -1, -1, 2, 2], "discounted_costs": 0.005},
@@ -66,8 +66,6 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_a_batch_is_as_its_rows_one_by_one(name, monkeypatch):
     X, y = drawn(1, missing=0.3)
-    if "narrow" in name:
-        monkeypatch.setattr("seqclass._planning.MOST_OPEN", 4)
     clf = SequentialClassifier(**{"feature_costs": 0.01, "discretizer": "precomputed"} | CASES[name]).fit(X, y)
     X = X[:10]
     lots = clf.policy_.draw(X[:, clf.order_])

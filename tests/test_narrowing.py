@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from seqclass import SequentialClassifier
-from seqclass._planning import MOST_OPEN
 from seqclass.bn import NaiveBayes, TreeNetwork
 from seqclass.datasets import make_sensors
 from seqclass.discretize import Discretizer
@@ -76,11 +75,11 @@ def test_what_says_nothing_of_the_class_but_of_the_hidden_state_is_kept():
 
 @pytest.mark.parametrize("model", [NaiveBayes(), TreeNetwork("forest")])
 def test_a_classifier_of_many_columns(model):
-    X, y = wide(n_columns=MOST_OPEN + 120)
+    X, y = wide(n_columns=320)
     quick = Adaptive(n_paths=20, n_cases=50, max_rounds=0, max_stages=4, max_seconds=0, certificate_paths=0)
     clf = SequentialClassifier(model, quick, discretizer="precomputed", order="adaptive", feature_costs=0.02)
     clf.fit(X, y)
-    assert clf.problem_.n_questions == len(clf.order_) == MOST_OPEN
+    assert clf.problem_.n_questions == len(clf.order_) == 200
     assert {5, 317} <= set(clf.order_.tolist())
     record = clf.acquire(X)
     assert (record.decision == y).mean() > 0.8
@@ -91,6 +90,19 @@ def test_a_classifier_of_many_columns(model):
     alone = clf.session(known={clf.feature_name(317): 0})
     assert not np.allclose(case.posterior, alone.posterior, atol=1e-12)
     assert case.next_feature is None or case.next_feature.column in clf.order_
+
+
+def test_how_many_are_open_can_be_said():
+    X, y = wide(n_columns=320)
+    quick = Adaptive(n_paths=5, n_cases=5, max_rounds=0, max_stages=2, max_seconds=0, certificate_paths=0)
+    settings = {"discretizer": "precomputed", "order": "adaptive", "feature_costs": 0.02}
+    for most, left in ((7, 7), (None, 320), (1000, 320)):
+        clf = SequentialClassifier(solver=quick, max_open=most, **settings).fit(X, y)
+        assert clf.problem_.n_questions == left
+        assert {5, 317} <= set(clf.order_.tolist())
+    for wrong in (0, -3, 2.5, "all"):
+        with pytest.raises((TypeError, ValueError), match="max_open"):
+            SequentialClassifier(solver=quick, max_open=wrong, **settings).fit(X, y)
 
 
 def test_thousands_of_questions_do_not_overflow():

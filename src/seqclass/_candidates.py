@@ -13,6 +13,9 @@ from seqclass.recipes import ifc2f
 #: Name of the candidate that buys nothing.
 NOTHING = "deciding at once"
 _DENSE = "mixture of densities"
+#: Columns that are kept, and of a mixture for which kinds of members would drown in the noise of many.
+_MANY, _FEW = 200, 20
+_NARROW = f"mixture of densities, {_FEW} columns"
 _PARTS = ("observation_model", "solver", "discretizer", "selector", "order")
 
 
@@ -35,8 +38,8 @@ EFFORTS = {
 }
 
 
-def candidates(effort: Effort, random_state: Any) -> dict[str, dict[str, Any]]:
-    """Settings of `SequentialClassifier` by name of the candidate."""
+def candidates(effort: Effort, random_state: Any, n_columns: int = 0) -> dict[str, dict[str, Any]]:
+    """Settings of `SequentialClassifier` by name of the candidate, for data of so many columns."""
     bayes = {"observation_model": NaiveBayes(), "discretizer": Discretizer()}
     found = {NOTHING: bayes | {"solver": DecideNow()}, "naive Bayes, one order": bayes | _CALIBRATED}
     if effort.others:
@@ -47,6 +50,8 @@ def candidates(effort: Effort, random_state: Any) -> dict[str, dict[str, Any]]:
         f"mixture, {_CUT[strategy]}": _mixture(strategy, effort, random_state) for strategy in effort.strategies
     }
     mixtures[_DENSE] = _mixture_of_densities(effort, random_state)
+    if effort.others and n_columns > _FEW:
+        mixtures[_NARROW] = _mixture_of_densities(effort, random_state, _FEW)
     for name, settings in mixtures.items():
         found |= {name: settings, f"{name}, calibrated": settings | _CALIBRATED}
     return {name: _filled(settings) for name, settings in found.items()}
@@ -54,7 +59,7 @@ def candidates(effort: Effort, random_state: Any) -> dict[str, dict[str, Any]]:
 
 def standing(effort: Effort) -> list[str]:
     """Those that are left only for what is better beyond chance: the richest, as they are."""
-    return [*(f"mixture, {_CUT[strategy]}" for strategy in effort.strategies), _DENSE]
+    return [*(f"mixture, {_CUT[strategy]}" for strategy in effort.strategies), _DENSE, _NARROW]
 
 
 _CALIBRATED = {"calibrate": True}
@@ -75,22 +80,25 @@ def _mixture(strategy: str, effort: Effort, random_state: Any) -> dict[str, Any]
     return _any_order(model, Discretizer(5, strategy=strategy), effort)
 
 
-def _mixture_of_densities(effort: Effort, random_state: Any) -> dict[str, Any]:
-    return _of_densities(ClassMixture(density="auto", n_bags=effort.n_bags, random_state=random_state), effort)
+def _mixture_of_densities(effort: Effort, random_state: Any, n_columns: int = _MANY) -> dict[str, Any]:
+    model = ClassMixture(density="auto", n_bags=effort.n_bags, random_state=random_state)
+    return _of_densities(model, effort, n_columns)
 
 
-def _of_densities(model: ClassMixture | ContextBayes, effort: Effort) -> dict[str, Any]:
-    return _any_order(model, Discretizer(_FINE, strategy="quantile"), effort)
+def _of_densities(model: ClassMixture | ContextBayes, effort: Effort, n_columns: int = _MANY) -> dict[str, Any]:
+    return _any_order(model, Discretizer(_FINE, strategy="quantile"), effort, n_columns)
 
 
-def _any_order(model: ClassMixture | ContextBayes, discretizer: Discretizer, effort: Effort) -> dict[str, Any]:
+def _any_order(
+    model: ClassMixture | ContextBayes, discretizer: Discretizer, effort: Effort, n_columns: int = _MANY
+) -> dict[str, Any]:
     seed = model.random_state
     given = {"n_paths": _PATHS, "foresee": effort.foresee, "n_cases": _CASES, "random_state": seed}
     solver = Adaptive([ClassInformation()], max_rounds=0, **given)
     return {
         "observation_model": model,
         "discretizer": discretizer,
-        "selector": InformationFilter(n_features=200),
+        "selector": InformationFilter(n_features=n_columns),
         "order": "adaptive",
         "solver": solver,
     }

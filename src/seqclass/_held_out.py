@@ -108,13 +108,15 @@ def yardsticks(clf: SequentialClassifier, X: Any, y: npt.ArrayLike, fold: IntArr
         return deciding_at_once(clf.decision_costs_, label, fold), linear(clf, numbers, label, fold)
 
 
-def completed(held: HeldOut, clf: SequentialClassifier, beside: tuple[HeldOut, HeldOut]) -> HeldOut:
+def completed(
+    held: HeldOut, clf: SequentialClassifier, beside: tuple[HeldOut, HeldOut], worth_trying: tuple[str, ...]
+) -> HeldOut:
     """The same with what the classifier, fitted to all rows, expects, and the yardsticks."""
     at_once, line = beside
     return replace(
         held,
         expected_cost=clf.expected_cost_,
-        remedies=remedies(clf),
+        remedies=worth_trying,
         deciding_at_once=at_once,
         linear=line,
     )
@@ -125,7 +127,7 @@ def hold_out(
 ) -> HeldOut:
     """Everything about a fitted classifier: folds, cross-fit, yardsticks; warns where it buys in vain."""
     fold = assign_folds(plain_labels(y), n_folds, clf.random_state)
-    held = completed(cross_fit(clf, X, y, fold, weight=weight), clf, yardsticks(clf, X, y, fold))
+    held = completed(cross_fit(clf, X, y, fold, weight=weight), clf, yardsticks(clf, X, y, fold), remedies(clf))
     if (told := held._against_deciding()) and clf.target_cost is None:
         warnings.warn(told, UserWarning, stacklevel=3)
     return held

@@ -36,8 +36,6 @@ from seqclass.pomdp.solvers.base import uncertified
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.ordering.narrowing import most_telling
 
-#: With ``order="adaptive"`` so many features (or bundles) are open at most: each is scored again after every answer.
-MOST_OPEN = 200
 #: Cases of a network that values are fitted to: each answer takes two passes of messages.
 _PATHS = 500
 #: Cases of a network that an order is found on, where it needs data.
@@ -84,6 +82,7 @@ class Planning:
     target_cost: float | None
     max_features: int | None
     max_cost: float | None
+    max_open: int | None
     random_state: Any
     calibrate: bool
     calibration_: Calibration
@@ -219,7 +218,8 @@ class Planning:
         costs, bundles = self.decision_costs_, prices.bundles
         problem = acquisition_problem(self.model_, order, prices, costs, free=free, bundles=bundles)
         problem = within_budget(problem, max_features=self.max_features, max_cost=self.max_cost)
-        return most_telling(problem, MOST_OPEN) if free else problem
+        most = None if self.max_open is None else check_integer(self.max_open, "max_open", 1)
+        return most_telling(problem, most) if free and most is not None else problem
 
     @property
     def expected_cost_(self) -> float:

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
 from seqclass._arrays import FloatArray
 from seqclass._calibrating import Folds
@@ -132,7 +134,7 @@ handle_unknown
         """
         raise ValueError(
             "AdaptiveClassifier compares ways to learn on rows held out, for which all have to be in memory: fit it to "
-            "a sample, clf.fit(*chunks.sample(100_000)), see what it chooses, and fit that to the chunks."
+            "a sample, clf.fit(*chunks.sample(100_000)), and what it chooses to all, clf.chosen().fit_chunks(chunks)."
         )
 
     def fit(
@@ -181,7 +183,7 @@ handle_unknown
         some, labels = (kept, labels) if len(rows) == len(labels) else (rows_of(plain(kept), rows), labels[rows])
         some_weight = None if weight is None else weight[rows]
         fold = assign_folds(labels, n_folds, self.random_state)
-        ways = candidates(effort, self.random_state)
+        ways = candidates(effort, self.random_state, np.shape(some)[1])
         tried, seconds, calibrated = self._tried(ways, some, labels, fold, some_weight)
         self.choice_, held = choose(tried, seconds, standing(effort), self.target_cost is not None)
         self._chosen = ways[self.choice_.chosen]
@@ -189,7 +191,8 @@ handle_unknown
         self._found = None if folds is None else folds.found()
         took = perf_counter() - began
         super().fit(X, y, sample_weight)
-        self.held_out_ = completed(held, self, yardsticks(self, some, labels, fold))
+        more = {"quick": ('effort="normal"',), "normal": ('effort="thorough"',), "thorough": ()}[self.effort]
+        self.held_out_ = completed(held, self, yardsticks(self, some, labels, fold), (*more, "more rows"))
         self.timings_["held_out"] = took
         if self.choice_.chosen == NOTHING or not self.held_out_.n_features:
             warnings.warn(
@@ -223,11 +226,36 @@ handle_unknown
         shared = {name: value for name, value in self.get_params(deep=False).items() if name != "effort"}
         return SequentialClassifier(**shared, **settings)
 
-    def _to_refit(self) -> SequentialClassifier:
+    def chosen(self) -> SequentialClassifier:
+        """Return what was chosen by itself, to be fitted to other rows or to chunks without choosing again.
+
+        Returns
+        -------
+        SequentialClassifier
+            Not fitted.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            Before `fit`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from seqclass.adaptive_classifier import AdaptiveClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> clf = AdaptiveClassifier(effort="quick").fit(X, y, held_out=0)
+        >>> clf.chosen().observation_model
+        ClassMixture(density='auto')
+        """
+        check_is_fitted(self, "choice_")
         return self._with(self._chosen)
 
-    #: It fits all that it tries.
-    prefit = False
+    def _to_refit(self) -> SequentialClassifier:
+        return self.chosen()
+
+    #: It fits all that it tries, and those screen columns themselves.
+    prefit, max_open = False, 200
 
     # what was chosen stands where `SequentialClassifier` has its settings
     @property

@@ -53,7 +53,7 @@ class SequentialClassifier(Acquiring, Planning, Growing, ClassifierMixin, BaseEs
     order : str or array-like
         ``"conditional"``, ``"information"``, ``"error"`` (ETANA's), ``"variance"``, ``"given"``, or the columns to ask
         for, first one first, as numbers or names. ``"adaptive"``: what is asked next depends on what was seen, unless a
-        fixed order costs less on the training rows; of more than 200 features those are open that tell most at first.
+        fixed order costs less on the training rows.
     feature_costs : float, array-like of shape (n_features,) or dict
         Price of each feature in units of misclassification cost: one for all, one each, or by feature name.
     decision_costs : array-like of shape (n_classes, n_decisions) or None
@@ -86,6 +86,9 @@ class SequentialClassifier(Acquiring, Planning, Growing, ClassifierMixin, BaseEs
     calibrate : bool
         Whether to flatten what answers say as far as rows held out ask for, the k-th answer by an exponent of its own;
         see `Calibration`. Everything is fitted some ten times more, up to forty times where rows are few.
+    max_open : int or None
+        With ``order="adaptive"``, how many features or bundles may be asked for at all: those that tell most before
+        anything is known. Each is scored again after every answer, so time grows with them. None: all.
 
     Attributes
     ----------
@@ -145,6 +148,7 @@ class SequentialClassifier(Acquiring, Planning, Growing, ClassifierMixin, BaseEs
         "handle_unknown": "error",
         "prefit": False,
         "calibrate": False,
+        "max_open": 200,
     }
 
     def __init__(
@@ -169,6 +173,7 @@ class SequentialClassifier(Acquiring, Planning, Growing, ClassifierMixin, BaseEs
         random_state: Any = 0,
         prefit: bool = False,
         calibrate: bool = False,
+        max_open: int | None = 200,
     ) -> None:
         self.observation_model = observation_model
         self.solver = solver
@@ -189,6 +194,7 @@ class SequentialClassifier(Acquiring, Planning, Growing, ClassifierMixin, BaseEs
         self.random_state = random_state
         self.prefit = prefit
         self.calibrate = calibrate
+        self.max_open = max_open
 
     #: Folds of a cross-fit do without certificates, which their policies do not depend on.
     _certify = True

@@ -15,7 +15,7 @@ from seqclass.bn._em import MIN_ROWS
 from seqclass.bn._folds import stratified_folds
 
 #: Numbers of components that are tried, from below.
-CANDIDATES = (1, 2, 4, 8, 16, 32)
+CANDIDATES = (1, 2, 4, 8, 16, 32, 64)
 #: Folds that are held out in turn, and the most rows that are looked at.
 FOLDS, MOST_ROWS = 3, 5_000
 #: So many candidates in a row that are clearly worse than the best end the search.

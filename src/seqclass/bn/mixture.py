@@ -38,7 +38,7 @@ class ClassMixture(Mixture):
     Parameters
     ----------
     n_components : int or "auto"
-        Components of a class, at most. ``"auto"`` tries 1, 2, 4, 8, 16 and 32 (as long as it does not get clearly
+        Components of a class, at most. ``"auto"`` tries 1, 2, 4 and so on to 64 (as long as it does not get clearly
         worse) and takes the fewest that predict held-out rows, given their class, within a standard error of the best;
         1 where these tell the classes of held-out rows worse than 1 does.
     n_bags : int

@@ -44,6 +44,7 @@ def _record(comparison: Comparison, story: Story, picture: Path | None) -> dict[
         "data": "breast_cancer",
         "feature_cost": PRICE,
         "results": [vars(result) for result in comparison.results],
+        "chosen": comparison.chosen,
         "gap": comparison.gap,
         "expected_cost": comparison.held_out.expected_cost,
         "held_out": comparison.held_out.record(),
@@ -77,12 +78,14 @@ def _print_table(comparison: Comparison) -> None:
     click.echo(
         "\n"
         + wrapped(
-            "Means per patient; seconds per fold. The tree is charged for the measurements on each patient's path, "
-            "the others for all 30. Certified gap of ETANA's stopping rule to the best one for its model and order, "
-            f"largest over the folds: {gap_text(comparison.gap)}."
+            "Means per patient; seconds per fold. Adaptive chooses how to learn, here by a "
+            f"{comparison.chosen}: the patients of each fold are decided by what the other folds choose, and its "
+            "seconds are of one fit to all patients, with all that it tries. The tree is charged for the measurements "
+            "on each patient's path, the classifiers below ETANA for all 30. Certified gap of ETANA's stopping rule to "
+            f"the best one for its model and order, largest over the folds: {gap_text(comparison.gap)}."
         )
     )
-    click.echo("\nWhat clf.fit(X, y, held_out=5) tells of ETANA\n")
+    click.echo("\nWhat clf.held_out_ tells of adaptive\n")
     click.echo(held_out_text(comparison.held_out))
 
 

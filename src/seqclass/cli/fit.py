@@ -168,13 +168,20 @@ def _report(clf: SequentialClassifier, n_rows: int, seconds: float, output: Path
         click.echo(f"\n{choice}")
     if held_out:
         click.echo("\n" + held_out_text(held_out) + "\n")
-    best = (
-        "stopping rule for this model and order"
-        if content["scope"] == "order"
-        else "policy for this model, in any order"
-    )
-    click.echo(f"Certified gap to the best {best}: {gap_text(content['gap'])}.")
+    click.echo(wrapped(_gap(content["scope"], content["gap"])))
     begins = "May be asked for" if clf.problem_.free else "Asked for first"
     click.echo(f"\n{begins}, of at most {count(content['horizon'], 'feature')}:")
     click.echo(feature_lines(content["features"][:8]))
     click.echo(f"\nWrote {output}. Next: seqclass predict {output} NEW.csv, or seqclass ask {output}")
+
+
+def _gap(scope: str, gap: float) -> str:
+    if scope == "order":
+        return f"Certified gap to the best stopping rule for this model and order: {gap_text(gap)}."
+    told = f"Certified gap to the best policy for this model, in any order: {gap_text(gap)}"
+    wide = "; a bound over all orders is wide where features are many, and what counts is the held-out cost."
+    return told + (wide if gap > _WIDE else ".")
+
+
+#: Gaps above this say more of the bound than of the policy.
+_WIDE = 0.05

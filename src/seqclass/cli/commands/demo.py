@@ -25,6 +25,6 @@ def demo() -> None:
     """See seqclass work on real data, beside ordinary classifiers.
 
     Diagnoses breast tumours (569 patients, 30 measurements; scikit-learn's copy of the Wisconsin data) at a price of
-    0.01 a measurement: five-fold cross-validation of ETANA and of ordinary classifiers, then one held-out patient's
-    story step by step, and a picture (which needs matplotlib). Takes some ten seconds and no network.
+    0.01 a measurement: five-fold cross-validation of adaptive, ETANA and ordinary classifiers, then one held-out
+    patient's story step by step, and a picture (which needs matplotlib). Takes half a minute and no network.
     """
