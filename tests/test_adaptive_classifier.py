@@ -107,7 +107,8 @@ def test_of_many_columns_a_mixture_of_few_is_tried() -> None:
 def test_how_many_columns_there_are_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
-    def told(effort: Any, random_state: Any, n_columns: int) -> dict[str, Any]:
+    def told(effort: Any, random_state: Any, n_columns: int, numbers: bool) -> dict[str, Any]:
+        assert numbers
         seen.append(n_columns)
         return {name: way for name, way in candidates(effort, random_state).items() if "mixture" not in name}
 

@@ -33,7 +33,7 @@ RANKS = {
         ["_information", "_bin_choice", "_pairs", "discretize", "_edges", "_outcomes", "_support", "costs", "base"], 1
     ),
     **dict.fromkeys(["_frames", "_coding", "_inputs", "_few_values", "_mixtures", "_charging"], 1),
-    **dict.fromkeys(["_column_sums", "_sum_edges", "_levels"], 1),
+    **dict.fromkeys(["_column_sums", "_sum_edges", "_label_edges", "_levels", "_numeric"], 1),
     **dict.fromkeys(["bn", "pomdp", "selection", "datasets", "statistics", "_chunks"], 2),
     **dict.fromkeys(
         [

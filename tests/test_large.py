@@ -84,7 +84,7 @@ def test_quantiles_of_many_rows_are_within_the_rank_error_of_the_sketch() -> Non
     values = np.random.default_rng(0).standard_cauchy((60_000, 1))
     values[::3] = 0.0
     sums = total([ColumnSums.of(part, True) for part in np.array_split(values, 40)])
-    found = fit_to_sums(Discretizer(8, strategy="quantile"), sums, 2, False)[0]
+    found = fit_to_sums(Discretizer(8, strategy="quantile"), sums, 2, False, tuple)[0]
     edges = found.bin_edges_[0]
     ranks = np.searchsorted(np.sort(values[:, 0]), edges) / len(values)
     error = sketches.kll_doubles_sketch(SKETCH).normalized_rank_error(False)

@@ -32,14 +32,19 @@ class Effort:
 
 
 EFFORTS = {
-    "quick": Effort(3, 3000, False, (), 1, False),
-    "normal": Effort(5, 10_000, True, ("uniform", "quantile"), 1, False),
-    "thorough": Effort(10, 50_000, True, ("uniform", "quantile"), 5, True),
+    "quick": Effort(3, 3000, False, ("mdlp",), 1, False),
+    "normal": Effort(5, 10_000, True, ("uniform", "quantile", "mdlp"), 1, False),
+    "thorough": Effort(10, 50_000, True, ("uniform", "quantile", "mdlp"), 5, True),
 }
 
 
-def candidates(effort: Effort, random_state: Any, n_columns: int = 0) -> dict[str, dict[str, Any]]:
-    """Settings of `SequentialClassifier` by name of the candidate, for data of so many columns."""
+def candidates(
+    effort: Effort, random_state: Any, n_columns: int = 0, numbers: bool = True
+) -> dict[str, dict[str, Any]]:
+    """Settings of `SequentialClassifier` by name of the candidate, for data of so many columns.
+
+    Where these hold no numbers there is one mixture, for nothing is to be cut.
+    """
     bayes = {"observation_model": NaiveBayes(), "discretizer": Discretizer()}
     found = {NOTHING: bayes | {"solver": DecideNow()}, "naive Bayes, one order": bayes | _CALIBRATED}
     if effort.others:
@@ -47,7 +52,9 @@ def candidates(effort: Effort, random_state: Any, n_columns: int = 0) -> dict[st
         found["tree, one order"] = {name: params[name] for name in _PARTS}
         found["densities"] = _of_densities(ContextBayes(None, random_state=random_state), effort) | _CALIBRATED
     mixtures = {
-        f"mixture, {_CUT[strategy]}": _mixture(strategy, effort, random_state) for strategy in effort.strategies
+        f"mixture, {_CUT[strategy]}": _mixture(strategy, effort, random_state)
+        for strategy in effort.strategies
+        if numbers
     }
     mixtures[_DENSE] = _mixture_of_densities(effort, random_state)
     if effort.others and n_columns > _FEW:
@@ -67,7 +74,8 @@ _CALIBRATED = {"calibrate": True}
 _PATHS, _CASES = 1000, 300
 #: Bins that densities are fitted over.
 _FINE = 16
-_CUT = {"uniform": "equal widths", "quantile": "equal counts"}
+_CUT = {"uniform": "equal widths", "quantile": "equal counts", "mdlp": "cuts by labels"}
+_BINS = {"uniform": 5, "quantile": 5, "mdlp": 8}
 
 
 def standard(effort: Effort, random_state: Any) -> dict[str, Any]:
@@ -77,7 +85,7 @@ def standard(effort: Effort, random_state: Any) -> dict[str, Any]:
 
 def _mixture(strategy: str, effort: Effort, random_state: Any) -> dict[str, Any]:
     model = ClassMixture(n_bags=effort.n_bags, random_state=random_state)
-    return _any_order(model, Discretizer(5, strategy=strategy), effort)
+    return _any_order(model, Discretizer(_BINS[strategy], strategy=strategy), effort)
 
 
 def _mixture_of_densities(effort: Effort, random_state: Any, n_columns: int = _MANY) -> dict[str, Any]:

@@ -105,15 +105,15 @@ def fit_from(clf: SequentialClassifier, source: Chunks, sample_rows: int, n_fold
     """Fit a classifier; see `SequentialClassifier.fit_chunks`."""
     clf._forget()
     clf.timings_ = {}
+    seed = int(clf.random_state) if isinstance(clf.random_state, (int, np.integer)) else 0
     with timed(clf.timings_, "discretize"):
         found = source.total(partial(look, _needs_ranks(clf.discretizer)), add)
-        view = _view(clf, source, found)
+        view = _view(clf, source, found, sample_rows, seed)
     clf.target_name_ = source.target_name
     clf.timings_["filter"], clf.selector_, clf.support_ = 0.0, None, np.arange(clf.n_features_in_)
     clf._settle()
-    seed = clf.random_state if isinstance(clf.random_state, (int, np.integer)) else 0
     with timed(clf.timings_, "count"):
-        chunks = ViewedChunks(source, view, found.sizes, sample_rows, int(seed))
+        chunks = ViewedChunks(source, view, found.sizes, sample_rows, seed)
     if clf.prefit:
         clf.model_ = prefitted(clf.observation_model, clf.coder_, clf.support_, clf.classes_, clf.timings_)
         clf.classes_ = clf.model_.classes_
@@ -132,10 +132,10 @@ def fit_from(clf: SequentialClassifier, source: Chunks, sample_rows: int, n_fold
 
 
 def _needs_ranks(discretizer: Any) -> bool:
-    return isinstance(discretizer, Discretizer) and discretizer.strategy != "uniform"
+    return isinstance(discretizer, Discretizer) and discretizer.strategy in ("quantile", "auto")
 
 
-def _view(clf: SequentialClassifier, source: Chunks, found: Look) -> View:
+def _view(clf: SequentialClassifier, source: Chunks, found: Look, sample_rows: int, seed: int) -> View:
     """Learn columns, categories, classes and bins."""
     for name in ("n_features_in_", "feature_names_in_"):
         clf.__dict__.pop(name, None)
@@ -143,7 +143,13 @@ def _view(clf: SequentialClassifier, source: Chunks, found: Look) -> View:
     clf.encoder_ = None if found.levels is None else encoder_of(found.levels)
     clf.classes_ = found.classes()
     coder = OutcomeCoder(clf.discretizer, category_counts(clf.encoder_))
-    ways = coder.fit_sums(found.sums, found.first, len(clf.classes_), found.sparse)
+    first = View(found.columns, clf.encoder_, coder, clf.classes_)
+
+    def sample() -> tuple[Any, Any]:
+        chunk = Chunk(0, *source._drawn(found.sizes, sample_rows, seed).rows())
+        return first.numbers(chunk), first.labels(chunk)
+
+    ways = coder.fit_sums(found.sums, found.first, len(clf.classes_), found.sparse, sample)
     views = [View(found.columns, clf.encoder_, way, clf.classes_) for way in ways]
     if len(views) == 2:
         counts = [source.total(partial(_numeric_counts, view), add) for view in views]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from typing import Any
 
@@ -82,7 +83,9 @@ class OutcomeCoder:
             self._count_outcomes(codes)
         return codes
 
-    def fit_sums(self, sums: ColumnSums, first: FloatArray, n_classes: int, sparse: bool) -> list[OutcomeCoder]:
+    def fit_sums(
+        self, sums: ColumnSums, first: FloatArray, n_classes: int, sparse: bool, sample: Callable[[], tuple[Any, Any]]
+    ) -> list[OutcomeCoder]:
         """Fit the discretiser to what is known of the columns of rows that come in chunks.
 
         Parameters
@@ -94,6 +97,8 @@ class OutcomeCoder:
         n_classes : int
         sparse : bool
             Whether the data are.
+        sample : function
+            Gives some rows, as numbers, and their labels, for bins that need these.
 
         Returns
         -------
@@ -113,13 +118,17 @@ class OutcomeCoder:
             highest = np.nan_to_num(self.range_[1], nan=0.0).astype(np.intp)
             self.n_outcomes_ = np.maximum(self.n_outcomes_, highest + 1)
         elif self.numeric_.size:
-            return self._cut(sums.take(self.numeric_), n_classes, sparse)
-        return [self]
+            given = Discretizer() if self.discretizer is None else self.discretizer
+            if type(given) is not Discretizer:
+                return [self.with_bins(fitted_bins(given))]
 
-    def _cut(self, sums: ColumnSums, n_classes: int, sparse: bool) -> list[OutcomeCoder]:
-        given = Discretizer() if self.discretizer is None else self.discretizer
-        ways = fit_to_sums(given, sums, n_classes, sparse) if type(given) is Discretizer else [fitted_bins(given)]
-        return [self.with_bins(way) for way in ways]
+            def numeric() -> tuple[Any, Any]:
+                X, y = sample()
+                return self._numeric_part(X), y
+
+            ways = fit_to_sums(given, sums.take(self.numeric_), n_classes, sparse, numeric)
+            return [self.with_bins(way) for way in ways]
+        return [self]
 
     def as_fitted(self, X: Any) -> OutcomeCoder:
         """Take the discretiser as it is, fitted already, for data such as these."""

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._few_values import few_dense, few_sparse
 from seqclass._information import canonical
+from seqclass._label_edges import Labels, Seen, dense_label_edges, in_order, label_edges, seen_once
 from seqclass._messages import shown
 from seqclass._validation import check_choice, check_integer
 
@@ -21,10 +22,11 @@ _MANY_EDGES = 24
 #: Up to so many bins a feature gets whatever its values; no feature gets more than the other number.
 _FREE = 32
 _MOST = 2**31 - 1
+STRATEGIES = ("uniform", "quantile", "auto", "mdlp")
 
 
 def check_cuts(strategy: Any, zero_bin: Any) -> None:
-    check_choice(strategy, "strategy", ("uniform", "quantile", "auto"))
+    check_choice(strategy, "strategy", STRATEGIES)
     if not isinstance(zero_bin, (bool, np.bool_)) and zero_bin != "auto":
         raise ValueError(f"zero_bin must be True, False or 'auto', got {shown(zero_bin)}.")
 
@@ -104,7 +106,7 @@ def has_zero_bin(option: Any, auto: BoolArray, n_bins: IntArray) -> BoolArray:
 
 
 def fit_dense(
-    X: Any, n_bins: IntArray, quantile: bool, option: Any
+    X: Any, n_bins: IntArray, strategy: str, option: Any, labels: Labels
 ) -> tuple[FloatArray, BoolArray, BoolArray, IntArray]:
     n, n_features = X.shape
     edges = np.full((n_features, int(n_bins.max(initial=1)) - 1), np.inf)
@@ -125,7 +127,9 @@ def fit_dense(
         if own.any():
             values[zero & own[:, None]] = np.nan
             low, high = np.fmin.reduce(values, axis=1), np.fmax.reduce(values, axis=1)
-        if quantile:
+        if strategy == "mdlp":
+            edges[columns] = dense_label_edges(values, labels, parts, edges.shape[1])
+        elif strategy == "quantile":
             values.sort(axis=1)
             size = n_known - n_zero * own
             edges[columns] = quantile_edges(
@@ -140,7 +144,7 @@ def fit_dense(
 
 
 def fit_sparse(
-    X: Any, n_bins: IntArray, quantile: bool, option: Any
+    X: Any, n_bins: IntArray, strategy: str, option: Any, labels: Labels
 ) -> tuple[FloatArray, BoolArray, BoolArray, IntArray]:
     n, n_features = X.shape
     X = canonical(X).tocsc()
@@ -149,7 +153,7 @@ def fit_sparse(
     known = np.isfinite(value)
     n_known = n - np.bincount(column[~known], minlength=n_features)
     keep = known & (value != 0)
-    column, value = column[keep], value[keep]
+    row, column, value = X.indices[keep], column[keep], value[keep]
     size = np.bincount(column, minlength=n_features)
     start = np.cumsum(size) - size
     low, high = np.full(n_features, np.inf), np.full(n_features, -np.inf)
@@ -164,12 +168,30 @@ def fit_sparse(
     zero_bin = has_zero_bin(option, np.ones(n_features, dtype=bool), n_bins) & ~constant
     parts = n_bins - zero_bin
     width = int(n_bins.max(initial=1)) - 1
-    if not quantile:
-        low, high = np.where(zero_bin, low, low0), np.where(zero_bin, high, high0)
-        return uniform_edges(low, high, parts, width), zero_bin, constant, few
-    n_zero = np.where(zero_bin, 0, n_known - size)
-    pick = _order_statistics(column, value, size, n_zero)
-    return quantile_edges(pick, size + n_zero, parts, width), zero_bin, constant, few
+    if strategy == "mdlp":
+        stored = seen_once(column, value, labels.codes[row])
+        zeros = _zeros(X, labels, np.flatnonzero(~zero_bin))
+        edges = label_edges(in_order(stored, zeros), labels.n_classes, parts, width)
+    elif strategy == "quantile":
+        n_zero = np.where(zero_bin, 0, n_known - size)
+        pick = _order_statistics(column, value, size, n_zero)
+        edges = quantile_edges(pick, size + n_zero, parts, width)
+    else:
+        edges = uniform_edges(np.where(zero_bin, low, low0), np.where(zero_bin, high, high0), parts, width)
+    return edges, zero_bin, constant, few
+
+
+def _zeros(X: Any, labels: Labels, wanted: IntArray) -> Seen:
+    """Zeros of some columns of a CSC matrix, stored or not."""
+    rank = np.full(X.shape[1], -1)
+    rank[wanted] = np.arange(len(wanted))
+    at = np.repeat(rank, np.diff(X.indptr))
+    other = (at >= 0) & (X.data != 0)
+    k = labels.n_classes
+    shown = np.bincount(at[other] * k + labels.codes[X.indices[other]], minlength=len(wanted) * k)
+    found = np.bincount(labels.codes, minlength=k) - shown.reshape(len(wanted), k)
+    column, code = np.nonzero(found)
+    return Seen(wanted[column], np.zeros(len(column)), code, found[column, code])
 
 
 def _order_statistics(column: IntArray, value: FloatArray, size: IntArray, n_zero: IntArray) -> Any:

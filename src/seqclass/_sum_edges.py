@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,9 @@ def number_of_bins(n_bins: Any, sums: ColumnSums, n_classes: int) -> IntArray:
     return found
 
 
-def fit_to_sums(discretizer: Discretizer, sums: ColumnSums, n_classes: int, sparse: bool) -> list[Discretizer]:
+def fit_to_sums(
+    discretizer: Discretizer, sums: ColumnSums, n_classes: int, sparse: bool, sample: Callable[[], tuple[Any, Any]]
+) -> list[Discretizer]:
     """Fit a discretiser to what is known of the columns; with ``strategy="auto"`` both of which the labels choose.
 
     Parameters
@@ -62,6 +65,8 @@ def fit_to_sums(discretizer: Discretizer, sums: ColumnSums, n_classes: int, spar
     n_classes : int
     sparse : bool
         Whether the data are.
+    sample : function
+        Gives columns and labels of some rows, for ``strategy="mdlp"``.
 
     Returns
     -------
@@ -70,10 +75,14 @@ def fit_to_sums(discretizer: Discretizer, sums: ColumnSums, n_classes: int, spar
     Examples
     --------
     >>> X = np.array([[0.0], [1.0], [2.5], [4.0]])
-    >>> fit_to_sums(Discretizer(4), ColumnSums.of(X), 2, False)[0].bin_edges_
+    >>> fit_to_sums(Discretizer(4), ColumnSums.of(X), 2, False, lambda: (X, [0, 0, 1, 1]))[0].bin_edges_
     array([[1., 2., 3.]])
     """
     check_cuts(discretizer.strategy, discretizer.zero_bin)
+    if discretizer.strategy == "mdlp":
+        part = clone(discretizer).fit(*sample())
+        part.few_values_ = sums.few
+        return [part]
     n_bins = number_of_bins(discretizer.n_bins, sums, n_classes)
     own = np.ones(len(n_bins), dtype=bool) if sparse else 2 * sums.n_zero > sums.n_known
     low, high = sums.range

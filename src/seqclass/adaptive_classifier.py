@@ -17,7 +17,7 @@ from seqclass._candidates import EFFORTS, NOTHING, candidates, standard, standin
 from seqclass._fitting import rows_of, weighted
 from seqclass._frames import plain
 from seqclass._held_out import assign_folds, check_folds, completed, cross_fit, some_rows, yardsticks
-from seqclass._inputs import check_training
+from seqclass._inputs import category_counts, check_training
 from seqclass._telling import telling
 from seqclass._validation import check_choice, plain_labels
 from seqclass.choice import Choice, choose
@@ -40,10 +40,10 @@ class AdaptiveClassifier(SequentialClassifier):
     feature_costs : float, array-like of shape (n_features,) or dict
         Price of each feature in units of misclassification cost: one for all, one each, or by feature name.
     effort : {"quick", "normal", "thorough"}
-        How much is tried: 3 folds of at most 3000 rows, no tree, and one way to cut numbers into bins; 5 folds of at
-        most 10,000 rows and all candidates; or 10 folds of at most 50,000 rows, mixtures of five bootstrap samples
-        each, and policies whose fit looks at all answers. Of more rows so many are drawn at random to choose on, class
-        by class, and what is held out is of classifiers fitted to fewer rows than the final one.
+        How much is tried: 3 folds of at most 3000 rows, no tree, and numbers as densities or cut where the labels
+        change; 5 folds of at most 10,000 rows and all candidates; or 10 folds of at most 50,000 rows, mixtures of five
+        bootstrap samples each, and policies whose fit looks at all answers. Of more rows so many are drawn at random
+        to choose on, class by class, and what is held out is of classifiers fitted to fewer rows than the final one.
     decision_costs, decisions, groups, discounted_costs, bundles, charge_missing, target_cost, max_features, max_cost, \
 handle_unknown
         See `SequentialClassifier`.
@@ -77,7 +77,7 @@ handle_unknown
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = AdaptiveClassifier(effort="quick").fit(X, y)
     >>> clf.held_out_.cost < 0.1, len(clf.choice_.candidates)
-    (True, 4)
+    (True, 6)
     """
 
     def __init__(
@@ -177,13 +177,13 @@ handle_unknown
             return super().fit(X, y, sample_weight)
         began = perf_counter()
         kept, labels, weight = weighted(X, y, sample_weight)
-        check_training(self, kept, labels)
+        encoder = check_training(self, kept, labels)[2]
         labels = plain_labels(labels)
         rows = some_rows(labels, effort.most_rows, self.random_state)
         some, labels = (kept, labels) if len(rows) == len(labels) else (rows_of(plain(kept), rows), labels[rows])
         some_weight = None if weight is None else weight[rows]
         fold = assign_folds(labels, n_folds, self.random_state)
-        ways = candidates(effort, self.random_state, np.shape(some)[1])
+        ways = candidates(effort, self.random_state, n := np.shape(some)[1], n > len(category_counts(encoder)))
         tried, seconds, calibrated = self._tried(ways, some, labels, fold, some_weight)
         self.choice_, held = choose(tried, seconds, standing(effort), self.target_cost is not None)
         self._chosen = ways[self.choice_.chosen]

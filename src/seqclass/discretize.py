@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
 from seqclass._bin_choice import left_out_information
@@ -29,9 +29,10 @@ from seqclass._edges import (
     search_edges,
 )
 from seqclass._few_values import listed, numbers
-from seqclass._frames import plain
-from seqclass._information import canonical
+from seqclass._information import canonical, label_codes
+from seqclass._label_edges import Labels
 from seqclass._messages import shown
+from seqclass._numeric import name_of, numbers_of
 from seqclass._outcomes import check_outcomes
 
 __all__ = ["Discretizer", "check_outcomes"]
@@ -51,11 +52,14 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         between 3 and 6; ``"n_classes"``: as many as classes, the ETANA paper's choice; ``"sparsity"``: 10 where more
         than half of all values are zero, else 4, the IFC2F paper's choice. Beyond 32 a feature gets no more bins than
         it has distinct values.
-    strategy : {"uniform", "quantile", "auto"}, default="uniform"
+    strategy : {"uniform", "quantile", "auto", "mdlp"}, default="uniform"
         ``"uniform"`` cuts the range between the smallest and the largest value into equal widths, as in the
         papers; ``"quantile"`` gives the bins equally many training values as far as ties allow, every edge
         being an observed value; ``"auto"`` takes for each feature the one of the two whose bins say more of the
-        labels of rows that were left out of the count, which needs the labels.
+        labels of rows that were left out of the count, which needs the labels. ``"mdlp"`` cuts where the labels
+        change, halfway between two values, and only where the cut shortens the description of the labels by more than
+        it takes to tell it [2]_; the cut that saves most comes first, ``n_bins`` is the most there may be, and a
+        feature that tells nothing by itself stays whole.
     zero_bin : bool or "auto", default="auto"
         Whether exact zeros get a bin of their own, outcome 0, while the remaining ``n_bins - 1`` outcomes cut
         the other values. ``"auto"``: in sparse input always, in dense input for columns where more than half
@@ -88,8 +92,10 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
 
     References
     ----------
-    Y. W. Liyanage, D.-S. Zois and C. Chelmis, "On-the-fly joint feature selection and classification", sections 5.1
-    and 5.2: equal-width bins, as many as classes.
+    .. [1] Y. W. Liyanage, D.-S. Zois and C. Chelmis, "On-the-fly joint feature selection and classification", sections
+       5.1 and 5.2: equal-width bins, as many as classes.
+    .. [2] U. M. Fayyad and K. B. Irani, "Multi-interval discretization of continuous-valued attributes for
+       classification learning", IJCAI 1993.
 
     Examples
     --------
@@ -121,8 +127,8 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         X : array-like or sparse matrix of shape (n, n_features)
             Numbers; NaN where missing.
         y : array-like of shape (n,), optional
-            Labels; ``strategy="auto"`` needs them. To ``n_bins="auto"`` and ``"n_classes"`` only their number of
-            classes matters.
+            Labels; ``strategy="auto"`` and ``"mdlp"`` need them. To ``n_bins="auto"`` and ``"n_classes"`` only their
+            number of classes matters.
 
         Returns
         -------
@@ -134,17 +140,21 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
             If a setting is out of range or a column does not hold numbers; the message names it.
         """
         check_cuts(self.strategy, self.zero_bin)
-        X = _numeric(self, X, reset=True)
+        X = numbers_of(self, X, reset=True)
         n_bins = check_n_bins(self.n_bins, X, y)
+        if y is None and self.strategy in ("auto", "mdlp"):
+            raise ValueError(f"strategy={self.strategy!r} needs the labels y in fit.")
         fit = fit_sparse if sp.issparse(X) else fit_dense
-        edges, zero_bin, constant, self.few_values_ = fit(X, n_bins, self.strategy == "quantile", self.zero_bin)
+        labels = Labels(np.empty(0, dtype=np.int64), 1)
+        if self.strategy == "mdlp":
+            check_consistent_length(X, y)
+            labels = Labels(*label_codes(y))
+        edges, zero_bin, constant, self.few_values_ = fit(X, n_bins, self.strategy, self.zero_bin, labels)
         self.zero_bin_, self.zero_first_ = zero_bin, bool(sp.issparse(X))
         self._cut(edges, constant)
         if self.strategy == "auto":
-            if y is None:
-                raise ValueError("strategy='auto' needs the labels y in fit.")
             uniform = left_out_information(self._codes(X), y, self.n_outcomes_)
-            by_rank = fit(X, n_bins, True, self.zero_bin)[0]
+            by_rank = fit(X, n_bins, "quantile", self.zero_bin, labels)[0]
             self._cut(by_rank, constant)
             better = left_out_information(self._codes(X), y, self.n_outcomes_) > uniform
             self._cut(np.where(better[:, None], by_rank, edges), constant)
@@ -175,7 +185,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
             not outcome 0.
         """
         check_is_fitted(self)
-        return self._codes(_numeric(self, X, reset=False))
+        return self._codes(numbers_of(self, X, reset=False))
 
     def bin_labels(self, feature: int | str, *, intervals: bool = False) -> list[str]:
         """Describe the outcomes of a feature.
@@ -323,7 +333,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         if rank.any() and not self.zero_first_:
             j = int(np.argmax(rank > 0))
             raise ValueError(
-                f"column {shown(_name(self, j))} was fitted on dense data, in which 0 is outcome {rank[j]}; "
+                f"column {shown(name_of(self, j))} was fitted on dense data, in which 0 is outcome {rank[j]}; "
                 "sparse data needs it to be outcome 0. Fit on sparse data, or set zero_bin=True."
             )
         X = canonical(X)
@@ -364,35 +374,3 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def _name(estimator: Any, j: int) -> Any:
-    names = getattr(estimator, "feature_names_in_", None)
-    return j if names is None else names[j]
-
-
-def _numeric(estimator: Discretizer, X: Any, *, reset: bool) -> Any:
-    """Validate `X`; a column that does not hold numbers is named."""
-    X = plain(X)
-    try:
-        checked = validate_data(
-            estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
-        )
-    except (TypeError, ValueError) as error:
-        frame = X if hasattr(X, "columns") else None
-        # a complex matrix is refused as a whole
-        searchable = not sp.issparse(X) and np.ndim(X) == 2 and not np.iscomplexobj(X)
-        columns = np.asarray(X, dtype=object).T if searchable else []
-        for j, column in enumerate(columns):
-            try:
-                column.astype(np.float64)
-            except (TypeError, ValueError) as reason:
-                name = j if frame is None else frame.columns[j]
-                raise type(reason)(
-                    f"column {shown(name)} does not hold numbers: {reason}. Encode it first, for example with "
-                    "OrdinalEncoder."
-                ) from error
-        raise
-    if checked.dtype.kind not in "biuf":
-        raise TypeError(f"X must hold numbers, got {checked.dtype}.")
-    return checked

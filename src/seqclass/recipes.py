@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from seqclass._edges import STRATEGIES
 from seqclass._validation import check_choice
 from seqclass.bn import InformationFilter, NaiveBayes, TreeNetwork
 from seqclass.classifier import SequentialClassifier
@@ -62,7 +63,7 @@ def etana(
         Seed of the solver and its certificate.
     n_bins : int, array-like or {"auto", "n_classes"}, optional
         Outcomes of a feature; see `seqclass.discretize.Discretizer`.
-    strategy : {"uniform", "quantile", "auto"}, optional
+    strategy : {"uniform", "quantile", "auto", "mdlp"}, optional
         How bins are cut; by default ``"uniform"``.
     order : str or array-like, optional
         See `SequentialClassifier`.
@@ -101,7 +102,7 @@ def etana(
     """
     _refuse_clash(settings, "discretizer", n_bins=n_bins, strategy=strategy)
     _refuse_clash(settings, "observation_model", temperature=temperature)
-    strategy = "uniform" if strategy is None else check_choice(strategy, "strategy", ("uniform", "quantile", "auto"))
+    strategy = "uniform" if strategy is None else check_choice(strategy, "strategy", STRATEGIES)
     if published:
         n_bins = "n_classes" if n_bins is None else n_bins
         order = "error" if order is None else order
@@ -212,7 +213,7 @@ def ifc2f(
         solver is sound.
     random_state : int, generator or None
         Seed of the solver, its certificate and a random structure.
-    strategy : {"uniform", "quantile", "auto"}, optional
+    strategy : {"uniform", "quantile", "auto", "mdlp"}, optional
         How bins are cut; by default ``"uniform"``.
     min_features : int, optional
         How many features have to pass the filter; by default 300, as with fewer gene sets lose what the order would
@@ -264,7 +265,7 @@ def ifc2f(
     given = {"n_bins": n_bins, "strategy": strategy, "min_features": min_features, "order": order}
     given |= {"smoothing": smoothing, "conditioning": conditioning}
     chosen = default | {name: value for name, value in given.items() if value is not None}
-    check_choice(chosen["strategy"], "strategy", ("uniform", "quantile", "auto"))
+    check_choice(chosen["strategy"], "strategy", STRATEGIES)
     if settings.get("discretizer") is None:
         settings["discretizer"] = Discretizer(
             chosen["n_bins"], strategy=chosen["strategy"], zero_bin=chosen["zero_bin"]

@@ -1,0 +1,132 @@
+"""Cuts where the labels change: as Fayyad and Irani have it, of all columns at once."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqclass import SequentialClassifier, _label_edges, etana
+from seqclass.discretize import Discretizer
+
+
+def entropy(labels: list[int]) -> float:
+    shares = np.unique(labels, return_counts=True)[1] / len(labels)
+    return float(-(shares * np.log2(shares)).sum())
+
+
+def saved_bits(lower: list[int], upper: list[int]) -> float:
+    """Gain of a cut times the rows, less what equation (9) of the paper asks for."""
+    whole = lower + upper
+    n, (k, k1, k2) = len(whole), (len(set(part)) for part in (whole, lower, upper))
+    gain = n * entropy(whole) - len(lower) * entropy(lower) - len(upper) * entropy(upper)
+    delta = np.log2(3.0**k - 2) - (k * entropy(whole) - k1 * entropy(lower) - k2 * entropy(upper))
+    return float(gain - np.log2(n - 1) - delta)
+
+
+def edges_naively(value: np.ndarray, y: np.ndarray, parts: int) -> list[float]:
+    """The best cut of any stretch first, until there are enough or none saves anything."""
+    edges: list[float] = []
+    while len(edges) < parts - 1:
+        found = []
+        for low, high in zip([-np.inf, *sorted(edges)], [*sorted(edges), np.inf]):
+            inside = (value >= low) & (value < high)
+            distinct = np.unique(value[inside])
+            for one, other in pairwise(distinct):
+                lower, upper = y[inside & (value <= one)].tolist(), y[inside & (value >= other)].tolist()
+                found.append((round(saved_bits(lower, upper), 8), -(one + other) / 2))
+        if not found or max(found)[0] <= 0:
+            break
+        edges.append(-max(found)[1])
+    return sorted(edges)
+
+
+def drawn(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Columns that tell the class more or less, with ties, zeros and missing cells."""
+    rng = np.random.default_rng(seed)
+    n, n_classes = int(rng.integers(2, 60)), int(rng.integers(1, 4))
+    y = rng.integers(n_classes, size=n)
+    X = np.round(rng.normal(size=(n, 4)) + 3 * rng.integers(-1, 2, size=(n_classes, 4))[y], int(rng.integers(3)))
+    X[rng.random(X.shape) < 0.2] = 0
+    X[rng.random(X.shape) < 0.1] = np.nan
+    return X, y
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.booleans(), st.booleans())
+def test_one_column_at_a_time(seed: int, n_bins: int, sparse: bool, zero_bin: bool) -> None:
+    X, y = drawn(seed)
+    found = Discretizer(n_bins, strategy="mdlp", zero_bin=zero_bin).fit(sp.csr_array(X) if sparse else X, y)
+    for j, column in enumerate(X.T):
+        own = zero_bin and n_bins > 1 and len(set(column[~np.isnan(column)])) > 1
+        kept = ~np.isnan(column) & ~(own & (column == 0))
+        edges = edges_naively(column[kept], y[kept], n_bins - own)
+        stored = found.bin_edges_[j]
+        np.testing.assert_allclose(stored[np.isfinite(stored)], edges)
+        assert found.n_outcomes_[j] == len(edges) + 1 + own
+        assert found.zero_bin_[j] == own
+
+
+def test_groups_of_columns_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=200)
+    X = np.round(rng.normal(size=(200, 30)) + rng.normal(size=(3, 30))[y], 1) * (rng.random((200, 30)) < 0.7)
+    for data in (X, sp.csr_array(X)):
+        whole = Discretizer(5, strategy="mdlp").fit(data, y).bin_edges_
+        assert np.isfinite(whole).any()
+        with monkeypatch.context() as patched:
+            patched.setattr(_label_edges, "_BUDGET", 20_000)
+            groups = _label_edges._groups(np.arange(150, 4600, 150), 20_000 // (64 + 48))
+            assert max(group.stop - group.start for group in groups) == 1
+            np.testing.assert_array_equal(Discretizer(5, strategy="mdlp").fit(data, y).bin_edges_, whole)
+
+
+def test_a_sharp_threshold_is_found_and_noise_is_not_cut() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(2000, 3))
+    y = np.array(["ill", "well"])[(X[:, 0] < 1.7).astype(int)]
+    found = Discretizer(8, strategy="mdlp").fit(X, y)
+    assert found.n_outcomes_.tolist() == [2, 1, 1]
+    assert X[y == "well", 0].max() < found.bin_edges_[0, 0] < X[y == "ill", 0].min()
+    assert found.bin_labels(1) == ["any"]
+
+
+def test_edges_lie_between_neighbours_too_close_for_a_middle() -> None:
+    low = np.float64(1.0)
+    high = np.nextafter(low, 2)
+    X = np.repeat([low, high], 20)[:, None]
+    y = np.repeat([0, 1], 20)
+    codes = Discretizer(2, strategy="mdlp").fit_transform(X, y)
+    np.testing.assert_array_equal(codes[:, 0], y)
+    huge = np.repeat([-1.7e308, 1.7e308], 20)[:, None]
+    np.testing.assert_array_equal(Discretizer(2, strategy="mdlp").fit_transform(huge, y)[:, 0], y)
+
+
+def test_labels_are_asked_for() -> None:
+    X = np.zeros((3, 2))
+    with pytest.raises(ValueError, match="strategy='mdlp' needs the labels y in fit"):
+        Discretizer(strategy="mdlp").fit(X)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        Discretizer(strategy="mdlp").fit(X, [0, 1])
+
+
+def test_in_a_recipe_and_from_chunks() -> None:
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame(rng.normal(size=(300, 3)), columns=["a", "b", "c"])
+    y = np.where(X["b"] > 0.3, "yes", "no")
+    X["sex"] = rng.choice(["f", "m"], size=300)
+    clf = etana(strategy="mdlp").fit(X, y)
+    cuts = Discretizer("auto", strategy="mdlp").fit(X[["a", "b", "c"]], y)
+    np.testing.assert_array_equal(clf.coder_.discretizer_.bin_edges_, cuts.bin_edges_)
+    assert clf.score(X, y) == 1.0
+    chunked = SequentialClassifier(discretizer=Discretizer("auto", strategy="mdlp"))
+    chunked.fit_chunks([(X[:170], y[:170]), (X[170:], y[170:])])
+    np.testing.assert_array_equal(chunked.coder_.discretizer_.bin_edges_, cuts.bin_edges_)
+    np.testing.assert_array_equal(chunked.predict(X), y)
+    sampled = SequentialClassifier(discretizer=Discretizer("auto", strategy="mdlp"))
+    sampled.fit_chunks([(X[:170], y[:170]), (X[170:], y[170:])], sample_rows=100)
+    assert np.mean(sampled.predict(X) == y) > 0.9
