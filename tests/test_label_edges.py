@@ -77,6 +77,14 @@ def test_one_column_at_a_time(seed: int, n_bins: int, sparse: bool, zero_bin: bo
         assert found.zero_bin_[j] == own
 
 
+def test_zeros_that_are_stored_count_as_zeros() -> None:
+    y = np.repeat([0, 1], 10)
+    stored = sp.csr_array((y.astype(float), (np.arange(20), np.zeros(20, dtype=int))), shape=(20, 1))
+    assert stored.nnz == 20
+    for data in (stored, sp.csr_array(y[:, None].astype(float))):
+        assert Discretizer(3, strategy="mdlp", zero_bin=False).fit(data, y).bin_edges_.tolist() == [[0.5]]
+
+
 def test_groups_of_columns_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=200)
