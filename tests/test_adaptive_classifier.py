@@ -18,7 +18,7 @@ from sklearn.exceptions import NotFittedError
 import seqclass
 from seqclass import AdaptiveClassifier, SequentialClassifier, _candidates, adaptive_classifier
 from seqclass._calibrating import Folds
-from seqclass._candidates import EFFORTS, NOTHING, candidates, standing
+from seqclass._candidates import EFFORTS, NOTHING, STANDING, candidates
 from seqclass._held_out import assign_folds, cross_fit, some_rows
 from seqclass.bn import ClassMixture
 from seqclass.choice import choose
@@ -99,7 +99,7 @@ def test_of_many_columns_a_mixture_of_few_is_tried() -> None:
         ways = candidates(EFFORTS[effort], 0, 21)
         assert ways[narrow]["selector"].n_features == ways[f"{narrow}, calibrated"]["selector"].n_features == 20
         assert ways["mixture of densities"]["selector"].n_features == 200
-        assert narrow in standing(EFFORTS[effort])
+        assert STANDING in ways
         assert narrow not in candidates(EFFORTS[effort], 0, 20)
     assert narrow not in candidates(EFFORTS["quick"], 0, 500)
 
@@ -113,7 +113,7 @@ def test_how_many_columns_there_are_is_told(monkeypatch: pytest.MonkeyPatch) -> 
         return {name: way for name, way in candidates(effort, random_state).items() if "mixture" not in name}
 
     monkeypatch.setattr(adaptive_classifier, "candidates", told)
-    monkeypatch.setattr(adaptive_classifier, "standing", lambda effort: ["naive Bayes, one order"])
+    monkeypatch.setattr(adaptive_classifier, "STANDING", "naive Bayes, one order")
     for data in (X, X.tolist(), sparse.csr_array(X)):
         seqclass.adaptive(0.05, effort="quick").fit(data, Y)
     assert seen == [4, 4, 4]
@@ -190,7 +190,7 @@ def test_decisions_alone_count_where_the_budget_is_given(
 
     def first(tried: Any, seconds: Any, standing: Any, on_decisions: bool) -> Any:
         asked.append(on_decisions)
-        return choose(tried, seconds, [NOTHING], on_decisions)
+        return choose(tried, seconds, NOTHING, on_decisions)
 
     monkeypatch.setattr(adaptive_classifier, "choose", first)
     ways = {NOTHING: candidates(EFFORTS["quick"], 0)[NOTHING]}

@@ -12,10 +12,11 @@ from seqclass.recipes import ifc2f
 
 #: Name of the candidate that buys nothing.
 NOTHING = "deciding at once"
-_DENSE = "mixture of densities"
+#: The candidate that is left only for what is better beyond chance: rich, and the same for numbers and categories.
+STANDING = "mixture of densities"
 #: Columns that are kept, and of a mixture for which kinds of members would drown in the noise of many.
 _MANY, _FEW = 200, 20
-_NARROW = f"mixture of densities, {_FEW} columns"
+_NARROW = f"{STANDING}, {_FEW} columns"
 _PARTS = ("observation_model", "solver", "discretizer", "selector", "order")
 
 
@@ -56,17 +57,12 @@ def candidates(
         for strategy in effort.strategies
         if numbers
     }
-    mixtures[_DENSE] = _mixture_of_densities(effort, random_state)
+    mixtures[STANDING] = _mixture_of_densities(effort, random_state)
     if effort.others and n_columns > _FEW:
         mixtures[_NARROW] = _mixture_of_densities(effort, random_state, _FEW)
     for name, settings in mixtures.items():
         found |= {name: settings, f"{name}, calibrated": settings | _CALIBRATED}
     return {name: _filled(settings) for name, settings in found.items()}
-
-
-def standing(effort: Effort) -> list[str]:
-    """Those that are left only for what is better beyond chance: the richest, as they are."""
-    return [*(f"mixture, {_CUT[strategy]}" for strategy in effort.strategies), _DENSE, _NARROW]
 
 
 _CALIBRATED = {"calibrate": True}

@@ -64,8 +64,8 @@ class Candidate:
 class Choice:
     """What was tried on the same folds of the training rows, and what was chosen.
 
-    The richest ways, class mixtures as they are, stand: the best of them is taken, unless another way costs less by
-    more than a standard error. Then the one of the least cost is.
+    The mixture of densities as it is stands: it is taken, unless another way costs less by more than a standard
+    error. Then the one of the least cost is.
 
     Attributes
     ----------
@@ -110,9 +110,9 @@ class Choice:
 
 
 def cheapest(
-    losses: Sequence[FloatArray], test_to_train: float, standing: Sequence[int]
+    losses: Sequence[FloatArray], test_to_train: float, standing: int
 ) -> tuple[int, list[tuple[float, float]]]:
-    """Best of the standing candidates, or the best of all where that costs less by more than a standard error.
+    """The standing candidate, or the best of all where that costs less by more than a standard error.
 
     Beside it, how far each is above the best of all, with its standard error.
 
@@ -121,7 +121,7 @@ def cheapest(
     >>> rng = np.random.default_rng(0)
     >>> cheap = rng.normal(size=100)
     >>> losses = [cheap + 1, cheap, cheap + 0.001 * rng.normal(size=100) + 0.0001]
-    >>> cheapest(losses, 0.0, [2])[0], cheapest(losses, 0.0, [0])[0]
+    >>> cheapest(losses, 0.0, 2)[0], cheapest(losses, 0.0, 0)[0]
     (2, 1)
     """
     means = [float(loss.mean()) for loss in losses]
@@ -131,13 +131,12 @@ def cheapest(
         test = paired_t_test(loss, losses[best], test_to_train=test_to_train)
         error = abs(test.difference / test.statistic) if np.isfinite(test.statistic) and test.statistic else 0.0
         above.append((test.difference, error))
-    stands = min(standing, key=means.__getitem__)
-    difference, error = above[stands]
-    return (stands if difference <= error else best), above
+    difference, error = above[standing]
+    return (standing if difference <= error else best), above
 
 
 def choose(
-    tried: Sequence[HeldOut], seconds: Sequence[float], standing: Sequence[str], on_decisions: bool
+    tried: Sequence[HeldOut], seconds: Sequence[float], standing: str, on_decisions: bool
 ) -> tuple[Choice, HeldOut]:
     """Choose among candidates of the same folds, and say what choosing so costs.
 
@@ -147,8 +146,8 @@ def choose(
         What each candidate cost.
     seconds : sequence of float
         Time that each took.
-    standing : sequence of str
-        Names of the candidates whose best is left only for what costs less by more than a standard error.
+    standing : str
+        Name of the candidate that is left only for what costs less by more than a standard error.
     on_decisions : bool
         Whether decision costs alone count, as where the budget is given.
 
@@ -165,24 +164,22 @@ def choose(
     >>> import seqclass
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> one, other = (seqclass.etana(price).fit(X, y, held_out=3).held_out_ for price in (0.01, 0.001))
-    >>> choice, _ = choose([one, other], [1.0, 1.0], [one.name], on_decisions=False)
+    >>> choice, _ = choose([one, other], [1.0, 1.0], one.name, on_decisions=False)
     >>> choice.candidates[1].cost < choice.candidates[0].cost
     True
     """
     losses = [held.decision_costs if on_decisions else held.costs for held in tried]
     shared = tried[0].n_folds / ((tried[0].n_folds - 1) * tried[0].n_rows)
-    places = [number for number, held in enumerate(tried) if held.name in standing]
-    place, above = cheapest(losses, shared, places)
+    stands = [held.name for held in tried].index(standing)
+    place, above = cheapest(losses, shared, stands)
     candidates = tuple(
         Candidate(held.name, held.cost, held.cost_interval, *apart, held.price, held.error, held.n_features, took)
         for held, apart, took in zip(tried, above, seconds)
     )
-    return Choice(tried[place].name, candidates), _of_the_choice(tried, losses, shared, places)
+    return Choice(tried[place].name, candidates), _of_the_choice(tried, losses, shared, stands)
 
 
-def _of_the_choice(
-    tried: Sequence[HeldOut], losses: Sequence[FloatArray], shared: float, standing: Sequence[int]
-) -> HeldOut:
+def _of_the_choice(tried: Sequence[HeldOut], losses: Sequence[FloatArray], shared: float, standing: int) -> HeldOut:
     fold = tried[0].fold[tried[0].fold >= 0]
     others = [[loss[fold != k] for loss in losses] for k in range(tried[0].n_folds)]
     by_fold = np.array([cheapest(some, shared, standing)[0] for some in others])

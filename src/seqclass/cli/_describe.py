@@ -8,6 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from seqclass import __version__
 from seqclass._case import Questions
 from seqclass._outcome_labels import outcome_labels
@@ -18,6 +20,7 @@ from seqclass.cli._errors import InputError, check_input, refused
 from seqclass.cli._format import count, table, wrapped
 from seqclass.held_out import HeldOut
 from seqclass.persistence import load
+from seqclass.pomdp import ClassInformation
 
 
 def load_model(path: Path, unknown: str | None = None) -> SequentialClassifier:
@@ -156,10 +159,13 @@ def feature_lines(features: list[dict[str, Any]]) -> str:
 
 
 def _features(clf: SequentialClassifier) -> Iterator[dict[str, Any]]:
-    """Features that may be asked for, in order; those of a bundle one after the other."""
+    """Features as they are asked for, or in any order what tells most first; those of a bundle stand together."""
     questions, problem = Questions(clf, clf.problem_), clf.problem_
     prices = problem.full_prices if problem.free else problem.prices
-    for question in range(problem.n_questions if problem.free else clf.policy_.n_stages):
+    order = range(clf.policy_.n_stages)
+    if problem.free:
+        order = np.argsort(-ClassInformation().scores(problem.begin())[0], kind="stable").tolist()
+    for question in order:
         members = questions.features(question)
         for place, feature in enumerate(members):
             bundle = {"bundle": questions.name(question), "first": place == 0} if len(members) > 1 else {}

@@ -169,8 +169,8 @@ def _report(clf: SequentialClassifier, n_rows: int, seconds: float, output: Path
     if held_out:
         click.echo("\n" + held_out_text(held_out) + "\n")
     click.echo(wrapped(_gap(content["scope"], content["gap"])))
-    begins = "May be asked for" if clf.problem_.free else "Asked for first"
-    click.echo(f"\n{begins}, of at most {count(content['horizon'], 'feature')}:")
+    begins = "May be asked for, what tells most for its price first" if clf.problem_.free else "Asked for first"
+    click.echo(f"\n{begins}; at most {count(content['horizon'], 'feature')} a case:")
     click.echo(feature_lines(content["features"][:8]))
     click.echo(f"\nWrote {output}. Next: seqclass predict {output} NEW.csv, or seqclass ask {output}")
 

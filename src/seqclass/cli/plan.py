@@ -85,7 +85,7 @@ def _report(clf: SequentialClassifier, file: Path, output: Path, seconds: float,
     click.echo(wrapped(f"Deciding at once costs {at_once:.4f}; no policy costs less than {content['lower']:.4f}."))
     click.echo(f"Certified gap to the best {SCOPES[content['scope']]}: {gap_text(content['gap'])}.")
     if content["features"]:
-        click.echo("\nMay be asked for:")
+        click.echo("\nMay be asked for, what tells most for its price first:")
         click.echo(feature_lines(content["features"]))
     rest = content["n_features"] - len(content["features"])
     more = f"and {rest} more; " if rest > 0 else ""

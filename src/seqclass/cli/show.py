@@ -44,8 +44,8 @@ def _command(model: Path, all_features: bool, as_json: bool) -> None:
         [label, *(f"{c:.4g}" for c in costs)] for label, costs in zip(content["classes"], content["decision_costs"])
     ]
     click.echo(table(["", *content["decisions"]], rows))
-    free = clf.problem_.free
-    click.echo(f"\nFeatures, {'any of which may come next' if free else 'in the order they are asked for'}:")
+    free = "any of which may come next, what tells most for its price first"
+    click.echo(f"\nFeatures, {free if clf.problem_.free else 'in the order they are asked for'}:")
     click.echo(feature_lines(content["features"]))
     rest = len(clf.order_) - len(content["features"])
     if rest > 0:
