@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from seqclass.pomdp import TableProblem
 from seqclass.pomdp.alpha.resampling import select
-from seqclass.pomdp.answers import AllAnswers, SampledAnswers
+from seqclass.pomdp.answers import AllAnswers, SampledAnswers, TooLarge
+from seqclass.pomdp.bounds.optimum import optimal_cost
+from seqclass.pomdp.walk import parted
 
 
 def test_all_branches_with_their_probabilities(make_case):
@@ -75,3 +77,20 @@ def test_select_is_unbiased():
         total[chosen] += new
     np.testing.assert_allclose(total / 4000, weight, atol=0.012)
     assert kept[weight.argmax()] == 4000
+
+
+def test_histories_that_would_be_too_many_are_not_copied_first(monkeypatch):
+    split = []
+
+    def counted(info, row, question):
+        split.append(row.size)
+        return parted(info, row, question)
+
+    monkeypatch.setattr("seqclass.pomdp.walk.parted", counted)
+    rng = np.random.default_rng(0)
+    yes = rng.uniform(0.3, 0.7, size=(40, 2))
+    problem = TableProblem([0.5, 0.5], np.stack([yes, 1 - yes], axis=1), 1e-4, free=True)
+    with pytest.raises(TooLarge, match="max_histories=20000"):
+        optimal_cost(problem, max_histories=20_000)
+    # 40 questions, then 39 after each answer; the third level, of 3120 histories with 38 questions, is too much
+    assert split == [40, 80 * 39]

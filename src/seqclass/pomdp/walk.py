@@ -224,6 +224,8 @@ def _next(
 ) -> Level:
     check_questions(level.info, row, question)
     n, visited, following, found = len(level.info), level.visited, [], []
+    # each has one branch at least: what would be too many is not copied first
+    _check_visited(visited + row.size, max_histories)
     parts: list[tuple[IntArray, IntArray, InformationState]]
     if answers.spares_copies and row.size < n and 4 * row.size >= 3 * n and bool((question == question[0]).all()):
         # a copy costs more than the likelihoods of histories that have stopped; none of their branches is there
@@ -234,13 +236,17 @@ def _next(
     for place, number, part in parts:
         branches = answers.branch(part, weight[place], number)
         visited += branches.parent.size
-        if visited > max_histories:
-            raise TooLarge(f"more than max_histories={max_histories} histories")
+        _check_visited(visited, max_histories)
         following.append(part.update(branches.outcome, branches.parent, charge_missing=answers.charge_missing))
         found.append(branches._replace(parent=place[branches.parent]))
     entry, outcome, weight = (np.concatenate(column) for column in zip(*found))
     info = InformationState.concatenate(following)
     return Level(info, weight, row[entry], entry, outcome, visited, np.full(len(entry), DECIDE))
+
+
+def _check_visited(visited: int, max_histories: float) -> None:
+    if visited > max_histories:
+        raise TooLarge(f"more than max_histories={max_histories} histories")
 
 
 def check_questions(info: InformationState, row: IntArray, question: IntArray) -> None:
