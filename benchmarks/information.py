@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from _common import Row, measure, parser, report
 from sklearn.metrics import adjusted_mutual_info_score, mutual_info_score
+from sklearn.tree import DecisionTreeClassifier
 
 from seqclass._information import (
     adjusted_mutual_information,
@@ -68,6 +69,7 @@ def dense_cases(rng: np.random.Generator, quick: bool, full: bool, repeats: int)
     scale = n_columns / len(sample)
     how = "" if full else f", {len(sample)} columns timed and scaled"
     exact = adjusted_mutual_information(X, y)
+    numbers = pairs + rng.normal(size=pairs.shape)
 
     def adjusted_peer() -> None:
         worst = max(abs(adjusted_mutual_info_score(y, X[:, j]) - exact[j]) for j in sample)
@@ -107,6 +109,17 @@ def dense_cases(rng: np.random.Generator, quick: bool, full: bool, repeats: int)
             repeats=repeats,
             peer_repeats=0,
             peer_scale=scale,
+        ),
+        measure(
+            f"cuts by labels (mdlp), {n} rows x {n_pairs} features",
+            lambda: Discretizer(8, strategy="mdlp").fit(numbers, y_pairs),
+            peer="sklearn decision tree of 8 leaves per column",
+            peer_call=lambda: [
+                DecisionTreeClassifier(criterion="entropy", max_leaf_nodes=8).fit(column[:, None], y_pairs)
+                for column in numbers.T
+            ],
+            repeats=repeats,
+            peer_repeats=0,
         ),
     ]
 

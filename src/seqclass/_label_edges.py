@@ -11,6 +11,8 @@ from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
 
 #: Memory that the values of one group of columns may take at work.
 _BUDGET = 2**26
+#: Memory of what is weighed at once, which should stay in cache.
+_PIECE = 2**21
 
 
 class Labels(NamedTuple):
@@ -89,12 +91,19 @@ class _Cuts:
     def __init__(self, seen: Seen, n_classes: int) -> None:
         new = np.append(True, (np.diff(seen.column) != 0) | (seen.value[1:] != seen.value[:-1]))
         self.column, self.value = seen.column[new], seen.value[new]
-        n, cell = len(self.column), (np.cumsum(new) - 1) * n_classes + seen.code
-        counts = np.bincount(cell, weights=seen.many, minlength=n * n_classes).reshape(n, n_classes)
-        self.below = np.concatenate([np.zeros((1, n_classes)), np.cumsum(counts, axis=0)])
+        n = len(self.column)
+        cell = seen.code * (n + 1) + np.cumsum(new)
+        counts = np.bincount(cell, weights=seen.many, minlength=(n + 1) * n_classes).astype(np.int64)
+        # a row a class: sums over few classes are fast along the first axis only
+        self.below = np.cumsum(counts.reshape(n_classes, n + 1), axis=1)
         self.head = np.flatnonzero(np.append(True, np.diff(self.column) != 0))
         self.rank = np.repeat(np.arange(len(self.head)), np.diff(np.append(self.head, n)))
         self.start, self.stop = self.head[self.rank], np.append(self.head[1:], n)[self.rank]
+        rows = np.diff(self.below[:, np.append(self.head, n)].sum(axis=0)).max()
+        number, k = np.arange(rows + 1.0), np.arange(1.0, n_classes + 1)
+        #: Of so many rows n log n, and log(n - 1); of so many classes k what Fayyad and Irani's equation has of them.
+        self.n_log_n, self.log_before = xlogy(number, number), np.log(np.maximum(number - 1, 1))
+        self.of_classes = np.append(0.0, k * np.log(3) + np.log1p(-2 * 3.0**-k))
 
     def edges(self, parts: IntArray, width: int) -> FloatArray:
         edges = np.full((len(parts), width), np.inf)
@@ -125,20 +134,20 @@ class _Cuts:
 
     def _weigh(self, saved: FloatArray, values: IntArray) -> None:
         """Nats that a cut after each value saves of the labels' description, less what it takes to tell the cut."""
-        for some in chunks(len(values), 120 * self.below.shape[1]):
+        for some in chunks(len(values), 120 * len(self.below), _PIECE):
             at = values[some]
-            start, cut, stop = self.below[self.start[at]], self.below[at + 1], self.below[self.stop[at]]
-            (n, k, whole), (n1, k1, lower), (n2, k2, upper) = map(_described, (stop - start, cut - start, stop - cut))
-            told = np.log(np.maximum(n - 1, 1)) + k * np.log(3) + np.log1p(-2 * 3.0**-k)
+            start, cut, stop = (self.below.take(place, axis=1) for place in (self.start[at], at + 1, self.stop[at]))
+            parts = (stop - start, cut - start, stop - cut)
+            (n, k, whole), (n1, k1, lower), (n2, k2, upper) = map(self._described, parts)
+            told = self.log_before[n] + self.of_classes[k]
             told += k1 * lower / n1 + k2 * upper / np.maximum(n2, 1) - k * whole / n
             # rounded, so that of equal cuts it is the lowest
             saved[at] = np.where(n2 > 0, np.round(whole - lower - upper - told, 9), -np.inf)
 
-
-def _described(counts: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Rows, classes shown, and the entropy of their labels times the rows."""
-    n = counts.sum(axis=1)
-    return n, np.count_nonzero(counts, axis=1), xlogy(n, n) - xlogy(counts, counts).sum(axis=1)
+    def _described(self, counts: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """Rows, classes shown, and the entropy of their labels times the rows."""
+        n = counts.sum(axis=0)
+        return n, np.count_nonzero(counts, axis=0), self.n_log_n[n] - self.n_log_n[counts].sum(axis=0)
 
 
 def _between(low: FloatArray, high: FloatArray) -> FloatArray:
