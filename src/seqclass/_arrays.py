@@ -137,6 +137,36 @@ def chunks(n: int, bytes_per_row: float, budget: int = CHUNK_BYTES) -> Iterator[
         yield slice(start, min(n, start + step))
 
 
+def chunks_by_size(ends: IntArray, most: int, longest: int | None = None) -> Iterator[slice]:
+    """Cut items of different sizes into slices of a limited total.
+
+    Parameters
+    ----------
+    ends : ndarray of int of shape (n,)
+        Total size up to and with each item.
+    most : int
+        Total size of a slice; a single item always passes.
+    longest : int, optional
+        Most items of a slice.
+
+    Yields
+    ------
+    slice
+
+    Examples
+    --------
+    >>> list(chunks_by_size(np.cumsum([1, 1, 5, 1, 1]), 2))
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 5, None)]
+    """
+    start = 0
+    while start < len(ends):
+        before = int(ends[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + most, side="right")))
+        stop = stop if longest is None else min(stop, start + longest)
+        yield slice(start, stop)
+        start = stop
+
+
 def row_sums(X: FloatArray) -> FloatArray:
     """Sum over the last axis; ten times as fast as numpy's own where that axis is short.
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import xlogy
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks, chunks_by_size
 
 #: Memory that the values of one group of columns may take at work.
 _BUDGET = 2**26
@@ -66,23 +66,12 @@ def label_edges(seen: Seen, n_classes: int, parts: IntArray, width: int) -> Floa
     edges = np.full((len(parts), width), np.inf)
     size = np.bincount(seen.column, minlength=len(parts))
     stop = np.cumsum(size)
-    for group in _groups(stop, _BUDGET // (64 + 16 * n_classes)):
+    for group in chunks_by_size(stop, _BUDGET // (64 + 16 * n_classes)):
         own = slice(int(stop[group.start] - size[group.start]), int(stop[group.stop - 1]))
         if own.start < own.stop:
             some = Seen(seen.column[own] - group.start, seen.value[own], seen.code[own], seen.many[own])
             edges[group] = _Cuts(some, n_classes).edges(parts[group], width)
     return edges
-
-
-def _groups(stop: IntArray, most: int) -> list[slice]:
-    """Columns that together have so many values at most, or are one."""
-    groups, first = [], 0
-    while first < len(stop):
-        before = stop[first - 1] if first else 0
-        last = max(int(np.searchsorted(stop, before + most, side="right")), first + 1)
-        groups.append(slice(first, last))
-        first = last
-    return groups
 
 
 class _Cuts:

@@ -18,7 +18,7 @@ def name_of(estimator: Any, j: int) -> Any:
     return j if names is None else names[j]
 
 
-def numbers_of(estimator: Any, X: Any, *, reset: bool) -> Any:
+def check_numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Validate `X`; a column that does not hold numbers is named."""
     X = plain(X)
     try:

@@ -124,8 +124,7 @@ def cheapest(
     >>> cheapest(losses, 0.0, 2)[0], cheapest(losses, 0.0, 0)[0]
     (2, 1)
     """
-    means = [float(loss.mean()) for loss in losses]
-    best = int(np.argmin(means))
+    best = int(np.argmin([loss.mean() for loss in losses]))
     above = []
     for loss in losses:
         test = paired_t_test(loss, losses[best], test_to_train=test_to_train)

@@ -32,7 +32,7 @@ from seqclass._few_values import listed, numbers
 from seqclass._information import canonical, label_codes
 from seqclass._label_edges import Labels
 from seqclass._messages import shown
-from seqclass._numeric import name_of, numbers_of
+from seqclass._numeric import check_numbers, name_of
 from seqclass._outcomes import check_outcomes
 
 __all__ = ["Discretizer", "check_outcomes"]
@@ -140,7 +140,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
             If a setting is out of range or a column does not hold numbers; the message names it.
         """
         check_cuts(self.strategy, self.zero_bin)
-        X = numbers_of(self, X, reset=True)
+        X = check_numbers(self, X, reset=True)
         n_bins = check_n_bins(self.n_bins, X, y)
         if y is None and self.strategy in ("auto", "mdlp"):
             raise ValueError(f"strategy={self.strategy!r} needs the labels y in fit.")
@@ -185,7 +185,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
             not outcome 0.
         """
         check_is_fitted(self)
-        return self._codes(numbers_of(self, X, reset=False))
+        return self._codes(check_numbers(self, X, reset=False))
 
     def bin_labels(self, feature: int | str, *, intervals: bool = False) -> list[str]:
         """Describe the outcomes of a feature.

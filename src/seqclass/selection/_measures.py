@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from scipy.stats import f as f_distribution
 from scipy.stats import norm
 
-from seqclass._arrays import CHUNK_BYTES, FloatArray, IntArray
+from seqclass._arrays import FloatArray, IntArray, chunks, chunks_by_size
 
 #: Columns, and stored values of a sparse matrix, that are prepared at a time.
 _COLUMNS, _STORED = 2**17, 2**21
@@ -203,12 +203,6 @@ def blocks(X: Any) -> Iterator[tuple[int, int]]:
     [(0, 5)]
     """
     n, n_features = X.shape
-    start = 0
-    while start < n_features:
-        if sp.issparse(X):
-            room = int(np.searchsorted(X.indptr, int(X.indptr[start]) + _STORED, side="right")) - 1
-            stop = min(n_features, start + _COLUMNS, max(start + 1, room))
-        else:
-            stop = min(n_features, start + max(1, CHUNK_BYTES // (16 * max(1, n))))
-        yield start, stop
-        start = stop
+    parts = chunks_by_size(X.indptr[1:], _STORED, _COLUMNS) if sp.issparse(X) else chunks(n_features, 16 * n)
+    for part in parts:
+        yield part.start, part.stop
