@@ -21,6 +21,7 @@ from seqclass.datasets._missing import missing_mask
 from seqclass.datasets._openml import load_openml
 from seqclass.datasets._pointer import make_indicator, make_sensors
 from seqclass.datasets._syn import make_syn
+from seqclass.datasets._synthetic_mnist import make_synthetic_mnist
 from seqclass.datasets._text import make_sparse_text
 from seqclass.datasets._world import Optimum, World
 from seqclass.datasets._xor import make_xor_noisy_shortcut
@@ -48,6 +49,7 @@ __all__ = [
     "make_sensors",
     "make_sparse_text",
     "make_syn",
+    "make_synthetic_mnist",
     "make_tree_world",
     "make_xor_noisy_shortcut",
     "missing_mask",

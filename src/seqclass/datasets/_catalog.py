@@ -20,6 +20,7 @@ from seqclass.datasets._madelon import make_madelon_like
 from seqclass.datasets._openml import load_openml
 from seqclass.datasets._pointer import make_indicator, make_sensors
 from seqclass.datasets._syn import make_syn
+from seqclass.datasets._synthetic_mnist import make_synthetic_mnist
 from seqclass.datasets._tables import ENDINGS
 from seqclass.datasets._text import make_sparse_text
 from seqclass.datasets._xor import make_xor_noisy_shortcut
@@ -37,6 +38,7 @@ _GENERATORS: dict[str, Callable[..., Dataset]] = {
     "sensors": make_sensors,
     "sparse_text": make_sparse_text,
     **{f"syn{number}": partial(make_syn, number) for number in (1, 2, 3)},
+    "synthetic_mnist": make_synthetic_mnist,
     "tree_world": make_tree_world,
     "xor_noisy_shortcut": make_xor_noisy_shortcut,
 }

@@ -26,6 +26,11 @@ class Values:
         order = np.argsort(values[used])
         self.values, self.probabilities = values[used][order], probabilities[used][order]
 
+    @classmethod
+    def certain(cls, value: float) -> Values:
+        """One number, always."""
+        return cls(np.array([value]), np.ones(1))
+
     def logpdf(self, x: FloatArray) -> FloatArray:
         place = np.minimum(np.searchsorted(self.values, x), len(self.values) - 1)
         return np.where(self.values[place] == x, np.log(self.probabilities)[place], -np.inf)
@@ -46,9 +51,48 @@ class Values:
         return np.asarray(np.bincount(bins, self.probabilities, len(edges) + 1), dtype=np.float64)
 
 
+class Clipped:
+    """A normal distribution whose values beyond 0 and 1 are those numbers; of the same form."""
+
+    def __init__(self, mean: float, std: float) -> None:
+        self.inner = norm(mean, std)
+        #: Numbers that have a probability, and these.
+        self.values = np.array([0.0, 1.0])
+        self.probabilities = np.array([self.inner.cdf(0), self.inner.sf(1)])
+
+    def logpdf(self, x: FloatArray) -> FloatArray:
+        low, high = np.log(self.probabilities)
+        inside = np.where((x > 0) & (x < 1), self.inner.logpdf(x), -np.inf)
+        return np.where(x == 0, low, np.where(x == 1, high, inside))
+
+    def cdf(self, x: FloatArray) -> FloatArray:
+        return np.where(x < 0, 0.0, np.where(x >= 1, 1.0, self.inner.cdf(x)))
+
+    def ppf(self, share: float) -> float:
+        return float(np.clip(self.inner.ppf(share), 0, 1))
+
+    def rvs(self, size: int, random_state: np.random.Generator) -> FloatArray:
+        return np.asarray(np.clip(self.inner.rvs(size, random_state=random_state), 0, 1))
+
+    def masses(self, edges: FloatArray) -> FloatArray:
+        """Probability of each bin between inner edges, ``[a, b)``."""
+        below = np.where(edges <= 0, 0.0, np.where(edges > 1, 1.0, self.inner.cdf(edges)))
+        return np.diff(np.concatenate([[0.0], below, [1.0]]))
+
+
+def clipped(mean: float, std: float) -> Any:
+    """A normal distribution cut off at 0 and 1, or without any deviation its mean alone."""
+    return Clipped(mean, std) if std > 0 else Values.certain(min(max(mean, 0.0), 1.0))
+
+
 def normal(mean: float, std: float) -> Any:
     """A normal distribution, or without any deviation its mean alone."""
-    return norm(mean, std) if std > 0 else Values(np.array([mean]), np.ones(1))
+    return norm(mean, std) if std > 0 else Values.certain(mean)
+
+
+def _points(shape: Any) -> FloatArray:
+    """Numbers that have a probability, not a density."""
+    return shape.values if isinstance(shape, Values | Clipped) else np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +171,7 @@ class Conditional:
     @cached_property
     def values(self) -> FloatArray:
         """Numbers that the feature takes with a probability above zero in some hidden state, in increasing order."""
-        found = [shape.values for shape in self.shapes if isinstance(shape, Values)]
-        return np.unique(np.concatenate(found)) if found else np.empty(0)
+        return np.unique(np.concatenate([_points(shape) for shape in self.shapes]))
 
     @property
     def is_discrete(self) -> bool:
@@ -162,8 +205,7 @@ class Conditional:
         point: BoolArray = np.isin(x, self.values) if self.values.size else np.zeros(len(x), dtype=np.bool_)
         for row, shape in zip(found, self.shapes):
             row[:] = shape.logpdf(x)
-            if not isinstance(shape, Values):
-                row[point] = -np.inf
+            row[point & ~np.isin(x, _points(shape))] = -np.inf
         found[:, np.isnan(x)] = 0
         return found[self.which]
 
@@ -189,7 +231,7 @@ class Conditional:
         low, high = np.append(-np.inf, inner), np.append(inner, np.inf)
         found = np.empty((len(low), len(self.shapes)))
         for k, shape in enumerate(self.shapes):
-            if isinstance(shape, Values):
+            if isinstance(shape, Values | Clipped):
                 found[:, k] = shape.masses(inner)
             else:  # from the nearer tail, so that small probabilities keep their digits
                 upper = shape.cdf(low) > 0.5
