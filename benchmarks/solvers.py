@@ -15,7 +15,7 @@ from _common import Row, measure, parser, peak_mb, report
 from sklearn.datasets import load_breast_cancer, load_digits
 
 import seqclass
-from seqclass.pomdp import AcquisitionProblem, GridValueIteration, Perseus, Solver, TableProblem
+from seqclass.pomdp import AcquisitionProblem, FittedValueIteration, GridValueIteration, Perseus, Solver, TableProblem
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.alpha.points import Points, point_based, sample_beliefs
 from seqclass.pomdp.information import TIE
@@ -104,6 +104,7 @@ def random_cases(sizes: Any, n_beliefs: int, repeats: int) -> list[Row]:
         problem = random_problem(*size)
         rows.append(backups(f"random {size}", problem, n_beliefs, repeats))
         rows.append(solved("Perseus, defaults and certificate", problem, Perseus(), repeats))
+        rows.append(solved("fitted, defaults and certificate", problem, FittedValueIteration(), repeats))
         if size[0] <= 3:
             rows.append(solved("grid, defaults and certificate", problem, GridValueIteration(), repeats))
     return rows

@@ -18,6 +18,7 @@ from seqclass.pomdp import (
     AcquisitionProblem,
     AlphaSet,
     AlphaVectors,
+    FittedValues,
     GridValues,
     ImprovedRule,
     InterpolatedValues,
@@ -42,6 +43,7 @@ from seqclass.pomdp.bounds.repeats import RepeatValues, has_repeats
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.solvers.exact._lines import LineSet
 from seqclass.pomdp.solvers.exact.free_order import PlannedPolicy
+from seqclass.pomdp.solvers.fitted_values import BeliefFunctions
 from seqclass.pomdp.solvers.rules.bounded_order import OrderBoundPolicy
 from seqclass.pomdp.values import ValueFunction
 
@@ -182,6 +184,8 @@ def check_values(values: ValueFunction) -> None:
         need(type(values.continuation) is list and len(values.continuation) == n_stages, "grid is of other stages")
         for stage, table in enumerate(values.continuation):
             numbers(table, "continuation", _n_contexts(values, stage), len(values.grid.points))
+    elif isinstance(values, FittedValues):
+        _check_fitted(values)
     elif isinstance(values, InterpolatedValues):
         need(0 <= float(values.share) <= 1, "share is wrong")
         need(isinstance(values.lower, ValueFunction) and isinstance(values.upper, ValueFunction), "nothing is blended")
@@ -192,6 +196,23 @@ def check_values(values: ValueFunction) -> None:
         weights = getattr(values, "weights", [None] * n_stages)
         need(type(weights) is list and len(weights) == n_stages, "weights are of other stages")
         need(all(w is None or np.isfinite(w).all() for w in weights), "weights are not finite")
+
+
+def _check_fitted(values: FittedValues) -> None:
+    functions, n_classes = values.functions, values.problem.n_classes
+    need(
+        isinstance(functions, BeliefFunctions) and functions.problem is values.problem,
+        "functions are of another problem",
+    )
+    need(functions.n_classes == n_classes and 0 < float(functions.unit) < np.inf, "functions are of other classes")
+    first = array(functions.first, "first", "i", None)
+    second = array(functions.second, "second", "i", len(first))
+    known = ((first >= 0) & (first < second) & (second < n_classes)).all()
+    need(bool(known) and functions.count == 4 * n_classes + 4 + 2 * len(first), "functions are wrong")
+    need(type(values.weights) is list and len(values.weights) == values.n_stages, "weights are of other stages")
+    for weights in values.weights:
+        if weights is not None:
+            numbers(weights, "weights", functions.count)
 
 
 def _n_contexts(values: ValueFunction, stage: int) -> int:

@@ -67,6 +67,8 @@ from seqclass.pomdp import (
     ExactValueIteration,
     ExpectedSaving,
     FirstK,
+    FittedValueIteration,
+    FittedValues,
     GivenOrder,
     GridValueIteration,
     GridValues,
@@ -104,6 +106,7 @@ from seqclass.pomdp.bounds._line import LogOddsLine
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.solvers.exact._lines import LineSet
 from seqclass.pomdp.solvers.exact.free_order import PlannedPolicy
+from seqclass.pomdp.solvers.fitted_values import BeliefFunctions
 from seqclass.pomdp.solvers.rules.bounded_order import OrderBoundPolicy
 from seqclass.pomdp.solvers.rules.fixed import FixedLengthPolicy, PosteriorThresholdPolicy
 from seqclass.pomdp.solvers.rules.lookahead import DeepLookaheadPolicy
@@ -147,7 +150,10 @@ for _cls in (
     NetworkTables,
     ExactFreeOrder,
     ExactValueIteration,
+    BeliefFunctions,
     FirstK,
+    FittedValueIteration,
+    FittedValues,
     FixedLengthPolicy,
     FrameEncoder,
     GridValueIteration,

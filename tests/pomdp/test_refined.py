@@ -7,7 +7,7 @@ import numpy as np
 from seqclass._model_problem import ModelProblem
 from seqclass.pomdp import CorrectedValues, ProjectedValueIteration, ProjectedValues, StoppingValue, TableProblem
 from seqclass.pomdp.bounds.dual import DualPaths
-from seqclass.pomdp.solvers.correlated.corrected import visited_states
+from seqclass.pomdp.solvers.correlated.corrected import CostsAhead, visited_states
 from seqclass.pomdp.solvers.correlated.martingale import MartingaleValues
 
 
@@ -68,10 +68,12 @@ def test_values_are_homogeneous_and_no_more_than_stopping(make_tree):
         assert (found <= stop + 1e-12).all()
         assert (found >= 0).all()
         if info.stage + 1 < problem.n_stages:
-            belief, context, answers = refined.values.successors(info)
-            twice = refined._value(info.stage + 1, 2 * belief, context, answers)
+            ahead = refined.values.costs_ahead(info)
+            twice, nothing = (
+                refined._refined(info.stage + 1, CostsAhead(*(scale * values for values in ahead))) for scale in (2, 0)
+            )
             np.testing.assert_allclose(twice, 2 * found.ravel(), rtol=1e-9, atol=1e-12)
-            assert (refined._value(info.stage + 1, 0 * belief, context, answers) == 0).all()
+            assert (nothing == 0).all()
         parent, outcome = np.nonzero(info.predictive > 0)
         info = info.update(outcome, parent)
 

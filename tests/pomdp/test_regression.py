@@ -23,7 +23,7 @@ def dense_design(functions, shared, answers, n_codes):
 
 
 @pytest.mark.parametrize(("n_answers", "width"), [(0, 2), (1, 5), (4, 2), (3, 5)])
-def test_the_sparse_regression_is_the_dense_one(n_answers, width):
+def test_the_regression_is_that_of_every_cell(n_answers, width, monkeypatch):
     for seed in range(5):
         rng = np.random.default_rng(seed)
         functions = rng.random((60, 5)) * (rng.random((60, 5)) < 0.8)
@@ -31,12 +31,17 @@ def test_the_sparse_regression_is_the_dense_one(n_answers, width):
         answers[5] = -1
         design = corrected._design(functions, functions[:, -width:], answers, 3)
         dense = dense_design(functions, functions[:, -width:], answers, 3)
-        np.testing.assert_array_equal(design.toarray(), dense)
+        monkeypatch.setattr(corrected, "_DENSE", np.inf)
+        sparse = corrected._design(functions, functions[:, -width:], answers, 3)
+        monkeypatch.undo()
+        np.testing.assert_array_equal(design, dense)
+        np.testing.assert_array_equal(sparse.toarray(), dense)
         target = rng.normal(size=60)
         penalty = corrected._RIDGE * (dense**2).sum() / dense.shape[1]
         stacked = np.vstack([dense, np.sqrt(penalty) * np.eye(dense.shape[1])])
         oracle = np.linalg.lstsq(stacked, np.append(target, np.zeros(dense.shape[1])))[0]
-        np.testing.assert_allclose(corrected._ridge(design, target), oracle, atol=1e-7)
+        for made in (design, sparse):
+            np.testing.assert_allclose(corrected._ridge(made, target), oracle, atol=1e-7)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])

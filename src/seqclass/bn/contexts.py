@@ -221,6 +221,8 @@ class StageContexts:
         relevant = np.flatnonzero(np.isin(candidates, self.memory[stage]))
         if _fits(self.model.n_outcomes_, candidates[relevant], self.max_contexts):
             return relevant
+        if self.max_contexts == 1:
+            return relevant[:0]
         ahead = self.order[stage:]
         chosen = strongest(self.model, candidates[relevant], rows[:, relevant], weight, ahead, self.max_contexts)
         return relevant[chosen]

@@ -29,6 +29,8 @@ from seqclass.pomdp.solvers.correlated.solver import ProjectedValueIteration
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.exact.free_order import ExactFreeOrder
 from seqclass.pomdp.solvers.exact.solver import ExactValueIteration
+from seqclass.pomdp.solvers.fitted import FittedValueIteration
+from seqclass.pomdp.solvers.fitted_values import FittedValues
 from seqclass.pomdp.solvers.grid import GridValueIteration
 from seqclass.pomdp.solvers.grid_program import GridValues
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
@@ -78,6 +80,8 @@ __all__ = [
     "ExactValueIteration",
     "ExpectedSaving",
     "FirstK",
+    "FittedValueIteration",
+    "FittedValues",
     "FunctionPolicy",
     "GivenOrder",
     "GridValueIteration",

@@ -111,6 +111,8 @@ class ValueSolver(Solver):
     horizon_tolerance: float
     max_stages: int | None
     first_horizon: int = FIRST_HORIZON
+    #: Whether the certificate's gap is paired; see `certify`.
+    _paired: bool = False
 
     @abstractmethod
     def _prepare(self, problem: AcquisitionProblem, n_stages: int) -> Any:
@@ -123,8 +125,8 @@ class ValueSolver(Solver):
     def _check(self, problem: AcquisitionProblem) -> None:
         """Refuse what the solver cannot do, before any work."""
 
-    def _finish(self, problem: AcquisitionProblem, values: ValueFunction) -> ValueFunction:
-        """Improve the values once the horizon is known."""
+    def _finish(self, problem: AcquisitionProblem, values: ValueFunction, prepared: Any) -> ValueFunction:
+        """Improve the values once the horizon is known; ``prepared`` is that of this horizon."""
         return values
 
     def solve(self, problem: AcquisitionProblem) -> Policy:
@@ -133,8 +135,8 @@ class ValueSolver(Solver):
         check_real(self.horizon_tolerance, "horizon_tolerance", 0)
         check_integer(self.certificate_paths, "certificate_paths", 0)
         self._check(problem)
-        values, converged = self._solve_horizon(problem)
-        values = self._finish(problem, values)
+        values, prepared, converged = self._solve_horizon(problem)
+        values = self._finish(problem, values, prepared)
         status = "converged" if converged else "truncated"
         info = SolveInfo(
             status="limit" if values.limited else status,
@@ -143,10 +145,10 @@ class ValueSolver(Solver):
             size=values.size,
         )
         policy = LookaheadPolicy(values, info)
-        return certified(policy, self.certificate_paths, self.random_state)
+        return certified(policy, self.certificate_paths, self.random_state, paired=self._paired)
 
-    def _solve_horizon(self, problem: AcquisitionProblem) -> tuple[ValueFunction, bool]:
-        """Double the horizon until its two bounds agree."""
+    def _solve_horizon(self, problem: AcquisitionProblem) -> tuple[ValueFunction, Any, bool]:
+        """Double the horizon until its two bounds agree; the values, what was prepared, and whether they agree."""
         stopping = problem.decision_costs.T
         for n_stages, last in horizons(problem, self.max_stages, self.first_horizon):
             prepared = self._prepare(problem, n_stages)
@@ -161,7 +163,7 @@ class ValueSolver(Solver):
                 converged = upper_cost - lower_cost <= self.horizon_tolerance * upper_cost
             if converged or last:
                 break
-        return values, converged
+        return values, prepared, converged
 
 
 def horizons(

@@ -155,7 +155,7 @@ class Perseus(ValueSolver):
         rng = as_generator(self.random_state)
         return point_based(problem, prepared, terminal, self.tolerance * unit(problem), rng)
 
-    def _finish(self, problem: AcquisitionProblem, values: ValueFunction) -> ValueFunction:
+    def _finish(self, problem: AcquisitionProblem, values: ValueFunction, prepared: Any) -> ValueFunction:
         rng = as_generator(self.random_state)
         for _ in range(self.n_rounds - 1):
             policy = LookaheadPolicy(values)

@@ -16,6 +16,7 @@ from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.repricing import scale_prices
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.correlated.solver import ProjectedValueIteration
+from seqclass.pomdp.solvers.fitted import FittedValueIteration
 from seqclass.pomdp.solvers.grid import GridValueIteration
 from seqclass.pomdp.solvers.grid_program import GridBlock
 from seqclass.pomdp.solvers.perseus import Perseus
@@ -112,8 +113,9 @@ def _(solver: Perseus, problem: AcquisitionProblem, multipliers: FloatArray) -> 
     return _blended(solver, problem, multipliers)
 
 
-@solve_sweep.register
-def _(solver: ProjectedValueIteration, problem: AcquisitionProblem, multipliers: FloatArray) -> SweepPolicies:
+@solve_sweep.register(FittedValueIteration)
+@solve_sweep.register(ProjectedValueIteration)
+def _(solver: Solver, problem: AcquisitionProblem, multipliers: FloatArray) -> SweepPolicies:
     return _blended(solver, problem, multipliers)
 
 

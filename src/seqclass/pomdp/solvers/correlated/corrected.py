@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +16,7 @@ from seqclass.pomdp.alpha.points import ALWAYS, sample_states
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import LookaheadPolicy
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solvers.fitted_values import FittedValues
 from seqclass.pomdp.values import ProjectedValues
 
 #: Ridge penalty, as a share of the mean square of a column.
@@ -27,9 +29,55 @@ _DIRECT = 1200
 _STEPS = 100
 #: From this share of entries on that are not zero, products of dense matrices are quicker than of sparse ones.
 _DENSE = 0.1
-#: Up to three classes values are corrected up to the stage that a smaller share of the cases comes to; the projection's
-#: do beyond. With more classes the certified gap can double when late stages are left out.
-_LEAST_REACH = 1e-4
+#: Values are corrected up to the stage that a smaller share of cases comes to; the projection's do beyond. Functions
+#: that are fitted anew, with more than two classes, need less.
+_LEAST_REACH, _LEAST_REACH_OF_MANY = 1e-4, 1e-3
+
+
+#: States of one stage, in lots that were sampled in different ways.
+Lots = list[InformationState]
+
+
+class CostsAhead(NamedTuple):
+    """What follows each outcome of each state.
+
+    Attributes
+    ----------
+    belief : ndarray of shape (n * n_outcomes, n_classes)
+        Unnormalised beliefs.
+    stop, plain, go_on : ndarray of shape (n * n_outcomes,)
+        Cost of stopping, the projection's of going on and the corrected one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> CostsAhead(np.array([[0.1, 0.4]]), np.array([0.1]), np.array([0.2]), np.array([0.05])).value
+    array([0.05])
+    """
+
+    belief: FloatArray
+    stop: FloatArray
+    plain: FloatArray
+    go_on: FloatArray
+
+    @property
+    def value(self) -> FloatArray:
+        """The lower of stopping and going on."""
+        return np.minimum(self.stop, self.go_on)
+
+
+def stages_backward(states: list[list[InformationState]], n_stages: int) -> Iterator[tuple[int, Lots]]:
+    """Yield each stage after the first that has states, from the last on, and its lots.
+
+    Examples
+    --------
+    >>> list(stages_backward([], 3))
+    []
+    """
+    for stage in reversed(range(1, n_stages)):
+        lots = [lot[stage] for lot in states if stage < len(lot) and len(lot[stage])]
+        if lots:
+            yield stage, lots
 
 
 class CorrectedValues(ProjectedValues):
@@ -73,13 +121,17 @@ class CorrectedValues(ProjectedValues):
 
     def successor_values(self, info: InformationState) -> FloatArray:
         """Value of each unnormalised successor of the next feature, (n, n_outcomes)."""
-        following = info.stage + 1
-        answers = self.problem.answers(info.stage, info.state)
-        if following >= self.n_stages or self.weights[following] is None or answers is None:
+        if not self.is_corrected(info.stage + 1) or self.problem.answers(info.stage, info.state) is None:
             return super().successor_values(info)
+        return self.costs_ahead(info).value.reshape(len(info), -1)
+
+    def costs_ahead(self, info: InformationState) -> CostsAhead:
+        """What stopping and going on cost after each outcome of each row, row by row."""
         belief, context, after = self.successors(info)
-        stop, _, go_on = self.costs(following, belief, context, after)
-        return np.minimum(stop, go_on).reshape(len(info), -1)
+        if info.stage + 1 < self.n_stages:
+            return CostsAhead(belief, *self.costs(info.stage + 1, belief, context, after))
+        stop = self.problem.stopping_cost(belief)
+        return CostsAhead(belief, stop, stop, stop)
 
     def successors(self, info: InformationState) -> tuple[FloatArray, IntArray, IntArray]:
         """Unnormalised belief, context of the projection and answers after each outcome of each row, row by row."""
@@ -153,39 +205,48 @@ class CorrectedValues(ProjectedValues):
         after = self.problem.successor_answers(stage, np.eye(m, dtype=answers.dtype))[:, 0]
         return np.where(after.any(axis=0), after.argmax(axis=0) if m else 0, m)
 
-    def fit(self, states: list[list[InformationState]]) -> CorrectedValues:
+    def fit(
+        self, states: list[list[InformationState]], refine: Callable[[int, Lots, list[CostsAhead]], None] | None = None
+    ) -> CorrectedValues:
         """Fit the corrections backward over stages.
+
+        Values of the projection that are `FittedValues` are fitted anew on the way, at these states.
 
         Parameters
         ----------
         states : list of list of InformationState
             Lots of sampled information states, each a list over stages.
+        refine : callable, optional
+            Called with each stage once it is fitted, its lots and the costs ahead of each: what builds on them need not
+            work them out again.
 
         Returns
         -------
         CorrectedValues
         """
         n_codes = int(self.problem.n_outcomes.max(initial=1)) + 1
-        for stage in reversed(range(1, self.n_stages)):
-            lots = [lot[stage] for lot in states if stage < len(lot) and len(lot[stage])]
-            if lots:
-                self.weights[stage] = self._fitted(lots, n_codes)
+        for stage, lots in stages_backward(states, self.n_stages):
+            ahead = [self.costs_ahead(info) for info in lots]
+            self.weights[stage] = self._fitted(stage, lots, ahead, n_codes)
+            if refine is not None:
+                refine(stage, lots, ahead)
         return self
 
-    def _fitted(self, lots: list[InformationState], n_codes: int) -> FloatArray:
-        rows: list[tuple[Any, ...]] = []
-        for info in lots:
-            context = self.tables.contexts(info.stage, info.state)
-            functions, plain = self._functions(info.stage, info.belief, context)
-            target = self.problem.prices[info.stage] + row_sums(self.successor_values(info)) - plain
-            rows.append((functions, self.problem.answers(info.stage, info.state), target))
-        functions, answers, target = (np.concatenate(part) for part in zip(*rows))
+    def _fitted(self, stage: int, lots: Lots, ahead: list[CostsAhead], n_codes: int) -> FloatArray:
+        price = self.problem.prices[stage]
+        belief = np.concatenate([info.belief for info in lots])
+        context = np.concatenate([self.tables.contexts(stage, info.state) for info in lots])
+        answers = np.concatenate([self.problem.answers(stage, info.state) for info in lots])
+        target = np.concatenate([price + row_sums(a.value.reshape(len(info), -1)) for a, info in zip(ahead, lots)])
+        if isinstance(self.values, FittedValues):
+            self.values.fit(stage, belief, target)
+        functions, plain = self._functions(stage, belief, context)
         weights = np.zeros((1 + answers.shape[1], n_codes, functions.shape[1]))
         used = slice(None)
         if answers.shape[1] * (n_codes - 1) * functions.shape[1] > _MOST_COLUMNS:
             used = slice(-2, None)
         design = _design(functions, functions[:, used], answers, n_codes - 1)
-        solution = _ridge(design, target)
+        solution = _ridge(design, target - plain)
         weights[0, 0] = solution[: functions.shape[1]]
         shape = (answers.shape[1], n_codes - 1, functions[:, used].shape[1])
         weights[1:, :-1, used] = solution[functions.shape[1] :].reshape(shape)
@@ -211,28 +272,33 @@ def _sum_of_answers(tables: FloatArray, answers: IntArray) -> FloatArray:
     return total
 
 
-def _design(functions: FloatArray, shared: FloatArray, answers: IntArray, n_codes: int) -> sp.csr_array:
+def _design(functions: FloatArray, shared: FloatArray, answers: IntArray, n_codes: int) -> FloatArray | sp.csr_array:
     """All functions of each row, and for each of its answers those that are shared, in that answer's columns."""
     n, n_answers = answers.shape
     width = shared.shape[1]
     row, answer = np.nonzero((answers >= 0) & (answers < n_codes))
-    first = (answer * n_codes + answers[row, answer]) * width
-    columns = (first[:, None] + np.arange(width)).ravel()
+    place = answer * n_codes + answers[row, answer]
+    n_columns = functions.shape[1] + n_answers * n_codes * width
+    if n_columns <= _DIRECT and functions.size + row.size * width > _DENSE * n * n_columns:
+        design = np.zeros((n, n_columns))
+        design[:, : functions.shape[1]] = functions
+        design[:, functions.shape[1] :].reshape(n, -1, width)[row, place] = shared[row]
+        return design
+    columns = (place[:, None] * width + np.arange(width)).ravel()
     starts = np.concatenate([[0], np.bincount(row, minlength=n).cumsum() * width])
     parts = (shared[row].ravel(), columns, starts)
     return sp.csr_array(sp.hstack([functions, sp.csr_array(parts, shape=(n, n_answers * n_codes * width))]))
 
 
-def _ridge(design: sp.csr_array, target: FloatArray) -> FloatArray:
-    n_rows, n_columns = design.shape
-    penalty = _RIDGE * float(design.data @ design.data) / n_columns + np.finfo(float).tiny
+def _ridge(design: FloatArray | sp.csr_array, target: FloatArray) -> FloatArray:
+    n_columns = design.shape[1]
+    entries: FloatArray = np.ravel(design) if isinstance(design, np.ndarray) else design.data
+    penalty = _RIDGE * float(entries @ entries) / n_columns + np.finfo(float).tiny
     if n_columns > _DIRECT:
         return np.asarray(lsmr(design, target, damp=np.sqrt(penalty), maxiter=_STEPS, atol=1e-8, btol=1e-8)[0])
-    if design.nnz > _DENSE * n_rows * n_columns:
-        design = design.toarray()
-        gram = design.T @ design
-    else:
-        gram = (design.T @ design).toarray()
+    gram = design.T @ design
+    if sp.issparse(gram):
+        gram = gram.toarray()
     gram[np.diag_indices_from(gram)] += penalty
     return np.asarray(linalg.solve(gram, design.T @ target, assume_a="pos", check_finite=False))
 
@@ -268,7 +334,7 @@ def visited_states(steering: ProjectedValues, n_beliefs: int, rng: np.random.Gen
     problem = steering.problem
     if n_beliefs == 0 or problem.answers(0, problem.start(1)) is None:
         return []
-    least = _LEAST_REACH if problem.n_classes <= 3 else 0.0
+    least = _LEAST_REACH if problem.n_classes <= 2 else _LEAST_REACH_OF_MANY
     half, steered = -(-n_beliefs // 2), LookaheadPolicy(steering)
     visited = list(sample_states(problem, steering.n_stages, half, rng, steered, merge=False, least_reach=least))
     n_stages = max(sum(1 for info in visited if len(info)), min(ALWAYS, steering.n_stages))

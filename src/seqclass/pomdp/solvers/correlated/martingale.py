@@ -9,7 +9,7 @@ from scipy import linalg
 
 from seqclass._arrays import FloatArray, IntArray, chunks, row_sums
 from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.solvers.correlated.corrected import CorrectedValues
+from seqclass.pomdp.solvers.correlated.corrected import CorrectedValues, CostsAhead, Lots, stages_backward
 from seqclass.pomdp.values import ValueFunction
 
 #: Ridge penalty, as a share of the mean square of a column.
@@ -70,61 +70,69 @@ class MartingaleValues(ValueFunction):
         -------
         MartingaleValues
         """
-        for stage in reversed(range(1, self.n_stages)):
-            lots = [lot[stage] for lot in states if stage < len(lot) and len(lot[stage])]
-            if lots and self.values.is_corrected(stage):
-                self.weights[stage] = self._fitted(lots)
+        for stage, lots in stages_backward(states, self.n_stages):
+            if self.values.is_corrected(stage):
+                self.fit_stage(stage, lots, [self.values.costs_ahead(info) for info in lots])
         return self
+
+    def fit_stage(self, stage: int, lots: Lots, ahead: list[CostsAhead]) -> None:
+        """Fit the refinement of one stage, those after it being fitted.
+
+        Parameters
+        ----------
+        stage : int
+            The stage.
+        lots : list of InformationState
+            States of that stage.
+        ahead : list of CostsAhead
+            What `CorrectedValues.costs_ahead` gives for each.
+        """
+        problem, designs, targets = self.problem, [], []
+        for info, after in zip(lots, ahead):
+            context = self.values.tables.contexts(stage, info.state)
+            answers = problem.answers(stage, info.state)
+            assert answers is not None  # corrections are made of them
+            costs = self.values.costs(stage, info.belief, context, answers)
+            designs.append(self._functions(CostsAhead(info.belief, *costs)))
+            expected = row_sums(self._refined(stage + 1, after).reshape(len(info), -1))
+            targets.append(problem.prices[stage] + expected - costs[2])
+        design, target = np.concatenate(designs), np.concatenate(targets)
+        scale = np.sqrt(np.mean(design**2, axis=0)) + np.finfo(float).tiny
+        design /= scale
+        gram = design.T @ design
+        gram[np.diag_indices_from(gram)] += _RIDGE * len(design)
+        solved = linalg.solve(gram, design.T @ target, assume_a="pos", check_finite=False)
+        self.weights[stage] = np.asarray(solved / scale)
 
     def successor_values(self, info: InformationState) -> FloatArray:
         """Value of each unnormalised successor of the next feature, (n, n_outcomes)."""
         following = info.stage + 1
         if following >= self.n_stages or self.weights[following] is None:
             return self.values.successor_values(info)
-        belief, context, answers = self.values.successors(info)
-        result = np.empty(len(belief))
-        for part in chunks(len(belief), 8.0 * 3 * self._n_functions):
-            result[part] = self._value(following, belief[part], context[part], answers[part])
-        return result.reshape(len(info), -1)
+        return self._refined(following, self.values.costs_ahead(info)).reshape(len(info), -1)
 
     def _continuation(self, stage: int, belief: FloatArray, context: IntArray) -> FloatArray:
         return self.values._continuation(stage, belief, context)
 
-    def _value(self, stage: int, belief: FloatArray, context: IntArray, answers: IntArray) -> FloatArray:
-        weights = self.weights[stage]
-        assert weights is not None  # its caller has looked
-        costs = self.values.costs(stage, belief, context, answers)
-        stop, _, go_on = costs
-        total = row_sums(belief)
-        go_on = go_on + total * (self._functions(belief, total, costs) @ weights)
-        return np.minimum(stop, np.maximum(go_on, self.values.least(stage, belief)))
-
-    def _fitted(self, lots: list[InformationState]) -> FloatArray:
-        designs, targets = [], []
-        for info in lots:
-            stage, problem = info.stage, self.problem
-            context = self.values.tables.contexts(stage, info.state)
-            answers = problem.answers(stage, info.state)
-            assert answers is not None  # corrections are made of them
-            costs = self.values.costs(stage, info.belief, context, answers)
-            designs.append(self._functions(info.belief, row_sums(info.belief), costs))
-            targets.append(problem.prices[stage] + row_sums(self.successor_values(info)) - costs[2])
-        design, target = np.concatenate(designs), np.concatenate(targets)
-        scale = np.sqrt(np.mean(design**2, axis=0)) + np.finfo(float).tiny
-        design /= scale
-        gram = design.T @ design
-        gram[np.diag_indices_from(gram)] += _RIDGE * len(design)
-        return np.asarray(linalg.solve(gram, design.T @ target, assume_a="pos", check_finite=False) / scale)
+    def _refined(self, stage: int, ahead: CostsAhead) -> FloatArray:
+        weights = self.weights[stage] if stage < self.n_stages else None
+        if weights is None:
+            return ahead.value
+        result = np.empty(len(ahead.belief))
+        for rows in chunks(len(result), 8.0 * 3 * self._n_functions):
+            part = CostsAhead(*(values[rows] for values in ahead))
+            go_on = part.go_on + row_sums(part.belief) * (self._functions(part) @ weights)
+            result[rows] = np.minimum(part.stop, np.maximum(go_on, self.values.least(stage, part.belief)))
+        return result
 
     @property
     def _n_functions(self) -> int:
         return 2 * self.problem.n_classes + len(_PRODUCTS)
 
-    def _functions(
-        self, belief: FloatArray, total: FloatArray, costs: tuple[FloatArray, FloatArray, FloatArray]
-    ) -> FloatArray:
+    def _functions(self, costs: CostsAhead) -> FloatArray:
         """The functions per unit of belief, (n, n_functions)."""
-        stop, plain, go_on = costs
+        belief, stop, plain, go_on = costs
+        total = row_sums(belief)
         unit = 1 / np.where(total > 0, total, 1.0)
         n_classes = self.problem.n_classes
         rows = np.empty((self._n_functions, len(belief)))

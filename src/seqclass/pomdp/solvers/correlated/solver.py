@@ -5,28 +5,32 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from seqclass._arrays import as_generator
 from seqclass._validation import check_integer
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.needs import needed_order
-from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveInfo
+from seqclass.pomdp.policy import LookaheadPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified
 from seqclass.pomdp.solvers.correlated.bounded import BoundedLookaheadPolicy
 from seqclass.pomdp.solvers.correlated.corrected import CorrectedValues, visited_states
 from seqclass.pomdp.solvers.correlated.martingale import MartingaleValues
+from seqclass.pomdp.solvers.fitted import FittedValueIteration
 from seqclass.pomdp.solvers.grid import GridValueIteration
 from seqclass.pomdp.solvers.perseus import Perseus
 from seqclass.pomdp.values import ProjectedValues, ValueFunction
 
-#: Contexts a stage by number of classes, where the user names none; 1 for more classes.
-_MAX_CONTEXTS = {1: 32, 2: 32, 3: 32}
-#: Levels of the grid by number of classes: values that only steer need no fine one.
-_LEVELS = {1: 200, 2: 200, 3: 40}
-#: Beliefs a stage at which values are corrected, by number of classes; for more of these, more.
-_N_BELIEFS, _MANY_BELIEFS = {1: 1000, 2: 1000, 3: 1000}, 3000
+#: Contexts a stage and levels of the grid for up to two classes, where the user names none: values that only steer need
+#: no fine one. With more classes functions of the belief, in one context, say as much with a thousandth of the numbers.
+_MAX_CONTEXTS, _LEVELS = 32, 200
+#: Beliefs a stage of the first fit with more classes, which only has to find where to look.
+_FIRST_BELIEFS = 1000
+#: Beliefs a stage at which values are corrected, up to three classes and beyond; beyond, up to so many times as many
+#: where a question costs less than this share of deciding at once: late and rare errors count there.
+_N_BELIEFS, _MANY_BELIEFS, _MOST_TIMES, _CHEAP = 1000, 2000, 2.0, 0.01
 
 
 class ProjectedValueIteration(Solver):
@@ -42,13 +46,14 @@ class ProjectedValueIteration(Solver):
     Parameters
     ----------
     solver : Solver, optional
-        Solves the projection; by default a grid for at most three classes and `Perseus` beyond.
+        Solves the projection; by default a grid for two classes and `FittedValueIteration` beyond, whose functions are
+        then fitted to the problem itself.
     max_contexts : int or None
-        Most contexts of a stage of the projection; 1 leaves nothing but the belief. None: 32 for at most three classes;
-        1 beyond, where beliefs are worth more than contexts.
+        Most contexts of a stage of the projection; 1 leaves nothing but the belief. None: 32 for two classes; 1 beyond.
     n_beliefs : int or None
         Most beliefs a stage, reached by the problem itself, at which the values are corrected; 0 leaves them as they
-        are. None: 1000 for at most three classes; 3000 beyond.
+        are. None: 1000; with more than three classes 2000, and up to 4000 as questions cost less than a hundredth of
+        deciding at once.
     certificate_paths : int
         Sampled paths of the certificate; 0 leaves it out.
     random_state : int, generator or None
@@ -88,11 +93,11 @@ class ProjectedValueIteration(Solver):
     def solve(self, problem: AcquisitionProblem) -> Policy:
         """Solve a problem; see `Solver.solve`."""
         started = time.perf_counter()
-        most = _MAX_CONTEXTS.get(problem.n_classes, 1) if self.max_contexts is None else self.max_contexts
+        few = _MAX_CONTEXTS if problem.n_classes <= 2 else 1
+        most = few if self.max_contexts is None else self.max_contexts
         needed_order(problem, "ProjectedValueIteration")
         check_integer(most, "max_contexts", 1)
-        n_beliefs = _N_BELIEFS.get(problem.n_classes, _MANY_BELIEFS) if self.n_beliefs is None else self.n_beliefs
-        check_integer(n_beliefs, "n_beliefs", 0)
+        n_beliefs = _n_beliefs(problem) if self.n_beliefs is None else check_integer(self.n_beliefs, "n_beliefs", 0)
         check_integer(self.certificate_paths, "certificate_paths", 0)
         projection = problem if problem.tables is not None else problem.projection(most)
         if projection is None:
@@ -100,49 +105,69 @@ class ProjectedValueIteration(Solver):
                 "ProjectedValueIteration needs a problem with tables or a projection, and this "
                 f"{type(problem).__name__} has neither; use Lookahead."
             )
-        policy = self._inner(projection, projection is not problem).solve(projection)
+        solver = self._inner(projection, projection is not problem)
+        policy = self._planned(solver, projection)
+        if projection is problem:
+            return self._certified(policy, policy.values, started)
+        while True:
+            steering = ProjectedValues(problem, projection, policy.values)
+            states = visited_states(steering, n_beliefs, as_generator(self.random_state))
+            if not _reaches_end(states, steering.n_stages, problem) or "first_horizon" not in solver.get_params():
+                break
+            # the projection is the surer of itself: where it has long decided the problem may not have
+            longer = self._planned(solver.set_params(first_horizon=2 * steering.n_stages), projection)
+            if longer.n_stages == policy.n_stages:
+                break
+            policy = longer
+        if not states:
+            return self._certified(LookaheadPolicy(steering, policy.info), steering, started)
+        values = CorrectedValues(problem, steering)
+        refined = MartingaleValues(values)
+        values.fit(states, refined.fit_stage if self.certificate_paths else None)
+        return self._certified(BoundedLookaheadPolicy(values, policy.info), refined, started)
+
+    def _planned(self, solver: Solver, projection: AcquisitionProblem) -> LookaheadPolicy:
+        policy = solver.solve(projection)
         if not isinstance(policy, LookaheadPolicy):
             raise ValueError(
                 "ProjectedValueIteration needs a solver that works out values, such as Perseus, and "
                 f"{self.solver!r} does not."
             )
-        if projection is problem:
-            return self._certified(policy, started)
-        steering = ProjectedValues(problem, projection, policy.values)
-        states = visited_states(steering, n_beliefs, as_generator(self.random_state))
-        return self._steered(steering, states, policy.info, started)
+        return policy
 
-    def _steered(
-        self, values: ProjectedValues, states: list[list[InformationState]], info: SolveInfo, started: float
-    ) -> Policy:
-        if not states:
-            return self._certified(LookaheadPolicy(values, info), started)
-        corrected = CorrectedValues(values.problem, values).fit(states)
-        return self._certified(BoundedLookaheadPolicy(corrected, info), started, states)
-
-    def _certified(
-        self, policy: LookaheadPolicy, started: float, states: list[list[InformationState]] | None = None
-    ) -> Policy:
-        """The policy with its certificate, whose values are refined at the states."""
+    def _certified(self, policy: LookaheadPolicy, values: ValueFunction, started: float) -> Policy:
+        """The policy with its certificate, whose lower bound is made of the values."""
         solved = time.perf_counter()
         result = policy.with_info(seconds=solved - started, size=policy.values.size)
         if not self.certificate_paths:
             return result
-        values: ValueFunction = policy.values
-        if states and isinstance(values, CorrectedValues):
-            values = MartingaleValues(values).fit(states)
         result = certified(result, self.certificate_paths, self.random_state, values, paired=True)
         return result.with_info(certify_seconds=time.perf_counter() - solved)
 
     def _inner(self, projection: AcquisitionProblem, steering: bool) -> Solver:
         if self.solver is not None:
             solver = clone(self.solver)
-        elif steering and projection.n_classes in _LEVELS:
-            solver = GridValueIteration(_LEVELS[projection.n_classes], random_state=self.random_state)
+        elif steering and projection.n_classes <= 2:
+            solver = GridValueIteration(_LEVELS, random_state=self.random_state)
+        elif steering:
+            solver = FittedValueIteration(_FIRST_BELIEFS, n_rounds=1, random_state=self.random_state)
         else:
             solver = table_solver(projection, self.random_state)
         # its certificate would be about the projection
         return solver.set_params(certificate_paths=0)  # type: ignore[no-any-return]
+
+
+def _reaches_end(states: list[list[InformationState]], n_stages: int, problem: AcquisitionProblem) -> bool:
+    """Whether cases still go on at the last stage of the horizon, and there are stages beyond."""
+    return bool(n_stages < problem.n_stages and states and len(states[0]) == n_stages and len(states[0][-1]))
+
+
+def _n_beliefs(problem: AcquisitionProblem) -> int:
+    if problem.n_classes <= 3:
+        return _N_BELIEFS
+    dear = _CHEAP * float(problem.stopping_cost(problem.prior[None])[0])
+    cheaper = dear / max(float(problem.prices.mean()), np.finfo(float).tiny)
+    return int(_MANY_BELIEFS * np.clip(np.sqrt(cheaper), 1.0, _MOST_TIMES))
 
 
 def table_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver:

@@ -1,0 +1,212 @@
+"""Fitted value iteration: regression on functions of the belief against recursion over all histories."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from seqclass._model_problem import ModelProblem
+from seqclass.pomdp import (
+    FittedValueIteration,
+    FittedValues,
+    GridValueIteration,
+    Perseus,
+    ProjectedValueIteration,
+    TableProblem,
+    certify,
+    cost_sweep,
+    evaluate,
+    optimal_cost,
+    scale_prices,
+)
+from seqclass.pomdp.alpha.points import Points
+from seqclass.pomdp.solvers.fitted_values import BeliefFunctions, fitted_values
+from seqclass.pomdp.sweeps._interpolated_policies import InterpolatedSweep
+from seqclass.pomdp.sweeps.solving import solve_sweep
+
+
+def weak_problem(n_classes, n_stages, price=0.01, seed=0, concentration=3.0):
+    """Features so weak that all stages matter."""
+    rng = np.random.default_rng(seed)
+    tables = rng.dirichlet(np.full(4, concentration), (n_stages, n_classes)).transpose(0, 2, 1)
+    return TableProblem(rng.dirichlet(np.full(n_classes, 8.0)), np.ascontiguousarray(tables), price)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5, 9])
+def test_sums_are_those_of_the_design(n_classes):
+    problem = weak_problem(n_classes, 4)
+    functions, rng = BeliefFunctions(problem), np.random.default_rng(1)
+    belief = rng.dirichlet(np.full(n_classes, 0.5), 50)
+    belief[:n_classes] = np.eye(n_classes)  # where a logarithm has none
+    design, weights = functions.design(belief), rng.normal(size=functions.count)
+    assert design.shape == (50, functions.count)
+    assert np.isfinite(design).all()
+    np.testing.assert_allclose(functions.sums(belief, weights), design @ weights, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_the_design_holds_the_functions_it_names(n_classes):
+    problem = weak_problem(n_classes, 3)
+    functions = BeliefFunctions(problem)
+    p = np.random.default_rng(0).dirichlet(np.ones(n_classes))
+    s = 1 - p.max()
+    pairs = [np.sqrt(p[i] * p[j]) for i, j in zip(functions.first, functions.second)]
+    wanted = [*p, *(p * np.sqrt(s)), *(p * np.log(s)), *(p * np.log(p)), s, np.sqrt(s), s**1.5, s * s]
+    wanted += [*pairs, *(np.log(s) * np.array(pairs))]
+    np.testing.assert_allclose(functions.design(p[None])[0], wanted)
+
+
+def test_pairs_are_those_that_are_told_apart_least():
+    n_classes, n_stages = 6, 8
+    rng = np.random.default_rng(3)
+    tables = rng.dirichlet(np.full(5, 0.4), (n_stages, n_classes)).transpose(0, 2, 1).copy()
+    tables[:, :, 4] = 0.9 * tables[:, :, 1] + 0.1 * tables[:, :, 4]  # 1 and 4 answer nearly alike
+    functions = BeliefFunctions(TableProblem(np.full(n_classes, 1 / n_classes), tables, 0.01))
+    pairs = list(zip(functions.first.tolist(), functions.second.tolist()))
+    assert len(pairs) == n_classes
+    assert (1, 4) in pairs
+    overlap = {}
+    for i in range(n_classes):
+        for j in range(i):
+            overlap[j, i] = np.prod([np.sqrt(t[:, i] * t[:, j]).sum() for t in tables])
+    assert set(pairs) == set(sorted(overlap, key=overlap.get)[-n_classes:])
+
+
+@pytest.mark.parametrize("contexts", [False, True])
+@pytest.mark.parametrize("kind", ["plain", "decisions"])
+def test_policies_cost_little_more_than_the_optimum(kind, contexts, make_case, oracle):
+    losses = []
+    for seed in range(6):
+        case = make_case(seed, kind, contexts=contexts, n_classes=4, n_stages=5)
+        policy = FittedValueIteration(certificate_paths=200).solve(case.problem)
+        truth, cost = oracle.optimum(case), oracle.run_policy(case, policy).cost
+        assert policy.info.lower <= truth + 1e-9
+        assert policy.info.upper >= cost - 1e-9
+        losses.append(cost / truth - 1)
+    assert min(losses) >= -1e-9
+    assert np.mean(losses) < 0.01
+
+
+def test_sampled_bounds_hold_the_optimum():
+    for seed in range(3):
+        problem = weak_problem(4, 6, 0.02, seed, 1.0)
+        policy = FittedValueIteration(500, certificate_paths=0).solve(problem)
+        found = certify(problem, policy, method="simulation", n_paths=3000, paired=True, random_state=seed)
+        truth, cost = optimal_cost(problem), evaluate(problem, policy, method="exact").cost
+        assert found.lower <= truth <= cost <= found.upper
+        assert (cost - truth) / cost <= found.gap < 0.05
+
+
+def test_with_many_classes_few_weights_do_what_many_vectors_do():
+    problem = weak_problem(10, 30, 0.002, concentration=2.0)
+    fitted, perseus = (solver.solve(problem) for solver in (FittedValueIteration(), Perseus(certificate_paths=0)))
+    here, there = (
+        certify(problem, policy, method="simulation", n_paths=2000, paired=True, random_state=3)
+        for policy in (fitted, perseus)
+    )
+    assert here.gap < 0.03
+    assert abs(here.upper_mean - there.upper_mean) < 0.03 * there.upper_mean
+    assert fitted.info.gap < 0.02
+    assert 10 * fitted.info.size < perseus.info.size
+
+
+def test_values_scale_with_the_belief_and_know_their_floor():
+    problem = weak_problem(4, 12)
+    values = FittedValueIteration(300, certificate_paths=0).solve(problem).values
+    assert isinstance(values, FittedValues)
+    belief = np.random.default_rng(0).dirichlet(np.full(4, 0.3), 40)
+    for stage in (0, 5, 11):
+        value = values.value(stage, belief)
+        np.testing.assert_allclose(values.value(stage, 3 * belief), 3 * value)
+        assert (value <= problem.stopping_cost(belief) + 1e-12).all()
+        assert (values._continuation(stage, belief, np.zeros(40, int)) >= belief @ problem.rest(stage) - 1e-12).all()
+    assert values.value(3, np.zeros((1, 4))) == 0
+    assert values.size == sum(len(w) for w in values.weights)
+
+
+def test_reading_in_chunks_is_reading_at_once(monkeypatch):
+    problem = weak_problem(3, 5)
+    values = FittedValueIteration(200, certificate_paths=0).solve(problem).values
+    belief = np.random.default_rng(0).dirichlet(np.ones(3), 100)
+    whole = values.value(1, belief)
+    monkeypatch.setattr("seqclass.pomdp.solvers.fitted_values._READ_BYTES", 2000)
+    np.testing.assert_allclose(values.value(1, belief), whole, rtol=1e-12)
+
+
+def test_a_stage_without_beliefs_is_a_stop():
+    problem = weak_problem(3, 3)
+    points = [Points(problem.prior[None], np.array([0])), *[Points(np.empty((0, 3)), np.empty(0, int))] * 2]
+    values = fitted_values(problem, points, problem.decision_costs.T)
+    assert values.weights[1:] == [None, None]
+    belief = np.full((1, 3), 1 / 3)
+    assert values.value(1, belief) == pytest.approx(problem.stopping_cost(belief))
+
+
+def test_the_unit_of_costs_does_not_matter():
+    problem = weak_problem(5, 10)
+    dear = TableProblem(problem.prior, problem.likelihoods, 1000 * problem.prices, 1000 * problem.decision_costs)
+    one, other = (FittedValueIteration(400).solve(p) for p in (problem, dear))
+    assert one.info.upper == pytest.approx(other.info.upper / 1000)
+    assert one.info.lower == pytest.approx(other.info.lower / 1000)
+
+
+def test_same_seed_same_policy():
+    problem = weak_problem(4, 8)
+    first, second, third = (FittedValueIteration(200, random_state=seed).solve(problem) for seed in (1, 1, 2))
+    assert first.info.upper == second.info.upper
+    same = [np.array_equal(a, b) for a, b in zip(first.values.weights, second.values.weights)]
+    assert all(same)
+    assert not all(np.array_equal(a, b) for a, b in zip(first.values.weights, third.values.weights))
+
+
+@pytest.mark.parametrize(("name", "bad"), [("n_beliefs", 0), ("n_rounds", 0), ("horizon_tolerance", -1.0)])
+def test_errors_name_the_parameter(name, bad):
+    with pytest.raises(ValueError, match=name):
+        FittedValueIteration(**{name: bad}).solve(weak_problem(3, 3))
+
+
+def test_a_problem_without_tables_is_refused(make_tree):
+    tree = make_tree(0)
+    n, n_classes = len(tree.order), len(tree.prior)
+    problem = ModelProblem(tree.model, tree.prior, tree.order, np.full(n, 0.1), 1 - np.eye(n_classes), max_contexts=1)
+    with pytest.raises(ValueError, match=r"FittedValueIteration.*ProjectedValueIteration or Lookahead"):
+        FittedValueIteration().solve(problem)
+
+
+def test_frontiers_blend_their_values():
+    problem, multipliers = weak_problem(4, 9), np.geomspace(0.5, 2.0, 6)
+    solver = FittedValueIteration(400, certificate_paths=2000)
+    assert isinstance(solve_sweep(solver, problem, multipliers), InterpolatedSweep)
+    frontier = cost_sweep(problem, multipliers, solver, n_paths=1000, max_histories=1000)
+    assert frontier.gap.max() < 0.03
+    alone = FittedValueIteration(400).solve(scale_prices(problem, multipliers[2])).info
+    assert frontier.lower[2] <= alone.upper
+    assert alone.lower <= frontier.upper[2]
+
+
+def test_fitted_values_of_a_projection_are_fitted_to_the_problem_itself(make_tree):
+    tree = make_tree(2, n_features=7, n_classes=4, spread=0.7)
+    prices = np.full(len(tree.order), 0.02)
+    problem = ModelProblem(tree.model, tree.prior, tree.order, prices, 1 - np.eye(4), max_contexts=1)
+    inner = FittedValueIteration(500, n_rounds=1, certificate_paths=0)
+    bare = ProjectedValueIteration(inner, n_beliefs=0).solve(problem)
+    corrected = ProjectedValueIteration(inner).solve(problem)
+    truth = tree.optimum(problem.prices, problem.decision_costs)
+    costs = [evaluate(problem, policy, method="exact", max_histories=10**6).cost for policy in (bare, corrected)]
+    assert truth - 1e-9 <= costs[1] <= min(costs[0], 1.005 * truth)
+    assert corrected.info.lower <= truth + 1e-9
+    before, after = bare.values.values.weights, corrected.values.values.weights
+    assert not any(np.array_equal(a, b) for a, b in zip(before[1:4], after[1:4]))
+
+
+def test_the_horizon_grows_while_cases_reach_its_end(make_tree, monkeypatch):
+    tree = make_tree(0, n_features=8, n_classes=2, spread=0.3)
+    prices = np.full(len(tree.order), 0.001)
+    problem = ModelProblem(tree.model, tree.prior, tree.order, prices, 1 - np.eye(2), max_contexts=1)
+    # a projection that is sure of itself after two questions
+    inner = GridValueIteration(50, first_horizon=2, horizon_tolerance=1e9, certificate_paths=0)
+    assert inner.solve(problem.projection(1)).n_stages == 2
+    policy = ProjectedValueIteration(inner).solve(problem)
+    assert policy.n_stages > 4
+    cut = ProjectedValueIteration(inner.set_params(max_stages=3)).solve(problem)
+    assert cut.n_stages == 3
