@@ -3,7 +3,7 @@
     python benchmarks/solvers.py [--json FILE] [--quick] [--repeats N]
 
 The random problems draw P(outcome | class) uniformly, prices are 0.01, a wrong class costs 1. The peers are the same
-backups one belief, or one grid point, at a time.
+backups one belief, or one grid point, at a time; with 9 to 11 classes, the other solver.
 """
 
 from __future__ import annotations
@@ -15,7 +15,15 @@ from _common import Row, measure, parser, peak_mb, report
 from sklearn.datasets import load_breast_cancer, load_digits
 
 import seqclass
-from seqclass.pomdp import AcquisitionProblem, FittedValueIteration, GridValueIteration, Perseus, Solver, TableProblem
+from seqclass.pomdp import (
+    AcquisitionProblem,
+    FittedValueIteration,
+    GridValueIteration,
+    Perseus,
+    Solver,
+    TableProblem,
+    certify,
+)
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.alpha.points import Points, point_based, sample_beliefs
 from seqclass.pomdp.information import TIE
@@ -154,15 +162,51 @@ def real_problem(load: Any) -> AcquisitionProblem:
     return problem
 
 
+def expressions(n_classes: int, price: float) -> AcquisitionProblem:
+    """What the recipe makes of 3000 columns and 180 rows, of which 300 columns have a mean for each class."""
+    rng = np.random.default_rng(1)
+    y, means = rng.integers(0, n_classes, 180), np.zeros((n_classes, 3000))
+    means[:, :300] = rng.normal(0, 1.2, (n_classes, 300))
+    solver = Perseus(10, n_rounds=1, certificate_paths=0)
+    problem: AcquisitionProblem = (
+        seqclass.etana(price, solver=solver).fit(means[y] + rng.normal(size=(180, 3000)), y).problem_
+    )
+    return problem
+
+
+def many_classes(name: str, problem: AcquisitionProblem) -> Row:
+    """Regression beside alpha vectors, with gaps of the same kind on the same paths."""
+    told, solvers = [], (FittedValueIteration(certificate_paths=0), Perseus(certificate_paths=0))
+    for solver in solvers:
+        policy = solver.solve(problem)
+        found = certify(problem, policy, method="simulation", n_paths=10_000, paired=True, random_state=7)
+        told.append(f"{type(solver).__name__}, horizon {policy.n_stages}, paired gap {found.gap:.2%}")
+    return measure(
+        f"{name}: {told[0]}",
+        lambda: solvers[0].solve(problem),
+        peer=told[1],
+        peer_call=lambda: solvers[1].solve(problem),
+        repeats=1,
+        peer_repeats=0,
+    )
+
+
 def main() -> None:
     arguments = parser(__doc__).parse_args()
     if arguments.quick:
-        rows = random_cases(SIZES[1:2], 50, 1) + large_cases(20, 50, 1)
+        rows = [
+            *random_cases(SIZES[1:2], 50, 1),
+            *large_cases(20, 50, 1),
+            many_classes("random", random_problem(*SIZES[1])),
+        ]
         rows.append(to_a_gap("breast_cancer", real_problem(load_breast_cancer), 250, 500))
     else:
         rows = random_cases(SIZES, 500, arguments.repeats) + large_cases(500, 1000, arguments.repeats)
         for load in (load_breast_cancer, load_digits):
             rows.append(to_a_gap(load.__name__.removeprefix("load_"), real_problem(load), 8000, 20_000))
+        for n_classes, price in ((9, 0.01), (11, 0.01), (11, 0.001)):
+            rows.append(many_classes(f"{n_classes} kinds, price {price:g}", expressions(n_classes, price)))
+        rows.append(many_classes("digits", real_problem(load_digits)))
         rows += [to_a_gap(f"random {size}", random_problem(*size), 8000, 20_000) for size in SIZES]
     report(rows, arguments.json)
 

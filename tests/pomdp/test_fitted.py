@@ -63,13 +63,13 @@ def test_pairs_are_those_that_are_told_apart_least():
     tables[:, :, 4] = 0.9 * tables[:, :, 1] + 0.1 * tables[:, :, 4]  # 1 and 4 answer nearly alike
     functions = BeliefFunctions(TableProblem(np.full(n_classes, 1 / n_classes), tables, 0.01))
     pairs = list(zip(functions.first.tolist(), functions.second.tolist()))
-    assert len(pairs) == n_classes
+    assert len(pairs) == 2 * n_classes
     assert (1, 4) in pairs
     overlap = {}
     for i in range(n_classes):
         for j in range(i):
             overlap[j, i] = np.prod([np.sqrt(t[:, i] * t[:, j]).sum() for t in tables])
-    assert set(pairs) == set(sorted(overlap, key=overlap.get)[-n_classes:])
+    assert set(pairs) == set(sorted(overlap, key=overlap.get)[-2 * n_classes :])
 
 
 @pytest.mark.parametrize("contexts", [False, True])

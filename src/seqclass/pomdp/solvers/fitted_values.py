@@ -13,7 +13,7 @@ from seqclass.pomdp.values import ValueFunction
 
 #: Pairs of classes per class that have functions of their own: those that are hardest to tell apart. All pairs would be
 #: more functions than the beliefs can tell the weights of.
-_PAIRS = 1
+_PAIRS = 2
 #: Least share of a class, and of the cost of the worst decision, that a logarithm is taken of.
 _LEAST_SHARE, _LEAST_COST = 1e-12, 1e-9
 #: Ridge penalty in units of so many rows, however few there are: what is known at few beliefs is not to be trusted.
@@ -30,8 +30,8 @@ class BeliefFunctions:
     With ``p`` the normalised belief, ``s`` the cost of stopping there over that of the worst decision and ``i, j``
     classes: ``p_i``, ``p_i sqrt(s)``, ``p_i log(s)``, ``p_i log(p_i)``, ``s``, ``sqrt(s)``, ``s sqrt(s)``, ``s s``,
     ``sqrt(p_i p_j)`` and ``sqrt(p_i p_j) log(s)``. Geometric means are what the error of two classes shrinks with as
-    answers tell them apart (Chernoff), logarithms what remains to be asked (Wald). Of the pairs there are as many as
-    classes, those that all answers together tell apart least.
+    answers tell them apart (Chernoff), logarithms what remains to be asked (Wald). Of the pairs there are at most twice
+    as many as classes, those that all answers together tell apart least.
 
     Parameters
     ----------
