@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import seqclass
 from seqclass import analysis
+from seqclass._loading import check_discretizer
 from seqclass._outcome_labels import outcome_labels
 from seqclass._text import going_on_text, saving_text
 from seqclass.cli import main
@@ -139,3 +140,11 @@ def test_a_feature_that_cannot_pay_is_said_to_be_worth_nothing() -> None:
     assert going_on_text(float("nan"), 0.01) == ""
     assert saving_text(-0.01, 0.01) == "expected to save nothing"
     assert saving_text(-0.004, 0.01) == "expected to save 0.0040 less than it"
+
+
+def test_kept_values_of_another_shape_are_refused_when_a_model_is_read():
+    discretizer = Discretizer().fit(np.array([[1.0, 2.0], [2.0, 5.0], [3.0, 4.0]]))
+    check_discretizer(discretizer)
+    discretizer.few_values_ = discretizer.few_values_[..., None]
+    with pytest.raises(ValueError, match="few_values_"):
+        check_discretizer(discretizer)

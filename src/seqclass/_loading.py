@@ -167,6 +167,8 @@ def check_discretizer(discretizer: Discretizer) -> None:
     edges = array(discretizer.bin_edges_, "bin_edges_", "f", n, None)
     own = array(discretizer.zero_bin_, "zero_bin_", "b", n)
     n_outcomes = array(discretizer.n_outcomes_, "n_outcomes_", "iu", n)
+    if hasattr(discretizer, "few_values_"):  # which models of 0.1 do not have
+        array(discretizer.few_values_, "few_values_", "i", n, 2)
     need(type(discretizer.zero_first_) is bool, "zero_first_ is neither true nor false")
     need(not np.isnan(edges).any() and not np.isneginf(edges).any(), "bin_edges_ holds no numbers")
     inner = np.isfinite(edges)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from seqclass._loading_parts import check_values
 from seqclass._model_problem import ModelProblem
 from seqclass.pomdp import (
     FittedValueIteration,
@@ -210,3 +211,25 @@ def test_the_horizon_grows_while_cases_reach_its_end(make_tree, monkeypatch):
     assert policy.n_stages > 4
     cut = ProjectedValueIteration(inner.set_params(max_stages=3)).solve(problem)
     assert cut.n_stages == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda v: v.weights.append(None), "weights are of other stages"),
+        (lambda v: v.weights.__setitem__(1, v.weights[1][:-1]), "weights"),
+        (lambda v: v.weights.__setitem__(1, np.full_like(v.weights[1], np.nan)), "weights"),
+        (lambda v: setattr(v.functions, "unit", 0.0), "functions are of other classes"),
+        (lambda v: setattr(v.functions, "n_classes", 3), "functions are of other classes"),
+        (lambda v: setattr(v.functions, "problem", weak_problem(4, 6, seed=1)), "functions are of another problem"),
+        (lambda v: setattr(v.functions, "second", v.functions.second + 4), "functions are wrong"),
+        (lambda v: setattr(v.functions, "first", v.functions.first[:-1]), "second"),
+        (lambda v: setattr(v.functions, "count", v.functions.count + 1), "functions are wrong"),
+    ],
+)
+def test_a_file_whose_parts_do_not_belong_together_is_refused(change, message):
+    values = FittedValueIteration(100, certificate_paths=0).solve(weak_problem(4, 6)).values
+    check_values(values)
+    change(values)
+    with pytest.raises(ValueError, match=message):
+        check_values(values)
