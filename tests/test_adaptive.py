@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 sys.path.insert(0, str(Path(__file__).parent))
 from free_cases import free_case, mixture_case
@@ -428,3 +429,83 @@ def test_without_foresight_no_answer_is_looked_at_but_the_one_given(monkeypatch)
         expected.clear()
         fitted_values(problem, ClassInformation(), 8, 50, np.random.default_rng(0), foresee=foresee)
         assert (sum(expected) > 0) == bool(looked)
+
+
+def priced(seed, n=14, high=0.12):
+    """Three classes, and questions of very different prices: too many partial answers to enumerate."""
+    rng = np.random.default_rng(seed)
+    tables = rng.dirichlet(np.full(3, 0.6), size=(n, 3)).transpose(0, 2, 1)
+    return TableProblem([0.5, 0.3, 0.2], tables, prices=rng.uniform(0.01, high, n), free=True)
+
+
+ONE_RULE = Adaptive([ClassInformation()], max_rounds=0, n_paths=200, n_cases=300, certificate_paths=0)
+
+
+def with_nodes(n):
+    return clone(ONE_RULE).set_params(search_nodes=n)
+
+
+def test_a_search_that_closes_is_taken_and_no_rule_is_tried(monkeypatch):
+    monkeypatch.setattr(adaptive, "fitted_values", None)
+    problem = priced(0, 10, 0.5)
+    policy = with_nodes(20_000).solve(problem)
+    info = policy.info
+    assert (info.ordering.chosen, info.status, info.scope) == ("search over all orders", "converged", "all orders")
+    assert (info.confidence, info.ordering.candidates) == (1.0, ())
+    assert info.gap <= 0.01
+    assert info.lower <= exact(problem, policy) <= info.upper + 1e-12
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_a_search_comes_to_is_taken_where_it_costs_less(seed):
+    problem = priced(seed)
+    rule, found = with_nodes(0).solve(problem), with_nodes(5000).solve(problem)
+    assert found.info.status == "wide gap"
+    assert found.info.ordering.chosen == "search over all orders"
+    tried = {candidate.name: candidate for candidate in found.info.ordering.candidates}
+    assert tried["search over all orders"].above == 0 < tried["ClassInformation()"].above
+    run = evaluate(problem, found, method="simulation", n_paths=20_000)
+    other = evaluate(problem, rule, method="simulation", n_paths=20_000)
+    assert run.cost < other.cost - 3 * np.hypot(run.cost_std_error, other.cost_std_error)
+    # its bounds need no certificate, and are certain
+    assert found.info.lower < run.cost < found.info.upper + 3 * run.cost_std_error
+
+
+def test_a_search_that_is_far_off_is_left():
+    """Its bound after a fifth of its work is above what the rule costs by more than a tenth."""
+    rng = np.random.default_rng(0)
+    sharp = rng.dirichlet(np.full(4, 0.8), size=(20, 4)).transpose(0, 2, 1)
+    problem = TableProblem(np.full(4, 0.25), sharp, prices=0.005, free=True)
+    found = with_nodes(200).solve(problem)
+    assert [candidate.name for candidate in found.info.ordering.candidates] == ["ClassInformation()"]
+    assert np.isnan(found.info.upper)
+
+
+def test_a_search_takes_no_more_work_than_it_may(monkeypatch):
+    known = []
+    real = adaptive.OrderSearch.run
+
+    def counted(self, max_nodes, **more):
+        known.append(max_nodes)
+        return real(self, max_nodes, **more)
+
+    monkeypatch.setattr(adaptive.OrderSearch, "run", counted)
+    problem = priced(0)
+    with_nodes(400).solve(problem)
+    work = ExpectedSaving().work(problem)
+    assert known == [80, 400]
+    monkeypatch.setattr(adaptive, "_SEARCH_WORK", 400 * work)
+    with_nodes(5000).solve(problem)
+    assert known[2:] == [80, 400]
+    # too few to come far, or none at all
+    monkeypatch.setattr(adaptive, "_SEARCH_WORK", 99 * work)
+    for nodes in (5000, 0):
+        with_nodes(nodes).solve(problem)
+    assert len(known) == 4
+
+
+def test_with_and_without_a_certificate_the_same_search_is_taken():
+    problem = priced(1)
+    bare, certified = (clone(with_nodes(1000)).set_params(certificate_paths=n).solve(problem) for n in (0, 500))
+    assert bare.info.ordering.chosen == certified.info.ordering.chosen == "search over all orders"
+    assert (bare.info.lower, bare.info.upper) == (certified.info.lower, certified.info.upper)

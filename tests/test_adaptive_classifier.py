@@ -18,10 +18,11 @@ from sklearn.exceptions import NotFittedError
 import seqclass
 from seqclass import AdaptiveClassifier, SequentialClassifier, _candidates, adaptive_classifier
 from seqclass._calibrating import Folds
-from seqclass._candidates import EFFORTS, NOTHING, STANDING, candidates
+from seqclass._candidates import EFFORTS, NOTHING, STANDING, candidates, standard
 from seqclass._held_out import assign_folds, cross_fit, some_rows
 from seqclass.bn import ClassMixture
 from seqclass.choice import choose
+from seqclass.pomdp import Adaptive
 
 X, Y = load_iris(return_X_y=True)
 
@@ -53,7 +54,7 @@ def pointed() -> AdaptiveClassifier:
 
 def test_every_candidate_is_held_out_on_the_same_folds(fitted: AdaptiveClassifier) -> None:
     fold = assign_folds(Y, 3, 0)
-    ways = candidates(EFFORTS["quick"], 0)
+    ways = candidates(EFFORTS["quick"], 0, 4)
     assert [c.name for c in fitted.choice_.candidates] == list(ways)
     for candidate in fitted.choice_.candidates:
         clf = SequentialClassifier(feature_costs=0.05, **ways[candidate.name])
@@ -67,7 +68,7 @@ def test_every_candidate_is_held_out_on_the_same_folds(fitted: AdaptiveClassifie
 
 
 def test_what_is_chosen_is_fitted_to_all_rows(fitted: AdaptiveClassifier) -> None:
-    way = candidates(EFFORTS["quick"], 0)[fitted.choice_.chosen]
+    way = candidates(EFFORTS["quick"], 0, 4)[fitted.choice_.chosen]
     alone = fitted.chosen()
     assert type(alone) is SequentialClassifier
     assert repr(alone) == repr(SequentialClassifier(feature_costs=0.05, **way))
@@ -110,7 +111,7 @@ def test_how_many_columns_there_are_is_told(monkeypatch: pytest.MonkeyPatch) -> 
     def told(effort: Any, random_state: Any, n_columns: int, numbers: bool) -> dict[str, Any]:
         assert numbers
         seen.append(n_columns)
-        return {name: way for name, way in candidates(effort, random_state).items() if "mixture" not in name}
+        return {name: way for name, way in candidates(effort, random_state, 4).items() if "mixture" not in name}
 
     monkeypatch.setattr(adaptive_classifier, "candidates", told)
     monkeypatch.setattr(adaptive_classifier, "STANDING", "naive Bayes, one order")
@@ -129,7 +130,7 @@ def test_it_buys_nothing_where_nothing_tells() -> None:
 @pytest.mark.parametrize(("seed", "told"), [(3, "It may be by chance"), (8, "nothing is worth buying")])
 def test_it_warns_where_what_it_buys_does_not_pay(seed: int, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(seed)
-    ways = {name: candidates(EFFORTS["quick"], 0)[name] for name in (NOTHING, "mixture of densities")}
+    ways = {name: candidates(EFFORTS["quick"], 0, 4)[name] for name in (NOTHING, "mixture of densities")}
     monkeypatch.setattr(adaptive_classifier, "candidates", lambda *_: ways)
     data, labels = rng.normal(size=(24, 6)), rng.integers(2, size=24)
     with pytest.warns(UserWarning, match=told):
@@ -193,7 +194,7 @@ def test_decisions_alone_count_where_the_budget_is_given(
         return choose(tried, seconds, NOTHING, on_decisions)
 
     monkeypatch.setattr(adaptive_classifier, "choose", first)
-    ways = {NOTHING: candidates(EFFORTS["quick"], 0)[NOTHING]}
+    ways = {NOTHING: candidates(EFFORTS["quick"], 0, 4)[NOTHING]}
     monkeypatch.setattr(adaptive_classifier, "candidates", lambda *_: ways)
     with pytest.warns(UserWarning, match="nothing is worth buying"):
         seqclass.adaptive(0.05, effort="quick", target_cost=target_cost).fit(X, Y, held_out=2)
@@ -248,7 +249,7 @@ def test_many_rows_are_chosen_on_some_of_them(monkeypatch: pytest.MonkeyPatch, f
     assert np.bincount(Y[rows]).tolist() == [20, 20, 20]
     assert clf.held_out_.n_rows == 60
     fold = assign_folds(Y[rows], 3, 0)
-    way = candidates(EFFORTS["quick"], 0)["naive Bayes, one order"]
+    way = candidates(EFFORTS["quick"], 0, 4)["naive Bayes, one order"]
     alone = cross_fit(SequentialClassifier(feature_costs=0.05, **way), X[rows], Y[rows], fold)
     assert clf.choice_.candidates[1].cost == alone.cost
     assert clf.model_.class_count_.tolist() == [50, 50, 50]  # the final fit is to all
@@ -262,3 +263,17 @@ def test_some_rows_are_of_every_class() -> None:
     np.testing.assert_array_equal(some_rows(y, 100, 0), np.arange(100))
     np.testing.assert_array_equal(some_rows(y, 10, 0), rows)
     assert some_rows(y, 10, 1).tolist() != rows.tolist()
+
+
+def test_the_best_order_is_searched_for_where_columns_are_few():
+    """Of hundreds it would be what the training rows suggest by chance."""
+    for name, effort in EFFORTS.items():
+        few, many = (candidates(effort, 0, n) for n in (32, 33))
+        nodes = 5000 if name == "thorough" else 1000
+        assert {w["solver"].search_nodes for w in few.values() if isinstance(w["solver"], Adaptive)} == {nodes}
+        assert {w["solver"].search_nodes for w in many.values() if isinstance(w["solver"], Adaptive)} == {0}
+        assert [standard(effort, 0, n)["solver"].search_nodes for n in (32, 33)] == [nodes, 0]
+    rng = np.random.default_rng(0)
+    for n, most in ((4, 1000), (40, 0)):
+        clf = AdaptiveClassifier(effort="quick").fit(rng.normal(size=(30, n)), [0, 1] * 15, held_out=0)
+        assert clf.chosen().solver.search_nodes == most

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes
@@ -16,6 +16,8 @@ NOTHING = "deciding at once"
 STANDING = "mixture of densities"
 #: Columns that are kept, and of a mixture for which kinds of members would drown in the noise of many.
 _MANY, _FEW = 200, 20
+#: Columns up to which the best of all orders is searched for: of more it is what the training rows suggest by chance.
+_SEARCHED = 32
 _NARROW = f"{STANDING}, {_FEW} columns"
 _PARTS = ("observation_model", "solver", "discretizer", "selector", "order")
 
@@ -30,22 +32,26 @@ class Effort:
     strategies: tuple[str, ...]
     n_bags: int
     foresee: bool
+    search_nodes: int
+
+    def on(self, n_columns: int) -> Effort:
+        """The same for data of so many columns."""
+        return self if n_columns <= _SEARCHED else replace(self, search_nodes=0)
 
 
 EFFORTS = {
-    "quick": Effort(3, 3000, False, ("mdlp",), 1, False),
-    "normal": Effort(5, 10_000, True, ("uniform", "quantile", "mdlp"), 1, False),
-    "thorough": Effort(10, 50_000, True, ("uniform", "quantile", "mdlp"), 5, True),
+    "quick": Effort(3, 3000, False, ("mdlp",), 1, False, 1000),
+    "normal": Effort(5, 10_000, True, ("uniform", "quantile", "mdlp"), 1, False, 1000),
+    "thorough": Effort(10, 50_000, True, ("uniform", "quantile", "mdlp"), 5, True, 5000),
 }
 
 
-def candidates(
-    effort: Effort, random_state: Any, n_columns: int = 0, numbers: bool = True
-) -> dict[str, dict[str, Any]]:
+def candidates(effort: Effort, random_state: Any, n_columns: int, numbers: bool = True) -> dict[str, dict[str, Any]]:
     """Settings of `SequentialClassifier` by name of the candidate, for data of so many columns.
 
     Where these hold no numbers there is one mixture, for nothing is to be cut.
     """
+    effort = effort.on(n_columns)
     bayes = {"observation_model": NaiveBayes(), "discretizer": Discretizer()}
     found = {NOTHING: bayes | {"solver": DecideNow()}, "naive Bayes, one order": bayes | _CALIBRATED}
     if effort.others:
@@ -74,9 +80,9 @@ _CUT = {"uniform": "equal widths", "quantile": "equal counts", "mdlp": "cuts by 
 _BINS = {"uniform": 5, "quantile": 5, "mdlp": 8}
 
 
-def standard(effort: Effort, random_state: Any) -> dict[str, Any]:
-    """What is fitted where nothing is compared."""
-    return _filled(_mixture_of_densities(effort, random_state))
+def standard(effort: Effort, random_state: Any, n_columns: int) -> dict[str, Any]:
+    """What is fitted where nothing is compared, to data of so many columns."""
+    return _filled(_mixture_of_densities(effort.on(n_columns), random_state))
 
 
 def _mixture(strategy: str, effort: Effort, random_state: Any) -> dict[str, Any]:
@@ -97,8 +103,15 @@ def _any_order(
     model: ClassMixture | ContextBayes, discretizer: Discretizer, effort: Effort, n_columns: int = _MANY
 ) -> dict[str, Any]:
     seed = model.random_state
-    given = {"n_paths": _PATHS, "foresee": effort.foresee, "n_cases": _CASES, "random_state": seed}
-    solver = Adaptive([ClassInformation()], max_rounds=0, **given)
+    solver = Adaptive(
+        [ClassInformation()],
+        n_paths=_PATHS,
+        foresee=effort.foresee,
+        n_cases=_CASES,
+        max_rounds=0,
+        search_nodes=effort.search_nodes,
+        random_state=seed,
+    )
     return {
         "observation_model": model,
         "discretizer": discretizer,

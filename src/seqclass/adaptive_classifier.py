@@ -172,12 +172,12 @@ handle_unknown
         n_folds = effort.n_folds if held_out is None else check_folds(held_out)
         self.choice_: Choice | None = None
         self._found = None
-        self._chosen = standard(effort, self.random_state)
-        if not n_folds:
-            return super().fit(X, y, sample_weight)
         began = perf_counter()
         kept, labels, weight = weighted(X, y, sample_weight)
         encoder = check_training(self, kept, labels)[2]
+        self._chosen = standard(effort, self.random_state, np.shape(kept)[1])
+        if not n_folds:
+            return super().fit(X, y, sample_weight)
         labels = plain_labels(labels)
         rows = some_rows(labels, effort.most_rows, self.random_state)
         some, labels = (kept, labels) if len(rows) == len(labels) else (rows_of(plain(kept), rows), labels[rows])

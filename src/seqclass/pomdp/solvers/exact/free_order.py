@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from seqclass.pomdp.bounds.repeats import RepeatValues, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.execution.evaluation import MAX_HISTORIES, evaluate
 from seqclass.pomdp.information import TIE, InformationState
-from seqclass.pomdp.policy import Policy, SolveInfo
+from seqclass.pomdp.policy import WIDE_GAP, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.rules.bounded_order import OrderBoundPolicy
@@ -95,22 +96,19 @@ class ExactFreeOrder(Solver):
         """Solve a free problem; see `Solver.solve`."""
         started = _clock()
         self._check(problem)
-        if np.log(problem.n_outcomes + 1.0).sum() <= np.log(min(_FEW, self.max_nodes)):
+        if are_few(problem, self.max_nodes):
             tree = expand(problem.begin(), problem.n_stages)
             cost, plan = tree.plan()
-            info = self._info(problem, True, started, sum(len(stage.info) for stage in tree.stages))
+            size = sum(len(stage.info) for stage in tree.stages)
+            info = SolveInfo("converged", seconds=_clock() - started, n_stages=problem.n_stages, size=size)
             return _bounded(PlannedPolicy(problem, plan, None, info), cost, cost)
         values = RepeatValues(problem) if has_repeats(problem) else None
         search = OrderSearch(problem, values)
         seconds = np.inf if self.max_seconds is None else self.max_seconds - (_clock() - started)
         reached = search.run(self.max_nodes, seconds, self.target_gap)
-        info = self._info(problem, reached, started, search.n_nodes)
-        policy = _bounded(PlannedPolicy(problem, search.plan(), None, info), search.low, search.high)
+        policy = planned(search).with_info(status="converged" if reached else "limit", seconds=_clock() - started)
+        assert isinstance(policy, PlannedPolicy)
         return policy if reached or not self.certificate_paths else self._better(policy, values)
-
-    def _info(self, problem: AcquisitionProblem, reached: bool, started: float, size: int) -> SolveInfo:
-        seconds = _clock() - started
-        return SolveInfo("converged" if reached else "limit", seconds=seconds, n_stages=problem.n_stages, size=size)
 
     def _better(self, policy: PlannedPolicy, values: RepeatValues | None) -> Policy:
         """Return the policy with its own cost, or one with another fall-back that costs less for sure."""
@@ -145,6 +143,37 @@ class ExactFreeOrder(Solver):
                 "ExactFreeOrder visits every outcome, and a bundle of this problem has too many to list them; use "
                 "Lookahead, or smaller bundles."
             )
+
+
+def are_few(problem: AcquisitionProblem, most: int) -> bool:
+    """Whether a free problem has so few partial answers that all are visited.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1, free=True)
+    >>> are_few(problem, 9), are_few(problem, 8)
+    (True, False)
+    """
+    return most > 0 and bool(np.log(problem.n_outcomes + 1.0).sum() <= np.log(min(_FEW, most)) + TIE)
+
+
+def planned(search: OrderSearch) -> PlannedPolicy:
+    """What a search has come to, with its bounds.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1, free=True)
+    >>> info = planned(OrderSearch(problem)).info
+    >>> info.status, info.lower, info.upper
+    ('wide gap', 0.2, 0.25)
+    """
+    problem = search.problem
+    info = SolveInfo("converged", n_stages=problem.n_stages, size=search.n_nodes)
+    if search.high - search.low > WIDE_GAP * search.high:
+        info = replace(info, status="wide gap")
+    return _bounded(PlannedPolicy(problem, search.plan(), None, info), search.low, search.high)
 
 
 def _bounded(policy: PlannedPolicy, lower: float, upper: float, confidence: float = 1.0) -> PlannedPolicy:

@@ -13,11 +13,12 @@ import numpy as np
 from seqclass._arrays import FloatArray, as_generator
 from seqclass._telling import telling
 from seqclass._validation import check_integer, check_real
+from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.ordering_choice import OrderingCandidate, OrderingChoice
 from seqclass.pomdp.policy import WIDE_GAP, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified
-from seqclass.pomdp.solvers.exact.free_order import ExactFreeOrder
+from seqclass.pomdp.solvers.exact.free_order import ExactFreeOrder, are_few, planned
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 from seqclass.pomdp.solvers.ordering.by_bounds import by_bounds
 from seqclass.pomdp.solvers.ordering.cases import Cases, model_cases
@@ -30,7 +31,6 @@ from seqclass.pomdp.solvers.ordering.improvement import ImprovedRule
 from seqclass.pomdp.solvers.ordering.lookahead import LookaheadSaving
 from seqclass.pomdp.solvers.ordering.policy import RulePolicy
 from seqclass.pomdp.solvers.ordering.regression import fitted_values
-from seqclass.pomdp.solvers.ordering.values import RuleValues
 
 #: Tests put their own here.
 _clock = time.perf_counter
@@ -42,6 +42,13 @@ _FEWEST, _ASKED = 300, 12
 _FEW = 16
 #: What the names of orders that are the same for everybody begin with.
 _FIXED = "fixed order"
+#: Products that the search for the optimum may take, and the gap of its bounds at which it ends.
+_SEARCH_WORK, _CLOSE = 1e8, 0.01
+#: With fewer partial answers a search does not come far.
+_FEWEST_NODES = 100
+#: The share of its work after which rules are tried, and where it goes on: if its bound is so near to what they cost.
+_AT_FIRST, _NEAR = 0.2, 1.1
+_SEARCHED = "search over all orders"
 #: Share of the cases after which a candidate is left that is above another one by so many standard errors.
 _FIRST, _CLEARLY = 0.2, 4.0
 
@@ -49,11 +56,13 @@ _FIRST, _CLEARLY = 0.2, 4.0
 class Adaptive(Solver):
     """Chooses an ordering rule, stops along it by regression, and improves it: any question may come next.
 
-    Where partial answers are few, the recursion over all of them gives the optimum. Where answers depend on two or
-    three classes alone, bounds over all orders may be close enough to go by. Elsewhere every rule, and the best fixed
-    orders that greed finds, are followed on cases simulated from the model; the cost of going on is fitted by
-    regression, which says when to stop. All are then tried on the same fresh cases. The simplest of those that cost
-    least, but for chance, is improved by one step of look-ahead on its own values, as long as that costs less.
+    Where partial answers are few, the recursion over all of them gives the optimum; a search among those that matter
+    (see `ExactFreeOrder`) often comes within 1% of it where they are many. Where answers depend on two or three classes
+    alone, bounds over all orders may be close enough to go by. Elsewhere every rule, and the best fixed orders that
+    greed finds, are followed on cases simulated from the model; the cost of going on is fitted by regression, which
+    says when to stop. All are then tried on the same fresh cases. The simplest of those that cost least, but for
+    chance, is improved by one step of look-ahead on its own values, as long as that costs less; what the search found
+    is taken where that costs less still.
 
     Parameters
     ----------
@@ -72,6 +81,9 @@ class Adaptive(Solver):
         Most rounds of improvement.
     max_nodes : int
         Partial answers up to which all are enumerated; 0 never does.
+    search_nodes : int or None
+        Partial answers that the search for the optimum keeps at most, fewer where each takes long; 0 leaves it out.
+        None: ``max_nodes``, and 0 where ``rules`` are named.
     max_stages : int
         Most questions asked of an instance.
     first_horizon : int
@@ -102,6 +114,7 @@ class Adaptive(Solver):
     #: Solvers in files that were written before there were these settings.
     first_horizon = 16
     foresee = True
+    search_nodes: int | None = 0
 
     def __init__(
         self,
@@ -113,6 +126,7 @@ class Adaptive(Solver):
         n_candidates: int = 4,
         max_rounds: int = 2,
         max_nodes: int = 5000,
+        search_nodes: int | None = None,
         max_stages: int = 100,
         first_horizon: int = 16,
         max_work: float = 6e9,
@@ -127,6 +141,7 @@ class Adaptive(Solver):
         self.n_candidates = n_candidates
         self.max_rounds = max_rounds
         self.max_nodes = max_nodes
+        self.search_nodes = search_nodes
         self.max_stages = max_stages
         self.first_horizon = first_horizon
         self.max_work = max_work
@@ -144,19 +159,22 @@ class Adaptive(Solver):
         self._check(problem)
         began = _clock()
         if self.enumerates(problem):
-            return self._finished(_exact(problem, self.max_nodes), began)
+            exact = ExactFreeOrder(self.max_nodes, certificate_paths=0).solve(problem)
+            return exact.with_info(ordering=OrderingChoice("all orders, exactly", ()))
+        search = self._search(problem)
+        if search is not None and search.run(_AT_FIRST * self._nodes(problem), tolerance=_CLOSE):
+            return planned(search).with_info(seconds=_clock() - began, ordering=OrderingChoice(_SEARCHED, ()))
         bounded = by_bounds(problem, self.certificate_paths, self.random_state) if self.rules is None else None
         if bounded is not None and bounded.info.gap <= WIDE_GAP:
             return bounded
-        found = self._finished(_Search(self, problem, began).best(), began)
+        found = _Search(self, problem, began).best(search).with_info(seconds=_clock() - began)
+        if np.isnan(found.info.upper):
+            found = certified(found, self.certificate_paths, self.random_state)
         if bounded is not None and bounded.info.upper < found.info.upper:
             tried = () if found.info.ordering is None else found.info.ordering.candidates
             choice = replace(bounded.info.ordering or OrderingChoice("", ()), candidates=tried)
             return bounded.with_info(status=found.info.status, seconds=found.info.seconds, ordering=choice)
         return found
-
-    def _finished(self, policy: Policy, began: float) -> Policy:
-        return certified(policy.with_info(seconds=_clock() - began), self.certificate_paths, self.random_state)
 
     def enumerates(self, problem: AcquisitionProblem) -> bool:
         """Whether partial answers are so few that all are enumerated.
@@ -170,8 +188,18 @@ class Adaptive(Solver):
         -------
         bool
         """
-        with np.errstate(over="ignore"):  # of thousands of questions the number is beyond all floats
-            return not problem.samples and bool(np.prod(problem.n_outcomes + 1.0) <= self.max_nodes)
+        return not problem.samples and are_few(problem, self.max_nodes)
+
+    def _search(self, problem: AcquisitionProblem) -> OrderSearch | None:
+        """A search for the optimum, where it may come far."""
+        return OrderSearch(problem) if not problem.samples and self._nodes(problem) >= _FEWEST_NODES else None
+
+    def _nodes(self, problem: AcquisitionProblem) -> float:
+        """Partial answers that the search may keep."""
+        most = self.search_nodes
+        if most is None:
+            most = self.max_nodes if self.rules is None else 0
+        return min(most, _SEARCH_WORK / ExpectedSaving().work(problem))
 
     def _check(self, problem: AcquisitionProblem) -> None:
         if not problem.free:
@@ -181,6 +209,8 @@ class Adaptive(Solver):
             )
         for name, low in (("n_paths", 1), ("n_cases", 2), ("n_candidates", 1), ("max_rounds", 0), ("max_nodes", 0)):
             check_integer(getattr(self, name), name, low)
+        if self.search_nodes is not None:
+            check_integer(self.search_nodes, "search_nodes", 0)
         check_integer(self.max_stages, "max_stages", 1)
         check_integer(self.first_horizon, "first_horizon", 1)
         check_integer(self.certificate_paths, "certificate_paths", 0)
@@ -194,18 +224,12 @@ def _given(rule: OrderingRule) -> OrderingRule:
     return rule
 
 
-def _exact(problem: AcquisitionProblem, max_nodes: int) -> Policy:
-    """The recursion over all partial answers."""
-    policy = ExactFreeOrder(max_nodes, certificate_paths=0).solve(problem)
-    return policy.with_info(ordering=OrderingChoice("all orders, exactly", ()))
-
-
 @dataclass
 class _Tried:
     """A candidate, and what it cost in each case."""
 
     name: str
-    values: RuleValues
+    policy: Policy
     costs: FloatArray
     n_questions: FloatArray
     seconds: float = 0.0
@@ -231,14 +255,16 @@ class _Search:
         self.tried: list[_Tried] = []
         self.skipped: list[str] = []
 
-    def best(self) -> Policy:
+    def best(self, search: OrderSearch | None) -> Policy:
+        """The policy of the best rule, or what a search over all orders comes to where that costs less."""
         rules = self._rules()
         for number, (name, make) in enumerate(rules, 1):
             with telling(f"candidate {number} of {len(rules)}, {name}"):
                 self._try(name, make())
         chosen = self._simplest()
         for _ in range(self.settings.max_rounds):
-            rule = ImprovedRule(chosen.values, self._candidates)
+            assert isinstance(chosen.policy, RulePolicy)
+            rule = ImprovedRule(chosen.policy.values, self._candidates)
             with telling("improvement"):
                 better = self._try(f"{chosen.name}, improved", rule)
             if better is None:
@@ -247,9 +273,23 @@ class _Search:
             if difference > -max(error, _ALIKE * self._cost(chosen)):
                 break
             chosen = better
-        status = "limit" if self.skipped else "converged"
-        info = SolveInfo(status, n_stages=self.n_stages, size=chosen.values.size, ordering=self._report(chosen))
-        return RulePolicy(chosen.values, info)
+        if search is not None:
+            chosen = self._or_searched(chosen, search)
+        found = chosen.policy.with_info(ordering=self._report(chosen))
+        return found.with_info(status="limit") if self.skipped else found
+
+    def _or_searched(self, chosen: _Tried, search: OrderSearch) -> _Tried:
+        """What the search comes to, where that costs less in the same cases; its bounds say whether it may."""
+        cost, started = self._cost(chosen), _clock()
+        if search.high > _NEAR * cost:
+            return chosen
+        with telling(_SEARCHED):
+            search.run(self.settings._nodes(self.problem), tolerance=_CLOSE)
+            policy = planned(search)
+            tried = self._compared(_Tried(_SEARCHED, policy, np.empty(0), np.empty(0)))
+        tried.seconds = _clock() - started
+        self.tried.append(tried)
+        return tried if self._above(tried, chosen)[0] < 0 else chosen
 
     def _rules(self) -> list[tuple[str, Callable[[], OrderingRule]]]:
         """Names of rules, and what makes them: an order that greed finds takes its time."""
@@ -281,7 +321,8 @@ class _Search:
         values = fitted_values(
             self.problem, rule, self.n_stages, most, self.rng, first_horizon=horizon, foresee=settings.foresee
         )
-        tried = self._compared(_Tried(name, values, np.empty(0), np.empty(0)))
+        policy = RulePolicy(values, SolveInfo("converged", n_stages=self.n_stages, size=values.size))
+        tried = self._compared(_Tried(name, policy, np.empty(0), np.empty(0)))
         tried.seconds = _clock() - started
         self.tried.append(tried)
         return tried
@@ -291,7 +332,7 @@ class _Search:
         first = 0
         n = len(self.cases.answers)
         for last in [n] if self.cases.exact else sorted({max(2, int(_FIRST * n)), n}):
-            costs, asked = self.cases.costs(RulePolicy(candidate.values), first, last)
+            costs, asked = self.cases.costs(candidate.policy, first, last)
             candidate.costs = np.append(candidate.costs, costs)
             candidate.n_questions = np.append(candidate.n_questions, asked)
             differences = [self._above(candidate, other) for other in self.tried]
