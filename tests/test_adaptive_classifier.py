@@ -273,7 +273,5 @@ def test_the_best_order_is_searched_for_where_columns_are_few():
         assert {w["solver"].search_nodes for w in few.values() if isinstance(w["solver"], Adaptive)} == {nodes}
         assert {w["solver"].search_nodes for w in many.values() if isinstance(w["solver"], Adaptive)} == {0}
         assert [standard(effort, 0, n)["solver"].search_nodes for n in (32, 33)] == [nodes, 0]
-    rng = np.random.default_rng(0)
-    for n, most in ((4, 1000), (40, 0)):
-        clf = AdaptiveClassifier(effort="quick").fit(rng.normal(size=(30, n)), [0, 1] * 15, held_out=0)
-        assert clf.chosen().solver.search_nodes == most
+    clf = AdaptiveClassifier(0.05, effort="quick").fit(X, Y, held_out=0)
+    assert clf.chosen().solver.search_nodes == 1000
