@@ -102,7 +102,6 @@ def _of_densities(model: ClassMixture | ContextBayes, effort: Effort, n_columns:
 def _any_order(
     model: ClassMixture | ContextBayes, discretizer: Discretizer, effort: Effort, n_columns: int = _MANY
 ) -> dict[str, Any]:
-    seed = model.random_state
     solver = Adaptive(
         [ClassInformation()],
         n_paths=_PATHS,
@@ -110,7 +109,7 @@ def _any_order(
         n_cases=_CASES,
         max_rounds=0,
         search_nodes=effort.search_nodes,
-        random_state=seed,
+        random_state=model.random_state,
     )
     return {
         "observation_model": model,

@@ -11,6 +11,16 @@ from seqclass.pomdp.solvers.correlated.corrected import CostsAhead, visited_stat
 from seqclass.pomdp.solvers.correlated.martingale import MartingaleValues
 
 
+def refit(values, states):
+    """The refinement of values that are fitted, stage by stage from the last on, at other states."""
+    refined = MartingaleValues(values)
+    for stage in reversed(range(1, values.n_stages)):
+        lots = [lot[stage] for lot in states if stage < len(lot) and len(lot[stage])]
+        if lots and values.is_corrected(stage):
+            refined.fit_stage(stage, lots, [values.costs_ahead(info) for info in lots])
+    return refined
+
+
 def solved(tree, price=0.03):
     """A tree's problem without tables, its policy, its optimum and refined values."""
     n_classes = len(tree.prior)
@@ -23,7 +33,7 @@ def solved(tree, price=0.03):
         problem,
         policy,
         tree.optimum(problem.prices, problem.decision_costs),
-        MartingaleValues(policy.values).fit(states),
+        refit(policy.values, states),
     )
 
 
@@ -82,7 +92,7 @@ def test_unfitted_values_are_those_that_were_given():
     table = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2)
     problem = TableProblem([0.5, 0.5], table, prices=0.1)
     values = CorrectedValues(problem, ProjectedValues(problem, problem, StoppingValue(problem)))
-    refined = MartingaleValues(values).fit([])
+    refined = MartingaleValues(values)
     info = problem.begin()
     assert (refined.successor_values(info) == values.successor_values(info)).all()
     assert (refined.value(0, info.belief) == values.value(0, info.belief)).all()

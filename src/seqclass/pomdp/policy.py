@@ -6,7 +6,7 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -126,6 +126,9 @@ class SolveInfo:
         return _ADVICE.get(self.status, "")
 
 
+_Policy = TypeVar("_Policy", bound="Policy")
+
+
 class Policy(DescribedPolicy, ABC):
     """An immutable rule that asks a question or decides.
 
@@ -240,7 +243,7 @@ class Policy(DescribedPolicy, ABC):
         """
         return np.zeros(keys.shape[0], dtype=np.intp)
 
-    def with_info(self, **changes: object) -> Policy:
+    def with_info(self: _Policy, **changes: object) -> _Policy:
         """Return the same policy with some fields of `info` replaced."""
         other = copy.copy(self)
         other.info = replace(self.info, **changes)  # type: ignore[arg-type]

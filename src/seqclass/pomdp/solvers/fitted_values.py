@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
 
 from seqclass._arrays import FloatArray, IntArray, chunks, row_sums
 from seqclass.pomdp.alpha.points import Points
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.repricing import unit
+from seqclass.pomdp.solvers.ridge import scaled_ridge
 from seqclass.pomdp.values import ValueFunction
 
 #: Pairs of classes per class that have functions of their own: those that are hardest to tell apart. All pairs would be
@@ -152,12 +152,7 @@ class FittedValues(ValueFunction):
         stop = self.problem.stopping_cost(belief)
         heed = np.minimum(stop / np.maximum(target, np.finfo(float).tiny), 1.0) ** _FAR
         design = self.functions.design(belief) * heed[:, None]
-        scale = np.sqrt(np.mean(design**2, axis=0)) + np.finfo(float).tiny
-        design /= scale
-        gram = design.T @ design
-        gram[np.diag_indices_from(gram)] += _RIDGE * _ROWS
-        solved = linalg.solve(gram, design.T @ (target * heed), assume_a="pos", check_finite=False)
-        self.weights[stage] = np.asarray(solved / scale / self.functions.unit)
+        self.weights[stage] = scaled_ridge(design, target * heed, _RIDGE * _ROWS) / self.functions.unit
 
     def _continuation(self, stage: int, belief: FloatArray, context: IntArray) -> FloatArray:
         weights, result = self.weights[stage], np.full(len(belief), np.inf)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy import linalg
 from scipy.sparse.linalg import lsmr
 
 from seqclass._arrays import FloatArray, IntArray, row_sums
@@ -17,6 +16,7 @@ from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import LookaheadPolicy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.fitted_values import FittedValues
+from seqclass.pomdp.solvers.ridge import solved_ridge
 from seqclass.pomdp.values import ProjectedValues
 
 #: Ridge penalty, as a share of the mean square of a column.
@@ -64,20 +64,6 @@ class CostsAhead(NamedTuple):
     def value(self) -> FloatArray:
         """The lower of stopping and going on."""
         return np.minimum(self.stop, self.go_on)
-
-
-def stages_backward(states: list[list[InformationState]], n_stages: int) -> Iterator[tuple[int, Lots]]:
-    """Yield each stage after the first that has states, from the last on, and its lots.
-
-    Examples
-    --------
-    >>> list(stages_backward([], 3))
-    []
-    """
-    for stage in reversed(range(1, n_stages)):
-        lots = [lot[stage] for lot in states if stage < len(lot) and len(lot[stage])]
-        if lots:
-            yield stage, lots
 
 
 class CorrectedValues(ProjectedValues):
@@ -225,7 +211,10 @@ class CorrectedValues(ProjectedValues):
         CorrectedValues
         """
         n_codes = int(self.problem.n_outcomes.max(initial=1)) + 1
-        for stage, lots in stages_backward(states, self.n_stages):
+        for stage in reversed(range(1, self.n_stages)):
+            lots = [lot[stage] for lot in states if stage < len(lot) and len(lot[stage])]
+            if not lots:
+                continue
             ahead = [self.costs_ahead(info) for info in lots]
             self.weights[stage] = self._fitted(stage, lots, ahead, n_codes)
             if refine is not None:
@@ -299,8 +288,7 @@ def _ridge(design: FloatArray | sp.csr_array, target: FloatArray) -> FloatArray:
     gram = design.T @ design
     if sp.issparse(gram):
         gram = gram.toarray()
-    gram[np.diag_indices_from(gram)] += penalty
-    return np.asarray(linalg.solve(gram, design.T @ target, assume_a="pos", check_finite=False))
+    return solved_ridge(gram, design.T @ target, penalty)
 
 
 def visited_states(steering: ProjectedValues, n_beliefs: int, rng: np.random.Generator) -> list[list[InformationState]]:

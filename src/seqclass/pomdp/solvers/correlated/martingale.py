@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import combinations_with_replacement
 
 import numpy as np
-from scipy import linalg
 
 from seqclass._arrays import FloatArray, IntArray, chunks, row_sums
 from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.solvers.correlated.corrected import CorrectedValues, CostsAhead, Lots, stages_backward
+from seqclass.pomdp.solvers.correlated.corrected import CorrectedValues, CostsAhead, Lots
+from seqclass.pomdp.solvers.ridge import scaled_ridge
 from seqclass.pomdp.values import ValueFunction
 
 #: Ridge penalty, as a share of the mean square of a column.
@@ -57,24 +57,6 @@ class MartingaleValues(ValueFunction):
         #: Of each stage the weights (n_functions,), or None.
         self.weights: list[FloatArray | None] = [None] * self.n_stages
 
-    def fit(self, states: list[list[InformationState]]) -> MartingaleValues:
-        """Fit the refinement backward over stages.
-
-        Parameters
-        ----------
-        states : list of list of InformationState
-            Lots of sampled information states, each a list over stages: those that the corrections were fitted to will
-            do.
-
-        Returns
-        -------
-        MartingaleValues
-        """
-        for stage, lots in stages_backward(states, self.n_stages):
-            if self.values.is_corrected(stage):
-                self.fit_stage(stage, lots, [self.values.costs_ahead(info) for info in lots])
-        return self
-
     def fit_stage(self, stage: int, lots: Lots, ahead: list[CostsAhead]) -> None:
         """Fit the refinement of one stage, those after it being fitted.
 
@@ -97,12 +79,7 @@ class MartingaleValues(ValueFunction):
             expected = row_sums(self._refined(stage + 1, after).reshape(len(info), -1))
             targets.append(problem.prices[stage] + expected - costs[2])
         design, target = np.concatenate(designs), np.concatenate(targets)
-        scale = np.sqrt(np.mean(design**2, axis=0)) + np.finfo(float).tiny
-        design /= scale
-        gram = design.T @ design
-        gram[np.diag_indices_from(gram)] += _RIDGE * len(design)
-        solved = linalg.solve(gram, design.T @ target, assume_a="pos", check_finite=False)
-        self.weights[stage] = np.asarray(solved / scale)
+        self.weights[stage] = scaled_ridge(design, target, _RIDGE * len(design))
 
     def successor_values(self, info: InformationState) -> FloatArray:
         """Value of each unnormalised successor of the next feature, (n, n_outcomes)."""

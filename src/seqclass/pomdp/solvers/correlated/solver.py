@@ -138,7 +138,7 @@ class ProjectedValueIteration(Solver):
     def _certified(self, policy: LookaheadPolicy, values: ValueFunction, started: float) -> Policy:
         """The policy with its certificate, whose lower bound is made of the values."""
         solved = time.perf_counter()
-        result = policy.with_info(seconds=solved - started, size=policy.values.size)
+        result: Policy = policy.with_info(seconds=solved - started, size=policy.values.size)
         if not self.certificate_paths:
             return result
         result = certified(result, self.certificate_paths, self.random_state, values, paired=True)

@@ -107,7 +107,6 @@ class ExactFreeOrder(Solver):
         seconds = np.inf if self.max_seconds is None else self.max_seconds - (_clock() - started)
         reached = search.run(self.max_nodes, seconds, self.target_gap)
         policy = planned(search).with_info(status="converged" if reached else "limit", seconds=_clock() - started)
-        assert isinstance(policy, PlannedPolicy)
         return policy if reached or not self.certificate_paths else self._better(policy, values)
 
     def _better(self, policy: PlannedPolicy, values: RepeatValues | None) -> Policy:
@@ -180,9 +179,7 @@ def _bounded(policy: PlannedPolicy, lower: float, upper: float, confidence: floa
     """Return the policy with bounds in its `info`."""
     lower = min(lower, upper)
     gap = (upper - lower) / upper if upper - lower > TIE * upper else 0.0
-    bounded = policy.with_info(upper=upper, lower=lower, gap=gap, confidence=confidence, scope="all orders")
-    assert isinstance(bounded, PlannedPolicy)
-    return bounded
+    return policy.with_info(upper=upper, lower=lower, gap=gap, confidence=confidence, scope="all orders")
 
 
 class PlannedPolicy(Policy):
