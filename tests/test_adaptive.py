@@ -255,7 +255,7 @@ def test_no_further_candidate_is_begun_when_the_time_is_up(monkeypatch):
     assert 1 < len(info.ordering.candidates) < 5
     assert "LookaheadSaving()" in info.ordering.skipped
     assert info.status == "limit"
-    assert "not tried for want of time" in str(info.ordering)
+    assert "not tried for want of time or work" in str(info.ordering)
     little = Adaptive(max_nodes=0, max_work=1.0, max_seconds=1000, certificate_paths=0).solve(problem).info.ordering
     assert [c.name for c in little.candidates][:3] == ["ExpectedSaving()", "ClassInformation()", "EC2()"]
     assert "LookaheadSaving()" in little.skipped
@@ -456,7 +456,7 @@ def test_a_search_that_closes_is_taken_and_no_rule_is_tried(monkeypatch):
     assert info.lower <= exact(problem, policy) <= info.upper + 1e-12
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_what_a_search_comes_to_is_taken_where_it_costs_less(seed):
     problem = priced(seed)
     rule, found = with_nodes(0).solve(problem), with_nodes(5000).solve(problem)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +14,10 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 import seqclass
-from seqclass import AdaptiveClassifier, SequentialClassifier, _candidates, adaptive_classifier
+from seqclass import AdaptiveClassifier, SequentialClassifier, adaptive_classifier
 from seqclass._calibrating import Folds
 from seqclass._candidates import EFFORTS, NOTHING, STANDING, candidates, standard
 from seqclass._held_out import assign_folds, cross_fit, some_rows
-from seqclass.bn import ClassMixture
 from seqclass.choice import choose
 from seqclass.pomdp import Adaptive
 
@@ -34,12 +31,7 @@ def pointer(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     return data, data[np.arange(n), data[:, 0].astype(int)].astype(int)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def loose_mixtures() -> Iterator[None]:
-    """Mixtures stop early: what is looked at here is how ways are compared, not how closely each is fitted."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(_candidates, "ClassMixture", partial(ClassMixture, tol=1e-3))
-        yield
+pytestmark = pytest.mark.usefixtures("loose_mixtures")
 
 
 @pytest.fixture(scope="module")

@@ -76,7 +76,9 @@ def test_what_says_nothing_of_the_class_but_of_the_hidden_state_is_kept():
 @pytest.mark.parametrize("model", [NaiveBayes(), TreeNetwork("forest")])
 def test_a_classifier_of_many_columns(model):
     X, y = wide(n_columns=320)
-    quick = Adaptive(n_paths=20, n_cases=50, max_rounds=0, max_stages=4, max_seconds=0, certificate_paths=0)
+    quick = Adaptive(
+        n_paths=20, n_cases=50, max_rounds=0, max_stages=4, max_seconds=0, search_nodes=0, certificate_paths=0
+    )
     clf = SequentialClassifier(model, quick, discretizer="precomputed", order="adaptive", feature_costs=0.02)
     clf.fit(X, y)
     assert clf.problem_.n_questions == len(clf.order_) == 200
@@ -94,7 +96,9 @@ def test_a_classifier_of_many_columns(model):
 
 def test_how_many_are_open_can_be_said():
     X, y = wide(n_columns=320)
-    quick = Adaptive(n_paths=5, n_cases=5, max_rounds=0, max_stages=2, max_seconds=0, certificate_paths=0)
+    quick = Adaptive(
+        n_paths=5, n_cases=5, max_rounds=0, max_stages=2, max_seconds=0, search_nodes=0, certificate_paths=0
+    )
     settings = {"discretizer": "precomputed", "order": "adaptive", "feature_costs": 0.02}
     for most, left in ((7, 7), (None, 320), (1000, 320)):
         clf = SequentialClassifier(solver=quick, max_open=most, **settings).fit(X, y)

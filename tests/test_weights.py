@@ -59,6 +59,7 @@ def test_weights_are_repeated_rows(model: ObservationModel) -> None:
     assert np.abs(clf.fit(CODES, Y).predict_proba(CODES) - weighted).max() > 0.01
 
 
+@pytest.mark.usefixtures("loose_mixtures")
 @pytest.mark.parametrize("make", [SequentialClassifier, lambda: seqclass.adaptive(effort="quick")])
 def test_a_row_of_weight_zero_is_as_good_as_absent(make: Any) -> None:
     frame = pd.DataFrame(X, columns=list("abcd")).assign(kind=np.where(WEIGHT == 0, "odd", "usual"))

@@ -11,10 +11,12 @@ from sklearn.datasets import load_wine
 
 import seqclass
 from seqclass.experiment import action_table
+from seqclass.pomdp import Adaptive, ClassInformation
 
 X, Y = load_wine(return_X_y=True)
 NAMES = [f"f{j}" for j in range(X.shape[1])]
 HOLES = np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.nan, X)
+QUICK = Adaptive([ClassInformation()], n_paths=100, n_cases=100, max_rounds=0, certificate_paths=0)
 GROUPS = [0, 0, 0, *range(1, 11)]
 
 
@@ -44,17 +46,17 @@ def checked(clf: Any, rows: Any, called: Any, **how: Any) -> Any:
     "settings",
     [
         {},
-        {"order": "adaptive"},
+        {"order": "adaptive", "solver": QUICK},
         {"max_features": 2},
         {"charge_missing": True},
         {"groups": GROUPS, "discounted_costs": 0.001},
         {"groups": GROUPS, "discounted_costs": 0.001, "charge_missing": True},
     ],
-    ids=str,
+    ids=lambda settings: " ".join(settings) or "plain",
 )
 def test_the_table_is_the_record(settings: dict[str, Any]) -> None:
     clf = seqclass.etana(0.02, **settings).fit(pd.DataFrame(X[::2], columns=NAMES), Y[::2])
-    table = checked(clf, pd.DataFrame(HOLES[1::2], columns=NAMES), NAMES)
+    table = checked(clf, pd.DataFrame(HOLES[1::5], columns=NAMES), NAMES)
     paid = table["price"] > 0
     missing = table["action"].notna() & table["outcome"].isna()
     assert missing.any()

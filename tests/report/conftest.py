@@ -21,14 +21,20 @@ class Awkward(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 @pytest.fixture(scope="session")
+def failing() -> Awkward:
+    """A method whose cells fail with markup in their error."""
+    return Awkward()
+
+
+@pytest.fixture(scope="session")
 def hostile() -> str:
     """A name that breaks a page that takes it for markup."""
     return "<img src=x onerror=\"alert(1)\"> & 'co'"
 
 
 @pytest.fixture(scope="session")
-def results(tmp_path_factory: pytest.TempPathFactory, hostile: str) -> Results:
+def results(tmp_path_factory: pytest.TempPathFactory, hostile: str, failing: Awkward) -> Results:
     """Three methods, one of which fails and one with an awkward name, on two sets at two prices."""
     path = tmp_path_factory.mktemp("run") / "small.run"
-    methods = {"etana": seqclass.etana, hostile: GaussianNB(), "fails": Awkward()}
+    methods = {"etana": seqclass.etana, hostile: GaussianNB(), "fails": failing}
     return Experiment(["iris", "wine"], methods, prices=[0.01, 0.1], cv=2).run(path)

@@ -55,7 +55,7 @@ class OrderingChoice:
     candidates : tuple of OrderingCandidate
         All that were tried, from the simplest on.
     skipped : tuple of str
-        What was not tried, for want of time.
+        What was not tried, since a limit of time or work was reached.
     scope : str
         What the costs are about.
     observed : tuple of OrderingCandidate
@@ -69,7 +69,7 @@ class OrderingChoice:
     >>> print(choice)
     cost on cases of the model itself, which says nothing about how right the model is:
     a: 0.2000 (standard error 0.0010), 3.0 questions, chosen
-    not tried for want of time: b
+    not tried for want of time or work: b
     """
 
     chosen: str
@@ -83,7 +83,7 @@ class OrderingChoice:
             return self.chosen
         lines = [*self._block(self.candidates, self.scope), *self._block(self.observed, "the training rows")]
         if self.skipped:
-            lines.append(f"not tried for want of time: {', '.join(self.skipped)}")
+            lines.append(f"not tried for want of time or work: {', '.join(self.skipped)}")
         return "\n".join(lines)
 
     def _block(self, candidates: tuple[OrderingCandidate, ...], scope: str) -> list[str]:

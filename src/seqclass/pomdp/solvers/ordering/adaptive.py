@@ -91,8 +91,9 @@ class Adaptive(Solver):
     max_work : float
         Bound on the products that fitting a candidate may take; one that would take more is fitted to
         fewer cases. Where these would be too few it is not tried, unless it looks at each question only once.
-    max_seconds : float
-        No further candidate is begun after so many seconds.
+    max_seconds : float or None
+        No further candidate is begun after so many seconds, so that a busy machine may choose otherwise; None: no
+        limit but those of work.
     certificate_paths : int
         Sampled paths of the certificate where it is not exact; 0 leaves it out.
     random_state : int, generator or None
@@ -130,7 +131,7 @@ class Adaptive(Solver):
         max_stages: int = 100,
         first_horizon: int = 16,
         max_work: float = 6e9,
-        max_seconds: float = 60.0,
+        max_seconds: float | None = None,
         certificate_paths: int = 10_000,
         random_state: Any = 0,
     ) -> None:
@@ -215,7 +216,8 @@ class Adaptive(Solver):
         check_integer(self.first_horizon, "first_horizon", 1)
         check_integer(self.certificate_paths, "certificate_paths", 0)
         check_real(self.max_work, "max_work", 0)
-        check_real(self.max_seconds, "max_seconds", 0)
+        if self.max_seconds is not None:
+            check_real(self.max_seconds, "max_seconds", 0)
         for rule in self.rules or ():
             rule.check(problem)
 
@@ -312,7 +314,7 @@ class _Search:
         looked = self.problem.n_outcomes.mean() if settings.foresee else 0.0
         work = rule.work(self.problem) * min(self.n_stages, _ASKED) * (1 + looked)
         n_paths, fewest = int(min(settings.n_paths, settings.max_work / work)), min(_FEWEST, settings.n_paths)
-        late = started - self.began > settings.max_seconds
+        late = settings.max_seconds is not None and started - self.began > settings.max_seconds
         # something has to be tried; and what looks at each question once is not put off by their number
         if self.tried and (late or (n_paths < fewest and rule.work(self.problem) > self._once)):
             self.skipped.append(name)
