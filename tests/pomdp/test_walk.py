@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqclass.pomdp import TableProblem
+from seqclass.pomdp import FunctionPolicy, TableProblem, evaluate
 from seqclass.pomdp.alpha.resampling import select
 from seqclass.pomdp.answers import AllAnswers, SampledAnswers, TooLarge
 from seqclass.pomdp.bounds.optimum import optimal_cost
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.walk import parted
 
 
@@ -94,3 +95,20 @@ def test_histories_that_would_be_too_many_are_not_copied_first(monkeypatch):
         optimal_cost(problem, max_histories=20_000)
     # 40 questions, then 39 after each answer; the third level, of 3120 histories with 38 questions, is too much
     assert split == [40, 80 * 39]
+
+
+def test_histories_are_counted_before_any_is_followed(monkeypatch):
+    followed, update = [], InformationState.update
+
+    def counted(self, outcome, rows=None, **how):
+        followed.append(len(outcome))
+        return update(self, outcome, rows, **how)
+
+    monkeypatch.setattr(InformationState, "update", counted)
+    yes = np.random.default_rng(0).uniform(0.3, 0.7, size=(9, 2))
+    problem = TableProblem([0.5, 0.5], np.stack([yes, 1 - yes], axis=1), 1e-4, free=True)
+    # what is asked last follows from the answers, so that the level falls into two parts
+    policy = FunctionPolicy(problem, lambda info: info.stage + ((info.stage == 7) & (info.belief[:, 0] > 0.5)))
+    with pytest.raises(TooLarge):
+        evaluate(problem, policy, method="exact", max_histories=2**9 - 2)
+    assert sum(followed) == 2**8 - 2

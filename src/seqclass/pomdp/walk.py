@@ -223,7 +223,7 @@ def _next(
     level: Level, row: IntArray, question: IntArray, weight: FloatArray, answers: Answers, max_histories: float
 ) -> Level:
     check_questions(level.info, row, question)
-    n, visited, following, found = len(level.info), level.visited, [], []
+    n, visited, found = len(level.info), level.visited, []
     # each has one branch at least: what would be too many is not copied first
     _check_visited(visited + row.size, max_histories)
     parts: list[tuple[IntArray, IntArray, InformationState]]
@@ -233,14 +233,18 @@ def _next(
         parts = [(place, np.asarray(np.arange(n)), level.info.asking(int(question[0])))]
     else:
         parts = [(place, row[place], part) for place, part in level.split(row, question)]
-    for place, number, part in parts:
-        branches = answers.branch(part, weight[place], number)
-        visited += branches.parent.size
+    for place, number, part in parts:  # none is followed before it is known that all may be: that takes most
+        found.append(answers.branch(part, weight[place], number))
+        visited += found[-1].parent.size
         _check_visited(visited, max_histories)
-        following.append(part.update(branches.outcome, branches.parent, charge_missing=answers.charge_missing))
-        found.append(branches._replace(parent=place[branches.parent]))
+    info = InformationState.concatenate(
+        [
+            part.update(branches.outcome, branches.parent, charge_missing=answers.charge_missing)
+            for (_, _, part), branches in zip(parts, found)
+        ]
+    )
+    found = [branches._replace(parent=place[branches.parent]) for (place, _, _), branches in zip(parts, found)]
     entry, outcome, weight = (np.concatenate(column) for column in zip(*found))
-    info = InformationState.concatenate(following)
     return Level(info, weight, row[entry], entry, outcome, visited, np.full(len(entry), DECIDE))
 
 
