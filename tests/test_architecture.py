@@ -68,6 +68,7 @@ RANKS = {
             "_seen_rows",
             "calibrated",
             "_calibrating",
+            "_listening",
             "_chunk_fitting",
             "_growing",
             "_row_by_row",

@@ -13,9 +13,10 @@ from sklearn.feature_selection import SelectKBest
 
 import seqclass
 from seqclass import SequentialClassifier, _calibrating
-from seqclass._calibrating import Folds
+from seqclass._calibrating import Folds, _exponents
 from seqclass._candidates import EFFORTS, candidates
 from seqclass._held_out import assign_folds, cross_fit
+from seqclass._listening import Part, Walk
 from seqclass.bn import ClassMixture, ContextBayes, DiscreteNetwork, NaiveBayes, ObservationModel, TreeNetwork
 from seqclass.bn.network_tables import NetworkTables
 from seqclass.metrics import realised_cost
@@ -227,6 +228,37 @@ def test_a_fold_is_decided_by_a_fit_without_it_calibrated_by_the_others(order: s
     assert all(part.expected_cost_ > model for part, model in zip(parts, before))
     alone = folds.planned(False)  # as if nothing had been calibrated
     assert [part.expected_cost_ for part in alone] == before
+
+
+@pytest.mark.parametrize("order", ["conditional", "adaptive"])
+def test_rows_are_asked_once_for_all_that_listen(order: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    walks: list[Walk] = []
+
+    class Counted(Walk):
+        def __init__(self, part: Part) -> None:
+            super().__init__(part)
+            walks.append(self)
+
+    monkeypatch.setattr(_calibrating, "Walk", Counted)
+    X, y = copies(150, 15, 2)
+    looks = np.random.default_rng(16).random((150, 6)) < 0.2
+    X = np.column_stack([X, np.where(looks, 1 - y[:, None], y[:, None])]).astype(float)
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    clf = classifier(calibrate=False, order=order, solver=QUICK if order == "adaptive" else None, feature_costs=0.03)
+    folds = Folds(clf, X, y, assign_folds(y, 3, 0), None)
+    folds.planned(True)
+    assert len(walks) == 3  # not two for each
+    last = []
+    for number, (together, asked) in enumerate(folds._others):
+        ((alone, asked_alone),) = _exponents([[part for k, part in enumerate(folds._parts) if k != number]], 1)
+        assert_array_equal(together.n_rows, alone.n_rows)
+        assert_allclose(together.exponents, alone.exponents, rtol=1e-12)
+        assert_allclose(together.loss, alone.loss, rtol=1e-12)
+        for ours, theirs in zip(asked, asked_alone, strict=True):
+            assert_array_equal(ours[0], theirs[0])
+            assert_array_equal(ours[1], theirs[1])
+        last.append(together.n_rows[-1] / together.n_rows[0])
+    assert 0 < min(last) < max(last) < 1  # rows are settled for one and not for another
 
 
 def test_a_rule_alone_says_what_is_asked() -> None:

@@ -27,13 +27,13 @@ WIDE_GAP = 0.02
 _NARROWER = {
     "order": "the policy or the bound may be poor; try Perseus(target_gap=0.02), ExactValueIteration for few features, "
     "or more certificate_paths.",
-    "all orders": "the policy or the bound may be poor; try Adaptive() with more search_nodes, ExactFreeOrder with more "
-    "max_nodes, Lookahead(2), or fewer questions.",
+    "all orders": "the policy or the bound may be poor; try Adaptive() with more search_nodes, ExactFreeOrder with "
+    "more max_nodes, Lookahead(2), or fewer questions.",
 }
 _ADVICE = {
     "truncated": "the horizon was cut before more features ceased to matter: raise max_stages.",
-    "limit": "a limit of the solver was hit before it was done: raise it (max_seconds, max_work, max_nodes, max_vectors, "
-    "or max_iterations), and see what the gap says meanwhile.",
+    "limit": "a limit of the solver was hit before it was done: raise it (max_seconds, max_work, max_nodes, "
+    "max_vectors, or max_iterations), and see what the gap says meanwhile.",
 }
 
 

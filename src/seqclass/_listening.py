@@ -1,0 +1,201 @@
+"""Rows held out, which are asked once for all calibrations that listen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from seqclass._arrays import FloatArray, IntArray
+from seqclass._fitting import rows_of
+from seqclass._held_out import known_to
+from seqclass.pomdp import DECIDE, InformationState
+from seqclass.pomdp.walk import parted
+
+if TYPE_CHECKING:
+    from seqclass.classifier import SequentialClassifier
+
+_TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Part:
+    """A classifier that was fitted without a fold, and the rows of the fold."""
+
+    clf: SequentialClassifier
+    codes: Any
+    label: IntArray
+
+    @classmethod
+    def without(cls, clf: SequentialClassifier, X: Any, y: npt.NDArray[Any], fold: IntArray, number: int) -> Part:
+        """The rows of a fold, which the classifier has not seen."""
+        rows = np.flatnonzero(fold == number)
+        encoded = clf._encoded(known_to(clf, rows_of(X, rows)), np.arange(clf.support_.size))
+        return cls(clf, encoded.codes[:, encoded.columns], np.searchsorted(clf.classes_, y[rows]))
+
+
+class Walk:
+    """The rows of a part, so far as any listener goes on with them; the questions do not depend on who listens."""
+
+    def __init__(self, part: Part) -> None:
+        self.clf, self.codes, self.label = part.clf, part.codes, part.label
+        self.info = self.first = self.clf.problem_.begin(len(self.label))
+        self.listeners: list[Listener] = []
+        self.asked: list[list[_Asked]] = []
+
+    def go_on(self, length: int) -> None:
+        """Rows that are not settled for all listeners, and the next answers of each."""
+        self.asked = []
+        if not len(self.label):
+            return
+        problem, question, n = self.clf.problem_, self._next(), len(self.label)
+        prices = np.broadcast_to(self.info.prices, (n, problem.n_questions))
+        price = prices[np.arange(n), question] if problem.n_questions else np.zeros(n)
+        for listener in self.listeners:
+            listener.drop_settled(question, price)
+        rows = np.unique(np.concatenate([listener.rows for listener in self.listeners]))
+        for listener in self.listeners:
+            listener.rows = np.searchsorted(rows, listener.rows)
+        self.info, self.codes, self.label = self.info[rows], self.codes[rows], self.label[rows]
+        self.first, question = self.info, question[rows]
+        while len(rows) and not (question == DECIDE).any():
+            together = parted(self.info, np.arange(len(rows)), question)
+            found = [_Asked.by(at, info, self.codes[at], problem.prior) for at, info in together]
+            self.asked.append(found)
+            told = [info.update(asked.outcome) for asked, (_, info) in zip(found, together)]
+            self.info = InformationState.concatenate(told)[np.argsort(np.concatenate([at for at, _ in together]))]
+            if len(self.asked) == length:
+                break
+            question = self._next()
+
+    def _next(self) -> IntArray:
+        problem = self.clf.problem_
+        if problem.free:
+            return self.clf.policy_.following(self.info)
+        stage = self.info.stage
+        return np.full(len(self.info), stage if stage < problem.n_questions else DECIDE)
+
+
+class Listener:
+    """What one calibration makes of the answers of a walk."""
+
+    def __init__(self, walk: Walk) -> None:
+        self.walk, n = walk, len(walk.label)
+        self.rows: IntArray = np.arange(n)
+        self.log_belief = np.tile(np.log(np.maximum(walk.clf.problem_.prior, _TINY)), (n, 1))
+        self.heard: list[list[_Asked]] = []
+        walk.listeners.append(self)
+
+    @property
+    def label(self) -> IntArray:
+        return np.asarray(self.walk.label[self.rows])
+
+    def drop_settled(self, question: IntArray, price: FloatArray) -> None:
+        """Leave rows for which one more price costs more than knowing the class saves, by what is believed so far."""
+        problem, belief = self.walk.clf.problem_, np.exp(self.log_belief)
+        pays = (belief @ problem.decision_costs).min(axis=1) > price[self.rows] + belief @ problem.perfect_cost
+        kept = np.flatnonzero((question[self.rows] != DECIDE) & pays)
+        self.rows, self.log_belief = self.rows[kept], self.log_belief[kept]
+
+    def listen(self) -> bool:
+        """Hear what its own rows were asked; whether they were asked anything."""
+        place = np.full(len(self.walk.label), -1)
+        place[self.rows] = np.arange(len(self.rows))
+        self.heard = [[asked.among(place) for asked in found] for found in self.walk.asked] if len(self.rows) else []
+        return bool(self.heard)
+
+    def losses(self, exponents: FloatArray | None) -> FloatArray:
+        """Log loss of each exponent, summed over the rows, after each answer; None: as the model has it, one row."""
+        joint = self.log_belief
+        if exponents is None:
+            joint, exponents = np.log(np.maximum(self.walk.first.belief[self.rows], _TINY)), np.ones(1)
+        joint, found, label = np.repeat(joint[None], len(exponents), axis=0), [], self.label
+        for asked in self.heard:
+            joint = _told(joint, asked, exponents)
+            found.append(-joint[:, np.arange(len(label)), label].sum(axis=1))
+        return np.transpose(found)
+
+    def believe(self, exponent: float) -> None:
+        """Know the answers."""
+        joint = self.log_belief[None]
+        for asked in self.heard:
+            joint = _told(joint, asked, np.array([exponent]))
+        self.log_belief = joint[0]
+
+    def columns(self, answer: int) -> IntArray:
+        """Columns of the data that rows are asked for, as often as they are."""
+        found, clf = [], self.walk.clf
+        for asked in self.heard[answer]:
+            questions, counts = np.unique(asked.question, return_counts=True)
+            for question, count in zip(questions.tolist(), counts.tolist()):
+                found.append(np.repeat(clf.support_[clf.problem_.members(question)], count))
+        return np.concatenate(found)
+
+
+def _told(log_belief: FloatArray, asked: Sequence[_Asked], exponents: FloatArray) -> FloatArray:
+    """Log beliefs of each exponent, (n_exponents, n, n_classes), once the answers are known."""
+    joint = log_belief.copy()
+    for one in asked:
+        joint[:, one.at] += one.gained(exponents)
+    above = joint - joint.max(axis=-1, keepdims=True)
+    return np.asarray(above - np.log(np.exp(above).sum(axis=-1, keepdims=True)))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Rows that ask together, what they ask, and what they are told."""
+
+    at: IntArray
+    question: IntArray
+    outcome: IntArray
+    marginal: FloatArray
+    ratio: FloatArray
+    shown: FloatArray
+
+    @classmethod
+    def by(cls, at: IntArray, info: InformationState, codes: Any, prior: FloatArray) -> _Asked:
+        """The answers of rows that know ``info``."""
+        table = info.likelihood
+        table = table[:1] if table.strides[0] == 0 else table  # the same for all rows
+        outcome = _outcomes(info, codes)
+        row = np.arange(len(at)) if len(table) > 1 else 0
+        outcome[table[row, outcome].max(axis=1) <= 0] = -1  # what the training part takes as impossible says nothing
+        marginal = (table @ prior)[:, :, None]
+        ratio = np.log(np.maximum(table, _TINY)) - np.log(np.maximum(marginal, _TINY))
+        return cls(at, np.broadcast_to(info.question, len(at)), outcome, marginal, ratio, ratio[row, outcome])
+
+    def among(self, place: IntArray) -> _Asked:
+        """Those of the rows that have a place, there."""
+        at = place[self.at]
+        own = np.flatnonzero(at >= 0)
+        if own.size == at.size:
+            own = slice(None)  # type: ignore[assignment]
+        each = own if len(self.ratio) > 1 else slice(None)
+        return _Asked(
+            at[own], self.question[own], self.outcome[own], self.marginal[each], self.ratio[each], self.shown[own]
+        )
+
+    def gained(self, exponents: FloatArray) -> FloatArray:
+        """What the answers add to log P(class), (n_exponents, n, n_classes), up to what all classes share."""
+        factor = exponents[:, None, None]
+        total = np.log((self.marginal * np.exp(factor[..., None] * self.ratio)).sum(axis=-2))
+        return np.where(self.outcome[:, None] >= 0, factor * self.shown - total, 0.0)
+
+
+def _outcomes(info: InformationState, codes: Any) -> IntArray:
+    """Outcome of what each row asks; -1 where it is missing, or part of a bundle is."""
+    problem, question = info.problem, info.question
+    if np.ndim(question):
+        shown = codes[np.arange(len(info)), problem.features[question]]
+        return np.array(shown, dtype=np.intp).ravel()
+    bundle = problem.bundle(question)
+    shown = codes[:, problem.members(question)]
+    values: IntArray = np.asarray(shown.toarray() if sparse.issparse(shown) else shown, dtype=np.intp)
+    if bundle is None:
+        return np.array(values[:, 0])
+    whole = (values >= 0).all(axis=1) & (not info.is_sampled)
+    return np.asarray(np.where(whole, bundle.encode(np.maximum(values, 0)), -1), dtype=np.intp)
