@@ -11,7 +11,7 @@ from seqclass.bn import ClassMixture, TreeNetwork
 from seqclass.pomdp import Adaptive, ClassInformation, DecideNow, ExactFreeOrder, Lookahead
 
 ALIKE = 1e-9
-QUICK = Adaptive([ClassInformation()], n_paths=100, n_cases=200, max_nodes=0, max_rounds=0, certificate_paths=0)
+QUICK = Adaptive([ClassInformation()], n_paths=30, n_cases=60, max_nodes=0, max_rounds=0, certificate_paths=0)
 
 
 def drawn(seed, n=240, missing=0.0):
@@ -67,7 +67,7 @@ CASES = {
 def test_a_batch_is_as_its_rows_one_by_one(name, monkeypatch):
     X, y = drawn(1, missing=0.3)
     clf = SequentialClassifier(**{"feature_costs": 0.01, "discretizer": "precomputed"} | CASES[name]).fit(X, y)
-    X = X[:10]
+    X = X[:5]
     lots = clf.policy_.draw(X[:, clf.order_])
     assert ("lot" in name) == (len(set(lots.tolist())) > 1)
     monkeypatch.setattr("seqclass.session._draw_lot", lambda policy, key: int(lots[key]))

@@ -19,7 +19,7 @@ NUMBERS = FRAME[["dose", "visits", "zeros"]]
 
 def test_a_frame_gives_the_model_of_its_rows() -> None:
     whole = quick().fit(FRAME, ILL)
-    frame = dd.from_pandas(FRAME.assign(ill=ILL), npartitions=11)
+    frame = dd.from_pandas(FRAME.assign(ill=ILL), npartitions=6)
     same(whole, quick().fit_chunks(from_dask(frame, target="ill")))
     apart = quick().fit_chunks(from_dask(frame.drop(columns="ill"), frame["ill"]))
     same(whole, apart)

@@ -218,9 +218,13 @@ def recorded(X: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return np.where(seen, X, np.nan), chance
 
 
+@pytest.fixture(scope="module")
+def truth(clf: Any) -> float:
+    return float(score_rows(clf, *people(100_000, 1)).realised_cost)
+
+
 @pytest.mark.parametrize("known", [False, True])
-def test_estimates_find_the_truth(clf: Any, known: bool) -> None:
-    truth = score_rows(clf, *people(100_000, 1)).realised_cost
+def test_estimates_find_the_truth(clf: Any, truth: float, known: bool) -> None:
     X, y = people(6000, 2)
     records, chance = recorded(X, 3)
     rule = chance if known else None

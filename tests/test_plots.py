@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
+import importlib
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -37,6 +37,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 LONG = "a measurement whose name is rather long, number"
+COARSE = GridValueIteration(100, certificate_paths=0)
 
 
 @pytest.fixture(autouse=True)
@@ -53,14 +54,14 @@ def cancer() -> Any:
 
 @pytest.fixture(scope="module")
 def two(cancer: Any) -> SequentialClassifier:
-    return SequentialClassifier().fit(*cancer)
+    return SequentialClassifier(solver=COARSE).fit(*cancer)
 
 
 @pytest.fixture(scope="module")
 def three() -> SequentialClassifier:
     X, y = load_iris(return_X_y=True)
     names = np.array([f"class {i} with a very long name indeed, no. {i}" for i in range(3)])
-    return SequentialClassifier(feature_costs=0.02).fit(
+    return SequentialClassifier(feature_costs=0.02, solver=COARSE).fit(
         pd.DataFrame(X, columns=[f"{LONG} {j}" for j in range(4)]), names[y]
     )
 
@@ -88,14 +89,15 @@ def assert_legible(figure: Any) -> None:
         drawn |= {id(t): t for t in texts(axes) if id(t) not in hidden}
     shown = list(drawn.values())
     assert len(shown) > 3
-    for i, text in enumerate(shown):
-        box = text.get_window_extent()
+    boxes = [text.get_window_extent() for text in shown]
+    for i, (text, box) in enumerate(zip(shown, boxes)):
         assert box.x0 > -1, text
         assert box.y0 > -1, text
         assert box.x1 < width + 1, text
         assert box.y1 < height + 1, text
-        for other in shown[i + 1 :]:
-            assert not box.padded(-1).overlaps(other.get_window_extent()), (text, other)
+        inside = box.padded(-1)
+        for other, its in zip(shown[i + 1 :], boxes[i + 1 :]):
+            assert not inside.overlaps(its), (text, other)
 
 
 class TestBeliefPath:
@@ -143,7 +145,7 @@ class TestBeliefPath:
         row = BeliefPathDisplay.from_estimator(SequentialClassifier().fit(X, y), X[[3]])
         assert row.names[0].startswith("x")
 
-    @pytest.mark.parametrize("n_asked", [1, 5, 16, 17, 60])
+    @pytest.mark.parametrize("n_asked", [1, 16, 17, 60])
     @pytest.mark.parametrize("n_classes", [2, 10])
     def test_many_classes_and_many_steps_stay_legible(self, n_classes: int, n_asked: int) -> None:
         beliefs = np.random.default_rng(0).dirichlet(np.full(n_classes, 0.5), size=n_asked + 1)
@@ -209,7 +211,7 @@ class TestAccuracyFeatures:
         assert display.ax_.get_xscale() == "symlog"
         assert_legible(display.figure_)
 
-    @pytest.mark.parametrize("largest", [0, 1, 9, 784, 1_355_191])
+    @pytest.mark.parametrize("largest", [0, 1, 784, 1_355_191])
     @pytest.mark.parametrize("xscale", ["auto", "linear", "log"])
     def test_any_number_of_features_has_a_place(self, largest: int, xscale: str) -> None:
         display = AccuracyFeaturesDisplay.from_results(
@@ -242,7 +244,7 @@ class TestAccuracyFeatures:
         X, y = cancer
         tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X[::2], y[::2])
         display = AccuracyFeaturesDisplay.from_costs(
-            SequentialClassifier(),
+            SequentialClassifier(solver=COARSE),
             *(X[::2], y[::2], X[1::2], y[1::2]),
             feature_costs=[0.1, 0.01],
             baselines={"tree": tree},
@@ -250,7 +252,7 @@ class TestAccuracyFeatures:
         )
         assert display.names == ["ours", "ours", "tree"]
         for k, cost in enumerate([0.1, 0.01]):
-            record = SequentialClassifier(feature_costs=cost).fit(X[::2], y[::2]).acquire(X[1::2])
+            record = SequentialClassifier(feature_costs=cost, solver=COARSE).fit(X[::2], y[::2]).acquire(X[1::2])
             assert display.mean_features[k] == record.n_features.mean()
             assert display.accuracy[k] == (record.decision == y[1::2]).mean()
         assert display.labels == ["0.1", "0.01", ""]
@@ -455,14 +457,25 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.M
         AccuracyFeaturesDisplay.from_results(["a"], [1], [0.5])
 
 
-def test_the_import_leaves_matplotlib_alone() -> None:
-    code = "import sys, seqclass.plots; print('matplotlib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.strip() == "False", done.stderr
+def test_the_import_leaves_matplotlib_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package is imported anew, by a process that seems to have neither it nor matplotlib as yet."""
+
+    def loaded(package: str) -> list[str]:
+        return [name for name in sys.modules if name.split(".")[0] == package]
+
+    for name in loaded("seqclass") + loaded("matplotlib"):
+        monkeypatch.delitem(sys.modules, name)
+    try:
+        again = importlib.import_module("seqclass.plots")
+        assert again.AccuracyFeaturesDisplay is not AccuracyFeaturesDisplay
+        assert not loaded("matplotlib")
+    finally:
+        for name in loaded("seqclass"):
+            del sys.modules[name]
 
 
 def test_stopping_regions_of_a_classifier_that_draws_lots(cancer: Any) -> None:
-    clf = SequentialClassifier(target_cost=0.015, feature_costs=0.01, solver=GridValueIteration(300)).fit(*cancer)
+    clf = SequentialClassifier(target_cost=0.015, feature_costs=0.01, solver=COARSE).fit(*cancer)
     assert isinstance(clf.policy_, RandomisedPolicy)
     probability = clf.policy_.probabilities
     for lot, part in enumerate(clf.policy_.policies):

@@ -25,8 +25,8 @@ NOT_REPEATED = {
 @parametrize_with_checks(
     [
         SequentialClassifier(),
-        etana(published=True),
-        SequentialClassifier(solver=Perseus(50, certificate_paths=100), order="information"),
+        etana(published=True).set_params(solver__certificate_paths=0),
+        SequentialClassifier(solver=Perseus(20, certificate_paths=0), order="information"),
     ],
     expected_failed_checks=lambda estimator: NOT_REPEATED if estimator.order == "conditional" else {},
 )

@@ -143,7 +143,7 @@ def test_the_correction_of_nadeau_and_bengio() -> None:
 
 
 def test_wilcoxon_against_scipy() -> None:
-    a, b = SCORES[:, 0], SCORES[:, 2]
+    a, b = SCORES[:9, 0], SCORES[:9, 2]  # of few, as scipy goes through all signs
     found = wilcoxon_test(a, b)
     reference = scipy.stats.wilcoxon(np.rint((a - b) * 10), zero_method="zsplit")
     assert (found.statistic, found.p_value) == pytest.approx((reference.statistic, reference.pvalue))
@@ -376,7 +376,7 @@ def test_missing_scores_are_left_out() -> None:
     rest = np.delete(SCORES, 3, axis=0)
     assert mean_interval(holes[:, 1], nan="omit") == mean_interval(rest[:, 1])
     assert paired_t_test(holes[:, 1], SCORES[:, 0], nan="omit") == paired_t_test(rest[:, 1], rest[:, 0])
-    assert wilcoxon_test(holes[:, 1], SCORES[:, 0], nan="omit") == wilcoxon_test(rest[:, 1], rest[:, 0])
+    assert wilcoxon_test(holes[:9, 1], SCORES[:9, 0], nan="omit") == wilcoxon_test(rest[:8, 1], rest[:8, 0])
     assert friedman_test(holes, nan="omit").chi_square == friedman_test(rest).chi_square
     assert critical_difference(holes, nan="omit").n_datasets == 11
     wins = win_tie_loss(holes, nan="omit")

@@ -187,7 +187,7 @@ def test_rows_that_cannot_be() -> None:
         ([[1.0, 0.0], [], []], "edges of feature 0 must be numbers that increase"),
         ([[], [np.nan], []], "edges of feature 1"),
         ([[], [], [np.inf, 1.0]], "edges of feature 2"),
-        ([np.arange(2.0**25), [], []], "more than a gigabyte"),
+        ([np.arange(2.0**24), [], []], "more than a gigabyte"),
     ],
 )
 def test_wrong_edges(edges: Any, message: str) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqclass.datasets import Conditional, HiddenStates, load, make_synthetic_mnist
+from seqclass.datasets import Conditional, Dataset, HiddenStates, load, make_synthetic_mnist
 from seqclass.datasets._conditional import Values, clipped
 
 
@@ -42,9 +42,14 @@ def figure(label: int) -> np.ndarray:
     return image
 
 
+@pytest.fixture(scope="module")
+def faint() -> Dataset:
+    return make_synthetic_mnist(400, noise_std=0.02, pattern_intensity=0.7, random_state=2)
+
+
 @pytest.mark.parametrize("label", range(10))
-def test_the_figure_of_each_class(label: int) -> None:
-    data = make_synthetic_mnist(400, noise_std=0.02, pattern_intensity=0.7, random_state=2)
+def test_the_figure_of_each_class(label: int, faint: Dataset) -> None:
+    data = faint
     images = data.X[data.y == label].reshape(-1, 28, 28)
     assert (images[:, ~figure(label)] < 0.2).all()
     shown = images[:, figure(label)]
@@ -54,7 +59,7 @@ def test_the_figure_of_each_class(label: int) -> None:
 
 
 def test_what_is_known_of_it() -> None:
-    data = load("synthetic_mnist", n_samples=3000, random_state=4)
+    data = load("synthetic_mnist", n_samples=2000, random_state=4)
     touched = np.any([figure(label) for label in range(10)], axis=0)
     assert data.informative is not None
     assert data.informative.tolist() == np.flatnonzero(touched).tolist()
@@ -63,9 +68,9 @@ def test_what_is_known_of_it() -> None:
     assert (data.X >= 0).all()
     assert (data.X <= 1).all()
     assert (data.X == 0).mean(axis=0)[~touched.ravel()] == pytest.approx(0.5, abs=0.05)
-    assert np.bincount(data.y) == pytest.approx(300, abs=80)
+    assert np.bincount(data.y) == pytest.approx(200, abs=65)
     assert isinstance(data.truth, HiddenStates)
-    assert (data.truth.posterior(data.X).argmax(axis=1) == data.y).all()
+    assert (data.truth.posterior(data.X[:500]).argmax(axis=1) == data.y[:500]).all()
     again, other = make_synthetic_mnist(5, random_state=1), make_synthetic_mnist(5, random_state=2)
     assert (make_synthetic_mnist(5, random_state=1).X == again.X).all()
     assert (other.X != again.X).any()

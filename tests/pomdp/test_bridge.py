@@ -56,9 +56,9 @@ def test_value_of_three_classes_and_three_features() -> None:
 @pytest.mark.parametrize("kind", ["plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions"])
 @pytest.mark.parametrize("contexts", [False, True])
 def test_value_is_the_optimum(make_case: Callable[..., Any], oracle: Any, kind: str, contexts: bool) -> None:
-    for seed in range(2):
-        case = make_case(seed, kind, contexts=contexts, n_classes=2 + seed, n_stages=1 if kind == "single" else 2)
-        assert value(to_pomdp_py(case.problem)) == pytest.approx(oracle.optimum(case), abs=1e-9)
+    seed = (len(kind) + contexts) % 2  # two classes or three
+    case = make_case(seed, kind, contexts=contexts, n_classes=2 + seed, n_stages=1 if kind == "single" else 2)
+    assert value(to_pomdp_py(case.problem)) == pytest.approx(oracle.optimum(case), abs=1e-9)
 
 
 def test_value_with_three_stages_of_contexts(make_case: Callable[..., Any], oracle: Any) -> None:
@@ -284,7 +284,7 @@ def free_kinds() -> list[Any]:
 
 
 def test_value_of_free_problems() -> None:
-    for case in (*(free_case(seed, n_questions=2) for seed in (2,)), free_case(1, tree=True, n_questions=2)):
+    for case in (free_case(2, n_questions=2), free_case(91, tree=True, n_questions=2)):
         models = to_pomdp_py(case.problem)
         assert value(models) == pytest.approx(case.optimum(), abs=1e-9)
         assert [str(a) for a in models.actions[:2]] == ["ask_0", "ask_1"]

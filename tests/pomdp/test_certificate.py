@@ -216,7 +216,7 @@ def test_a_function_gets_the_certificate_of_its_policy(make_case, policies):
 
 
 def test_a_policy_without_values_gets_good_ones(policies):
-    tables = np.random.default_rng(0).dirichlet(np.ones(4), size=(16, 5)).transpose(0, 2, 1)
+    tables = np.random.default_rng(0).dirichlet(np.ones(4), size=(12, 5)).transpose(0, 2, 1)
     problem = TableProblem(np.full(5, 0.2), tables, 0.01)
     policy = LookaheadPolicy(StoppingValue(problem))
     foreign = certify(problem, policy.act, n_paths=1000)
@@ -234,7 +234,7 @@ def test_a_policy_without_values_gets_good_ones(policies):
 
 
 def test_sampling_goes_on_to_the_wanted_width(repeated):
-    policy = LookaheadPolicy(StoppingValue(repeated(60, 0.001, 0.6)))
+    policy = LookaheadPolicy(StoppingValue(repeated(30, 0.001, 0.6)))
     sizes = []
     for width in (0.3, 0.1, 0.03):
         result = certify(policy.problem, policy, method="simulation", n_paths=100, width=width)

@@ -38,7 +38,7 @@ def at(policy, belief, context):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("contexts", [False, True])
-@pytest.mark.parametrize("n_classes, n_stages, n_seeds", [(2, None, 3), (3, 3, 2), (4, 2, 1)])
+@pytest.mark.parametrize("n_classes, n_stages, n_seeds", [(2, None, 2), (3, 3, 1), (4, 2, 1)])
 def test_equals_recursion_at_every_belief(kind, contexts, n_classes, n_stages, n_seeds, make_case, oracle):
     for seed in range(n_seeds):
         stages = None if kind == "single" else n_stages
@@ -122,7 +122,7 @@ def test_certificate_holds_with_several_contexts(make_case, oracle):
 
 
 @pytest.mark.parametrize("n_classes, n_outcomes, n_stages", [(2, 3, 20), (3, 3, 6), (4, 2, 8), (5, 2, 5), (7, 2, 4)])
-@pytest.mark.parametrize("budget", [{"max_vectors": 40}, {"max_seconds": 0.0}, {"max_seconds": 0.3}])
+@pytest.mark.parametrize("budget", [{"max_vectors": 40}, {"max_seconds": 0.0}, {"max_seconds": 0.1}])
 def test_a_spent_budget_ends_soon_with_bounds_that_hold(n_classes, n_outcomes, n_stages, budget):
     problem = random_problem(n_classes, n_outcomes, n_stages)
     started = time.perf_counter()
@@ -145,7 +145,7 @@ def test_a_spent_budget_ends_soon_with_bounds_that_hold(n_classes, n_outcomes, n
 def test_budget_of_programs_is_kept():
     problem = random_problem(3, 3, 6)
     started = time.perf_counter()
-    policy = ExactValueIteration(method="programs", max_seconds=0.5, certificate_paths=0).solve(problem)
+    policy = ExactValueIteration(method="programs", max_seconds=0.2, certificate_paths=0).solve(problem)
     assert policy.info.status == "limit"
     assert time.perf_counter() - started < 10
 

@@ -81,7 +81,7 @@ def check(result, expected):
 def test_equals_a_loop_over_instances(contexts, charge_missing, make_case, policies):
     for seed in (0, 1, 3):
         case = make_case(seed, "free" if seed == 3 else "plain", contexts=contexts)
-        X = draw(case, 60, seed)
+        X = draw(case, 30, seed)
         for policy in (
             Perseus(n_beliefs=20, certificate_paths=0).solve(case.problem),
             GridValueIteration(6, certificate_paths=0).solve(case.problem),

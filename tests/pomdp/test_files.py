@@ -7,6 +7,8 @@ import json
 import os
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -308,6 +310,18 @@ def write_staged(path: Path, model: SimpleNamespace, values: Any, sparse: bool =
     path.write_text(xml_text(vectors, len(model.nodes), sparse))
 
 
+@pytest.fixture(scope="module")
+def solved_of(make_case: Any, exact: Any, oracle: Any) -> Callable[..., Any]:
+    """Random problem, its exact values and its optimum, once for all layouts."""
+
+    @cache
+    def find(seed: int, kind: str, contexts: bool) -> Any:
+        case = make_case(seed, kind, contexts=contexts, n_stages=1 if kind == "single" else 3)
+        return case, exact(Perseus).solve(case.problem).values, oracle.optimum(case)
+
+    return find
+
+
 @pytest.mark.parametrize("discount", [None, 0.95])
 @pytest.mark.parametrize("layout", ["flat", "staged", "sparse"])
 @pytest.mark.parametrize("seed, kind, contexts", CASES)
@@ -317,14 +331,12 @@ def test_our_own_vectors_come_back(
     contexts: bool,
     layout: str,
     discount: float | None,
-    make_case: Any,
-    exact: Any,
+    solved_of: Any,
     oracle: Any,
     tmp_path: Path,
 ) -> None:
-    case = make_case(seed, kind, contexts=contexts, n_stages=1 if kind == "single" else 3)
+    case, values, best = solved_of(seed, kind, contexts)
     problem = case.problem
-    values = exact(Perseus).solve(problem).values
     problem_file, policy_file = tmp_path / "problem", tmp_path / "policy"
     if layout == "flat":
         write_pomdp(problem, problem_file, discount=0.95)
@@ -333,7 +345,6 @@ def test_our_own_vectors_come_back(
         write_pomdpx(problem, problem_file, discount=0.95)
         write_staged(policy_file, read_pomdpx(problem_file), values, layout == "sparse")
     policy = read_policy(policy_file, problem, discount=discount)
-    best = oracle.optimum(case)
     start = problem.begin()
     assert policy.values.value(0, start.belief, start.context)[0] == pytest.approx(best, abs=1e-9)
     assert oracle.run_policy(case, policy).cost == pytest.approx(best, abs=1e-9)

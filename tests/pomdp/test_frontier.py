@@ -85,14 +85,14 @@ def test_grid_points_are_what_solving_alone_gives(kind, contexts, make_case):
 
 
 def test_each_multiplier_has_its_own_horizon(repeated):
-    problem = repeated(300, 0.002, 0.6)
-    solver = GridValueIteration(80, certificate_paths=0)
+    problem = repeated(150, 0.002, 0.6)
+    solver = GridValueIteration(40, certificate_paths=0)
     multipliers = np.array([0.01, 100.0, 0.1])
     frontier = cost_sweep(problem, multipliers, solver, n_paths=500)
     alone = [solver.solve(scale_prices(problem, m)) for m in multipliers]
     assert [p.n_stages for p in frontier.policies] == [p.n_stages for p in alone]
     assert len({p.n_stages for p in alone}) > 1
-    cut = cost_sweep(problem, multipliers, GridValueIteration(80, max_stages=20), n_paths=500)
+    cut = cost_sweep(problem, multipliers, GridValueIteration(40, max_stages=20), n_paths=500)
     assert [p.info.status for p in cut.policies] == ["truncated", "converged", "truncated"]
     assert (cut.lower <= frontier.cost + 4 * frontier.std_error).all()
 
@@ -139,7 +139,7 @@ def test_simulated_frontier_agrees_with_the_exact_one(make_case):
 @pytest.mark.parametrize("kind", ["plain", "zeros", "free", "decisions"])
 def test_mean_budget_is_met_at_least_decision_cost(kind, make_case, exact, oracle):
     drawn, solver = 0, exact(Perseus).set_params(certificate_paths=100)
-    for seed in range(3):
+    for seed in range(2):
         case = make_case(seed, kind, n_stages=3, contexts=seed % 2 == 0)
         corners = frontier_of(case)
         prices, costs = (np.array(column) for column in zip(*corners))
@@ -192,7 +192,7 @@ def test_free_features_take_no_budget(repeated):
 
 
 def test_simulated_bounds_of_a_mixture_hold(repeated):
-    problem = repeated(60, 0.01, 0.6)
+    problem = repeated(30, 0.01, 0.6)
     policy = solve_for_budget(problem, 0.05, n_paths=4000, max_histories=10)
     assert isinstance(policy, RandomisedPolicy)
     info = policy.info
@@ -204,7 +204,7 @@ def test_simulated_bounds_of_a_mixture_hold(repeated):
     assert exact.cost <= policy.info.upper + 0.002
     certificate = certify(problem, policy, method="simulation", n_paths=4000)
     assert abs(certificate.upper_mean - exact.cost) < 0.02
-    sampled = evaluate(problem, policy, method="simulation", n_paths=20_000)
+    sampled = evaluate(problem, policy, method="simulation", n_paths=5000)
     assert sampled.cost == pytest.approx(exact.cost, abs=4.5 * sampled.cost_std_error)
     assert sampled.stage.sum() == pytest.approx(1)
 
@@ -295,7 +295,8 @@ def test_no_instance_exceeds_a_hard_budget(charge_missing, case_of):
 
 def test_classifier_with_budgets(tmp_path):
     X, y = load_breast_cancer(return_X_y=True)
-    solver = GridValueIteration(100, certificate_paths=0)
+    X = X[:, ::3]
+    solver = GridValueIteration(50, certificate_paths=0)
     clf = seqclass.etana(solver=solver, target_cost=0.015, feature_costs=0.01).fit(X, y)
     expected = evaluate(clf.problem_, clf.policy_, max_histories=10**6)
     assert expected.price == pytest.approx(0.015, rel=0.02)

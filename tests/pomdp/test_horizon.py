@@ -18,7 +18,7 @@ def claim(policy):
 @BOTH
 @pytest.mark.parametrize("strength", [pytest.param(0.52, marks=pytest.mark.slow), 0.6, 0.9])
 def test_truncated_and_full_horizon_agree(solver, strength, repeated):
-    problem = repeated(200, 0.0005, strength)
+    problem = repeated(120, 0.0005, strength)
     full = solver(horizon_tolerance=0.0, certificate_paths=0).solve(problem)
     cut = solver(certificate_paths=0).solve(problem)
     assert cut.info.status == full.info.status == "converged"
@@ -56,23 +56,28 @@ def test_limit_of_stages_is_kept_and_told(solver, repeated):
 
 @BOTH
 def test_free_features_keep_the_horizon_growing(solver, repeated):
-    free = solver(certificate_paths=0).solve(repeated(200, 0.0, 0.51))
-    assert (free.info.status, free.info.n_stages) == ("converged", 200)
-    assert solver(certificate_paths=0).solve(repeated(200, 0.1, 0.51)).info.n_stages == 64
-    tables = np.broadcast_to(np.full((2, 2), 0.5), (200, 2, 2)).copy()
-    tables[150] = np.eye(2)
-    prices = np.zeros(200)
-    prices[150] = 0.2
+    free = solver(certificate_paths=0).solve(repeated(140, 0.0, 0.51))
+    assert (free.info.status, free.info.n_stages) == ("converged", 140)
+    assert solver(certificate_paths=0).solve(repeated(140, 0.1, 0.51)).info.n_stages == 64
+    tables = np.broadcast_to(np.full((2, 2), 0.5), (140, 2, 2)).copy()
+    tables[130] = np.eye(2)
+    prices = np.zeros(140)
+    prices[130] = 0.2
     # useless and free for long, then the class itself at a price
     late = solver(certificate_paths=0).solve(TableProblem([0.5, 0.5], tables, prices))
-    assert late.info.n_stages == 200
+    assert late.info.n_stages == 140
     assert claim(late) == pytest.approx(0.2)
 
 
+@pytest.fixture(scope="module")
+def million(repeated):
+    return repeated(1_000_000, 0.01, 0.7)
+
+
 @BOTH
-def test_a_million_stages_cost_what_the_first_cost(solver, repeated):
-    few, many = repeated(1000, 0.01, 0.7), repeated(1_000_000, 0.01, 0.7)
-    policies = [solver().solve(p) for p in (few, many)]
+def test_a_million_stages_cost_what_the_first_cost(solver, repeated, million):
+    few, many = repeated(1000, 0.01, 0.7), million
+    policies = [solver(certificate_paths=1000).solve(p) for p in (few, many)]
     a, b = (p.info for p in policies)
     assert (a.n_stages, a.upper, a.lower) == (b.n_stages, b.upper, b.lower)
     assert b.n_stages == 64

@@ -191,7 +191,7 @@ def test_the_published_objective_is_degenerate():
 def test_published_descent_buys_less_and_less():
     problem = random_problem(6, price=0.01)
     counts = []
-    for n in (1, 1000):
+    for n in (1, 500):
         solver = LinearThresholdSPSA(300, published=True, max_iterations=n, gain=2.0, **QUICK)
         counts.append(evaluate(problem, solver.solve(problem)).n_features)
     joint = evaluate(problem, LinearThresholdSPSA(300, **QUICK).solve(problem))

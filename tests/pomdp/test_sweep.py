@@ -57,7 +57,7 @@ def test_anchors_have_both_ends_and_no_wide_gap(multipliers):
 
 @pytest.mark.parametrize("contexts", [False, True])
 def test_bounds_of_blends_contain_the_optimum_and_points_are_attained(contexts, make_case, oracle):
-    for seed in range(4):
+    for seed in range(2):
         case = make_case(seed, "decisions", contexts=contexts, n_classes=4, n_stages=4)
         solver = Perseus(200, certificate_paths=200)
         frontier = cost_sweep(case.problem, CLOSE, solver)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ SOLVERS = [
     and cls.__name__ not in ("Adaptive", "ExactFreeOrder", "PomdpPyPlanner")
 ]
 SETTINGS = {"certificate_paths": 50, "n_beliefs": 200, "max_iterations": 40, "max_vectors": 1000}
-FACTORS = [1e-6, 1e-4, 1e4, 1e6]
+FACTORS = [1e-6, 1e6]
 
 
 def made(seed: int, factor: float, free: bool, n_classes: int = 3) -> TableProblem:
@@ -39,48 +40,47 @@ def made(seed: int, factor: float, free: bool, n_classes: int = 3) -> TableProbl
     )
 
 
-def same(solver: Solver, seed: int, factor: float, free: bool, n_classes: int = 3) -> None:
+def same(solver: Solver, seed: int, free: bool, n_classes: int = 3, factors: Sequence[float] = FACTORS) -> None:
     try:
         plain = solver.solve(made(seed, 1.0, free, n_classes))
     except ValueError:
         pytest.skip("the solver says that the problem is not for it")
-    problem = made(seed, factor, free, n_classes)
-    scaled = solver.solve(problem)
-    assert scaled.info.status == plain.info.status
-    for name in ("upper", "lower"):
-        wanted, found = getattr(plain.info, name), getattr(scaled.info, name) / factor
-        np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(scaled.info.gap, plain.info.gap, rtol=1e-5, atol=1e-9)
-    for kind in ("price", "cost"):
-        before = getattr(evaluate(plain.problem, plain, method="exact"), kind)
-        after = getattr(evaluate(problem, scaled, method="exact"), kind) / factor
-        np.testing.assert_allclose(after, before, rtol=1e-6)
+    executed = evaluate(plain.problem, plain, method="exact")
+    for factor in factors:
+        told, problem = f"times {factor:g}", made(seed, factor, free, n_classes)
+        scaled = solver.solve(problem)
+        assert scaled.info.status == plain.info.status, told
+        for name in ("upper", "lower"):
+            wanted, found = getattr(plain.info, name), getattr(scaled.info, name) / factor
+            np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-9, err_msg=told)
+        np.testing.assert_allclose(scaled.info.gap, plain.info.gap, rtol=1e-5, atol=1e-9, err_msg=told)
+        found = evaluate(problem, scaled, method="exact")
+        for kind in ("price", "cost"):
+            before, after = getattr(executed, kind), getattr(found, kind) / factor
+            np.testing.assert_allclose(after, before, rtol=1e-6, err_msg=told)
 
 
-@pytest.mark.parametrize("factor", FACTORS)
 @pytest.mark.parametrize("cls", SOLVERS)
-def test_a_fixed_order(cls: Any, factor: float) -> None:
+def test_a_fixed_order(cls: Any) -> None:
     known = cls().get_params()
     solver = cls(**{name: value for name, value in SETTINGS.items() if name in known})
-    if (
-        cls.__name__ == "LinearThresholdSPSA"
-    ):  # random steps part ways by a rounding, of which a power of two makes none
-        factor = 2.0 ** round(np.log2(factor))
+    factors = FACTORS
+    # random steps part ways by a rounding, of which a power of two makes none
+    if cls.__name__ == "LinearThresholdSPSA":
+        factors = [2.0 ** round(np.log2(factor)) for factor in FACTORS]
     for seed in range(2):
-        same(solver, seed, factor, False, 2 if cls.__name__ in ("ExactValueIteration",) and seed else 3)
+        same(solver, seed, False, 2 if cls.__name__ in ("ExactValueIteration",) and seed else 3, factors)
 
 
-@pytest.mark.parametrize("factor", FACTORS)
 @pytest.mark.parametrize(
     "solver",
     [Adaptive(n_cases=200, certificate_paths=50), ExactFreeOrder(), Lookahead(1), Lookahead(2)],
     ids=["adaptive", "exact", "one step", "two steps"],
 )
-def test_any_question_next(solver: Solver, factor: float) -> None:
-    same(solver, 0, factor, True)
+def test_any_question_next(solver: Solver) -> None:
+    same(solver, 0, True)
 
 
-@pytest.mark.parametrize("factor", FACTORS)
-def test_a_wide_gap_is_not_called_converged(factor: float) -> None:
-    same(Perseus(n_beliefs=3, tolerance=1e-4, certificate_paths=200), 1, factor, False)
-    same(Perseus(n_beliefs=30, target_gap=0.01, certificate_paths=500), 1, factor, False)
+def test_a_wide_gap_is_not_called_converged() -> None:
+    same(Perseus(n_beliefs=3, tolerance=1e-4, certificate_paths=200), 1, False)
+    same(Perseus(n_beliefs=30, target_gap=0.01, certificate_paths=500), 1, False)
