@@ -273,7 +273,7 @@ def test_rules_of_ones_own_are_tried():
 
 
 def test_budgets_hold():
-    for seed in range(4):
+    for seed in range(2):
         case = free_case(seed)
         rng = np.random.default_rng(seed)
         X = np.column_stack([rng.integers(-1, size, 60) for size in case.joint.shape[:-1]])
@@ -289,14 +289,15 @@ def test_budgets_hold():
 def test_bundles_of_too_many_outcomes_are_searched_too():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)
-    X = ((rng.random((300, 11)) < 0.4 + 0.2 * y[:, None]).astype(int) + rng.integers(0, 2, (300, 1))) % 3
+    X = ((rng.random((300, 7)) < 0.4 + 0.2 * y[:, None]).astype(int) + rng.integers(0, 2, (300, 1))) % 3
     model = TreeNetwork("line").fit(X, y, n_outcomes=3)
-    bundles = [Bundle(np.arange(10), np.full(10, 3)), None]
+    bundles = [Bundle(np.arange(6), np.full(6, 3)), None]
     prices, costs = np.array([0.05, 0.02]), 1 - np.eye(2)
-    problem = ModelProblem(model, model.class_prior_, np.array([0, 10]), prices, costs, free=True, bundles=bundles)
+    problem = ModelProblem(model, model.class_prior_, np.array([0, 6]), prices, costs, free=True, bundles=bundles)
+    assert problem.samples
     ours = Adaptive(n_paths=100, n_cases=200, certificate_paths=0).solve(problem)
     theirs = Lookahead(2, certificate_paths=0).solve(problem)
-    first, second = (evaluate(problem, policy, n_paths=4000).cost for policy in (ours, theirs))
+    first, second = (evaluate(problem, policy, n_paths=2000).cost for policy in (ours, theirs))
     assert first <= second + 0.02
     assert len(acquire(ours, X).leaf) == 300
 
@@ -456,16 +457,15 @@ def test_a_search_that_closes_is_taken_and_no_rule_is_tried(monkeypatch):
     assert info.lower <= exact(problem, policy) <= info.upper + 1e-12
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_what_a_search_comes_to_is_taken_where_it_costs_less(seed):
-    problem = priced(seed)
+def test_what_a_search_comes_to_is_taken_where_it_costs_less():
+    problem = priced(0)
     rule, found = with_nodes(0).solve(problem), with_nodes(5000).solve(problem)
     assert found.info.status == "wide gap"
     assert found.info.ordering.chosen == "search over all orders"
     tried = {candidate.name: candidate for candidate in found.info.ordering.candidates}
     assert tried["search over all orders"].above == 0 < tried["ClassInformation()"].above
-    run = evaluate(problem, found, method="simulation", n_paths=20_000)
-    other = evaluate(problem, rule, method="simulation", n_paths=20_000)
+    run = evaluate(problem, found, method="simulation", n_paths=10_000)
+    other = evaluate(problem, rule, method="simulation", n_paths=10_000)
     assert run.cost < other.cost - 3 * np.hypot(run.cost_std_error, other.cost_std_error)
     # its bounds need no certificate, and are certain
     assert found.info.lower < run.cost < found.info.upper + 3 * run.cost_std_error
