@@ -14,8 +14,18 @@ from seqclass.bn import ClassMixture, NaiveBayes
 from seqclass.costs import resolve_prices
 from seqclass.discretize import Discretizer
 from seqclass.persistence import ModelFileError, save
-from seqclass.pomdp import Adaptive, Lookahead, MixtureProblem, TableProblem, evaluate, optimal_cost
-from seqclass.pomdp.likelihoods import class_costs, table_costs
+from seqclass.pomdp import (
+    EC2,
+    Adaptive,
+    ClassInformation,
+    HiddenInformation,
+    Lookahead,
+    MixtureProblem,
+    TableProblem,
+    evaluate,
+    optimal_cost,
+)
+from seqclass.pomdp.likelihoods import table_costs
 
 
 def indicator(n=400, n_bits=4, seed=0):
@@ -146,14 +156,32 @@ def test_another_prior(adaptive):
     assert_allclose(other.problem_.hidden.probability(other.problem_.begin())[0] @ other.problem_.member, [0.9, 0.1])
 
 
-def test_costs_of_many_hidden_states_are_those_of_few():
-    """States of a class are summed up before decisions are weighed, where there are many; the sums are the same."""
+def test_what_is_known_of_tables_is_kept_and_right():
+    """States of a class are summed up before decisions are weighed; tables that were laid out before serve again."""
     rng = np.random.default_rng(0)
-    classes, tables = np.repeat([0, 1, 2], 20), rng.dirichlet(np.ones(4), (7, 60)).transpose(0, 2, 1)
-    problem = MixtureProblem(rng.dirichlet(np.ones(60)), classes, tables, 0.1, rng.random((3, 4)), free=True)
-    info = problem.begin(50).asking(0).update(rng.integers(-1, 4, 50))
-    states = problem.hidden.probability(info)
-    questions, vectors = np.array([1, 3, 6]), problem.decision_costs.T
-    expected = table_costs(states, problem.hidden.likelihoods_of(questions), vectors[:, classes])
-    assert_allclose(class_costs(states, tables[questions], vectors, problem._states), expected, rtol=1e-12)
-    assert_allclose(problem.costs_after(questions, info), expected, rtol=1e-12)
+    classes, tables = np.repeat([0, 1, 2], 20), rng.dirichlet(np.ones(4), (8, 60)).transpose(0, 2, 1)
+    weights, costs, seen = rng.dirichlet(np.ones(60)), rng.random((3, 4)), rng.integers(-1, 4, 50)
+
+    def known(problem):
+        return problem.begin(50).asking(0).update(seen)
+
+    problem = MixtureProblem(weights, classes, tables, 0.1, costs, free=True)
+    info, kept = known(problem), []
+    states, rules = problem.hidden.probability(info), (ClassInformation(), HiddenInformation(), EC2())
+    for questions in ([1, 2, 3, 4, 5, 6, 7], [1, 3, 4, 6], [6, 5, 4, 3], [1, 5], [1], [5, 1], [7, 2, 4, 5, 6]):
+        asked = np.array(questions)
+        expected = table_costs(states, tables[asked], costs.T[:, classes])
+        alone = known(MixtureProblem(weights, classes, tables[[0, *asked]], 0.1, costs, free=True))
+        for who, where in ((info, asked), (alone, np.arange(1, len(asked) + 1))):
+            assert_allclose(who.problem.costs_after(where, who), expected, rtol=1e-12)
+        for rule in rules:
+            found = rule.gains(alone, np.arange(1, len(asked) + 1))
+            assert_allclose(rule.gains(info, asked), found, rtol=1e-9, atol=1e-15)
+        kept.append(len(problem._tables._kept))
+    assert kept == [1, 1, 1, 2, 2, 2, 2]
+    for first in range(1, 8):  # what is kept does not grow without end
+        problem.costs_after(np.array([first]), info)
+        assert sum(part.size for part in problem._tables._kept) <= 2 * tables.size
+    few = known(problem.among(np.array([0, 2, 4, 6])))
+    expected = table_costs(states, tables[[2, 4, 6]], costs.T[:, classes])
+    assert_allclose(few.problem.costs_after(np.arange(1, 4), few), expected, rtol=1e-12)

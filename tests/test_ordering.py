@@ -11,20 +11,26 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from free_cases import free_case, mixture_case
 
+from seqclass.persistence import load, save
 from seqclass.pomdp import (
     EC2,
+    AcquireAll,
     ClassInformation,
     ExpectedSaving,
+    FirstK,
     GivenOrder,
     HiddenInformation,
     Lookahead,
     LookaheadSaving,
     MixtureProblem,
+    PosteriorThreshold,
     TableProblem,
     evaluate,
     optimal_cost,
 )
+from seqclass.pomdp.solvers.ordering import base
 
+scores = ClassInformation.scores
 CASES = {
     "naive": lambda seed: free_case(seed, most=5),
     "tree": lambda seed: free_case(seed, tree=True, most=5),
@@ -250,3 +256,50 @@ def test_a_mixture_says_what_is_wrong():
         MixtureProblem([0.2, 0.3, 0.5], [0, 1, 1], table, prices=0.1)
     with pytest.raises(ValueError, match=r"likelihoods\[0\] must sum to 1"):
         MixtureProblem([0.5, 0.5], [0, 1], [[[0.5, 0.5], [0.4, 0.5]]], prices=0.1)
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_simple_rules_ask_what_an_ordering_rule_puts_first(kind, tmp_path):
+    rng = np.random.default_rng(0)
+    for seed, rule in enumerate((ClassInformation(), EC2(), ExpectedSaving())):
+        case = CASES[kind](seed)
+        longest = case.problem.n_stages
+        solvers = (FirstK(2, rule=rule), AcquireAll(rule=rule), PosteriorThreshold(0.8, rule=rule))
+        for solver, most, sure in zip(solvers, (2, longest, longest), (2.0, 2.0, 0.8)):
+            policy = solver.solve(case.problem)
+            assert policy.info.upper == pytest.approx(case.run(policy)[0], abs=1e-9)
+            assert policy.info.lower <= optimal_cost(case.problem) + 1e-9
+            save(policy, tmp_path / "policy.seq")
+            again = load(tmp_path / "policy.seq")
+            for info, _ in histories(case, rng):
+                asks = info.stage < most and info.belief.max() < sure and bool(info.open.any())
+                expected = rule.next(info) if asks else [-1]
+                assert policy.act(info).tolist() == again.act(info).tolist() == list(expected)
+
+
+def test_rules_of_many_rows_are_scored_in_parts(monkeypatch):
+    tables = np.random.default_rng(0).dirichlet(np.ones(4), (6, 3)).transpose(0, 2, 1)
+    problem = TableProblem(np.full(3, 1 / 3), tables, 0.1, free=True)
+    info = problem.begin(40).asking(0).update(np.arange(40) % 4)
+    whole = ClassInformation().next(info)
+    assert len(set(whole.tolist())) > 1
+    parts = []
+    monkeypatch.setattr(base, "SCORE_BYTES", 8 * 6 * problem.n_questions * 7)
+    monkeypatch.setattr(ClassInformation, "scores", lambda self, info: parts.append(len(info)) or scores(self, info))
+    assert ClassInformation().next(info).tolist() == whole.tolist()
+    assert parts == [7, 7, 7, 7, 7, 5]
+
+
+def test_simple_rules_refuse_what_is_no_rule_or_no_problem_for_one():
+    fixed = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), 0.1)
+    free = TableProblem([0.5, 0.5], fixed.likelihoods, 0.1, free=True)
+    for make in (lambda rule: FirstK(1, rule=rule), lambda rule: AcquireAll(rule=rule)):
+        with pytest.raises(ValueError, match=r"rule=EC2\(\) needs a problem in which any question may come next"):
+            make(EC2()).solve(fixed)
+        with pytest.raises(TypeError, match="rule must be an ordering rule such as ClassInformation"):
+            make("EC2").solve(free)
+        with pytest.raises(ValueError, match="HiddenInformation needs a problem with hidden states"):
+            make(HiddenInformation()).solve(free)
+    policy = FirstK(1, rule=EC2()).solve(free)
+    del policy.rule  # as in files that were written before there were rules
+    assert policy.act(free.begin()).tolist() == [0]

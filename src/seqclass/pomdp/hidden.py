@@ -5,7 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from seqclass._arrays import FloatArray, IntArray
+from seqclass.pomdp.state_tables import StateTables
 
 if TYPE_CHECKING:
     from seqclass.pomdp.information import InformationState
@@ -41,3 +44,19 @@ class Hidden(ABC):
     @abstractmethod
     def likelihoods_of(self, questions: IntArray) -> FloatArray:
         """P(outcome | hidden state) of some questions, (m, V, n_hidden); zero beyond a question's own outcomes."""
+
+    def tables_of(self, questions: IntArray) -> tuple[StateTables, IntArray]:
+        """Tables of these questions or more class by class, which may have been laid out before, and where they are.
+
+        Parameters
+        ----------
+        questions : ndarray of int of shape (m,)
+            The questions, each once.
+
+        Returns
+        -------
+        tables : StateTables
+        places : ndarray of int of shape (m,)
+        """
+        members: list[IntArray] = [np.flatnonzero(self.classes == c) for c in range(int(self.classes.max()) + 1)]
+        return StateTables(questions, self.likelihoods_of(questions), members), np.arange(len(questions))

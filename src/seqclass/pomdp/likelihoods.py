@@ -157,39 +157,3 @@ def table_costs(belief: FloatArray, table: FloatArray, vectors: FloatArray) -> F
             np.minimum(best, belief[part] @ (flat * vector).T, out=best)
         cost[part] = row_sums(best.reshape(-1, *shape))
     return cost
-
-
-def class_costs(states: FloatArray, table: FloatArray, vectors: FloatArray, members: list[IntArray]) -> FloatArray:
-    """Do what `table_costs` does where classes have several columns, which are summed up first.
-
-    Parameters
-    ----------
-    states : ndarray of shape (n, n_hidden)
-        P(hidden state) of each row.
-    table : ndarray of shape (m, V, n_hidden)
-        P(outcome | hidden state) of each question.
-    vectors : ndarray of shape (k, n_classes)
-        What may be had after the answer, by class.
-    members : list of ndarray of int
-        Hidden states of each class.
-
-    Returns
-    -------
-    ndarray of shape (n, m)
-
-    Examples
-    --------
-    >>> sensor, members = np.array([[[0.9, 0.9, 0.2], [0.1, 0.1, 0.8]]]), [np.array([0, 1]), np.array([2])]
-    >>> class_costs(np.array([[0.25, 0.25, 0.5]]), sensor, 1 - np.eye(2), members).round(3)
-    array([[0.15]])
-    """
-    shape, flat = table.shape[:2], table.reshape(-1, table.shape[2])
-    own = [np.ascontiguousarray(flat[:, some].T) for some in members]
-    cost = np.empty((len(states), shape[0]))
-    for part in chunks(len(states), 8.0 * (len(members) + len(vectors)) * len(flat), CACHE_BYTES):
-        joint = np.empty((len(members), len(states[part]), len(flat)))
-        for of_class, some, likelihood in zip(joint, members, own):
-            np.matmul(states[part][:, some], likelihood, out=of_class)
-        best = (vectors @ joint.reshape(len(members), -1)).min(axis=0)
-        cost[part] = row_sums(best.reshape(-1, *shape))
-    return cost

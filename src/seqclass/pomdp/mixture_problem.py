@@ -15,12 +15,10 @@ from seqclass._validation import check_distribution
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.hidden import Hidden
 from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.likelihoods import CACHE_BYTES, class_costs, padded, table_costs, together
+from seqclass.pomdp.likelihoods import CACHE_BYTES, padded, together
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.state_tables import KeptTables, StateTables
 from seqclass.pomdp.table_problem import check_padding, check_table
-
-#: How much more a product of states may take than one of classes, which needs room for what is in between.
-_MANY = 1.5
 
 
 class MixtureProblem(AcquisitionProblem):
@@ -160,16 +158,10 @@ class MixtureProblem(AcquisitionProblem):
     def costs_after(self, questions: IntArray, info: InformationState, vectors: FloatArray | None = None) -> FloatArray:
         """Expected stopping cost after each of some questions, by matrix products; see `AcquisitionProblem`."""
         vectors = self.decision_costs.T if vectors is None else vectors
-        states, by_state = self.hidden.probability(info), vectors[:, self.hidden_class]
-        n_hidden, cost = len(self.hidden_class), np.empty((len(info), len(questions)))
-        # many states of few classes are summed up first
-        many = len(vectors) * n_hidden > _MANY * (n_hidden + vectors.size)
+        states, cost = self.hidden.probability(info), np.empty((len(info), len(questions)))
         for places in together(self, questions):
-            table = self.hidden.likelihoods_of(questions[places])
-            if many:
-                cost[:, places] = class_costs(states, table, vectors, self._states)
-            else:
-                cost[:, places] = table_costs(states, table, by_state)
+            tables, at = self.hidden.tables_of(questions[places])
+            cost[:, places] = tables.class_costs(states, vectors)[:, at]
         return cost
 
     def advance(self, question: Any, state: Any, outcome: IntArray) -> FloatArray:
@@ -204,6 +196,18 @@ class MixtureProblem(AcquisitionProblem):
         """Hidden states of each class."""
         return [np.flatnonzero(column) for column in self.member.T]
 
+    @cached_property
+    def _tables(self) -> KeptTables:
+        """Tables as products need them."""
+        return KeptTables(self.likelihoods, self.n_outcomes, self._states)
+
+    def replace(self, **changes: Any) -> AcquisitionProblem:
+        """Return the same problem with some arrays replaced; see `AcquisitionProblem.replace`."""
+        other = super().replace(**changes)
+        if "likelihoods" in changes:
+            other.__dict__.pop("_tables", None)
+        return other
+
     def _by_question(self) -> list[str]:
         return [*super()._by_question(), "likelihoods"]
 
@@ -236,3 +240,7 @@ class MixtureStates(Hidden):
         """P(outcome | hidden state) of some questions, (m, V, n_hidden)."""
         widest = self.problem.n_outcomes[questions].max(initial=1)
         return np.asarray(self.problem.likelihoods[questions, :widest])
+
+    def tables_of(self, questions: IntArray) -> tuple[StateTables, IntArray]:
+        """Tables class by class, kept from one call to the next; see `Hidden.tables_of`."""
+        return self.problem._tables.of(questions)

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from seqclass._arrays import FloatArray, IntArray
+from seqclass._arrays import FloatArray, IntArray, chunks
 from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import AcquisitionProblem
@@ -15,6 +15,8 @@ from seqclass.pomdp.repricing import unit
 
 #: Scores closer than this, or than this share of the best, are a tie.
 _TIE = 1e-10
+#: Bytes of the scores of a chunk of rows: small enough to stay in cache.
+SCORE_BYTES = 2**23
 
 
 class OrderingRule(BaseEstimator, ABC):  # type: ignore[misc]
@@ -129,7 +131,11 @@ class OrderingRule(BaseEstimator, ABC):  # type: ignore[misc]
         ndarray of int of shape (n,)
             -1 where nothing is open, or nothing that the rule would ask.
         """
-        return best(self.scores(info))
+        found = np.full(len(info), DECIDE)
+        for part in chunks(len(info), 8.0 * 6 * info.problem.n_questions, SCORE_BYTES):
+            whole = part.stop - part.start == len(info)
+            found[part] = best(self.scores(info if whole else info[np.arange(part.start, part.stop)]))
+        return found
 
 
 def smallest_price(problem: AcquisitionProblem) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 from seqclass._arrays import FloatArray, IntArray
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.likelihoods import common, likelihood_parts, together
-from seqclass.pomdp.solvers.ordering._information import class_information, information, information_by_row
+from seqclass.pomdp.solvers.ordering._information import information, information_by_row
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 
 
@@ -31,9 +31,10 @@ class ClassInformation(OrderingRule):
         result: FloatArray = np.empty((len(info), len(questions)))
         hidden = info.problem.hidden
         if hidden is not None:
-            states, member = hidden.probability(info), np.eye(info.problem.n_classes)[hidden.classes]
+            states = hidden.probability(info)
             for places in together(info.problem, questions):
-                result[:, places] = class_information(states, hidden.likelihoods_of(questions[places]), member)
+                tables, at = hidden.tables_of(questions[places])
+                result[:, places] = tables.class_information(states)[:, at]
             return result
         for part, places, likelihood in likelihood_parts(questions, info, info.problem.n_classes):
             belief, table = info.belief[part], common(likelihood)

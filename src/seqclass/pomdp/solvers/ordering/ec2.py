@@ -38,55 +38,25 @@ class EC2(OrderingRule):
         problem, hidden = info.problem, info.problem.hidden
         result: FloatArray = np.empty((len(info), len(questions)))
         if hidden is not None:
-            member, states = np.eye(problem.n_classes)[hidden.classes], hidden.probability(info)
+            states = hidden.probability(info)
             for places in together(problem, questions):
-                result[:, places] = separated(states, hidden.likelihoods_of(questions[places]), member)
+                tables, at = hidden.tables_of(questions[places])
+                result[:, places] = tables.separated(states)[:, at]
             return result
-        member = np.eye(problem.n_classes)
         for part, places, likelihood in likelihood_parts(questions, info, problem.n_classes):
             belief, table = info.belief[part], common(likelihood)
             if table is not None:
-                result[part, places] = separated(belief, table, member)
+                result[part, places] = _separated(belief, table)
             else:
                 amplitude = np.sqrt(likelihood) * belief[:, None, None]
                 result[part, places] = (1 - row_sums(row_sums(amplitude) ** 2)) / 2
         return result
 
 
-def separated(states: FloatArray, table: FloatArray, member: FloatArray) -> FloatArray:
-    """Weight of the pairs of states of different classes that each question separates, (n, m).
-
-    Parameters
-    ----------
-    states : ndarray of shape (n, n_hidden)
-        P(hidden state) of each row.
-    table : ndarray of shape (m, V, n_hidden)
-        P(outcome | hidden state) of each question.
-    member : ndarray of shape (n_hidden, n_classes)
-        One where the state belongs to the class, else zero.
-
-    Returns
-    -------
-    ndarray of shape (n, m)
-
-    Examples
-    --------
-    >>> separated(np.array([[0.5, 0.5]]), np.eye(2)[None], np.eye(2))
-    array([[0.25]])
-    """
+def _separated(belief: FloatArray, table: FloatArray) -> FloatArray:
+    """Weight of the pairs of classes that each question separates, (n, m), where all rows share their table."""
     shape, amplitude = table.shape[:2], np.sqrt(table.reshape(-1, table.shape[2]))
-    result: FloatArray = np.empty((len(states), shape[0]))
-    several = [own for own in map(np.flatnonzero, member.T) if own.size > 1]
-    alone = np.flatnonzero(member[:, member.sum(axis=0) == 1].any(axis=1))
-    for part in chunks(len(states), 8.0 * 2 * len(amplitude), CACHE_BYTES):
-        # twice the weight of all pairs is one less that of pairs within a class; the same of pairs that answer alike
-        alike = (states[part] @ amplitude.T) ** 2
-        within = (states[part][:, alone] ** 2).sum(axis=1, keepdims=True)
-        for own in several:
-            of_class = states[part][:, own]
-            alike -= (of_class @ amplitude[:, own].T) ** 2
-            within = within + of_class.sum(axis=1, keepdims=True) ** 2
-        # a state answers like itself
-        kept = row_sums(alike.reshape(-1, *shape)) - (states[part][:, alone] ** 2).sum(axis=1, keepdims=True)
-        result[part] = (1 - within - kept) / 2
+    result: FloatArray = np.empty((len(belief), shape[0]))
+    for part in chunks(len(belief), 8.0 * 2 * len(amplitude), CACHE_BYTES):
+        result[part] = (1 - row_sums(((belief[part] @ amplitude.T) ** 2).reshape(-1, *shape))) / 2
     return result

@@ -8,7 +8,6 @@ from seqclass._arrays import FloatArray, IntArray
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.likelihoods import together
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.solvers.ordering._information import information
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 
 
@@ -44,5 +43,6 @@ class HiddenInformation(OrderingRule):
         states = hidden.probability(info)
         result: FloatArray = np.empty((len(info), len(questions)))
         for places in together(info.problem, questions):
-            result[:, places] = information(states, hidden.likelihoods_of(questions[places]))
+            tables, at = hidden.tables_of(questions[places])
+            result[:, places] = tables.hidden_information(states)[:, at]
         return result

@@ -7,10 +7,8 @@ import numpy as np
 from seqclass._arrays import FloatArray, IntArray, chunks
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
+from seqclass.pomdp.solvers.ordering.base import SCORE_BYTES
 from seqclass.pomdp.solvers.ordering.values import NextQuestion, RuleValues
-
-#: Bytes of the scores of a chunk of rows: small enough to stay in cache.
-_SCORE_BYTES = 2**23
 
 
 class RulePolicy(Policy):
@@ -59,7 +57,7 @@ class RulePolicy(Policy):
     def _of_parts(self, info: InformationState, rows: IntArray) -> tuple[IntArray, FloatArray]:
         """Question and cost of going on of some rows, a part at a time."""
         question, cost = np.full(len(rows), DECIDE), np.full(len(rows), np.inf)
-        for part in chunks(len(rows), 8.0 * 6 * self.problem.n_questions, _SCORE_BYTES):
+        for part in chunks(len(rows), 8.0 * 6 * self.problem.n_questions, SCORE_BYTES):
             following = NextQuestion(self.values.rule, info[rows[part]])
             question[part], cost[part] = following.question, self.values.going_on(following)
         return question, cost

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from seqclass._arrays import IntArray
+from seqclass._messages import shown
 from seqclass._validation import check_integer, check_real
 from seqclass.pomdp.along import first_open
 from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified
+
+if TYPE_CHECKING:
+    from seqclass.pomdp.solvers.ordering.base import OrderingRule
 
 
 class Rule(Solver):
@@ -53,12 +57,15 @@ class Rule(Solver):
 
 
 class FirstK(Rule):
-    """Asks the first ``k`` questions of the order, whatever they show; in a free problem those of lowest number.
+    """Asks the first ``k`` questions of the order, or those that an ordering rule puts first, whatever they show.
 
     Parameters
     ----------
     k : int
         Number of features.
+    rule : OrderingRule, optional
+        Which question comes next, such as `ClassInformation()`; for problems in which any may. By default the open one
+        of lowest number.
     certificate_paths : int
         Sampled paths of the certificate where it is not exact; 0 leaves it out.
     random_state : int, generator or None
@@ -71,14 +78,25 @@ class FirstK(Rule):
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.1)
     >>> evaluate(problem, FirstK(2).solve(problem)).n_features
     2.0
+
+    Two questions of each instance, by what the answers so far make worth asking:
+
+    >>> from seqclass.pomdp import ClassInformation
+    >>> sensors = np.array([[[0.6, 0.5], [0.4, 0.5]], [[0.9, 0.2], [0.1, 0.8]]])
+    >>> policy = FirstK(2, rule=ClassInformation()).solve(TableProblem([0.5, 0.5], sensors, prices=0.1, free=True))
+    >>> policy.act(policy.problem.begin())
+    array([1])
     """
 
-    def __init__(self, k: int = 1, *, certificate_paths: int = 10_000, random_state: Any = 0) -> None:
+    def __init__(
+        self, k: int = 1, *, rule: OrderingRule | None = None, certificate_paths: int = 10_000, random_state: Any = 0
+    ) -> None:
         super().__init__(certificate_paths=certificate_paths, random_state=random_state)
         self.k = k
+        self.rule = rule
 
     def _policy(self, problem: AcquisitionProblem) -> Policy:
-        return FixedLengthPolicy(problem, min(check_integer(self.k, "k", 0), problem.n_stages))
+        return FixedLengthPolicy(problem, min(check_integer(self.k, "k", 0), problem.n_stages), self.rule)
 
 
 class DecideNow(Rule):
@@ -105,10 +123,13 @@ class DecideNow(Rule):
 
 
 class AcquireAll(Rule):
-    """Asks for every feature, then decides.
+    """Asks for every feature, then decides: with a budget of features, for as many as there may be.
 
     Parameters
     ----------
+    rule : OrderingRule, optional
+        Which question comes next, such as `ClassInformation()`; for problems in which any may. By default the open one
+        of lowest number.
     certificate_paths : int
         Sampled paths of the certificate where it is not exact; 0 leaves it out.
     random_state : int, generator or None
@@ -123,8 +144,14 @@ class AcquireAll(Rule):
     3.0
     """
 
+    def __init__(
+        self, *, rule: OrderingRule | None = None, certificate_paths: int = 10_000, random_state: Any = 0
+    ) -> None:
+        super().__init__(certificate_paths=certificate_paths, random_state=random_state)
+        self.rule = rule
+
     def _policy(self, problem: AcquisitionProblem) -> Policy:
-        return FixedLengthPolicy(problem, problem.n_stages)
+        return FixedLengthPolicy(problem, problem.n_stages, self.rule)
 
 
 class PosteriorThreshold(Rule):
@@ -134,6 +161,9 @@ class PosteriorThreshold(Rule):
     ----------
     threshold : float
         It stops once the largest posterior of a class reaches this.
+    rule : OrderingRule, optional
+        Which question comes next, such as `ClassInformation()`; for problems in which any may. By default the open one
+        of lowest number.
     certificate_paths : int
         Sampled paths of the certificate where it is not exact; 0 leaves it out.
     random_state : int, generator or None
@@ -148,15 +178,46 @@ class PosteriorThreshold(Rule):
     array([0.  , 0.45, 0.55])
     """
 
-    def __init__(self, threshold: float = 0.95, *, certificate_paths: int = 10_000, random_state: Any = 0) -> None:
+    def __init__(
+        self,
+        threshold: float = 0.95,
+        *,
+        rule: OrderingRule | None = None,
+        certificate_paths: int = 10_000,
+        random_state: Any = 0,
+    ) -> None:
         super().__init__(certificate_paths=certificate_paths, random_state=random_state)
         self.threshold = threshold
+        self.rule = rule
 
     def _policy(self, problem: AcquisitionProblem) -> Policy:
-        return PosteriorThresholdPolicy(problem, check_real(self.threshold, "threshold", 0, 1))
+        return PosteriorThresholdPolicy(problem, check_real(self.threshold, "threshold", 0, 1), self.rule)
 
 
-class FixedLengthPolicy(Policy):
+class _Asking(Policy):
+    """A policy that asks in the order of the problem, or by an ordering rule."""
+
+    #: Files of former versions do not have it.
+    rule: OrderingRule | None = None
+
+    def __init__(self, problem: AcquisitionProblem, n_stages: int | None, rule: OrderingRule | None) -> None:
+        super().__init__(problem, n_stages)
+        if rule is not None:
+            if not callable(getattr(rule, "next", None)):
+                raise TypeError(f"rule must be an ordering rule such as ClassInformation(), got {shown(rule)}.")
+            if not problem.free:
+                raise ValueError(
+                    f"rule={rule!r} needs a problem in which any question may come next: make it with free=True (a "
+                    'classifier with order="adaptive"), or leave out the rule.'
+                )
+            rule.check(problem)
+        self.rule = rule
+
+    def _next(self, info: InformationState) -> IntArray:
+        return first_open(info) if self.rule is None else self.rule.next(info)
+
+
+class FixedLengthPolicy(_Asking):
     """Asks for the features before its horizon.
 
     Parameters
@@ -165,6 +226,9 @@ class FixedLengthPolicy(Policy):
         The problem it acts on.
     n_stages : int
         Number of features.
+    rule : OrderingRule, optional
+        Which question comes next, such as `ClassInformation()`; for problems in which any may. By default the open one
+        of lowest number.
 
     Examples
     --------
@@ -175,11 +239,16 @@ class FixedLengthPolicy(Policy):
     array([-1])
     """
 
+    def __init__(
+        self, problem: AcquisitionProblem, n_stages: int | None = None, rule: OrderingRule | None = None
+    ) -> None:
+        super().__init__(problem, n_stages, rule)
+
     def _act(self, info: InformationState) -> IntArray:
-        return first_open(info)
+        return self._next(info)
 
 
-class PosteriorThresholdPolicy(Policy):
+class PosteriorThresholdPolicy(_Asking):
     """Stops once the largest posterior reaches a threshold.
 
     Parameters
@@ -188,6 +257,9 @@ class PosteriorThresholdPolicy(Policy):
         The problem it acts on.
     threshold : float
         The threshold.
+    rule : OrderingRule, optional
+        Which question comes next, such as `ClassInformation()`; for problems in which any may. By default the open one
+        of lowest number.
 
     Examples
     --------
@@ -198,10 +270,13 @@ class PosteriorThresholdPolicy(Policy):
     array([0])
     """
 
-    def __init__(self, problem: AcquisitionProblem, threshold: float) -> None:
-        super().__init__(problem)
+    def __init__(self, problem: AcquisitionProblem, threshold: float, rule: OrderingRule | None = None) -> None:
+        super().__init__(problem, None, rule)
         self.threshold = threshold
 
     def _act(self, info: InformationState) -> IntArray:
-        sure = info.belief.max(axis=1) >= self.threshold - TIE
-        return np.where(sure, DECIDE, first_open(info))
+        question = np.full(len(info), DECIDE)
+        unsure = np.flatnonzero(info.belief.max(axis=1) < self.threshold - TIE)
+        if unsure.size:
+            question[unsure] = self._next(info[unsure])
+        return question

@@ -1,0 +1,228 @@
+"""Tables of hidden states class by class, laid out so that each class is one matrix product, and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+
+from seqclass._arrays import FloatArray, IntArray, chunks, row_sums
+from seqclass.pomdp.likelihoods import CACHE_BYTES
+
+_TINY = np.finfo(float).tiny
+#: What is kept of a problem's tables takes at most so many times their own memory.
+_KEPT = 2
+
+
+class StateTables:
+    """P(outcome | hidden state) of some questions, class by class.
+
+    Parameters
+    ----------
+    questions : ndarray of int of shape (m,)
+        The questions.
+    table : ndarray of shape (m, V, n_hidden)
+        Their tables.
+    members : list of ndarray of int
+        Hidden states of each class.
+
+    Attributes
+    ----------
+    by_class : list of ndarray of shape (n_states, m * V)
+        The tables of each class's states.
+
+    Examples
+    --------
+    >>> sensor, members = np.array([[[0.9, 0.9, 0.2], [0.1, 0.1, 0.8]]]), [np.array([0, 1]), np.array([2])]
+    >>> tables = StateTables(np.array([0]), sensor, members)
+    >>> tables.by_class[0]
+    array([[0.9, 0.1],
+           [0.9, 0.1]])
+    """
+
+    def __init__(self, questions: IntArray, table: FloatArray, members: list[IntArray]) -> None:
+        self.questions, self.members, self.shape = questions, members, table.shape[:2]
+        flat = table.reshape(-1, table.shape[2])
+        self.by_class = [np.ascontiguousarray(flat[:, own].T) for own in members]
+
+    @property
+    def size(self) -> int:
+        """How many numbers there are."""
+        return sum(table.size for table in self.by_class)
+
+    @cached_property
+    def entropy(self) -> FloatArray:
+        """Negative entropy in nats of the answer to each question in each hidden state, (n_hidden, m)."""
+        found: FloatArray = np.empty((sum(map(len, self.members)), self.shape[0]))
+        for own, table in zip(self.members, self.by_class):
+            found[own] = row_sums(plogp(table).reshape(-1, *self.shape))
+        return found
+
+    @cached_property
+    def amplitudes(self) -> list[FloatArray]:
+        """Roots of the tables."""
+        return [np.sqrt(table) for table in self.by_class]
+
+    def places(self, questions: IntArray) -> IntArray | None:
+        """Where some questions are among these; None if some are not, or they are fewer than half of these."""
+        if len(questions) > len(self.questions) or 2 * len(questions) < len(self.questions):
+            return None
+        place = np.full(1 + max(self.questions.max(initial=-1), questions.max(initial=-1)), -1)
+        place[self.questions] = np.arange(len(self.questions))
+        found = place[questions]
+        return None if (found < 0).any() else found
+
+    def class_costs(self, states: FloatArray, vectors: FloatArray) -> FloatArray:
+        """Expected cost of the best of some vectors after each question.
+
+        Parameters
+        ----------
+        states : ndarray of shape (n, n_hidden)
+            P(hidden state) of each row.
+        vectors : ndarray of shape (k, n_classes)
+            What may be had after the answer, by class.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+
+        Examples
+        --------
+        >>> sensor, members = np.array([[[0.9, 0.9, 0.2], [0.1, 0.1, 0.8]]]), [np.array([0, 1]), np.array([2])]
+        >>> tables = StateTables(np.array([0]), sensor, members)
+        >>> tables.class_costs(np.array([[0.25, 0.25, 0.5]]), 1 - np.eye(2)).round(3)
+        array([[0.15]])
+        """
+        cost, n_classes = self._empty(states), len(self.members)
+        for part in self._parts(states, max(n_classes, len(vectors))):
+            joint = np.empty((n_classes, part.stop - part.start, self.by_class[0].shape[1]))
+            for of_class, own, table in zip(joint, self.members, self.by_class):
+                np.matmul(states[part][:, own], table, out=of_class)
+            best = (vectors @ joint.reshape(n_classes, -1)).min(axis=0)
+            cost[part] = row_sums(best.reshape(-1, *self.shape))
+        return cost
+
+    def class_information(self, states: FloatArray) -> FloatArray:
+        """I(answer; class) of each question in nats, (n, m)."""
+        result = self._empty(states)
+        for part in self._parts(states, 4):
+            total: FloatArray = np.zeros((part.stop - part.start, self.by_class[0].shape[1]))
+            found, known = np.zeros_like(total), np.zeros((len(total), 1))
+            for own, table in zip(self.members, self.by_class):
+                of_class = states[part][:, own]
+                both = of_class @ table
+                total += both
+                found += plogp(both)
+                known += plogp(of_class.sum(axis=1, keepdims=True))
+            found -= plogp(total)
+            result[part] = row_sums(found.reshape(-1, *self.shape)) - known
+        return result
+
+    def hidden_information(self, states: FloatArray) -> FloatArray:
+        """I(answer; hidden state) of each question in nats, (n, m)."""
+        result = self._empty(states)
+        for part in self._parts(states, 3):
+            predictive = sum(states[part][:, own] @ table for own, table in zip(self.members, self.by_class))
+            given = states[part] @ self.entropy
+            result[part] = given - row_sums(plogp(np.asarray(predictive)).reshape(-1, *self.shape))
+        return result
+
+    def separated(self, states: FloatArray) -> FloatArray:
+        """Weight of the pairs of states of different classes that each question separates, (n, m).
+
+        Examples
+        --------
+        >>> tables = StateTables(np.array([0]), np.eye(2)[None], [np.array([0]), np.array([1])])
+        >>> tables.separated(np.array([[0.5, 0.5]]))
+        array([[0.25]])
+        """
+        result = self._empty(states)
+        for part in self._parts(states, 3):
+            total: FloatArray = np.zeros((part.stop - part.start, self.by_class[0].shape[1]))
+            within, alike = np.zeros((len(total), 1)), np.zeros_like(total)
+            alone = np.zeros((len(total), 1))
+            for own, amplitude in zip(self.members, self.amplitudes):
+                of_class = states[part][:, own]
+                both = of_class @ amplitude
+                total += both
+                weight = of_class.sum(axis=1, keepdims=True) ** 2
+                within += weight
+                if own.size > 1:
+                    alike += both**2
+                else:  # a state answers like itself
+                    alone += weight
+            # twice the weight of all pairs is one less that of pairs within a class; so of pairs that answer alike
+            kept = row_sums((total**2 - alike).reshape(-1, *self.shape)) - alone
+            result[part] = (1 - within - kept) / 2
+        return result
+
+    def _empty(self, states: FloatArray) -> FloatArray:
+        return np.empty((len(states), self.shape[0]))
+
+    def _parts(self, states: FloatArray, width: int) -> Iterator[slice]:
+        """Rows of which ``width`` numbers of each answer fit into the cache, or a quarter of what the tables take."""
+        most = max(CACHE_BYTES, 2 * self.size)  # tables beyond the cache are gone through for each part
+        return chunks(len(states), 8.0 * width * self.shape[0] * self.shape[1], most)
+
+
+class KeptTables:
+    """The tables of sets of questions, kept for when they are looked at again.
+
+    Parameters
+    ----------
+    likelihoods : ndarray of shape (n_questions, V, n_hidden)
+        P(outcome | hidden state), zero beyond a question's own outcomes.
+    n_outcomes : ndarray of int of shape (n_questions,)
+        How many those are.
+    members : list of ndarray of int
+        Hidden states of each class.
+
+    Examples
+    --------
+    >>> kept = KeptTables(np.full((3, 2, 2), 0.5), np.full(3, 2), [np.array([0]), np.array([1])])
+    >>> first, at = kept.of(np.array([0, 1, 2]))
+    >>> second, some = kept.of(np.array([2, 0]))  # nothing new is laid out
+    >>> first is second, some
+    (True, array([2, 0]))
+    """
+
+    def __init__(self, likelihoods: FloatArray, n_outcomes: IntArray, members: list[IntArray]) -> None:
+        self._likelihoods, self._n_outcomes, self._members = likelihoods, n_outcomes, members
+        self._kept: list[StateTables] = []
+
+    def of(self, questions: IntArray) -> tuple[StateTables, IntArray]:
+        """Tables that some questions are among, and where.
+
+        Parameters
+        ----------
+        questions : ndarray of int of shape (m,)
+            The questions, each once.
+
+        Returns
+        -------
+        tables : StateTables
+        places : ndarray of int of shape (m,)
+        """
+        for tables in self._kept:
+            places = tables.places(questions)
+            if places is not None:
+                return tables, places
+        widest = self._n_outcomes[questions].max(initial=1)
+        tables = StateTables(questions, self._likelihoods[questions, :widest], self._members)
+        kept = sum(other.size for other in self._kept) + tables.size
+        self._kept = [tables] if kept > _KEPT * self._likelihoods.size else [tables, *self._kept]
+        return tables, np.arange(len(questions))
+
+
+def plogp(p: FloatArray) -> FloatArray:
+    """``p log p``, zero at zero.
+
+    Examples
+    --------
+    >>> abs(plogp(np.array([0.0, 1.0]))).tolist()
+    [0.0, 0.0]
+    """
+    result = np.log(p + _TINY)
+    result *= p
+    return np.asarray(result)
