@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import StratifiedKFold
 
 import seqclass
-from seqclass import HeldOut, SequentialClassifier, _yardsticks, etana, ifc2f
+from seqclass import HeldOut, SequentialClassifier, _calibrating, _yardsticks, etana, ifc2f
 from seqclass._candidates import EFFORTS
 from seqclass._charging import charged
 from seqclass._held_out import _known, assign_folds, cross_fit
@@ -31,10 +31,26 @@ from seqclass.pomdp.solvers import base
 REFER = {"decision_costs": [[0, 1, 0.2], [3, 0, 0.2]], "decisions": ["refer"]}
 
 
+FACTORS = _yardsticks._FACTORS
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_lines() -> Iterator[None]:
+    """The linear yardstick tries fewer settings where nothing is said of how well it does."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(_yardsticks, "_FACTORS", FACTORS[1:4:2])
+        yield
+
+
+@pytest.fixture
+def all_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_yardsticks, "_FACTORS", FACTORS)
+
+
 @pytest.fixture(scope="module")
 def cancer() -> tuple[Any, Any]:
     X, y = load_breast_cancer(return_X_y=True)
-    return X[:150, :8], y[:150]
+    return X[:150, :5], y[:150]
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +62,7 @@ CASES: dict[str, Callable[[], SequentialClassifier]] = {
     "etana": lambda: etana(0.01),
     "ifc2f": lambda: ifc2f(0.02, n_bins=2),
     "further decision": lambda: etana(0.01, **REFER),
-    "mean budget": lambda: etana(0.01, target_cost=0.02, n_bins=3),
+    "mean budget": lambda: etana(0.01, target_cost=0.02, n_bins=2),
     "limits": lambda: etana(0.01, max_features=2),
     "any order": lambda: etana(0.02, order="adaptive", n_bins=2),
 }
@@ -116,7 +132,7 @@ def test_paired_differences(cancer: Any, held: HeldOut) -> None:
     assert test.interval == pytest.approx((apart.mean() - reach, apart.mean() + reach))
     assert held.compare(held).p_value == 1
     with pytest.raises(ValueError, match="the same folds"):
-        held.compare(etana(0.01).fit(*cancer, held_out=3).held_out_)
+        held.compare(etana(0.01).fit(cancer[0][:, :1], cancer[1], held_out=3).held_out_)
 
 
 def test_candidates_on_the_same_folds_without_a_fit_of_their_own(cancer: Any, held: HeldOut) -> None:
@@ -129,21 +145,25 @@ def test_deterministic(cancer: Any, held: HeldOut) -> None:
     again = etana(0.01).fit(*cancer, held_out=4).held_out_
     assert json.dumps(again.record()) == json.dumps(held.record())
     assert str(again) == str(held)
-    other = etana(0.01, random_state=1).fit(*cancer, held_out=4).held_out_
+    other = etana(0.01, random_state=1).fit(cancer[0][:, :1], cancer[1], held_out=4).held_out_
     assert (other.fold != held.fold).any()
 
 
 def test_generators_and_none_as_seeds(cancer: Any) -> None:
+    X, y = cancer[0][:, :1], cancer[1]
     for seed in (None, np.random.default_rng(0), np.random.RandomState(0)):
-        assert etana(0.01, n_bins=2, random_state=seed).fit(*cancer, held_out=2).held_out_.n_folds == 2
+        assert etana(0.01, n_bins=2, random_state=seed).fit(X, y, held_out=2).held_out_.n_folds == 2
 
 
 @pytest.mark.parametrize("fit", [etana, lambda price: etana(price, calibrate=True), seqclass.adaptive])
-def test_a_series_of_labels_is_read_by_row(cancer: Any, fit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_series_of_labels_is_read_by_row(
+    cancer: Any, fit: Any, loose_mixtures: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As `train_test_split` leaves it: by its index the rows are others, or none."""
+    monkeypatch.setattr(_calibrating, "_FOLDS", 3)
     quick = replace(EFFORTS["quick"], strategies=())
     monkeypatch.setitem(EFFORTS, "normal", quick)
-    X, y = cancer[0][:, :2], cancer[1]
+    X, y = cancer[0][::3, :1], cancer[1][::3]
     expected = fit(0.01).fit(X, y, held_out=2).held_out_
     rows = np.random.default_rng(0).permutation(len(y))
     found = fit(0.01).fit(pd.DataFrame(X, index=rows), pd.Series(y, index=rows), held_out=2).held_out_
@@ -164,7 +184,7 @@ def test_deciding_at_once(cancer: Any) -> None:
     assert (at_once.price, at_once.n_features, at_once.error) == (0, 0, 0)  # all are referred
 
 
-def test_the_linear_yardstick_finds_lines() -> None:
+def test_the_linear_yardstick_finds_lines(all_lines: None) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 6))
     y = np.where(X[:, 0] + X[:, 1] > 0, "up", "down")
@@ -176,7 +196,7 @@ def test_the_linear_yardstick_finds_lines() -> None:
     np.testing.assert_array_equal(held.linear.errors, held.linear.decision_costs == 1)
 
 
-def test_the_linear_yardstick_of_several_classes() -> None:
+def test_the_linear_yardstick_of_several_classes(all_lines: None) -> None:
     X, y = load_iris(return_X_y=True)
     held = etana(0.01).fit(X, y, held_out=3).held_out_
     assert held.linear is not None
@@ -185,7 +205,7 @@ def test_the_linear_yardstick_of_several_classes() -> None:
 
 
 @pytest.mark.parametrize("limit", [{"max_features": 1}, {"max_cost": 0.025}, {"target_cost": 0.02}])
-def test_the_linear_yardstick_keeps_to_the_limits(cancer: Any, limit: dict[str, Any]) -> None:
+def test_the_linear_yardstick_keeps_to_the_limits(cancer: Any, all_lines: None, limit: dict[str, Any]) -> None:
     held = etana(0.01, n_bins=3, **limit).fit(*cancer, held_out=2).held_out_
     assert held.linear is not None
     assert held.linear.price <= 0.026
@@ -293,15 +313,16 @@ def test_groups_and_bundles() -> None:
 def test_sparse_rows_stay_sparse() -> None:
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
-    dense = (rng.random((60, 40)) < 0.1 + 0.4 * y[:, None] * (np.arange(40) < 4)).astype(float)
+    dense = (rng.random((60, 12)) < 0.1 + 0.4 * y[:, None] * (np.arange(12) < 4)).astype(float)
     for form in (sp.csr_array, sp.csc_matrix, sp.coo_array):
-        held = etana(0.01).fit(form(dense), y, held_out=3).held_out_
+        held = etana(0.01).fit(form(dense), y, held_out=2).held_out_
         assert held.n_rows == 60
     assert held.linear is not None
-    assert held.linear.counts.max() < 40
-    told = sp.csr_array((np.ones(30), (np.flatnonzero(y), np.full(30, 5))), shape=(60, 5_000))
-    wide = sp.csr_array(sp.random_array((60, 5_000), density=1e-3, rng=rng) + told)
-    big = etana(0.01).fit(wide, y, held_out=2).held_out_
+    assert held.linear.counts.max() < 12
+    told = sp.csr_array((np.ones(30), (np.flatnonzero(y), np.full(30, 5))), shape=(60, 1_000))
+    wide = sp.csr_array(sp.random_array((60, 1_000), density=1e-3, rng=rng) + told)
+    assert wide.shape[1] > _yardsticks._COLUMNS
+    big = etana(0.01, DecideNow(certificate_paths=0), order="given").fit(wide, y, held_out=2).held_out_
     assert big.linear is not None
     assert big.linear.error == 0
 
@@ -312,7 +333,8 @@ def test_of_many_sparse_columns_the_rare_one_that_tells_is_kept(monkeypatch: pyt
     rng = np.random.default_rng(0)
     y = (np.arange(100) % 5 == 0).astype(int)
     X = sp.csr_array(np.column_stack([rng.random((100, 40)) < 0.5, y]).astype(float))
-    held = etana(0.01, order="given", solver=DecideNow(), discretizer="precomputed").fit(X, y, held_out=2).held_out_
+    clf = etana(0.01, order="given", solver=DecideNow(certificate_paths=0), discretizer="precomputed")
+    held = clf.fit(X, y, held_out=2).held_out_
     assert held.linear is not None
     assert held.linear.error == 0
 
