@@ -85,7 +85,7 @@ def test_grid_points_are_what_solving_alone_gives(kind, contexts, make_case):
 
 
 def test_each_multiplier_has_its_own_horizon(repeated):
-    problem = repeated(150, 0.002, 0.6)
+    problem = repeated(80, 0.002, 0.6)
     solver = GridValueIteration(40, certificate_paths=0)
     multipliers = np.array([0.01, 100.0, 0.1])
     frontier = cost_sweep(problem, multipliers, solver, n_paths=500)
@@ -192,8 +192,8 @@ def test_free_features_take_no_budget(repeated):
 
 
 def test_simulated_bounds_of_a_mixture_hold(repeated):
-    problem = repeated(30, 0.01, 0.6)
-    policy = solve_for_budget(problem, 0.05, n_paths=4000, max_histories=10)
+    problem = repeated(16, 0.01, 0.6)
+    policy = solve_for_budget(problem, 0.05, n_paths=2000, max_histories=10)
     assert isinstance(policy, RandomisedPolicy)
     info = policy.info
     assert info.confidence == 0.99
@@ -202,7 +202,7 @@ def test_simulated_bounds_of_a_mixture_hold(repeated):
     exact = evaluate(problem, policy, max_histories=10**6)
     assert exact.price == pytest.approx(0.05, rel=0.05)
     assert exact.cost <= policy.info.upper + 0.002
-    certificate = certify(problem, policy, method="simulation", n_paths=4000)
+    certificate = certify(problem, policy, method="simulation", n_paths=2000)
     assert abs(certificate.upper_mean - exact.cost) < 0.02
     sampled = evaluate(problem, policy, method="simulation", n_paths=5000)
     assert sampled.cost == pytest.approx(exact.cost, abs=4.5 * sampled.cost_std_error)
@@ -295,8 +295,8 @@ def test_no_instance_exceeds_a_hard_budget(charge_missing, case_of):
 
 def test_classifier_with_budgets(tmp_path):
     X, y = load_breast_cancer(return_X_y=True)
-    X = X[:, ::3]
-    solver = GridValueIteration(50, certificate_paths=0)
+    X = X[:, ::5]
+    solver = GridValueIteration(30, certificate_paths=0)
     clf = seqclass.etana(solver=solver, target_cost=0.015, feature_costs=0.01).fit(X, y)
     expected = evaluate(clf.problem_, clf.policy_, max_histories=10**6)
     assert expected.price == pytest.approx(0.015, rel=0.02)
@@ -328,10 +328,11 @@ def _pair(clf):
 
 def test_sessions_draw_their_lot(tmp_path):
     X, y = load_breast_cancer(return_X_y=True)
-    solver = GridValueIteration(80, certificate_paths=0)
+    X = X[:, ::5]
+    solver = GridValueIteration(40, certificate_paths=0)
     clf = seqclass.etana(solver=solver, target_cost=0.005, feature_costs=0.01).fit(X, y)
     probability = clf.policy_.probabilities
-    cases = [clf.session(key=f"case {i}") for i in range(300)]
+    cases = [clf.session(key=f"case {i}") for i in range(200)]
     asks = np.array([case.next_feature is not None for case in cases])
     wanted = probability @ [evaluate(clf.problem_, p).n_features > 0 for p in clf.policy_.policies]
     assert 0 < wanted < 1
@@ -341,7 +342,7 @@ def test_sessions_draw_their_lot(tmp_path):
         assert (again.next_feature is not None) == asks[i]
         restored = clf.session(cases[i].to_json())
         assert (restored.next_feature is not None) == asks[i]
-    assert {clf.session().next_feature is None for _ in range(200)} == {True, False}
+    assert {clf.session().next_feature is None for _ in range(50)} == {True, False}
 
 
 @pytest.mark.parametrize("solver", [None, Perseus(60, certificate_paths=300)])
