@@ -160,10 +160,10 @@ def test_noise_falls_back_to_naive_bayes():
 
 @given(st.integers(0, 10**6), st.sampled_from([1, 1, 3]), st.sampled_from([0.0, 0.0, 0.4]))
 def test_everything_equals_enumeration(seed, most, zeros):
-    model = random_network(seed, most=most, zeros=zeros)
+    model = random_network(seed, n=5, most=most, zeros=zeros)
     table = joint(model)
     rng = np.random.default_rng(seed + 1)
-    X, _ = model.sample(12, rng)
+    X, _ = model.sample(8, rng)
     evidence = np.where(rng.random(X.shape) < rng.random(), X, -1)
     posterior = model.posterior(evidence)
     every = model.likelihoods(evidence)
@@ -185,7 +185,7 @@ def test_everything_equals_enumeration(seed, most, zeros):
 
 @given(st.integers(0, 10**6), st.sampled_from([1, 2]))
 def test_staged_likelihoods_multiply_to_the_joint_in_any_order(seed, most):
-    model = random_network(seed, most=most)
+    model = random_network(seed, n=5, most=most)
     table = joint(model)
     rng = np.random.default_rng(seed)
     X, _ = model.sample(10, rng)
@@ -220,7 +220,7 @@ def test_keeps_the_promises_of_a_model(structure, smoothing):
 
 def test_keeps_the_promises_of_a_model_on_a_graph():
     check_observation_model(TreeNetwork("clique", conditioning="full"), *data(8, n=30, n_features=4))
-    check_observation_model(TreeNetwork("random", conditioning="full"), *data(8, n=30))
+    check_observation_model(TreeNetwork("random", conditioning="full"), *data(8, n=30, n_features=4))
 
 
 def test_an_edgeless_network_is_naive_bayes():
@@ -239,31 +239,32 @@ def plain_log_evidence(model, X):
 
 
 @pytest.mark.parametrize("shape", ["line", "star", "random"])
-def test_thousands_of_features_do_not_underflow(shape):
+def test_more_than_a_thousand_features_do_not_underflow(shape):
     rng = np.random.default_rng(10)
-    K = 2500
+    K, V = 1200, 3
     above = {"line": lambda j: j - 1, "star": lambda j: 0, "random": lambda j: int(rng.integers(j))}[shape]
     parents = [[]] + [[above(j)] for j in range(1, K)]
-    cpds = [rng.dirichlet([1.0, 1.0], size=2).T]
-    cpds += [np.moveaxis(rng.dirichlet([1.0, 1.0], size=(2, 2)), -1, 0) for _ in range(1, K)]
+    cpds = [rng.dirichlet(np.ones(V), size=2).T]
+    cpds += [np.moveaxis(rng.dirichlet(np.ones(V), size=(V, 2)), -1, 0) for _ in range(1, K)]
     model = TreeNetwork.from_cpds([0, 1], [0.5, 0.5], parents, cpds)
     X, _ = model.sample(3, rng)
     X = rng.permuted(X, axis=0)
     exact = plain_log_evidence(model, X.astype(int))
     assert exact.max() < -1000
     assert_allclose(model._engine.log_evidence({j: X[:, j] for j in range(K)}, 3).T, exact, rtol=1e-10)
-    # the hub is open: two sums of thousands of logarithms that have to be compared
+    # the hub is open: sums of more than a thousand logarithms that have to be compared
     hidden = X.astype(int).copy()
     hidden[:, 0] = -1
     both = []
-    for v in (0, 1):
+    for v in range(V):
         full = hidden.copy()
         full[:, 0] = v
         both.append(plain_log_evidence(model, full))
     log_evidence = model._engine.log_evidence({j: X[:, j] for j in range(1, K)}, 3).T
-    assert_allclose(log_evidence, np.logaddexp(*both), rtol=1e-10)
+    total = np.logaddexp.reduce(both)
+    assert_allclose(log_evidence, total, rtol=1e-10)
     likelihood = model.likelihood(0, hidden)
-    ratio = np.exp(np.array(both) - np.logaddexp(*both))
+    ratio = np.exp(np.array(both) - total)
     assert_allclose(likelihood, ratio.transpose(1, 0, 2), rtol=1e-6, atol=1e-300)
     half = np.where(rng.random(X.shape) < 0.5, X, -1)
     assert np.isfinite(model.posterior(half)).all()
@@ -274,7 +275,7 @@ def test_thousands_of_features_do_not_underflow(shape):
 
 def test_evidence_that_swings_by_more_than_a_double_holds():
     """A hub that is first all but impossible and then all but certain, with tables that hold zeros."""
-    K = 3000
+    K = 1000
     unlikely = np.array([[[1e-3], [0.999]], [[0.999], [1e-3]]])
     parents = [[]] + [[0]] * K + [[0]]
     cpds = [np.array([[0.5], [0.5]])] + [unlikely] * K + [np.array([[[1.0], [0.0]], [[0.0], [1.0]]])]
@@ -357,7 +358,7 @@ def test_codes_at_the_end_of_their_type():
 
 def test_states_hold_what_still_matters_only():
     rng = np.random.default_rng(16)
-    K, n = 2000, 50
+    K, n = 400, 50
     parents = [[]] + [[j - 1] for j in range(1, K)]
     cpds = [rng.dirichlet([1.0, 1.0], size=2).T]
     cpds += [np.moveaxis(rng.dirichlet([1.0, 1.0], size=(2, 2)), -1, 0) for _ in range(1, K)]
