@@ -250,7 +250,8 @@ def test_a_large_bundle_is_planned_for_by_a_sample_and_believed_exactly():
 
 @pytest.mark.parametrize("free", [False, True])
 def test_policies_run_on_problems_with_large_bundles(free):
-    _, X, y, problem = sampled_problem(free=free)
+    _, X, y, problem = sampled_problem(7, free=free)
+    assert problem.is_sampled(0)
     policy = Lookahead(2, certificate_paths=100).solve(problem)
     assert policy.info.lower <= policy.info.upper
     found = acquire(policy, X)

@@ -150,8 +150,8 @@ def test_answers_are_those_that_count(make_tree):
 
 
 def test_missing_answers_leave_a_sensible_policy(make_tree):
-    tree = make_tree(5, n_features=6)
-    X, y = tree.model.sample(2000, random_state=1)
+    tree = make_tree(5, n_features=5)
+    X, y = tree.model.sample(1000, random_state=1)
     X[np.random.default_rng(0).random(X.shape) < 0.3] = -1
     stop_now = 1 - tree.prior.max()
     for max_contexts in (1, 10**6):
@@ -161,7 +161,7 @@ def test_missing_answers_leave_a_sensible_policy(make_tree):
             done = acquire(policy, X)
             cost = done.leaf_price[done.leaf] + (done.leaf_decision[done.leaf] != y)
             assert cost.mean() < stop_now - 0.02
-    nothing = acquire(policy, np.full((5, 6), -1))
+    nothing = acquire(policy, np.full((5, 5), -1))
     np.testing.assert_allclose(nothing.leaf_belief[nothing.leaf], np.tile(tree.prior, (5, 1)), atol=1e-12)
 
 
@@ -220,7 +220,8 @@ def test_a_classifier_is_saved_with_its_contexts(tmp_path, order):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_pictures_and_files_of_a_context(make_tree, n_classes, tmp_path):
-    problem = problem_of(make_tree(1, n_features=4, n_classes=n_classes))
+    problem = problem_of(make_tree(1, n_features=3, n_classes=n_classes))
+    assert max(problem.tables.n_contexts(stage) for stage in range(problem.n_stages)) > 2
     tables = as_tables(problem)
     policy, plain = (default_solver(p).solve(p) for p in (problem, tables))
     for stage in range(problem.n_stages):
