@@ -76,7 +76,9 @@ def optimum_from(info):
             best = min(best, cost)
         return best
 
-    return np.array([value(info[np.array([row])]) for row in range(len(info))])
+    rows = np.column_stack([info.belief, info.open, np.broadcast_to(info.prices, info.open.shape)])
+    _, different, place = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return np.array([value(info[np.array([row])]) for row in different])[place.ravel()]
 
 
 @given(seed=st.integers(0, 10_000), most_once=st.integers(0, 4), n_classes=st.sampled_from([2, 2, 3]))
@@ -116,13 +118,13 @@ def test_a_discount_that_the_sets_do_not_tell_is_taken_as_given():
             groups=np.zeros(4, dtype=int), full_prices=full, prices=0.1 * full
         )
         truth, rng = optimal_cost(problem), np.random.default_rng(seed)
+        _, *later = (info[np.arange(2)] for info in everywhere(problem, rng))
+        truths = [optimum_from(info) for info in later]
         for most_once in range(1, 5):
             values = RepeatValues(problem, most_once)
             assert values.value <= truth + 1e-9
-            _, *later = everywhere(problem, rng)
-            for info in later:
-                some = info[np.arange(2)]
-                assert (values.lower(some) <= optimum_from(some) + 1e-9).all()
+            for info, best in zip(later, truths):
+                assert (values.lower(info) <= best + 1e-9).all()
 
 
 def test_interpolation_is_in_the_probability():
@@ -153,22 +155,22 @@ def test_what_is_sampled_of_a_policy_s_cost_is_right_on_average_and_too_low_seld
     values = RepeatValues(problem, 0)
     policy = AcquireAll(certificate_paths=0).solve(problem)
     exact = evaluate(problem, policy, method="exact").cost - values.value
-    found = np.array([cost_above(policy, values, 3, np.random.default_rng(seed)) for seed in range(400)])
-    assert found[:, 0].mean() == pytest.approx(exact, abs=5 * found[:, 0].std() / 20)
+    found = np.array([cost_above(policy, values, 3, np.random.default_rng(seed)) for seed in range(225)])
+    assert found[:, 0].mean() == pytest.approx(exact, abs=5 * found[:, 0].std() / 15)
     assert found[:, 0].std() > 1e-5
     assert (found[:, 1] < exact).mean() <= 0.02
 
 
 def test_certificates_of_all_orders_bracket_the_optimum():
-    for seed in range(1100, 1108):
-        case = free_case(seed, tree=bool(seed % 2), most=5)
+    for seed in range(1100, 1106):
+        case = free_case(seed, tree=bool(seed % 2), most=4)
         truth = case.optimum()
         for solver in (DecideNow(certificate_paths=0), Lookahead(2, certificate_paths=0)):
             policy = solver.solve(case.problem)
             cost = case.run(policy)[0]
             assert cost >= truth - 1e-9
             for options in ({}, {"max_histories": 2}, {"method": "deterministic"}, {"method": "simulation"}):
-                found = certify(case.problem, policy, n_paths=2000, **options)
+                found = certify(case.problem, policy, n_paths=1000, **options)
                 assert found.scope == "all orders"
                 assert found.lower <= truth + 1e-9
                 assert found.upper >= cost - (0.02 if found.n_paths else 1e-9)

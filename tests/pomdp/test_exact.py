@@ -121,7 +121,7 @@ def test_certificate_holds_with_several_contexts(make_case, oracle):
     assert policy.info.upper == pytest.approx(oracle.optimum(case), abs=1e-9)
 
 
-@pytest.mark.parametrize("n_classes, n_outcomes, n_stages", [(2, 3, 20), (3, 3, 6), (4, 2, 8), (5, 2, 5), (7, 2, 4)])
+@pytest.mark.parametrize("n_classes, n_outcomes, n_stages", [(2, 3, 20), (3, 3, 6), (7, 2, 4)])
 @pytest.mark.parametrize("budget", [{"max_vectors": 40}, {"max_seconds": 0.0}, {"max_seconds": 0.1}])
 def test_a_spent_budget_ends_soon_with_bounds_that_hold(n_classes, n_outcomes, n_stages, budget):
     problem = random_problem(n_classes, n_outcomes, n_stages)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from seqclass._arrays import another_stream, as_generator
 from seqclass.pomdp import GridValueIteration, Perseus, TableProblem, certify
 
-BOTH = pytest.mark.parametrize("solver", [GridValueIteration, Perseus])
+BOTH = pytest.mark.parametrize("solver", [GridValueIteration, partial(Perseus, 300)], ids=["grid", "Perseus"])
 
 
 def claim(policy):
@@ -70,13 +72,13 @@ def test_free_features_keep_the_horizon_growing(solver, repeated):
 
 
 @pytest.fixture(scope="module")
-def million(repeated):
-    return repeated(1_000_000, 0.01, 0.7)
+def endless(repeated):
+    return repeated(200_000, 0.01, 0.7)
 
 
 @BOTH
-def test_a_million_stages_cost_what_the_first_cost(solver, repeated, million):
-    few, many = repeated(1000, 0.01, 0.7), million
+def test_endless_stages_cost_what_the_first_cost(solver, repeated, endless):
+    few, many = repeated(1000, 0.01, 0.7), endless
     policies = [solver(certificate_paths=1000).solve(p) for p in (few, many)]
     a, b = (p.info for p in policies)
     assert (a.n_stages, a.upper, a.lower) == (b.n_stages, b.upper, b.lower)
