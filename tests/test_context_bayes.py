@@ -19,6 +19,7 @@ from seqclass.persistence import ModelFileError, save
 from seqclass.pomdp import (
     EC2,
     Adaptive,
+    DecideNow,
     ExactFreeOrder,
     GridValueIteration,
     HiddenInformation,
@@ -82,12 +83,17 @@ def test_a_number_stays_a_number(clf):
 @pytest.mark.parametrize("context", ["ward", 2, ["ward"], np.int64(2)])
 def test_named_columns(context):
     X, y = wards(120)
-    settings = {"discretizer": Discretizer(8), "order": "adaptive"}
-    clf = SequentialClassifier(ContextBayes(context, random_state=1), QUICK, **settings).fit(X, y)
-    assert_array_equal(clf.model_.context_, [2])
+    settings = {"discretizer": Discretizer(8), "order": "given"}
+    clf = SequentialClassifier(ContextBayes(context, random_state=1), DecideNow(certificate_paths=0), **settings)
+    assert_array_equal(clf.fit(X, y).model_.context_, [2])
     other = SequentialClassifier(ContextBayes(context), QUICK, **settings, selector=InformationFilter(n_features=1))
     with pytest.raises(ValueError, match=r"none that the selector kept"):
         other.fit(X, y)
+
+
+def test_several_named_columns():
+    X, y = wards(120)
+    settings = {"discretizer": Discretizer(8), "order": "adaptive"}
     with pytest.raises(ValueError, match=r"context: 'room' is no column"):
         SequentialClassifier(ContextBayes(["room"]), QUICK, **settings).fit(X, y)
     both = SequentialClassifier(ContextBayes(["ward", "pulse"]), QUICK, **settings).fit(X, y)
@@ -113,7 +119,7 @@ def test_a_bundle_is_a_context_that_is_tried():
     train, test = make_cube_nm(600, random_state=5), make_cube_nm(1000, random_state=6)
     clf = SequentialClassifier(
         ContextBayes(),
-        Adaptive([HiddenInformation()], max_rounds=0, n_paths=300, n_cases=300, certificate_paths=0),
+        Adaptive([HiddenInformation()], max_rounds=0, n_paths=100, n_cases=200, certificate_paths=0),
         discretizer=Discretizer(np.repeat([2, 12], [5, 50])),
         order="adaptive",
         feature_costs=1e-6,

@@ -285,8 +285,7 @@ def test_any_policy_and_frame() -> None:
     missing.loc[rng.random(500) < 0.3, "b"] = np.nan
     for settings in (
         {"bundles": {"a": "one", "b": "one"}, "order": "adaptive"},
-        {"target_cost": 0.03},
-        {"groups": {"a": "g", "b": "g"}, "discounted_costs": 0.005},
+        {"target_cost": 0.03, "groups": {"a": "g", "b": "g"}, "discounted_costs": 0.005},
         {"observation_model": ContextBayes("d"), "bundles": {"b": "one", "c": "one"}},
         {"observation_model": ClassMixture(2), "selector": InformationFilter(threshold=0.01)},
     ):
@@ -300,13 +299,13 @@ def test_any_policy_and_frame() -> None:
 
 
 def test_seed_and_texts(clf: Any) -> None:
-    X, y = people(300, 11)
+    X, y = people(120, 11)
     records, _ = recorded(X, 12)
     settings = {"order": [0, 1, 2], "allow_seen": True, "n_samples": 5}
     first, second = (offpolicy.evaluate(clf, records, y, **settings, random_state=3) for _ in range(2))
     assert first == second
     assert "doubly robust" in str(first)
-    assert "300 rows" in str(first)
+    assert "120 rows" in str(first)
     assert first.to_frame().loc["cost", "estimate"] == first.cost
     table = offpolicy.compare(clf, records, y, **settings)
     assert table.to_frame().index.tolist() == list(METHODS)
@@ -343,9 +342,9 @@ def test_refusals(clf: Any) -> None:
 
 
 def test_a_policy_learnt_from_records_is_as_good() -> None:
-    test, settings = people(20_000, 20), {"discretizer": "precomputed", "feature_costs": [0.04, 0.03, 0.02]}
+    test, settings = people(10_000, 20), {"discretizer": "precomputed", "feature_costs": [0.04, 0.03, 0.02]}
     costs = []
-    for seed in range(3):
+    for seed in range(2):
         X, y = people(1500, 30 + seed)
         for rows in (X, recorded(X, seed)[0]):
             fitted = seqclass.SequentialClassifier(**settings, order="adaptive").fit(rows, y)

@@ -190,6 +190,6 @@ def test_too_many_features_are_refused_before_the_memory_is_taken():
     with pytest.raises(ValueError, match="InformationFilter"):
         TreeNetwork().fit(X, [0, 1, 0, 1])
     # no pairs are needed here
-    assert TreeNetwork("line").fit(X[:, :3000], [0, 1, 0, 1]).is_forest_
+    assert TreeNetwork("line").fit(X[:, :600], [0, 1, 0, 1]).is_forest_
     with pytest.raises(ValueError, match="InformationFilter"):
         TreeNetwork("random").fit(X[:, :15_000], [0, 1, 0, 1])

@@ -44,7 +44,7 @@ def test_on_a_tree_the_path_to_the_ancestor_is_summed_out(seed):
     model = TreeNetwork(conditioning="ancestor").fit(X, y)
     full = TreeNetwork(conditioning="full").fit(X, y)
     rng = np.random.default_rng(seed)
-    evidence = np.where(rng.random((30, 7)) < 0.4, X[:30], -1)
+    evidence = np.where(rng.random((12, 7)) < 0.4, X[:12], -1)
     for j in range(7):
         found = model.likelihood(j, evidence)
         for row, table in zip(evidence, found):

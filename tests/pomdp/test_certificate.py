@@ -221,7 +221,7 @@ def test_a_policy_without_values_gets_good_ones(policies):
     policy = LookaheadPolicy(StoppingValue(problem))
     foreign = certify(problem, policy.act, n_paths=1000)
     myopic = certify(problem, policy, n_paths=1000)
-    best = certify(problem, Perseus(certificate_paths=0).solve(problem), n_paths=1000)
+    best = certify(problem, Perseus(1000, certificate_paths=0).solve(problem), n_paths=1000)
     assert foreign.lower > myopic.lower
     assert foreign.lower > 0.97 * best.lower
     assert foreign.upper >= best.lower

@@ -92,7 +92,7 @@ def test_ends_are_those_of_the_paths(make_case):
     assert abs(ends.up - truth.up) < 4 * ends.up_error
     assert abs(ends.gap - truth.gap) < 4 * ends.gap_error
     # the error that many repetitions show is the one that is claimed
-    seen = [DualPaths(problem, policy, policy.values, np.random.default_rng([9, i])).run(500) for i in range(200)]
+    seen = [DualPaths(problem, policy, policy.values, np.random.default_rng([9, i])).run(500) for i in range(120)]
     for name in ("low", "up", "gap"):
         spread = np.std([getattr(e, name) for e in seen])
         claimed = np.mean([getattr(e, f"{name}_error") for e in seen])

@@ -100,7 +100,7 @@ def test_sampled_bounds_hold_the_optimum():
 
 def test_with_many_classes_few_weights_do_what_many_vectors_do():
     problem = weak_problem(10, 15, 0.002, concentration=2.0)
-    fitted, perseus = (solver.solve(problem) for solver in (FittedValueIteration(), Perseus(certificate_paths=0)))
+    fitted, perseus = (solver.solve(problem) for solver in (FittedValueIteration(), Perseus(2000, certificate_paths=0)))
     here, there = (
         certify(problem, policy, method="simulation", n_paths=1000, paired=True, random_state=3)
         for policy in (fitted, perseus)

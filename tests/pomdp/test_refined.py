@@ -42,7 +42,7 @@ def test_the_bound_is_sound_and_tighter(make_tree):
     for n_classes in (2, 3, 4):
         for price in (0.03, 0.003):
             for seed in range(2):
-                tree = make_tree(seed, n_features=6, n_classes=n_classes, spread=0.7)
+                tree = make_tree(seed, n_classes=n_classes, spread=0.7)
                 problem, policy, truth, refined = solved(tree, price)
                 ends = [DualPaths(problem, policy, values, None).run(1) for values in (policy.values, refined)]
                 assert max(e.low for e in ends) <= truth + 1e-12

@@ -52,7 +52,7 @@ def test_the_next_stages_vectors_are_not_kept_for_being_lower():
 
 def test_nothing_it_claims_is_reported(make_tree):
     claims, costs = [], []
-    for seed in range(10):
+    for seed in range(6):
         tree = make_tree(seed)
         prices, loss = np.full(5, 0.03), 1 - np.eye(3)
         truth = tree.optimum(prices, loss)

@@ -99,7 +99,7 @@ def test_values_are_corrected_where_cases_come(monkeypatch):
     found = []
     for least in (0.0, corrected._LEAST_REACH):
         monkeypatch.setattr(corrected, "_LEAST_REACH", least)
-        policy = ProjectedValueIteration(certificate_paths=2000).solve(problem)
+        policy = ProjectedValueIteration(certificate_paths=1000).solve(problem)
         found.append((policy.info, [k for k in range(policy.n_stages) if policy.values.is_corrected(k)]))
     (all_info, everywhere), (info, some) = found
     assert some == list(range(1, len(some) + 1))
