@@ -9,7 +9,7 @@ from free_cases import free_case
 from seqclass.analysis import feature_values, finite_differences, sensitivity, what_if
 from seqclass.pomdp import Lookahead, cost_sweep, evaluate, scale_prices, solve_for_budget, within_budget
 
-SEEDS = range(8)
+SEEDS = range(6)
 
 
 def solved(seed):

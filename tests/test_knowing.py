@@ -14,7 +14,7 @@ ALIKE = 1e-9
 QUICK = Adaptive([ClassInformation()], n_paths=30, n_cases=60, max_nodes=0, max_rounds=0, certificate_paths=0)
 
 
-def drawn(seed, n=240, missing=0.0):
+def drawn(seed, n=120, missing=0.0):
     """Eight outcomes of which some depend on one another, of three classes."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 import seqclass
 from seqclass import SequentialClassifier
+from seqclass._candidates import EFFORTS
 from seqclass.bn import DiscreteNetwork, NaiveBayes, NetworkTables, ObservationModel, TreeNetwork
 from seqclass.metrics import realised_cost_scorer
 
@@ -61,7 +63,8 @@ def test_weights_are_repeated_rows(model: ObservationModel) -> None:
 
 @pytest.mark.usefixtures("loose_mixtures")
 @pytest.mark.parametrize("make", [SequentialClassifier, lambda: seqclass.adaptive(effort="quick")])
-def test_a_row_of_weight_zero_is_as_good_as_absent(make: Any) -> None:
+def test_a_row_of_weight_zero_is_as_good_as_absent(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], strategies=()))
     frame = pd.DataFrame(X[:, :2], columns=list("ab")).assign(kind=np.where(WEIGHT == 0, "odd", "usual"))
     kept = WEIGHT > 0
     weight = np.where(kept, 2.0, 0.0)

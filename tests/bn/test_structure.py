@@ -192,4 +192,4 @@ def test_too_many_features_are_refused_before_the_memory_is_taken():
     # no pairs are needed here
     assert TreeNetwork("line").fit(X[:, :600], [0, 1, 0, 1]).is_forest_
     with pytest.raises(ValueError, match="InformationFilter"):
-        TreeNetwork("random").fit(X[:, :15_000], [0, 1, 0, 1])
+        TreeNetwork("random").fit(X[:, :10_000], [0, 1, 0, 1])
