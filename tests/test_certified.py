@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 from sklearn.datasets import load_breast_cancer
@@ -119,6 +119,7 @@ def tables(seed: int, free: bool) -> TableProblem:
 
 
 @pytest.mark.parametrize("free", [False, True])
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10**6), charge=st.booleans(), most=st.sampled_from([None, 0, 2, 9]))
 def test_a_ladder_is_each_of_its_rules(free: bool, seed: int, charge: bool, most: int | None) -> None:
     problem = tables(seed, free)

@@ -115,7 +115,7 @@ def test_acquire_agrees_with_following_each_row(tree):
         case = free_case(seed, tree=tree, most=5)
         problem, rng = case.problem, np.random.default_rng(seed)
         policy = Lookahead(2, certificate_paths=0).solve(problem)
-        X = np.column_stack([rng.integers(-1, size, 15) for size in case.joint.shape[:-1]])
+        X = np.column_stack([rng.integers(-1, size, 10) for size in case.joint.shape[:-1]])
         for charged in (False, True):
             found = acquire(policy, X, charge_missing=charged)
             for i, row in enumerate(X):

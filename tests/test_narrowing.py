@@ -98,7 +98,7 @@ def test_a_classifier_of_many_columns(model, most):
 
 
 def test_how_many_are_open_can_be_said():
-    X, y = wide()
+    X, y = wide(100)
     quick = Adaptive(
         n_paths=5, n_cases=5, max_rounds=0, max_stages=2, max_seconds=0, search_nodes=0, certificate_paths=0
     )

@@ -258,7 +258,7 @@ def test_the_number_of_components_is_chosen(kind):
     assert list(model.candidates_)[:3] == [1, 2, 4]
     assert model.candidates_[4] > model.candidates_[2] + 0.1
     assert model.timings_["structure"] > 0
-    independent = rng.integers(0, 3, (n, 12))
+    independent = rng.integers(0, 3, (n, 6))
     assert_array_equal(ClassMixture().fit(kind(independent), y).n_components_, [1, 1])
 
 

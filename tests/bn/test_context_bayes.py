@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mixture_cases import random_data, summed_out
 from numpy.testing import assert_allclose, assert_array_equal
@@ -66,6 +66,7 @@ def test_tables_are_distributions_and_rule_nothing_out(seed, missing, density, s
     assert (model.posterior(np.maximum(X, 0)) >= 0).all()
 
 
+@settings(max_examples=12)
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.3]))
 def test_the_context_itself_is_told_as_without_contexts(seed, missing):
     X, y, sizes = random_data(seed, missing=missing)
@@ -118,7 +119,7 @@ def test_means_are_drawn_as_their_likelihood_says():
 
         def likelihood(k, n=n, mean=mean, variance=variance):
             deviation = np.sqrt(variance / n + variance / k)
-            at = np.linspace(-20, 30, 20_001)
+            at = np.linspace(-20, 30, 5001)
             return integrate.trapezoid(np.prod(stats.norm.pdf(mean[:, None], at, deviation[:, None]), axis=0), at)
 
         k = max(_shrinking._MEAN_ROWS, key=likelihood)

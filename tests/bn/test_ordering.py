@@ -240,15 +240,14 @@ def plain_cmim(n, costs, given):
     return chosen + [j for j in rest if j not in chosen]
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_conditional_order_against_a_plain_loop(seed):
-    X, y = redundant_data(seed)
+def test_conditional_order_against_a_plain_loop():
+    X, y = redundant_data(0)
 
     @cache
     def given(j):
         return np.array([plain_information(f, y, np.zeros_like(y) if j is None else X[:, j]) for f in X.T])
 
-    for n, costs in itertools.product([2, 9], (np.ones(9), np.random.default_rng(seed).uniform(0.1, 1, 9))):
+    for n, costs in itertools.product([2, 9], (np.ones(9), np.random.default_rng(0).uniform(0.1, 1, 9))):
         expected = plain_cmim(n, costs, given)
         assert conditional_order(X, y, n, costs=costs).tolist() == expected
         assert conditional_order(sparse.csr_array(X), y, n, costs=costs).tolist() == expected

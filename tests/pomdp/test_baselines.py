@@ -125,7 +125,7 @@ def test_a_rule_needs_no_tables(repeated):
 
 def test_simulated_certificate_of_a_long_problem(repeated):
     problem = repeated(40, 0.002, 0.6)
-    info = Lookahead(2, certificate_paths=2000).solve(problem).info
+    info = Lookahead(2, certificate_paths=1000).solve(problem).info
     assert info.confidence == 0.99
     # fewer features cannot do better
     assert info.lower <= optimal_cost(repeated(12, 0.002, 0.6))

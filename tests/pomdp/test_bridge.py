@@ -390,6 +390,11 @@ def test_value_iteration_of_two_stages() -> None:
     assert policy.info.status == "converged"
     assert evaluate(problem, policy).cost == pytest.approx(optimal_cost(problem), abs=1e-12)
     assert 0 < evaluate(problem, policy).n_features < 2
+
+
+@pytest.mark.slow
+def test_policy_trees_of_two_stages() -> None:
+    problem = random_problem(2, 2, 2)
     models = to_pomdp_py(problem)
     trees = pomdp_py.ValueIteration(horizon=3, discount_factor=1.0)._build_policy_trees(1, models.agent)
     best = max(sum(models.agent.belief[s] * tree.values[s] for s in models.states) for tree in trees)

@@ -349,7 +349,7 @@ def test_sessions_draw_their_lot(tmp_path):
 def test_sampled_bounds_of_a_budget_fail_no_more_often_than_they_say(solver, make_case):
     too_low, too_high, seeds = [], [], range(12)
     for seed in seeds:
-        case = make_case(seed, n_classes=2, n_stages=5)
+        case = make_case(seed, n_classes=2, n_stages=4)
         policy = solve_for_budget(case.problem, 0.01, solver, max_histories=1, n_paths=300, random_state=seed)
         truth = evaluate(case.problem, policy, method="exact")
         prices, costs = np.array(frontier_of(case)).T

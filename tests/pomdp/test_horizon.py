@@ -41,7 +41,7 @@ def test_the_first_horizon_is_a_setting(solver, repeated):
 
 @BOTH
 def test_limit_of_stages_is_kept_and_told(solver, repeated):
-    problem = repeated(150, 0.0001, 0.52)
+    problem = repeated(100, 0.0001, 0.52)
     policy = solver(max_stages=20).solve(problem)
     assert (policy.info.status, policy.info.n_stages) == ("truncated", 20)
     # the bounds are for the whole problem all the same
@@ -58,16 +58,16 @@ def test_limit_of_stages_is_kept_and_told(solver, repeated):
 
 @BOTH
 def test_free_features_keep_the_horizon_growing(solver, repeated):
-    free = solver(certificate_paths=0).solve(repeated(140, 0.0, 0.51))
-    assert (free.info.status, free.info.n_stages) == ("converged", 140)
-    assert solver(certificate_paths=0).solve(repeated(140, 0.1, 0.51)).info.n_stages == 64
-    tables = np.broadcast_to(np.full((2, 2), 0.5), (140, 2, 2)).copy()
-    tables[130] = np.eye(2)
-    prices = np.zeros(140)
-    prices[130] = 0.2
+    free = solver(certificate_paths=0).solve(repeated(90, 0.0, 0.51))
+    assert (free.info.status, free.info.n_stages) == ("converged", 90)
+    assert solver(certificate_paths=0).solve(repeated(90, 0.1, 0.51)).info.n_stages == 64
+    tables = np.broadcast_to(np.full((2, 2), 0.5), (90, 2, 2)).copy()
+    tables[80] = np.eye(2)
+    prices = np.zeros(90)
+    prices[80] = 0.2
     # useless and free for long, then the class itself at a price
     late = solver(certificate_paths=0).solve(TableProblem([0.5, 0.5], tables, prices))
-    assert late.info.n_stages == 140
+    assert late.info.n_stages == 90
     assert claim(late) == pytest.approx(0.2)
 
 

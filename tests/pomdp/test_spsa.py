@@ -340,7 +340,7 @@ def training_set(name, load_data):
 
 @pytest.mark.parametrize(
     "name",
-    ["breast_cancer", "colon_disc", *(pytest.param(name, marks=pytest.mark.slow) for name in ("mll", "mll split"))],
+    ["breast_cancer", *(pytest.param(name, marks=pytest.mark.slow) for name in ("colon_disc", "mll", "mll split"))],
 )
 def test_within_five_percent_on_real_data(name, load_data):
     X, y = training_set(name, load_data)
