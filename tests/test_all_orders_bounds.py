@@ -155,8 +155,8 @@ def test_what_is_sampled_of_a_policy_s_cost_is_right_on_average_and_too_low_seld
     values = RepeatValues(problem, 0)
     policy = AcquireAll(certificate_paths=0).solve(problem)
     exact = evaluate(problem, policy, method="exact").cost - values.value
-    found = np.array([cost_above(policy, values, 3, np.random.default_rng(seed)) for seed in range(225)])
-    assert found[:, 0].mean() == pytest.approx(exact, abs=5 * found[:, 0].std() / 15)
+    found = np.array([cost_above(policy, values, 3, np.random.default_rng(seed)) for seed in range(144)])
+    assert found[:, 0].mean() == pytest.approx(exact, abs=5 * found[:, 0].std() / 12)
     assert found[:, 0].std() > 1e-5
     assert (found[:, 1] < exact).mean() <= 0.02
 

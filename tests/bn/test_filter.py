@@ -24,7 +24,7 @@ def not_claimed(estimator):
 
 
 @parametrize_with_checks(
-    [InformationFilter(), InformationFilter(0.01), InformationFilter(n_features=0.5)],
+    [InformationFilter(), InformationFilter(n_features=0.5)],
     expected_failed_checks=not_claimed,
 )
 def test_sklearn_checks(estimator, check):

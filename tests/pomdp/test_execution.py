@@ -79,7 +79,7 @@ def check(result, expected):
 @pytest.mark.parametrize("contexts", [False, True])
 @pytest.mark.parametrize("charge_missing", [False, True])
 def test_equals_a_loop_over_instances(contexts, charge_missing, make_case, policies):
-    for seed in (0, 1, 3):
+    for seed in (0, 3):
         case = make_case(seed, "free" if seed == 3 else "plain", contexts=contexts)
         X = draw(case, 30, seed)
         for policy in (

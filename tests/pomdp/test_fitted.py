@@ -100,7 +100,8 @@ def test_sampled_bounds_hold_the_optimum():
 
 def test_with_many_classes_few_weights_do_what_many_vectors_do():
     problem = weak_problem(10, 15, 0.002, concentration=2.0)
-    fitted, perseus = (solver.solve(problem) for solver in (FittedValueIteration(), Perseus(2000, certificate_paths=0)))
+    fitted = FittedValueIteration(certificate_paths=4000).solve(problem)
+    perseus = Perseus(2000, certificate_paths=0).solve(problem)
     here, there = (
         certify(problem, policy, method="simulation", n_paths=1000, paired=True, random_state=3)
         for policy in (fitted, perseus)
@@ -146,7 +147,7 @@ def test_a_stage_without_beliefs_is_a_stop():
 def test_the_unit_of_costs_does_not_matter():
     problem = weak_problem(5, 10)
     dear = TableProblem(problem.prior, problem.likelihoods, 1000 * problem.prices, 1000 * problem.decision_costs)
-    one, other = (FittedValueIteration(400).solve(p) for p in (problem, dear))
+    one, other = (FittedValueIteration(400, certificate_paths=500).solve(p) for p in (problem, dear))
     assert one.info.upper == pytest.approx(other.info.upper / 1000)
     assert one.info.lower == pytest.approx(other.info.lower / 1000)
 
@@ -180,7 +181,7 @@ def test_frontiers_blend_their_values():
     assert isinstance(solve_sweep(solver, problem, multipliers), InterpolatedSweep)
     frontier = cost_sweep(problem, multipliers, solver, n_paths=1000, max_histories=1000)
     assert frontier.gap.max() < 0.03
-    alone = FittedValueIteration(400).solve(scale_prices(problem, multipliers[2])).info
+    alone = FittedValueIteration(400, certificate_paths=2000).solve(scale_prices(problem, multipliers[2])).info
     assert frontier.lower[2] <= alone.upper
     assert alone.lower <= frontier.upper[2]
 

@@ -117,7 +117,7 @@ def test_bounds_contain_the_optimum(solver, make_case, oracle):
 @given(seed=st.integers(0, 500), kind=st.sampled_from(["plain", "zeros", "free", "useless"]))
 def test_the_frontier_is_convex_and_falls(seed, kind, make_case, exact):
     case = make_case(seed, kind, n_stages=1 + seed % 4)
-    frontier = cost_sweep(case.problem, MULTIPLIERS, exact(Perseus))
+    frontier = cost_sweep(case.problem, MULTIPLIERS[::2], exact(Perseus))
     assert (np.diff(frontier.price) <= 1e-9).all()
     assert (np.diff(frontier.decision_cost) >= -1e-9).all()
     corners = np.array(frontier_of(case))
@@ -347,7 +347,7 @@ def test_sessions_draw_their_lot(tmp_path):
 
 @pytest.mark.parametrize("solver", [None, Perseus(60, certificate_paths=300)])
 def test_sampled_bounds_of_a_budget_fail_no_more_often_than_they_say(solver, make_case):
-    too_low, too_high, seeds = [], [], range(12)
+    too_low, too_high, seeds = [], [], range(8)
     for seed in seeds:
         case = make_case(seed, n_classes=2, n_stages=4)
         policy = solve_for_budget(case.problem, 0.01, solver, max_histories=1, n_paths=300, random_state=seed)
@@ -359,7 +359,7 @@ def test_sampled_bounds_of_a_budget_fail_no_more_often_than_they_say(solver, mak
         too_high.append(policy.info.lower > best + 1e-9)
         assert policy.info.lower <= policy.info.upper
         assert policy.info.gap < 0.6
-    # of 12 intervals at 0.99, more than one fail once in two hundred times
+    # of 8 intervals at 0.99, more than one fail once in four hundred times
     assert sum(too_low) <= 1
     assert sum(too_high) <= 1
 

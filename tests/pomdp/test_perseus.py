@@ -189,7 +189,7 @@ def test_few_beliefs_stand_for_the_others():
 
 def test_same_seed_same_policy_and_ends_on_many_outcomes():
     rng = np.random.default_rng(5)
-    tables = rng.dirichlet(np.ones(30), size=(8, 4)).transpose(0, 2, 1)
+    tables = rng.dirichlet(np.ones(30), size=(5, 4)).transpose(0, 2, 1)
     problem = TableProblem(np.full(4, 0.25), tables, 0.01)
     first, second = (Perseus(n_beliefs=100, certificate_paths=500, random_state=7).solve(problem) for _ in range(2))
     assert first.info.upper == second.info.upper

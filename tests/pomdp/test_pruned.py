@@ -61,7 +61,7 @@ def test_acts_as_plain_look_ahead_on_the_same_values(make_tree, seed, n_classes,
     rng = np.random.default_rng(seed)
     costs = rng.random((n_classes, n_classes + 1)) if decisions else None
     tree = make_tree(seed, n_features=5, n_classes=n_classes, spread=0.7)
-    acts_alike(solved(tree, price, costs=costs, n_beliefs=100), rng)
+    acts_alike(solved(tree, price, costs=costs, n_beliefs=100), rng, 60)
 
 
 @pytest.mark.parametrize("solver", [None, Perseus(100)])
