@@ -101,7 +101,7 @@ def test_what_a_start_does_not_use_goes_on() -> None:
 
 @given(st.lists(st.booleans(), min_size=1, max_size=7), st.integers(1, 4), st.integers(0, 10**6))
 def test_true_hypotheses_are_rarely_rejected(true: list[bool], starts: int, seed: int) -> None:
-    p = np.random.default_rng(seed).random((300, len(true)))
+    p = np.random.default_rng(seed).random((150, len(true)))
     p[:, ~np.array(true)] *= 0.01
     wrong = [bool((fallback_test(row, start_levels(len(true), 0.2, min(starts, len(true)))) & true).any()) for row in p]
     assert binom.sf(sum(wrong) - 1, len(p), 0.2) > 1e-6

