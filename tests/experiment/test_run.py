@@ -39,7 +39,7 @@ METHODS = {"etana": "etana", "tree": DecisionTreeClassifier(max_depth=2)}
 
 
 def small(**changes: Any) -> Experiment:
-    settings: dict[str, Any] = {"data": ["iris"], "methods": METHODS, "prices": [0.01, 0.1], "cv": 3, "seeds": [0, 1]}
+    settings: dict[str, Any] = {"data": ["iris"], "methods": METHODS, "prices": [0.01, 0.1], "cv": 2, "seeds": [0, 1]}
     return Experiment(**settings | changes)
 
 
@@ -63,13 +63,13 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def test_a_row_a_cell_and_its_figures(undisturbed: Results) -> None:
     table = undisturbed.table()
     assert tuple(table.columns) == COLUMNS
-    assert len(table) == 2 * 2 * 2 * 3
+    assert len(table) == 2 * 2 * 2 * 2
     assert table.index.is_unique
     assert (table["error"] == "").all()
-    cell = table.iloc[4]
+    cell = table.iloc[3]
     assert cell[["data", "method", "price", "seed", "fold"]].tolist() == ["iris", "etana", 0.01, 1, 1]
     data = load("iris")
-    train, test = StratifiedFolds(3).split(data, 1, 1)
+    train, test = StratifiedFolds(2).split(data, 1, 1)
     clf = seqclass.etana(0.01, random_state=1).fit(data.X[train], data.y[train])
     record = clf.acquire(data.X[test])
     assert cell["realised_cost"] == realised_cost(data.y[test], record.decision, record.cost)
@@ -77,7 +77,7 @@ def test_a_row_a_cell_and_its_figures(undisturbed: Results) -> None:
     assert cell["n_features_mean"] == record.n_features.mean()
     assert cell["expected_cost"] == pytest.approx(evaluate(clf.problem_, clf.policy_, random_state=1).cost)
     assert (cell["gap"], cell["status"]) == (clf.policy_.info.gap, clf.policy_.info.status)
-    assert (cell["n_train"], cell["n_test"], cell["n_columns"]) == (100, 50, 4)
+    assert (cell["n_train"], cell["n_test"], cell["n_columns"]) == (75, 75, 4)
     assert (cell["version_seqclass"], cell["version_numpy"]) == (seqclass.__version__, np.__version__)
     steps = [f"seconds_{step}" for step in ("discretize", "filter", "structure", "parameters", "order")]
     assert cell["seconds_preprocess"] == pytest.approx(cell[steps].sum())
@@ -209,16 +209,16 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_only_what_is_missing_is_computed(tmp_path: Path, calls: list[str], undisturbed: Results) -> None:
     path = tmp_path / "a.run"
     small(seeds=[1]).run(path)
-    assert len(calls) == 12
+    assert len(calls) == 8
     results = small().run(path)
-    assert len(calls) == len(set(calls)) == 24
+    assert len(calls) == len(set(calls)) == 16
     pd.testing.assert_frame_equal(stable(results), stable(undisturbed))
     assert kept_parts(results) == kept_parts(undisturbed)
-    assert sum(part is not None for part in kept_parts(results).values()) == 24 + 12
+    assert sum(part is not None for part in kept_parts(results).values()) == 16 + 8
     small().run(path, keep_instances=1, keep_explanations=1)  # which does not change what a cell is
     assert kept_parts(results) == kept_parts(undisturbed)
     small().run(path)
-    assert len(calls) == 24
+    assert len(calls) == 16
     changed = [
         small(prices=[0.02], seeds=[0]),
         small(cv=HoldOut()),
@@ -231,7 +231,7 @@ def test_only_what_is_missing_is_computed(tmp_path: Path, calls: list[str], undi
         added = experiment.run(path)
         assert len(calls) - before == len(added.table())
     assert len(calls) == len(set(calls)) == len(Results.load(path).table())
-    assert len(small().run(path).table()) == 24  # its own cells, not all there are in the file
+    assert len(small().run(path).table()) == 16  # its own cells, not all there are in the file
 
 
 def test_an_interrupted_run_keeps_what_is_done(
@@ -251,7 +251,7 @@ def test_an_interrupted_run_keeps_what_is_done(
         small().run(path)
     loaded = Results.load(path)
     assert len(loaded.table()) == 5
-    assert loaded.n_missing == 19
+    assert loaded.n_missing == 11
     monkeypatch.undo()
     assert loaded.keys_with("instances") == loaded.table().index.tolist()
     resumed = small().run(path)
@@ -276,7 +276,7 @@ main(sys.argv[1:])
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL on Windows")
 def test_killed_in_the_middle(tmp_path: Path) -> None:
-    command = ["compare", "iris", "-m", "etana", "--price", "0.01", "0.1", "--folds", "3", "--seeds", "0", "1", "-o"]
+    command = ["compare", "iris", "-m", "etana", "--price", "0.01", "0.1", "--folds", "2", "--seeds", "0", "1", "-o"]
     path = tmp_path / "killed.run"
     process = subprocess.Popen([sys.executable, "-c", STUCK, *command, str(path)], env=os.environ)
     try:
@@ -292,7 +292,7 @@ def test_killed_in_the_middle(tmp_path: Path) -> None:
     assert again.exit_code == 0, again.output
     resumed = Results.load(path)
     assert resumed.n_missing == 0
-    assert len(resumed.table()) == resumed.table().index.nunique() == 12
+    assert len(resumed.table()) == resumed.table().index.nunique() == 8
     pd.testing.assert_frame_equal(resumed.table().iloc[:4], kept)  # seconds and all: they were not computed again
     other = tmp_path / "undisturbed.run"
     undisturbed = CliRunner().invoke(main, [*command, str(other)])
@@ -333,8 +333,8 @@ def test_a_cell_that_takes_its_process_down_is_a_row_and_the_rest_goes_on(tmp_pa
     methods = {"deadly": Deadly(spared=os.getpid()), "tree": DecisionTreeClassifier(max_depth=2)}
     table = small(methods=methods, prices=[0.01]).run(tmp_path / "a.run", n_jobs=2).table()
     dead = (table["method"] == "deadly") & (table["seed"] == 1)
-    assert len(table) == 12
-    assert dead.sum() == 3
+    assert len(table) == 8
+    assert dead.sum() == 2
     assert table["error"].str.startswith("BrokenProcessPool: its process was killed").tolist() == dead.tolist()
     assert table["accuracy"].isna().tolist() == dead.tolist()
     assert (table["version_seqclass"] == seqclass.__version__).all()
@@ -452,7 +452,7 @@ def test_sequential_classifiers_inside_others(tmp_path: Path, undisturbed: Resul
     methods = {"piped": make_pipeline(SelectKBest(k=4), seqclass.SequentialClassifier())}
     piped = small(methods=methods, prices=[0.01], seeds=[0]).run(tmp_path / "a.run").table()
     assert (piped["error"] == "").all()
-    alone = undisturbed.table().iloc[:3]
+    alone = undisturbed.table().iloc[:2]
     for name in ("realised_cost", "n_features_mean", "expected_cost"):
         assert piped[name].tolist() == pytest.approx(alone[name].tolist(), abs=0.05)
 
