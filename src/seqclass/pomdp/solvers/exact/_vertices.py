@@ -10,6 +10,7 @@ from scipy.spatial import HalfspaceIntersection
 
 from seqclass._arrays import BoolArray, FloatArray, chunks
 
+_clock = time.perf_counter
 #: Vertices that are looked at between two looks at the clock.
 _BATCH = 4096
 #: Gives the best vector at each of a batch of beliefs.
@@ -35,7 +36,7 @@ class Budget:
 
     def __init__(self, max_vectors: int, max_seconds: float | None) -> None:
         self.max_vectors = max_vectors
-        self.deadline = np.inf if max_seconds is None else time.perf_counter() + max_seconds
+        self.deadline = np.inf if max_seconds is None else _clock() + max_seconds
         self.spent = False
 
     def open(self, n_vectors: int = 0) -> bool:
@@ -45,7 +46,7 @@ class Budget:
 
     def in_time(self) -> bool:
         """Whether there is time left."""
-        return time.perf_counter() <= self.deadline
+        return _clock() <= self.deadline
 
 
 def values_of(belief: FloatArray, vectors: FloatArray) -> FloatArray:
