@@ -27,15 +27,17 @@ from seqclass import SequentialClassifier, datasets
 from seqclass._files import replacing
 from seqclass.bn import ClassMixture
 from seqclass.discretize import Discretizer
-from seqclass.pomdp import Adaptive, ClassInformation
+from seqclass.pomdp import AcquireAll, ClassInformation
+
+#: When to stop is given: there is nothing to plan.
+SOLVER = AcquireAll(rule=ClassInformation(), certificate_paths=0)
 
 
 def mixture(n_bins: int, seed: int, **settings: Any) -> SequentialClassifier:
-    """Eighty components a class in five bags; when to stop is not asked, so few cases are simulated."""
-    solver = Adaptive([ClassInformation()], max_rounds=0, n_paths=50, n_cases=50, certificate_paths=0)
+    """Eighty components a class in five bags."""
     model = ClassMixture(80, n_bags=5, random_state=seed, **settings)
     bins = Discretizer(n_bins, strategy="quantile")
-    return SequentialClassifier(model, solver, discretizer=bins, order="adaptive", feature_costs=1e-6)
+    return SequentialClassifier(model, SOLVER, discretizer=bins, order="adaptive")
 
 
 METHODS = {
@@ -45,8 +47,10 @@ METHODS = {
 }
 
 
-#: Components a class of MNIST, how strongly they are drawn together, and codes of a patch.
-MNIST_SIZE, MNIST_SHRINKAGE, MNIST_CODES = 300, 0.1, 32
+#: Components a class of MNIST and steps of their fit, by what is seen.
+MNIST_SIZE, MNIST_STEPS = {"pixels": 2000, "patches": 300}, {"pixels": 10, "patches": 30}
+#: How strongly the components are drawn together, and codes of a patch.
+MNIST_SHRINKAGE, MNIST_CODES = 0.1, 32
 
 
 def main() -> None:
@@ -157,25 +161,23 @@ def _of_images(
     budgets: list[int],
     quoted: list[float],
 ) -> dict[str, Any]:
-    peer = np.array(quoted[: len(budgets)])
+    peer, size = np.array(quoted[: len(budgets)]), MNIST_SIZE[name]
     codes = np.minimum(codes, codes[train].max(axis=0))  # a pixel that is always black may be white in a test image
     print(f"\n{f'MNIST, {name}: accuracy, %':38}" + "".join(f"{k:>7}" for k in budgets) + "   mean 1-10  CPU s")
     _line("GDFS, as published", peer, budgets, None)
-    settings = {"max_rounds": 0, "n_paths": 50, "n_cases": 50, "foresee": False, "certificate_paths": 0}
-    solver = Adaptive([ClassInformation()], max_stages=max(budgets), **settings)
     began = time.process_time()
-    model = ClassMixture(MNIST_SIZE, shrinkage=MNIST_SHRINKAGE, max_iter=30)
-    how = {"discretizer": "precomputed", "order": "adaptive", "feature_costs": 1e-6, "max_open": None}
-    clf = SequentialClassifier(model, solver, **how).fit(codes[train], y[train])
+    model = ClassMixture(size, shrinkage=MNIST_SHRINKAGE, max_iter=MNIST_STEPS[name])
+    how = {"discretizer": "precomputed", "order": "adaptive", "max_open": None}
+    clf = SequentialClassifier(model, SOLVER, **how).fit(codes[train], y[train])
     fitted = before + time.process_time() - began
     beliefs = _beliefs(clf, codes[~train], budgets)
     seconds = before + time.process_time() - began
     accuracy = np.array([100 * np.mean(clf.classes_[belief.argmax(axis=1)] == y[~train]) for belief in beliefs])
-    _line(f"{MNIST_SIZE} components a class", accuracy, budgets, seconds)
+    _line(f"{size} components a class", accuracy, budgets, seconds)
     print(
         f"{'':38}of which {fitted:.0f} s the fit; above GDFS at {(accuracy > peer).sum()} of {len(budgets)}", flush=True
     )
-    row = {"name": f"MNIST {name}, {MNIST_SIZE} components a class", "ours_s": fitted, "peer": None, "peer_s": None}
+    row = {"name": f"MNIST {name}, {size} components a class", "ours_s": fitted, "peer": None, "peer_s": None}
     row |= {"ratio": None, "peak_mb": None, "budgets": budgets, "accuracy": accuracy.tolist()}
     return row | {"peer_accuracy": peer.tolist()}
 

@@ -54,6 +54,20 @@ def loose_mixtures() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module")
+def few_ways(loose_mixtures: None) -> Iterator[None]:
+    """`seqclass.adaptive` tries two ways, where it does not matter which it takes."""
+    from seqclass import _candidates, adaptive_classifier
+
+    def few(*how: Any) -> dict[str, Any]:
+        ways = _candidates.candidates(*how)
+        return {name: ways[name] for name in (_candidates.NOTHING, "mixture of densities")}
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(adaptive_classifier, "candidates", few)
+        yield
+
+
 @pytest.fixture
 def steps() -> Callable[[Callable[[], Any]], int]:
     """Count the steps of Python's interpreter that a call takes: what seconds would tell, but the same everywhere."""

@@ -20,7 +20,7 @@ KEYS = {"method", "accuracy", "mean_features", "mean_cost", "realised_cost", "fi
 
 
 @pytest.fixture(scope="module")
-def comparison(loose_mixtures: None) -> Comparison:
+def comparison(few_ways: None) -> Comparison:
     return compare(only=[ETANA, "naive Bayes", "decision tree"], n_splits=2)
 
 
