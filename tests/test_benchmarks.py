@@ -108,6 +108,7 @@ def test_a_quick_run_writes_its_rows(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     request: pytest.FixtureRequest,
+    loose_mixtures: None,
 ) -> None:
     if script == "pomdp_py_peers.py":
         pytest.importorskip("pomdp_py")
@@ -230,15 +231,14 @@ def together(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 
 
 @CHECKOUT
-def test_all_benchmarks_are_listed_and_one_run_by_the_command(tmp_path: Path) -> None:
-    command = [sys.executable, "-W", "error", "-m", "benchmarks"]
-    listed = subprocess.run([*command, "--list"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+def test_all_benchmarks_are_listed_by_the_command() -> None:
+    command = [sys.executable, "-W", "error", "-m", "benchmarks", "--list"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert [f"{name}.py" for name in listed.split()] == SCRIPTS
-    files = tmp_path / "all.json", tmp_path / "all.md"
-    some = ["--only", "networks", "--json", str(files[0]), "--page", str(files[1])]
-    run = subprocess.run([*command, *some], cwd=ROOT, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    result = json.loads(files[0].read_text())
+
+
+def ran_one(result: dict[str, Any], page: str, name: str) -> None:
+    """A quick run of one script that writes its rows by what the scripts share."""
     assert result["mode"] == "quick"
     packages = ["python", "seqclass", "numpy", "scipy", "scikit-learn", "pgmpy", "pomdp-py"]
     assert list(result["versions"]) == packages
@@ -248,8 +248,29 @@ def test_all_benchmarks_are_listed_and_one_run_by_the_command(tmp_path: Path) ->
     assert result["rows"]
     for row in result["rows"]:
         assert list(row)[: 1 + len(KEYS)] == ["benchmark", *KEYS]
-        assert row["benchmark"] == "networks"
-    assert "| networks | done |" in files[1].read_text()
+        assert row["benchmark"] == name
+    assert f"| {name} | done |" in page
+
+
+@CHECKOUT
+def test_the_command_runs_a_script_that_writes_rows_by_what_all_share(together: Any, tmp_path: Path) -> None:
+    shared = "from _common import measure, parser, report\n"
+    rows = "report([measure('nothing', int, memory=False)], parser('').parse_args().json)\n"
+    (tmp_path / "small.py").write_text(shared + rows)
+    (tmp_path / "_common.py").write_text((BENCHMARKS / "_common.py").read_text(encoding="utf-8"), encoding="utf-8")
+    assert together.main(["--only", "small", "--json", "all.json", "--page", "all.md"]) == 0
+    ran_one(json.loads(Path("all.json").read_text()), Path("all.md").read_text(), "small")
+
+
+@CHECKOUT
+@pytest.mark.slow
+def test_the_command_runs_a_script_of_ours(tmp_path: Path) -> None:
+    files = tmp_path / "all.json", tmp_path / "all.md"
+    command = [sys.executable, "-W", "error", "-m", "benchmarks", "--only", "networks"]
+    command += ["--json", str(files[0]), "--page", str(files[1])]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    ran_one(json.loads(files[0].read_text()), files[1].read_text(), "networks")
 
 
 @CHECKOUT
