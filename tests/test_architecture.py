@@ -135,7 +135,7 @@ ON_DEMAND_PARTS = {
 #: What they may load beyond what `sklearn.base` has loaded, and how many modules of them.
 LIGHT = {"sklearn", "scipy", "numpy", "joblib", "threadpoolctl"}
 MOST_MODULES = 25
-MAX_LINES = 400
+MAX_LINES = 800
 
 
 class Import(NamedTuple):

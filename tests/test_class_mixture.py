@@ -18,6 +18,7 @@ from seqclass.pomdp import (
     EC2,
     Adaptive,
     ClassInformation,
+    Hidden,
     HiddenInformation,
     Lookahead,
     MixtureProblem,
@@ -177,6 +178,9 @@ def test_what_is_known_of_tables_is_kept_and_right():
         for rule in rules:
             found = rule.gains(alone, np.arange(1, len(asked) + 1))
             assert_allclose(rule.gains(info, asked), found, rtol=1e-9, atol=1e-15)
+        kept_or_new = problem.hidden.tables_of(asked), Hidden.tables_of(problem.hidden, asked)
+        ours, theirs = (part.class_costs(states, costs.T)[:, at] for part, at in kept_or_new)
+        assert_allclose(ours, theirs, rtol=1e-12)
         kept.append(len(problem._tables._kept))
     assert kept == [1, 1, 1, 2, 2, 2, 2]
     for first in range(1, 8):  # what is kept does not grow without end

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray, row_sums
+from seqclass._arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks, row_sums
 
 if TYPE_CHECKING:
     from seqclass.pomdp.problem import AcquisitionProblem
@@ -88,6 +88,33 @@ class InformationState:
         if "joint" in self.__dict__:  # what look-ahead computed serves the update as well
             part.__dict__["joint"] = self.joint[rows]
         return part
+
+    def parts(self, bytes_per_row: float, budget: int = CHUNK_BYTES) -> Iterator[tuple[slice, InformationState]]:
+        """Cut the rows into slices whose work fits in ``budget`` bytes, with what is known of each; see `chunks`.
+
+        Parameters
+        ----------
+        bytes_per_row : float
+            Working memory that a row takes.
+        budget : int
+            Bytes a slice may take.
+
+        Yields
+        ------
+        part : slice
+        info : InformationState
+            Of those rows; itself where they are all, with what was computed of it.
+
+        Examples
+        --------
+        >>> from seqclass.pomdp import TableProblem
+        >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+        >>> [len(some) for _, some in problem.begin(5).parts(8, budget=16)]
+        [2, 2, 1]
+        """
+        rows = np.arange(len(self))
+        for part in chunks(len(self), bytes_per_row, budget):
+            yield part, self if len(rows[part]) == len(self) else self[rows[part]]
 
     def _take(self, rows: IntArray | BoolArray) -> InformationState:
         paid = None if self.paid is None else self.paid[rows]

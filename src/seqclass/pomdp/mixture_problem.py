@@ -66,6 +66,8 @@ class MixtureProblem(AcquisitionProblem):
     0.1
     """
 
+    _of_likelihoods = ("_tables",)
+
     def __init__(
         self,
         hidden_prior: npt.ArrayLike,
@@ -200,13 +202,6 @@ class MixtureProblem(AcquisitionProblem):
     def _tables(self) -> KeptTables:
         """Tables as products need them."""
         return KeptTables(self.likelihoods, self.n_outcomes, self._states)
-
-    def replace(self, **changes: Any) -> AcquisitionProblem:
-        """Return the same problem with some arrays replaced; see `AcquisitionProblem.replace`."""
-        other = super().replace(**changes)
-        if "likelihoods" in changes:
-            other.__dict__.pop("_tables", None)
-        return other
 
     def _by_question(self) -> list[str]:
         return [*super()._by_question(), "likelihoods"]

@@ -85,6 +85,8 @@ class AcquisitionProblem(DescribedProblem, ABC):
     max_questions: int | None = None
     max_cost: float | None = None
     bundles: Sequence[Bundle | None] | None = None
+    #: Attributes that are worked out of the likelihoods, and gone where these are replaced.
+    _of_likelihoods: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -306,6 +308,9 @@ class AcquisitionProblem(DescribedProblem, ABC):
             Shares everything else.
         """
         other = copy.copy(self)
+        if "likelihoods" in changes:
+            for name in self._of_likelihoods:
+                other.__dict__.pop(name, None)
         other.__dict__.update(changes)
         other.perfect_cost = other.decision_costs.min(axis=1)
         return other

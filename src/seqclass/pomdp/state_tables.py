@@ -192,18 +192,7 @@ class KeptTables:
         self._kept: list[StateTables] = []
 
     def of(self, questions: IntArray) -> tuple[StateTables, IntArray]:
-        """Tables that some questions are among, and where.
-
-        Parameters
-        ----------
-        questions : ndarray of int of shape (m,)
-            The questions, each once.
-
-        Returns
-        -------
-        tables : StateTables
-        places : ndarray of int of shape (m,)
-        """
+        """Tables that some questions are among, and where; see `Hidden.tables_of`."""
         for tables in self._kept:
             places = tables.places(questions)
             if places is not None:

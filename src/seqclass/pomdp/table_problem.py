@@ -59,6 +59,8 @@ class TableProblem(AcquisitionProblem):
     array([[0.818, 0.182]])
     """
 
+    _of_likelihoods = ("_padded",)
+
     def __init__(
         self,
         prior: npt.ArrayLike,
@@ -167,13 +169,6 @@ class TableProblem(AcquisitionProblem):
     def _by_question(self) -> list[str]:
         names = [*super()._by_question(), "likelihoods"]
         return names if self.transitions is None else [*names, "transitions"]
-
-    def replace(self, **changes: Any) -> AcquisitionProblem:
-        """Return the same problem with some arrays replaced; see `AcquisitionProblem.replace`."""
-        other = super().replace(**changes)
-        if "likelihoods" in changes:
-            other.__dict__.pop("_padded", None)
-        return other
 
     def in_any_order(self) -> AcquisitionProblem:
         """Return the problem of the same questions in any order; see `AcquisitionProblem.in_any_order`."""

@@ -111,9 +111,9 @@ class RepeatValues(OrderBounds):
         n_questions, widest, n_classes = self.tables.shape
         after = np.empty((len(info), n_questions))
         bit = self._bits
-        for part in chunks(len(info), 8.0 * 12 * n_questions * widest * n_classes):
-            joint = self.tables * info.belief[part, None, None]
-            asked = self._asked(info[np.arange(len(info))[part]])[:, None] | bit
+        for part, some in info.parts(8.0 * 12 * n_questions * widest * n_classes):
+            joint = self.tables * some.belief[:, None, None]
+            asked = self._asked(some)[:, None] | bit
             sets = np.broadcast_to(asked[:, :, None], joint.shape[:3])
             # where few questions are left to look at, the bound may be above the cost of deciding
             rows = joint.reshape(-1, n_classes)

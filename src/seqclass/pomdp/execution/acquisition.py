@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass.pomdp.answers import DataAnswers
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, Policy
@@ -237,8 +237,7 @@ class _Tree:
         following, saving = question.copy(), np.empty(len(info))
         following[ends] = self.policy.following(info[ends])
         row_bytes = 8.0 * 3 * float(info.problem.n_outcomes.max(initial=1)) * info.problem.n_classes
-        for part in chunks(len(info), row_bytes):
-            some = info[np.arange(len(info))[part]]
+        for part, some in info.parts(row_bytes):
             saving[part] = some.stopping_cost - self.policy.continuation_cost(some)
         prices = np.broadcast_to(info.prices, (len(info), info.problem.n_questions))
         known = following != DECIDE

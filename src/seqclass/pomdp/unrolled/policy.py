@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray, chunks, lower_envelope
+from seqclass._arrays import FloatArray, IntArray, lower_envelope
 from seqclass.pomdp.alpha.vectors import AlphaSet, AlphaVectors
 from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, SolveInfo
@@ -123,8 +123,8 @@ class NodePolicy(LookaheadPolicy):
         if info.stage >= self.n_stages or not self.problem.n_questions:
             return question, cost
         row_bytes = 8.0 * (3 * float(self.problem.n_outcomes.max()) * self.values.nodes.n_hidden)
-        for part in chunks(len(info), row_bytes + 8.0 * self.values.nodes.following[info.stage][0].size):
-            costs = self.values.question_costs(info[np.arange(len(info))[part]])
+        for part, some in info.parts(row_bytes + 8.0 * self.values.nodes.following[info.stage][0].size):
+            costs = self.values.question_costs(some)
             cost[part] = costs.min(axis=1)
             found = (costs <= cost[part, None] * (1 + TIE)).argmax(axis=1)
             question[part] = np.where(np.isfinite(cost[part]), found, DECIDE)

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from seqclass._arrays import FloatArray, IntArray, chunks
+from seqclass._arrays import FloatArray, IntArray
 from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import AcquisitionProblem
@@ -132,9 +132,8 @@ class OrderingRule(BaseEstimator, ABC):  # type: ignore[misc]
             -1 where nothing is open, or nothing that the rule would ask.
         """
         found = np.full(len(info), DECIDE)
-        for part in chunks(len(info), 8.0 * 6 * info.problem.n_questions, SCORE_BYTES):
-            whole = part.stop - part.start == len(info)
-            found[part] = best(self.scores(info if whole else info[np.arange(part.start, part.stop)]))
+        for part, some in info.parts(8.0 * 6 * info.problem.n_questions, SCORE_BYTES):
+            found[part] = best(self.scores(some))
         return found
 
 

@@ -8,6 +8,7 @@ from seqclass._arrays import FloatArray, IntArray
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 from seqclass.pomdp.solvers.ordering.class_information import ClassInformation
+from seqclass.pomdp.state_tables import plogp
 
 _TINY = np.finfo(float).tiny
 
@@ -42,5 +43,5 @@ class CrossEntropy(OrderingRule):
 
     def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
         """Shares of the entropy; see `OrderingRule.gains`."""
-        entropy = -(info.belief * np.log(info.belief + _TINY)).sum(axis=1)
+        entropy = -plogp(info.belief).sum(axis=1)
         return np.asarray(ClassInformation().gains(info, questions) / np.maximum(entropy, _TINY)[:, None])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass.pomdp.bounds.optimum import asked_once, distinct
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE
@@ -58,8 +58,7 @@ class ImprovedRule(OrderingRule):
         """Savings over deciding now, prices counted; -inf where a question was not tried. See `OrderingRule.gains`."""
         problem = info.problem
         result: FloatArray = np.empty((len(info), problem.n_questions))
-        for part in chunks(len(info), 8.0 * 4 * branches(problem, self.n_candidates + 1) * problem.n_questions, _BYTES):
-            some = info if part == slice(0, len(info)) else info[np.arange(len(info))[part]]
+        for part, some in info.parts(8.0 * 4 * branches(problem, self.n_candidates + 1) * problem.n_questions, _BYTES):
             result[part] = self._savings(some)
         return result[:, questions]
 

@@ -9,12 +9,12 @@ from seqclass.pomdp.information import OPEN, InformationState
 from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.ordering.base import OrderingRule, best
+from seqclass.pomdp.state_tables import plogp
 
 #: Up to so many questions the regression knows which of them have been asked.
 _MOST_TOLD = 40
 #: Up to so many classes it knows the belief in each of them.
 _MOST_CLASSES = 10
-_TINY = np.finfo(float).tiny
 
 
 class NextQuestion:
@@ -70,7 +70,7 @@ class NextQuestion:
         """What the cost of going on is explained by, (n, n_features), where something is asked."""
         info, belief = self.info, self.info.belief
         stop = info.stopping_cost
-        entropy = -(belief * np.log(belief + _TINY)).sum(axis=1)
+        entropy = -plogp(belief).sum(axis=1)
         top = np.partition(belief, belief.shape[1] - 2, axis=1)[:, -2:] if belief.shape[1] > 1 else belief
         columns = [stop, self.once, self.least_once, self.ahead, entropy, *top.T, np.sqrt(stop)]
         columns += [*belief.T] if belief.shape[1] <= _MOST_CLASSES else []

@@ -200,7 +200,9 @@ class _Asking(Policy):
     #: Files of former versions do not have it.
     rule: OrderingRule | None = None
 
-    def __init__(self, problem: AcquisitionProblem, n_stages: int | None, rule: OrderingRule | None) -> None:
+    def __init__(
+        self, problem: AcquisitionProblem, n_stages: int | None = None, rule: OrderingRule | None = None
+    ) -> None:
         super().__init__(problem, n_stages)
         if rule is not None:
             if not callable(getattr(rule, "next", None)):
@@ -238,11 +240,6 @@ class FixedLengthPolicy(_Asking):
     >>> FixedLengthPolicy(problem, 0).act(problem.begin())
     array([-1])
     """
-
-    def __init__(
-        self, problem: AcquisitionProblem, n_stages: int | None = None, rule: OrderingRule | None = None
-    ) -> None:
-        super().__init__(problem, n_stages, rule)
 
     def _act(self, info: InformationState) -> IntArray:
         return self._next(info)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
+from seqclass._arrays import BoolArray, FloatArray, IntArray, row_sums
 from seqclass._validation import check_integer
 from seqclass.pomdp.bounds.optimum import asked_once, distinct
 from seqclass.pomdp.information import TIE, InformationState
@@ -178,8 +178,7 @@ def lookahead_costs(info: InformationState, depth: int, n_candidates: int | None
             result[:, info.stage] = info.price + row_sums(problem.stopping_cost(info.joint))
         return result
     widest = float(problem.n_outcomes.max(initial=1)) * problem.n_questions if problem.free else 8.0
-    for part in chunks(len(info), 8.0 * 4 * problem.n_classes * widest ** (depth - 1), _TREE_BYTES):
-        some = info if part == slice(0, len(info)) else info[np.arange(len(info))[part]]
+    for part, some in info.parts(8.0 * 4 * problem.n_classes * widest ** (depth - 1), _TREE_BYTES):
         result[part] = _ahead(some, depth, n_candidates)
     return result
 
