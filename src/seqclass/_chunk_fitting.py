@@ -17,11 +17,11 @@ from seqclass._chunks.drawing import Drawn, draw, told_apart
 from seqclass._chunks.looking import Look, look
 from seqclass._chunks.source import Chunk, Chunks
 from seqclass._coding import OutcomeCoder
+from seqclass._doubts import warn_of_doubts
 from seqclass._fitting import prefitted, timed
 from seqclass._frames import FrameEncoder
 from seqclass._held_out import hold_out
 from seqclass._inputs import category_counts, check_input
-from seqclass._levels import encoder_of
 from seqclass._seen_rows import SeenRows, least_marks, least_of_both, marked_columns
 from seqclass._sum_edges import better
 from seqclass.bn._chunked import CodedChunks, count_outcomes
@@ -121,6 +121,10 @@ def fit_from(clf: SequentialClassifier, source: Chunks, sample_rows: int, n_fold
         clf.timings_["structure"] = 0.0
         with timed(clf.timings_, "parameters"):
             clf.model_ = clf._unfitted()._learn_chunks(chunks, clf.classes_, clf.coder_.n_outcomes_)
+    if clf._certify:
+        names = getattr(clf, "feature_names_in_", None)
+        sizes = np.array([found.sizes[label] for label in view.classes.tolist()])
+        warn_of_doubts(clf.encoder_, clf.coder_, np.empty((0, clf.n_features_in_)), view.classes, sizes, names)
     clf._plan(chunks.sample[0], view.classes[chunks.sample[1]], (*chunks.rows, None))
     clf._seen = None
     if clf._certify:
@@ -140,7 +144,7 @@ def _view(clf: SequentialClassifier, source: Chunks, found: Look, sample_rows: i
     for name in ("n_features_in_", "feature_names_in_"):
         clf.__dict__.pop(name, None)
     clf.__dict__.update(vars(found.columns))
-    clf.encoder_ = None if found.levels is None else encoder_of(found.levels)
+    clf.encoder_ = None if found.levels is None else FrameEncoder().fit_levels(found.levels)
     clf.classes_ = found.classes()
     coder = OutcomeCoder(clf.discretizer, category_counts(clf.encoder_))
     first = View(found.columns, clf.encoder_, coder, clf.classes_)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._arrays import IntArray
-from seqclass._frames import FrameEncoder
+from seqclass._frames import FrameEncoder, Levels, plain
 from seqclass._messages import shown
 from seqclass._record import AcquisitionRecord
 from seqclass.classifier import SequentialClassifier
@@ -72,7 +72,7 @@ def full_frame(clf: SequentialClassifier, frame: Any) -> Any:
         return frame.reindex(columns=clf.encoder_.columns_)
     position = {str(name): i for i, name in enumerate(frame.columns)}
     present = [j for j in clf.order_.tolist() if clf.feature_name(j) in position]
-    values = FrameEncoder().fit(frame.iloc[:0]).encode(frame).to_numpy()
+    values = FrameEncoder().fit_levels(dict.fromkeys(frame.columns, Levels())).encode(plain(frame)).to_numpy()
     full = np.full((len(frame), clf.n_features_in_), np.nan)
     full[:, present] = values[:, [position[clf.feature_name(j)] for j in present]]
     return full

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from seqclass._arrays import FloatArray
 from seqclass._case import Questions
-from seqclass._frames import is_frame, plain
+from seqclass._frames import is_frame, plain, spelt
 from seqclass._likeness import component
 from seqclass._outcome_labels import column_key, outcome_labels
 from seqclass._questions import Feature, Question
@@ -196,4 +196,6 @@ def _as_rows(classifier: SequentialClassifier, X: Any) -> Any:
 def _value(classifier: SequentialClassifier, rows: Any, row: int, column: int) -> float | str:
     encoder = classifier.encoder_
     value = rows.iloc[row, column] if is_frame(rows) else rows[row, column]
-    return str(value) if encoder is not None and column_key(classifier, column) in encoder.categories_ else float(value)
+    return (
+        spelt(value) if encoder is not None and column_key(classifier, column) in encoder.categories_ else float(value)
+    )

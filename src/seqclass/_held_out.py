@@ -155,6 +155,7 @@ def fitted_without(
 ) -> SequentialClassifier:
     """A clone, with some settings changed, that was fitted without a fold; not certified."""
     rows, n_folds = np.flatnonzero(fold != number), int(fold.max()) + 1
+    before = ", though that to all rows did not" if hasattr(clf, "model_") else ""
     remedy = "give fewer folds, or held_out=0" if what == "held_out" else f"leave {what} out"
     part: SequentialClassifier = clone(clf).set_params(**settings)
     part._certify = False
@@ -164,8 +165,7 @@ def fitted_without(
             return part.fit(rows_of(X, rows), y[rows], None if weight is None else weight[rows])
     except ValueError as error:
         raise ValueError(
-            f"{what}: the fit without fold {number + 1} of {n_folds} failed, though that to all rows did "
-            f"not; {remedy} ({sentence(error)})"
+            f"{what}: the fit without fold {number + 1} of {n_folds} failed{before}; {remedy} ({sentence(error)})"
         ) from error
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from seqclass._coding import OutcomeCoder
 from seqclass._contract import CertifiedError, GroupRisk, Rung
-from seqclass._frames import FrameEncoder
+from seqclass._frames import FrameEncoder, spelt
 from seqclass._inputs import category_counts
 from seqclass._loading_basics import array, fitted, need, numbers, whole
 from seqclass._seen_rows import SeenRows
@@ -188,7 +188,8 @@ def check_encoder(encoder: FrameEncoder) -> None:
     for name, categories in encoder.categories_.items():
         need(name in encoder.columns_, "there is a category of no column")
         values = array(categories, "categories", "U", None).tolist()
-        need(all(a < b for a, b in pairwise(values)), "categories are not sorted")
+        need(len(set(values)) == len(values), "two categories are alike")
+        need(all(spelt(value) == value for value in values), "categories have blanks at their edges")
 
 
 def check_prices(prices: Prices) -> None:

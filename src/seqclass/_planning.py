@@ -13,8 +13,9 @@ from seqclass._arrays import FloatArray, IntArray
 from seqclass._calibrating import Asked, by_column, calibrate
 from seqclass._coding import OutcomeCoder
 from seqclass._fitting import timed, twin
-from seqclass._frames import FrameEncoder
+from seqclass._frames import FrameEncoder, spelt
 from seqclass._judging import judge, keep_order
+from seqclass._messages import listed, shown
 from seqclass._staging import acquisition_problem, is_free, stage_order
 from seqclass._validation import check_distribution, check_integer
 from seqclass.bn import DiscreteNetwork, ObservationModel
@@ -174,7 +175,7 @@ class Planning:
         self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
         self.encoder_ = FrameEncoder()
         self.encoder_.columns_ = list(names)
-        self.encoder_.categories_ = {name: np.array(states) for name, states in zip(names, model.outcomes_)}
+        self.encoder_.categories_ = {name: _states(name, states) for name, states in zip(names, model.outcomes_)}
         self.coder_ = OutcomeCoder(None, dict(enumerate(model.n_outcomes_.tolist())))
         self.coder_.fit_transform(np.zeros((1, len(names))), None)
         self.model_, self.classes_ = model, model.classes_
@@ -276,3 +277,13 @@ class Planning:
     def _solver(self) -> Solver:
         solver = default_solver(self.problem_, self.random_state) if self.solver is None else self.solver
         return solver if self._certify else uncertified(solver)
+
+
+def _states(name: str, states: Sequence[Any]) -> npt.NDArray[Any]:
+    """States of a node as categories."""
+    found = [spelt(state) for state in states]
+    if len({*found, ""}) <= len(found):
+        raise ValueError(
+            f"node {shown(name)}: its states {listed(states)} must differ by more than blanks at the edges."
+        )
+    return np.array(found)

@@ -174,7 +174,11 @@ handle_unknown
         self._found = None
         began = perf_counter()
         kept, labels, weight = weighted(X, y, sample_weight)
-        encoder = check_training(self, kept, labels)[2]
+        _, seen, encoder = check_training(self, kept, labels)
+        self.classes_ = np.unique(seen)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # which the fit repeats
+            self._settle()  # what is wrong with prices and costs is said before anything is tried
         self._chosen = standard(effort, self.random_state, np.shape(kept)[1])
         if not n_folds:
             return super().fit(X, y, sample_weight)

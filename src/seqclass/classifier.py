@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._acquiring import Acquiring
 from seqclass._coding import OutcomeCoder
+from seqclass._doubts import warn_of_doubts
 from seqclass._explaining import explain
 from seqclass._fitting import filter_features, fit_model, prefitted, timed, weighted
 from seqclass._growing import Growing
@@ -234,7 +235,9 @@ class SequentialClassifier(Acquiring, Planning, Growing, ClassifierMixin, BaseEs
         Warns
         -----
         UserWarning
-            If deciding at once, with nothing bought, costs less on rows that were held out.
+            If deciding at once, with nothing bought, costs less on rows that were held out; or if the data seem to say
+            what they hardly mean: texts that look like numbers, categories or classes that differ by case or blanks
+            only, a class of one row, a value such as -999 that leaves all others to one bin.
 
         Notes
         -----
@@ -263,6 +266,10 @@ class SequentialClassifier(Acquiring, Planning, Growing, ClassifierMixin, BaseEs
             self.classes_ = self.model_.classes_
         else:
             self.model_ = fit_model(self._unfitted(), codes, y, n_outcomes, self.timings_, weight)
+        if self._certify:
+            sizes = np.bincount(np.searchsorted(self.classes_, y), minlength=len(self.classes_))
+            names = getattr(self, "feature_names_in_", None)
+            warn_of_doubts(self.encoder_, self.coder_, X, self.classes_, sizes, names)
         self._plan(codes, y, given)
         self._seen = seen_by(self, X, y) if self._certify else None
         if n_folds:

@@ -13,9 +13,8 @@ from sklearn.base import BaseEstimator
 from seqclass._arrays import FloatArray
 from seqclass._chunks.drawing import sizes_sum, told_apart
 from seqclass._column_sums import ColumnSums
-from seqclass._frames import is_frame, plain
+from seqclass._frames import Levels, is_frame, levels_of, numbers_of, plain
 from seqclass._inputs import check_features
-from seqclass._levels import Levels, levels_of, numbers_of
 from seqclass._messages import shown
 
 

@@ -136,9 +136,7 @@ def unknown_cells(clf: SequentialClassifier, cases: Cases) -> int:
     """How many cells hold a category that training did not show."""
     if clf.encoder_ is None or not hasattr(cases.X, "columns"):
         return 0
-    known = {str(name): categories for name, categories in clf.encoder_.categories_.items()}
-    columns = [cases.X[name].dropna().astype(str) for name in cases.X.columns if name in known]
-    return sum(int((~column.isin(known[column.name])).sum()) for column in columns)
+    return clf.encoder_.n_unknown(cases.X)
 
 
 def lacks(clf: SequentialClassifier, path: Path, names: list[str], column: int, row: int = 1) -> str:

@@ -6,11 +6,22 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+import click
+
 from seqclass._messages import shown
 from seqclass.cli._errors import InputError, near, refused
 from seqclass.cli._progress import reading
+from seqclass.cli.commands._shared import CSV_FORM
 from seqclass.datasets import _tables
 from seqclass.datasets._tables import Arrays as Arrays
+
+
+def form() -> _tables.CsvForm:
+    """How --sep and --decimal say that CSV and TSV files are written."""
+    context = click.get_current_context(silent=True)
+    given = {} if context is None else context.meta.get(CSV_FORM, {})
+    with refused():
+        return _tables.CsvForm(**given)
 
 
 def kind(path: Path) -> str:
@@ -22,13 +33,13 @@ def kind(path: Path) -> str:
 def header(path: Path) -> list[str]:
     """Column names of a CSV, TSV or Parquet file."""
     with refused():
-        return _tables.header(path, reading)
+        return _tables.header(path, reading, form())
 
 
 def read_frame(path: Path, columns: Sequence[str] | None = None, text: Collection[str] = (), **how: bool) -> Any:
     """Read a CSV, TSV or Parquet file; its rows are numbered from 1."""
     with refused():
-        return _tables.read_frame(path, columns, text, reading, **how)
+        return _tables.read_frame(path, columns, text, reading, form(), **how)
 
 
 def read_arrays(path: Path) -> Arrays:

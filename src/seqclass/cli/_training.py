@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._arrays import FloatArray
+from seqclass._frames import as_if_numbers
 from seqclass._messages import listed, shown
 from seqclass.cli._errors import InputError, refused
 from seqclass.cli._format import count
-from seqclass.cli._tables import Arrays, header, kind, pick, read_arrays, read_frame
+from seqclass.cli._tables import Arrays, form, header, kind, pick, read_arrays, read_frame
 from seqclass.datasets._costs import beside, read_costs
 from seqclass.datasets._files import file_stem
 from seqclass.datasets._labels import number, read_labels
@@ -126,7 +127,7 @@ def read_prices(
         return {"feature_costs": usual}
     with refused():
         rest = np.nan if price is None else price  # which is told apart below, in the words of the command
-        found = read_costs(path, names, tuple(map(str, classes.tolist())), rest=rest, others=left_out)
+        found = read_costs(path, names, tuple(map(str, classes.tolist())), rest=rest, others=left_out, form=form())
     found = {key: list(value) if isinstance(value, tuple) else value for key, value in found.items()}
     unknown = np.isnan(found.setdefault("feature_costs", np.full(len(names), usual)))
     if unknown.any():
@@ -267,6 +268,7 @@ def _check_texts(frame: Any, path: Path) -> None:
             raise InputError(
                 f"{path}: column {shown(name)} has {different} different texts in {count(rows, 'row')}, so it names "
                 f"rows rather than describing them; leave it out with --drop {quoted(str(name))}."
+                f"{as_if_numbers(present.astype(str).unique().tolist())}"
             )
 
 
@@ -279,7 +281,7 @@ def _numbers(frame: Any, column: str, path: Path, key: str) -> dict[str, float]:
     """Costs of a column by what stands in the column ``key``; finite and not negative."""
     costs = {}
     for row, name, text in zip(frame.index, frame[key], frame[column]):
-        value = number(str(text))
+        value = form().number(str(text))
         if not np.isfinite(value):
             there = "nothing" if isinstance(text, float) else shown(text)
             raise InputError(f"{path}: column {shown(column)} must hold numbers, but row {row} ({name}) has {there}.")

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from seqclass._files import replacing
+from seqclass._frames import spelt
 from seqclass._messages import shown
 from seqclass._text import saving_text
 from seqclass.classifier import SequentialClassifier
@@ -60,7 +61,7 @@ def _run(clf: SequentialClassifier, session: Session, save: Path | None, strict:
             _show_question(clf, session, question)
             shown = question
         line = _read_line()
-        if line is None or line.lower() in ("quit", "q", "exit"):
+        if line is None or (line.lower() in ("quit", "q", "exit") and line not in question.categories):
             return False
         if not line:
             continue
@@ -115,7 +116,7 @@ def _observe(session: Session, name: str, value: str, strict: bool) -> None:
         session.unavailable(name)
         return
     known = {category.casefold(): category for category in categories}
-    session.observe(name, known.get(value.casefold(), value), strict=strict)
+    session.observe(name, value if value in categories else known.get(value.casefold(), value), strict=strict)
     if note := session.unusual(name, value):
         click.echo(f"  Taken, though {note}")
     if categories and session.history[-1].outcome < 0:
@@ -123,7 +124,7 @@ def _observe(session: Session, name: str, value: str, strict: bool) -> None:
 
 
 def _observe_bundle(session: Session, question: Question, line: str, strict: bool) -> None:
-    values = [value.strip() for value in line.split(",")]
+    values = [spelt(value) for value in line.split(",")]
     names = [feature.name for feature in question.features]
     if len(values) != len(names):
         raise ValueError(f"give {len(names)} values, commas between, of {', '.join(names)}; ? for what is missing.")
@@ -143,15 +144,15 @@ def _show_best(session: Session) -> None:
 def _parted(text: str) -> tuple[str, str]:
     """Name and value of ``NAME=VALUE``."""
     name, sign, value = text.partition("=")
-    if not sign or not name.strip() or not value.strip():
+    if not sign or not name.strip() or not spelt(value):
         raise ValueError(f"give what is known as NAME=VALUE, not {shown(text)}.")
-    return name.strip(), value.strip()
+    return name.strip(), spelt(value)
 
 
 def _read_line() -> str | None:
     """One line of input without blanks around it; None at the end of the input."""
     try:
-        line = input("> ").strip()
+        line = spelt(input("> "))
         line.encode()  # of other encodings Python makes halves of characters, where it does not stop at them
     except EOFError:
         click.echo()

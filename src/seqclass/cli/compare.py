@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,11 @@ from seqclass._messages import shown
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import count, echo_json, table
 from seqclass.cli._progress import is_shown
+from seqclass.cli._tables import form
 from seqclass.cli._training import read_decision_costs
 from seqclass.datasets import Dataset, list_datasets, load
 from seqclass.datasets._catalog import data_files
+from seqclass.datasets._tables import CsvForm
 from seqclass.experiment import Comparison, Experiment, HoldOut, Results, SourceSplit, StratifiedFolds
 
 #: What the library's messages call things that are options here.
@@ -104,14 +106,22 @@ def _loaded(
 ) -> list[Dataset]:
     """Data sets by their names; the settings are those of files."""
     given = {name: value for name, value in settings.items() if value}
+    written = {} if form() == CsvForm() else asdict(form())
     sources = list_datasets(data_dir)
     files = [name for name in data if sources.get(name) not in _WITHOUT_COLUMNS]
     if given and not files:
         raise InputError(f"{' and '.join(f'--{name}' for name in given)}: none of the data is a file.")
-    loaded = [load(name, data_dir, **(given if name in files else {})) for name in data]
+    loaded = [
+        load(name, data_dir, **(given if name in files else {}), **(written if _is_table(name, files) else {}))
+        for name in data
+    ]
     if decision_costs is None:
         return loaded
     return [_judged(one, read_decision_costs(decision_costs, np.array(one.class_names))) for one in loaded]
+
+
+def _is_table(name: str, files: list[str]) -> bool:
+    return name in files and not name.startswith("openml:")
 
 
 def _judged(data: Dataset, costs: Mapping[str, Any]) -> Dataset:

@@ -12,8 +12,7 @@ import numpy as np
 from seqclass._arrays import FloatArray
 from seqclass._messages import listed, near, sentence, shown
 from seqclass._validation import check_costs
-from seqclass.datasets._labels import number
-from seqclass.datasets._tables import check_input, header, read_frame
+from seqclass.datasets._tables import USUAL, CsvForm, check_input, header, read_frame
 
 _COLUMNS = ("feature", "cost", "discounted", "group", "bundle")
 _KEYS = ("feature_costs", "discounted_costs", "groups", "bundles", "decision_costs", "decisions")
@@ -45,6 +44,7 @@ def read_costs(
     *,
     rest: FloatArray | float | None = None,
     others: Collection[str] = (),
+    form: CsvForm = USUAL,
 ) -> dict[str, Any]:
     """Read prices as fields of a `Dataset`.
 
@@ -61,6 +61,8 @@ def read_costs(
         Price of features that the file does not name; by default it has to name every one.
     others : collection of str
         Names that the file may hold besides, such as that of a column that was left out.
+    form : CsvForm
+        How the table is written.
 
     Returns
     -------
@@ -74,20 +76,20 @@ def read_costs(
     check_input(path)
     if path.name.lower().endswith(".json"):
         return _from_json(path, names, class_names, rest, others)
-    return _from_table(path, names, rest, others)
+    return _from_table(path, names, rest, others, form)
 
 
 def _from_table(
-    path: Path, names: list[str], rest: FloatArray | float | None, others: Collection[str]
+    path: Path, names: list[str], rest: FloatArray | float | None, others: Collection[str], form: CsvForm
 ) -> dict[str, Any]:
-    columns = header(path)
+    columns = header(path, form=form)
     if "feature" not in columns or "cost" not in columns or not set(columns) <= set(_COLUMNS):
         hint = "; 'discounted' is the price that is left, not what is taken off" if "discount" in columns else ""
         raise ValueError(
             f"{path} must have the columns feature and cost, and may have discounted, group and bundle{hint}; it has "
             f"{listed(columns)}."
         )
-    frame = read_frame(path, text=_COLUMNS)
+    frame = read_frame(path, text=_COLUMNS, form=form)
     frame = frame[~frame["feature"].isin(list(others))]
     features = [str(feature) for feature in frame["feature"]]
     position = {name: j for j, name in enumerate(names)}
@@ -103,7 +105,7 @@ def _from_table(
     if rest is None:
         _check_complete(seen, names, path)
     places = [position[feature] for feature in features]
-    prices = _column(frame, "cost", places, np.full(len(names), np.nan if rest is None else rest), path)
+    prices = _column(frame, "cost", places, np.full(len(names), np.nan if rest is None else rest), path, form)
     found: dict[str, Any] = {"feature_costs": prices}
     for column in ("group", "bundle"):
         if column in frame:
@@ -113,16 +115,16 @@ def _from_table(
             found[f"{column}s"] = tuple(labels)
     if "discounted" in frame:
         full = np.full(len(names), np.nan) if rest is None else prices
-        found["discounted_costs"] = _column(frame, "discounted", places, full, path)
+        found["discounted_costs"] = _column(frame, "discounted", places, full, path, form)
     return check_prices(found, names, str(path))
 
 
-def _column(frame: Any, column: str, places: list[int], rest: FloatArray, path: Path) -> FloatArray:
+def _column(frame: Any, column: str, places: list[int], rest: FloatArray, path: Path, form: CsvForm) -> FloatArray:
     """Numbers of a column by feature; an empty cell, or a feature without a row, has what ``rest`` says."""
     values: FloatArray = rest.copy()
     for row, feature, j, text in zip(frame.index, frame["feature"], places, frame[column]):
         if isinstance(text, str):  # an empty cell is a price that is not known
-            values[j] = number(text)
+            values[j] = form.number(text)
             if not 0 <= values[j] < np.inf:
                 raise ValueError(
                     f"{path}: column {shown(column)} must hold numbers of at least 0, but row {row} ({feature}) has "

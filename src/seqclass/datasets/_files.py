@@ -15,7 +15,7 @@ from seqclass.datasets._costs import beside, check_prices, read_costs
 from seqclass.datasets._dataset import Dataset
 from seqclass.datasets._labels import encode_labels
 from seqclass.datasets._svmlight import SVMLIGHT, read_svmlight
-from seqclass.datasets._tables import ENDINGS, header, kind, read_arrays, read_frame, without_header
+from seqclass.datasets._tables import ENDINGS, CsvForm, header, kind, read_arrays, read_frame, without_header
 
 #: Columns that hold the labels where no target is named.
 _TARGETS = ("target", "class", "label", "y")
@@ -30,6 +30,8 @@ def load_file(
     *,
     drop: Sequence[str] = (),
     name: str | None = None,
+    sep: str | None = None,
+    decimal: str = ".",
 ) -> Dataset:
     r"""Return the data set in a CSV, TSV, Parquet, .npz or svmlight file, with the prices beside it.
 
@@ -53,6 +55,11 @@ def load_file(
         Columns of a table to leave out.
     name : str, optional
         Name of the set; by default that of the file.
+    sep : str, optional
+        What parts the columns of CSV and TSV files, such as ``";"``, that of the prices among them; by default a comma
+        in .csv and a tab in .tsv.
+    decimal : {".", ","}
+        What stands before decimals in these files.
 
     Returns
     -------
@@ -79,20 +86,20 @@ def load_file(
     >>> data, data.feature_costs.tolist(), data.labels.tolist()
     (Dataset('toy', 2 x 2, 2 classes), [2.5, 1.0], ['a', 'b'])
     """
-    path = Path(path)
+    path, form = Path(path), CsvForm(sep, decimal)
     stem = file_stem(path)
     if is_svmlight(path):
         parts = _from_svmlight(path)
     elif kind(path) == "npz":
         parts = _from_arrays(path, "y" if target is None else target)
     else:
-        parts = _from_table(path, target, drop)
+        parts = _from_table(path, target, drop, form)
     if drop and not is_frame(parts["X"]):
         raise ValueError(f"drop: {path} is no table of named columns.")
     names = parts["feature_names"] or tuple(f"x{j}" for j in range(parts["X"].shape[1]))
     costs_file = beside(path, stem) if costs is None else Path(costs)
     if costs_file is not None:
-        parts |= read_costs(costs_file, list(names), parts["class_names"])
+        parts |= read_costs(costs_file, list(names), parts["class_names"], form=form)
     try:
         return Dataset(name=stem if name is None else name, source=path.name, **parts)
     except ValueError as error:
@@ -119,8 +126,8 @@ def _from_svmlight(path: Path) -> dict[str, Any]:
     return {"X": X, "y": y, "class_names": class_names, "feature_names": None}
 
 
-def _from_table(path: Path, target: str | None, drop: Sequence[str]) -> dict[str, Any]:
-    columns = header(path)
+def _from_table(path: Path, target: str | None, drop: Sequence[str], form: CsvForm) -> dict[str, Any]:
+    columns = header(path, form=form)
     if target is None:
         usual = [column for column in columns if column.strip().lower() in _TARGETS]
         if len(usual) != 1:
@@ -132,7 +139,7 @@ def _from_table(path: Path, target: str | None, drop: Sequence[str]) -> dict[str
             raise ValueError(f"{path} has no column {shown(wanted)}; {near(wanted, columns)}{without_header(columns)}")
     if target in drop:
         raise ValueError(f"drop: {shown(target)} is the target.")
-    frame = read_frame(path, [column for column in columns if column not in drop], text=[target])
+    frame = read_frame(path, [column for column in columns if column not in drop], text=[target], form=form)
     y, class_names = encode_labels(frame.pop(target), f"{path}: column {shown(target)}")
     if not frame.shape[1]:
         raise ValueError(f"{path} has no feature: {shown(target)} is its only column.")

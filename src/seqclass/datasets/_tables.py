@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from seqclass._archive import read_npy
 from seqclass._arrays import check_width
-from seqclass._frames import refuse_bytes
+from seqclass._frames import plain, refuse_bytes
 from seqclass._messages import listed, sentence, shown
 from seqclass.datasets._labels import number
 
@@ -38,6 +38,28 @@ _MISSING = ["?"]
 #: What may part columns in files that are taken for another kind.
 _SIGNS = (";", "\t", "|")
 _CSR = ("data", "indices", "indptr", "shape")
+
+
+@dataclass(frozen=True)
+class CsvForm:
+    """How CSV and TSV files are written: what parts their columns, by default as their names end, and decimals."""
+
+    sep: str | None = None
+    decimal: str = "."
+
+    def __post_init__(self) -> None:
+        one = isinstance(self.sep, str) and len(self.sep) == 1 and self.sep.isascii() and self.sep not in '"\r\n'
+        if self.sep is not None and not one:
+            raise ValueError(f"sep must be one sign, such as ';', got {shown(self.sep)}.")
+        if self.decimal not in (".", ","):
+            raise ValueError(f"decimal must be '.' or ',', got {shown(self.decimal)}.")
+
+    def number(self, text: str) -> float:
+        """Value of a text, NaN where it is no number."""
+        return number(text.replace(self.decimal, ".") if self.decimal in text else text)
+
+
+USUAL = CsvForm()
 
 
 def open_file(path: Path) -> IO[bytes]:
@@ -95,7 +117,7 @@ def kind(path: Path) -> str:
     raise ValueError(f"{path}: cannot tell what kind of table this is; its name must end in {', '.join(_KINDS)}.")
 
 
-def header(path: Path, opener: Opener = open_file) -> list[str]:
+def header(path: Path, opener: Opener = open_file, form: CsvForm = USUAL) -> list[str]:
     """Column names of a CSV, TSV or Parquet file, without that of a row index.
 
     Raises
@@ -103,21 +125,22 @@ def header(path: Path, opener: Opener = open_file) -> list[str]:
     ValueError
         If the file is empty, its columns are parted by another sign, or two of them have the same name.
     """
-    names, has_index = _header(path, opener)
+    names, has_index = _header(path, opener, form)
     return names[has_index:]
 
 
-def _header(path: Path, opener: Opener) -> tuple[list[str], bool]:
+def _header(path: Path, opener: Opener, form: CsvForm) -> tuple[list[str], bool]:
     """Names of all columns, those without one called by their place, and whether the first is a row index."""
     if kind(path) == "parquet":
         names = [str(name) for name in _parquet(path).columns]
     else:
-        first = _read_csv(path, opener, header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0]
+        first = _read_csv(path, opener, form, header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0]
         names = [str(name) for name in first]
         sign = next((sign for sign in _SIGNS if sign in names[0]), None) if len(names) == 1 else None
         if sign is not None:
             raise ValueError(
-                f"{path}: the columns are parted by {sign!r}; save the file with commas as .csv, or with tabs as .tsv."
+                f"{path}: the columns are parted by {sign!r}: read it with sep={sign!r} (--sep {sign!r} on the command "
+                "line), or save the file with commas as .csv, or with tabs as .tsv."
             )
     if not names:
         raise ValueError(f"{path} has no columns.")
@@ -150,6 +173,7 @@ def read_frame(
     columns: Sequence[str] | None = None,
     text: Collection[str] = (),
     opener: Opener = open_file,
+    form: CsvForm = USUAL,
     *,
     row_names: bool = False,
     verbatim: bool = False,
@@ -166,6 +190,8 @@ def read_frame(
         Columns to be read as text whatever they hold.
     opener : callable
         Opens the file.
+    form : CsvForm
+        How a CSV or TSV file is written.
     row_names : bool
         Whether a first column without a name is kept, as "column 1" and as text; else it is a row index, and left out.
     verbatim : bool
@@ -182,7 +208,7 @@ def read_frame(
     """
     import pandas as pd
 
-    unique, has_index = _header(path, opener)
+    unique, has_index = _header(path, opener, form)
     wanted = unique[has_index and not row_names :]
     text = {*text, unique[0]} if row_names else text
     if columns is not None:
@@ -194,11 +220,11 @@ def read_frame(
         frame = as_cells(frame, path, text)
     else:
         types = {name: str for name in wanted if name in text}
-        frame = _read_rows(path, opener, unique, types, verbatim)[wanted]
+        frame = _read_rows(path, opener, form, unique, types, verbatim)[wanted]
         logical = [name for name in frame.columns if name not in types and _is_logical(frame[name])]
         if logical:
             # True and False are categories, in the very words of the file
-            frame = _read_rows(path, opener, unique, types | dict.fromkeys(logical, str), verbatim)[wanted]
+            frame = _read_rows(path, opener, form, unique, types | dict.fromkeys(logical, str), verbatim)[wanted]
     if not len(frame):
         raise ValueError(f"{path} has a header but no rows.")
     frame.index = pd.RangeIndex(1, len(frame) + 1)
@@ -213,6 +239,7 @@ def as_cells(frame: Any, path: Path, text: Collection[str] = ()) -> Any:
     ValueError
         If a column holds bytes.
     """
+    frame = plain(frame)
     for name in frame.columns:
         refuse_bytes(frame[name], f"{path}: column {shown(name)}")
         if name in text or _is_logical(frame[name]):
@@ -284,16 +311,22 @@ def _feature_names(path: Path, parts: dict[str, npt.NDArray[Any]], n_features: i
     return names
 
 
-def _read_csv(path: Path, opener: Opener, **options: Any) -> Any:
+def _read_csv(path: Path, opener: Opener, form: CsvForm, **options: Any) -> Any:
     import pandas as pd
 
-    separator = "\t" if kind(path) == "tsv" else ","
+    separator = form.sep or ("\t" if kind(path) == "tsv" else ",")
     compression: Any = "gzip" if path.name.lower().endswith(".gz") else None
     try:
         with opener(path) as file, warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             return pd.read_csv(
-                file, sep=separator, compression=compression, encoding="utf-8-sig", skipinitialspace=True, **options
+                file,
+                sep=separator,
+                decimal=form.decimal,
+                compression=compression,
+                encoding="utf-8-sig",
+                skipinitialspace=True,
+                **options,
             )
     except pd.errors.EmptyDataError as error:
         raise ValueError(f"{path} is empty.") from error
@@ -316,11 +349,13 @@ def _is_logical(column: Any) -> bool:
     return bool(pd.api.types.infer_dtype(column, skipna=True) == "boolean")
 
 
-def _read_rows(path: Path, opener: Opener, names: list[str], types: dict[str, Any], verbatim: bool) -> Any:
+def _read_rows(
+    path: Path, opener: Opener, form: CsvForm, names: list[str], types: dict[str, Any], verbatim: bool
+) -> Any:
     # all columns: with only some of them, pandas would not notice rows that are too long
     options: dict[str, Any] = {"names": names, "dtype": types}
     options |= {"keep_default_na": False, "na_filter": False} if verbatim else {"na_values": _MISSING}
-    return _read_csv(path, opener, header=0, index_col=False, low_memory=False, **options)
+    return _read_csv(path, opener, form, header=0, index_col=False, low_memory=False, **options)
 
 
 def _parquet(path: Path) -> Any:

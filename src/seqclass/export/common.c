@@ -20,14 +20,19 @@ int seq_outcome(int feature, double value)
     return seq_places[seq_edge_start[feature] + feature + place];
 }
 
-/* Outcome of a category by its name. */
+/* Outcome of a category by its name, whatever blanks stand around it. */
 int seq_category(int feature, const char *name)
 {
+    const char *blanks = " \t\n\r\f\v", *known;
+    size_t n;
     int i;
     if (feature < 0 || feature >= SEQ_FEATURES || seq_types[feature] != 1)
         return SEQ_WRONG;
-    for (i = 0; i < seq_outcomes[feature] && seq_categories[seq_category_start[feature] + i]; i++)
-        if (!strcmp(name, seq_categories[seq_category_start[feature] + i]))
+    name += strspn(name, blanks);
+    for (n = strlen(name); n && strchr(blanks, name[n - 1]); n--)
+        ;
+    for (i = 0; i < seq_outcomes[feature] && (known = seq_categories[seq_category_start[feature] + i]); i++)
+        if (strlen(known) == n && !strncmp(name, known, n))
             return i;
     return SEQ_WRONG;
 }

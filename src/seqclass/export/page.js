@@ -53,7 +53,7 @@
     draw();
     say(missing ? "" : policy.unusual(feature, text));
   };
-  const told = (feature, text) => data.features[feature].type === "outcome" ? data.features[feature].outcomes[Number(text)] : text.trim();
+  const told = (feature, text) => data.features[feature].type === "outcome" ? data.features[feature].outcomes[Number(text)] : policy.spelt(text);
   const guarded = (input, action) => {
     try { action(); } catch (error) {
       say(error.message);

@@ -121,11 +121,14 @@ const policyOf = (data) => {
     return found;
   };
 
+  /* What is told, without the blanks at the edges that categories have not. */
+  const spelt = (text) => String(text).replace(/^[ \t\n\r\f\v]+|[ \t\n\r\f\v]+$/g, "");
+
   /* The outcome that a value, as text, belongs to. */
   const outcomeOf = (number, text) => {
     const feature = data.features[number], told = String(text).trim();
     if (feature.type === "category") {
-      const place = feature.categories.indexOf(told);
+      const place = feature.categories.indexOf(spelt(text));
       return place >= 0 ? place : refuse(`Choose what ${feature.name} is.`);
     }
     if (feature.type === "outcome") {
@@ -147,5 +150,5 @@ const policyOf = (data) => {
     if (feature.type !== "number" || !feature.range || (value >= feature.range[0] && value <= feature.range[1])) return "";
     return `${value} is outside of what training showed of ${feature.name}, ${feature.range[0]} to ${feature.range[1]}. It was taken all the same.`;
   };
-  return { data, stand, outcomeOf, unusual };
+  return { data, stand, outcomeOf, spelt, unusual };
 };

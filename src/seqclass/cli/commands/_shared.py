@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import pkgutil
 from collections.abc import Callable
 from pathlib import Path
@@ -38,6 +39,43 @@ quiet_option = click.option(
     callback=lambda context, _, given: context.meta.update({QUIET: given}),
     help="Show no progress.",
 )
+#: Where --sep and --decimal are noted.
+CSV_FORM = "seqclass.csv_form"
+
+
+def _note_form(context: click.Context, param: click.Parameter, given: str | None) -> None:
+    if given is not None and param.name is not None:
+        context.meta.setdefault(CSV_FORM, {})[param.name] = "\t" if given == "\\t" else given
+
+
+def csv_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of all commands that read CSV: how the files are written, of prices and costs too."""
+    command = click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        expose_value=False,
+        callback=_note_form,
+        help="What stands before decimals in CSV and TSV files.  [default: .]",
+    )(command)
+    return click.option(
+        "--sep",
+        metavar="SIGN",
+        expose_value=False,
+        callback=_note_form,
+        help="What parts the columns of CSV and TSV files, such as ';'.  [default: a comma; in .tsv a tab]",
+    )(command)
+
+
+class Finite(click.FloatRange):
+    """A number in a range, and a number it is: neither infinity nor nan."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{number} is not a finite number.", param, ctx)
+        return number
+
+
 #: What to do about categories that training did not show, for the commands that meet new data.
 unknown_option = click.option(
     "--unknown",

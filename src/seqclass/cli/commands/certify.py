@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from seqclass.cli.commands._shared import PATH, quiet_option, runs, unknown_option
+from seqclass.cli.commands._shared import PATH, Finite, csv_options, quiet_option, runs, unknown_option
 
 #: As `RISKS` and `LADDERS` have them, which a test compares.
 _RISKS = ["error", "sensitivity", "cost"]
 _LADDERS = ["belief", "price"]
-_SHARE = click.FloatRange(min=0, max=1, min_open=True, max_open=True)
+_SHARE = Finite(min=0, max=1, min_open=True, max_open=True)
 
 
 @click.command()
@@ -18,7 +18,7 @@ _SHARE = click.FloatRange(min=0, max=1, min_open=True, max_open=True)
 @click.option("--target", "-t", metavar="COLUMN", help="Column of the labels (for .npz: the array, 'y' by default).")
 @click.option(
     "--alpha",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Finite(min=0, min_open=True),
     default=0.1,
     show_default=True,
     help="Highest error rate, or mean cost.",
@@ -37,6 +37,7 @@ _SHARE = click.FloatRange(min=0, max=1, min_open=True, max_open=True)
 @click.option("--allow-seen", is_flag=True, help="Take rows that look like those that the model was fitted to.")
 @unknown_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@csv_options
 @quiet_option
 @runs("certify")
 def certify() -> None:

@@ -8,7 +8,9 @@ import click
 
 from seqclass.cli.commands._shared import (
     PATH,
+    Finite,
     costs_option,
+    csv_options,
     dataset_costs_option,
     decision_costs_option,
     quiet_option,
@@ -53,7 +55,7 @@ class _Command(click.Command):
 @click.option(
     "--price",
     "prices",
-    type=click.FloatRange(min=0),
+    type=Finite(min=0),
     multiple=True,
     metavar="PRICE...",
     help="Price of every feature; several are tried one by one. With --costs or --dataset-costs a factor of those.  "
@@ -74,7 +76,7 @@ class _Command(click.Command):
 @click.option(
     "--known", multiple=True, metavar="COLUMN", help="A column that is known at the start; may be given more than once."
 )
-@click.option("--missing-cost", type=click.FloatRange(min=0), help="Price where that file gives none, before --price.")
+@click.option("--missing-cost", type=Finite(min=0), help="Price where that file gives none, before --price.")
 @click.option("--folds", type=click.IntRange(min=2), metavar="N", help="Stratified folds.  [default: 5]")
 @click.option(
     "--split",
@@ -112,6 +114,7 @@ class _Command(click.Command):
 @click.option("--output", "-o", type=PATH, required=True, metavar="RUN", help="File of the run.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the whole table, a row a cell, as CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the summary, and a row a cell.")
+@csv_options
 @quiet_option
 @runs("compare")
 def compare() -> None:

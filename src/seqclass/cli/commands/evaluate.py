@@ -6,7 +6,9 @@ import click
 
 from seqclass.cli.commands._shared import (
     PATH,
+    Finite,
     costs_option,
+    csv_options,
     dataset_costs_option,
     decision_costs_option,
     quiet_option,
@@ -30,7 +32,7 @@ from seqclass.cli.commands._shared import (
 @click.option(
     "--threshold",
     "thresholds",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=Finite(0, 1, min_open=True, max_open=True),
     multiple=True,
     metavar="P",
     help="Threshold probability of the decision curve; may be given more than once.  [default: 0.01 to 0.99]",
@@ -39,6 +41,7 @@ from seqclass.cli.commands._shared import (
 @click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, rather than refuse them.")
 @unknown_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@csv_options
 @quiet_option
 @runs("evaluate")
 def evaluate() -> None:

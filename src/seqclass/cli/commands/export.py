@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from seqclass.cli.commands._shared import PATH, runs
+from seqclass.cli.commands._shared import PATH, Finite, runs
 
 _FORMATS = ["html", "json", "c"]
 
@@ -32,7 +32,7 @@ _FORMATS = ["html", "json", "c"]
 )
 @click.option(
     "--min-probability",
-    type=click.FloatRange(0, 1),
+    type=Finite(0, 1),
     default=0.0,
     show_default=True,
     help="Cases of such a graph that are rarer are not followed further: it decides as things stand, and says so.",

@@ -9,7 +9,9 @@ import click
 from seqclass._messages import shown
 from seqclass.cli.commands._shared import (
     PATH,
+    Finite,
     costs_option,
+    csv_options,
     dataset_costs_option,
     decision_costs_option,
     quiet_option,
@@ -59,7 +61,7 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
 @dataset_costs_option
 @click.option(
     "--feature-cost",
-    type=click.FloatRange(min=0),
+    type=Finite(min=0),
     metavar="PRICE",
     help="Price of every feature, or of those that --costs leaves out.  [default: 0.01]",
 )
@@ -107,6 +109,7 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all that is random.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@csv_options
 @quiet_option
 @runs("fit")
 def fit() -> None:

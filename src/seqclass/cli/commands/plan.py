@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import click
 
-from seqclass.cli.commands._shared import PATH, costs_option, decision_costs_option, quiet_option, runs
+from seqclass.cli.commands._shared import (
+    PATH,
+    Finite,
+    costs_option,
+    csv_options,
+    decision_costs_option,
+    quiet_option,
+    runs,
+)
 
 
 @click.command()
@@ -21,7 +29,7 @@ from seqclass.cli.commands._shared import PATH, costs_option, decision_costs_opt
 @click.option("--output", "-o", type=PATH, required=True, metavar="PLAN", help="File to write the plan to.")
 @click.option(
     "--price",
-    type=click.FloatRange(min=0),
+    type=Finite(min=0),
     metavar="PRICE",
     help="Price of every question, or of those that --costs leaves out.  [default: 0.01]",
 )
@@ -45,6 +53,7 @@ from seqclass.cli.commands._shared import PATH, costs_option, decision_costs_opt
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all that is random.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@csv_options
 @quiet_option
 @runs("plan")
 def plan() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from seqclass.cli.commands._shared import PATH, quiet_option, runs, unknown_option
+from seqclass.cli.commands._shared import PATH, csv_options, quiet_option, runs, unknown_option
 
 
 @click.command()
@@ -22,6 +22,7 @@ from seqclass.cli.commands._shared import PATH, quiet_option, runs, unknown_opti
 )
 @unknown_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: totals, and the rows unless -o is given.")
+@csv_options
 @quiet_option
 @runs("predict")
 def predict() -> None:

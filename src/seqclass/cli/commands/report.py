@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from seqclass.cli.commands._shared import PATH, runs
+from seqclass.cli.commands._shared import PATH, Finite, runs
 
 
 @click.command()
@@ -29,7 +29,7 @@ from seqclass.cli.commands._shared import PATH, runs
 )
 @click.option(
     "--price",
-    type=click.FloatRange(min=0),
+    type=Finite(min=0),
     help="Price of the run at which to step through instances, and to draw what was acquired.  [default: the first]",
 )
 @runs("report")
