@@ -41,7 +41,7 @@ def warn_of_doubts(
     far = {j: value for j in _squeezed(coder, X) if (value := _far_value(coder, X, j)) is not None}
     if far:
         called = listed(j if names is None else names[j] for j in far)
-        values = listed(dict.fromkeys(far.values()))
+        values = ", ".join(dict.fromkeys(f"{value:g}" for value in far.values()))
         warnings.warn(
             f"{_columns(len(far))} {called}: {values} lies so far from all other values that these fall into one bin; "
             "leave such cells empty if they stand for what is missing, else take bins of equal counts, "

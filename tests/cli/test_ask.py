@@ -110,3 +110,30 @@ def test_bundles(folder: Path, run: Any) -> None:
     assert "give 2 values, commas between, of" in result.stdout
     assert "Decision: " in result.stdout
     assert "(blood = (x" in result.stdout
+
+
+def test_categories_that_look_like_commands_or_alike(folder: Path, run: Any) -> None:
+    ill = np.arange(120) % 2 == 0
+    rows = [f"{'Q ' if one else 'S'},{'Low' if one else 'low'},{'yes' if one else 'no'}\n" for one in ill]
+    Path("ports.csv").write_text("port,level,y\n" + "".join(rows), encoding="utf-8")
+    fitted = run("fit", "ports.csv", "-t", "y", "-o", "ports.seq", "--drop", "level")
+    assert fitted.exit_code == 0
+    session = seqclass.load("ports.seq").session()
+    assert session.next_feature is not None
+    assert session.next_feature.categories == ("Q", "S")
+    for told in ("Q\n", " Q \n", "port = Q\n", "port=q\n"):
+        result = run("ask", "ports.seq", answers=told)
+        assert "Decision: yes" in result.stdout
+        assert "(port = Q)" in result.stdout
+    assert "Decision: yes" in run("ask", "ports.seq", "--known", "port= Q ").stdout
+    assert "Stopped before the end" in run("ask", "ports.seq", answers="q\n").stdout
+
+
+@pytest.mark.filterwarnings("default:column 'level'")
+def test_categories_that_differ_by_case(folder: Path, run: Any) -> None:
+    rows = [f"{'Low' if i % 2 else 'low'},{'yes' if i % 2 else 'no'}\n" for i in range(120)]
+    Path("levels.csv").write_text("level,y\n" + "".join(rows), encoding="utf-8")
+    fitted = run("fit", "levels.csv", "-t", "y", "-o", "levels.seq")
+    assert "column 'level' holds 'Low', 'low' as categories of their own" in fitted.stderr
+    for level, decision in (("Low", "yes"), ("low", "no")):
+        assert f"Decision: {decision}" in run("ask", "levels.seq", answers=f"level = {level}\n").stdout

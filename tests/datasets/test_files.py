@@ -91,7 +91,7 @@ def test_labels_that_are_numbers_sort_by_size(tmp_path: Path) -> None:
         ("a,a,y\n1,1,0\n", "2 columns named 'a'; give each its own name.$"),
         ("a,y,y\n1,1,0\n", "2 columns named 'y'"),
         ("\n\n", "is empty"),
-        ("a;b;y\n1,5;2;x\n", "the columns are parted by ';'; save the file with commas"),
+        ("a;b;y\n1,5;2;x\n", "the columns are parted by ';': read it with sep=';' .* or save the file with commas"),
         ("a\tb\ty\n1\t2\tx\n", r"the columns are parted by '\\t'"),
         ("1,1,0\n2,3,1\n", "2 columns named '1'; .* If the first line holds values already, put one"),
         ("5.1,3,yes\n4.9,2,no\n", "no column is known to hold the labels; .* If the first line holds values already"),

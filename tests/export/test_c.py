@@ -40,7 +40,7 @@ int main(void)
             int feature, outcome, known;
             char text[99];
             double value;
-            if (scanf("%d %d %98s", &feature, &known, text) != 3) return 1;
+            if (scanf("%d %d:%98[^;];", &feature, &known, text) != 3) return 1;
             outcome = sscanf(text, "%lf", &value) == 1 ? seq_outcome(feature, value) : seq_category(feature, text);
             if (KNOW(&c, feature, outcome)) return 2;
             stand(&c);
@@ -64,7 +64,7 @@ def compiled(folder: Path, kind: str) -> Path:
     return folder / "main"
 
 
-@pytest.mark.parametrize("name", ["grid2", "grid3", "vectors", "sure", "tree", "adaptive", "mixture"])
+@pytest.mark.parametrize("name", ["grid2", "grid3", "spelt", "vectors", "sure", "tree", "adaptive", "mixture"])
 def test_the_source_stands_where_a_session_stands(name: str, model: Any, cases: Any, tmp_path: Path) -> None:
     clf = model(name)
     data = export_policy(clf, tmp_path / "policy.c", format="c")
@@ -74,7 +74,7 @@ def test_the_source_stands_where_a_session_stands(name: str, model: Any, cases: 
     told = [
         " ".join(
             [str(len(case["answers"]))]
-            + [f"{number[n]} {int(known)} {'nan' if value is None else value}" for n, value, known in case["answers"]]
+            + [f"{number[n]} {int(known)}:{'nan' if value is None else value};" for n, value, known in case["answers"]]
         )
         for case in wanted
     ]
