@@ -56,7 +56,8 @@ def plain(X: Any) -> Any:
 def _of_polars(column: Any) -> Any:
     import pandas as pd
 
-    values, kind = column.to_numpy(), getattr(column, "dtype", None)
+    kind: Any = getattr(column, "dtype", None)
+    values = column.to_numpy()
     return pd.Categorical(values, categories=kind.categories.to_list()) if type(kind).__name__ == "Enum" else values
 
 
@@ -115,7 +116,9 @@ def column_keys(column: Any) -> list[str | None]:
     if isinstance(column.dtype, pd.CategoricalDtype):
         names = [spelt(value) or None for value in column.cat.categories.tolist()]
         return [None if code < 0 else names[code] for code in column.cat.codes.tolist()]
-    return [None if gone else spelt(v) or None for v, gone in zip(column.tolist(), column.isna().tolist())]
+    values, gone = column.tolist(), column.isna().tolist()
+    texts = {value: spelt(value) or None for value in _texts(values)}
+    return [texts[v] if isinstance(v, str) else None if na else spelt(v) or None for v, na in zip(values, gone)]
 
 
 def _present(column: Any) -> BoolArray:
@@ -123,7 +126,13 @@ def _present(column: Any) -> BoolArray:
     there: BoolArray = column.notna().to_numpy()
     if is_numeric(column):
         return there
-    return there & [not isinstance(value, str) or bool(value.strip(BLANKS)) for value in column.tolist()]
+    values = column.tolist()
+    blank = {text for text in _texts(values) if not text.strip(BLANKS)}
+    return there & [not isinstance(value, str) or value not in blank for value in values] if blank else there
+
+
+def _texts(values: list[Any]) -> set[str]:
+    return {value for value in values if isinstance(value, str)}
 
 
 @dataclass
