@@ -203,6 +203,7 @@ def test_wrong_settings() -> None:
         seqclass.adaptive(-1, effort="quick").fit(X, Y)
 
 
+@pytest.mark.filterwarnings("ignore:y. class 0 has a single row")
 @pytest.mark.parametrize(
     "spoil",
     ["columns", "rare class", "five rows", "one row a class"],

@@ -359,6 +359,7 @@ def test_an_outcome_next_to_those_of_a_training_part_is_missing() -> None:
         np.testing.assert_array_equal(known.toarray() if sp.issparse(known) else known, [[1, 2], [-1, -1], [0, -1]])
 
 
+@pytest.mark.filterwarnings("ignore:y. class 3 has a single row")
 def test_small_classes(cancer: Any) -> None:
     X = np.random.default_rng(0).normal(size=(33, 2))
     y = np.array([0] * 15 + [1] * 15 + [2, 2, 3])
