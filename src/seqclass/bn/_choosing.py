@@ -66,7 +66,10 @@ def choose_components(
     """
     settings = replace(settings, n_bags=1)
     if len(codes) > MOST_ROWS:
-        some = np.sort(rng.choice(len(codes), MOST_ROWS, replace=False))
+        apart = np.random.default_rng(
+            rng.integers(2**63)
+        )  # the rows may have been drawn by the stream of the same seed
+        some = np.sort(apart.choice(len(codes), MOST_ROWS, replace=False))
         X, codes, weight = X[some], codes[some], weight[some]
     folds, seed = stratified_folds(codes, n_classes, FOLDS, rng), int(rng.integers(2**63))
     scored = np.flatnonzero((folds >= 0) & (weight > 0))

@@ -43,7 +43,10 @@ def choose_context(
         The columns that were tried, and the mean gain in the log-likelihood of a held-out row, in nats.
     """
     if len(rows) > MOST_ROWS:
-        rows = rows[np.sort(rng.choice(len(rows), MOST_ROWS, replace=False))]
+        apart = np.random.default_rng(
+            rng.integers(2**63)
+        )  # the rows may have been drawn by the stream of the same seed
+        rows = rows[np.sort(apart.choice(len(rows), MOST_ROWS, replace=False))]
     folds = stratified_folds(rows.codes, rows.n_classes, FOLDS, rng)
     scored = np.flatnonzero((folds >= 0) & (rows.weight > 0))
     best, gains, most = None, list[tuple[tuple[int, ...], float]](), 0.0

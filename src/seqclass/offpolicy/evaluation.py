@@ -207,7 +207,7 @@ def compare(
     check_integer(n_samples, "n_samples", 1)
     check_real(min_chance, "min_chance", 0, 1)
     records = read_records(clf, X, y, order, allow_seen)
-    rng = as_generator(random_state)
+    rng = as_generator(random_state, "off-policy")
     study = _Study(clf, records, recording, model, n_folds, n_samples, rng)
     support = Support.of(records, study.missing, study.chances, min_chance)
     return Comparison(tuple(study.estimate(method, level, support) for method in methods))
