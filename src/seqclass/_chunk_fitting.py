@@ -17,6 +17,7 @@ from seqclass._chunks.drawing import Drawn, draw, told_apart
 from seqclass._chunks.looking import Look, look
 from seqclass._chunks.source import Chunk, Chunks
 from seqclass._coding import OutcomeCoder
+from seqclass._column_sums import ColumnSums
 from seqclass._fitting import prefitted, timed
 from seqclass._frames import FrameEncoder
 from seqclass._held_out import hold_out
@@ -135,6 +136,16 @@ def _needs_ranks(discretizer: Any) -> bool:
     return isinstance(discretizer, Discretizer) and discretizer.strategy in ("quantile", "auto")
 
 
+def _sets_values_apart(discretizer: Any) -> bool:
+    """Whether a frequent value that is not zero gets a bin of its own, from counts of all rows."""
+    given = Discretizer() if discretizer is None else discretizer
+    return type(given) is Discretizer and given.zero_bin == "auto" and given.strategy != "mdlp"
+
+
+def _sums(view: View, sketch: bool, value: FloatArray, chunk: Chunk) -> ColumnSums:
+    return ColumnSums.of(view.numbers(chunk), sketch, value)
+
+
 def _view(clf: SequentialClassifier, source: Chunks, found: Look, sample_rows: int, seed: int) -> View:
     """Learn columns, categories, classes and bins."""
     for name in ("n_features_in_", "feature_names_in_"):
@@ -145,11 +156,16 @@ def _view(clf: SequentialClassifier, source: Chunks, found: Look, sample_rows: i
     coder = OutcomeCoder(clf.discretizer, category_counts(clf.encoder_))
     first = View(found.columns, clf.encoder_, coder, clf.classes_)
 
+    sums, frequent = found.sums, np.where(found.sums.ahead > 0, found.sums.voted, 0.0)
+    frequent[list(coder.categories)] = 0.0
+    if not found.sparse and frequent.any() and _sets_values_apart(clf.discretizer):
+        sums = source.total(partial(_sums, first, _needs_ranks(clf.discretizer), frequent), add)
+
     def sample() -> tuple[Any, Any]:
         chunk = Chunk(0, *source._drawn(found.sizes, sample_rows, seed).rows())
         return first.numbers(chunk), first.labels(chunk)
 
-    ways = coder.fit_sums(found.sums, found.first, len(clf.classes_), found.sparse, sample)
+    ways = coder.fit_sums(sums, found.first, len(clf.classes_), found.sparse, sample)
     views = [View(found.columns, clf.encoder_, way, clf.classes_) for way in ways]
     if len(views) == 2:
         counts = [source.total(partial(_numeric_counts, view), add) for view in views]
