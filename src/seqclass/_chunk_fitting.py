@@ -23,7 +23,7 @@ from seqclass._frames import FrameEncoder
 from seqclass._held_out import hold_out
 from seqclass._inputs import category_counts, check_input
 from seqclass._levels import encoder_of
-from seqclass._seen_rows import SeenRows, least_marks, least_of_both, marked_columns
+from seqclass._seen_rows import SeenRows, both_marks, least_marks, least_of_both, marked_cells, marked_columns
 from seqclass._sum_edges import better
 from seqclass.bn._chunked import CodedChunks, count_outcomes
 from seqclass.discretize import Discretizer
@@ -98,8 +98,13 @@ def _add_each(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(map(add, one, other))
 
 
-def _mark(view: View, columns: IntArray, chunk: Chunk) -> Any:
-    return least_marks(view.numbers(chunk), columns, view.labels(chunk))
+def _mark(view: View, columns: IntArray, cells: list[FloatArray | None], chunk: Chunk) -> Any:
+    X, codes = view.numbers(chunk), view.labels(chunk)
+    return [least_marks(X, columns, codes, width) for width in cells]
+
+
+def _least(one: list[Any], other: list[Any]) -> list[Any]:
+    return list(map(least_of_both, one, other))
 
 
 def fit_from(clf: SequentialClassifier, source: Chunks, sample_rows: int, n_folds: int) -> None:
@@ -126,7 +131,8 @@ def fit_from(clf: SequentialClassifier, source: Chunks, sample_rows: int, n_fold
     clf._seen = None
     if clf._certify:
         with timed(clf.timings_, "mark"):
-            clf._seen = SeenRows.counted(*source.total(partial(_mark, view, marked_columns(clf)), least_of_both))
+            part = partial(_mark, view, marked_columns(clf), marked_cells(clf))
+            clf._seen = both_marks([SeenRows.counted(*least) for least in source.total(part, _least)])
     if n_folds:
         with timed(clf.timings_, "held_out"):
             clf.held_out_ = hold_out(clf, *chunks.rows, None, n_folds=n_folds)
