@@ -312,11 +312,11 @@ def float32_at_least(edges: FloatArray) -> npt.NDArray[np.float32]:
 def interval_labels(edges: FloatArray, apart: float | None = None) -> list[str]:
     """Names of the intervals between edges; the first is that of a value which has a bin of its own, if one has."""
     if apart is not None:
-        labels, text = interval_labels(edges), f"{apart:.4g}"
+        labels, value = interval_labels(edges), f"{apart:.4g}"
         if not edges.size:
-            return [text, f"not {text}"]
-        labels[int((edges <= apart).sum())] += f", not {text}"
-        return [text, *labels]
+            return [value, f"not {value}"]
+        labels[int((edges <= apart).sum())] += f", not {value}"
+        return [value, *labels]
     for digits in range(4, 18):
         text = [f"{edge:.{digits}g}" for edge in edges]
         if len(set(text)) == len(set(edges.tolist())):
