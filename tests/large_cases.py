@@ -53,7 +53,7 @@ def same(one: SequentialClassifier, other: SequentialClassifier) -> None:
     assert one.order_.tolist() == other.order_.tolist()
     assert one.coder_.n_outcomes_.tolist() == other.coder_.n_outcomes_.tolist()
     np.testing.assert_array_equal(one.coder_.range_, other.coder_.range_)
-    for name in ("bin_edges_", "few_values_", "zero_bin_", "zero_first_"):
+    for name in ("bin_edges_", "few_values_", "own_bins_", "zero_first_"):
         if hasattr(one.coder_.discretizer_, name):
             np.testing.assert_array_equal(
                 getattr(one.coder_.discretizer_, name), getattr(other.coder_.discretizer_, name), name

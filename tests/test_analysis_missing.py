@@ -78,7 +78,7 @@ def test_means_and_errors_are_those_of_the_repeats(clf: Any, cancer: Any, monkey
             hidden[drawn[repeat] < share] = np.nan
             part[:, clf.order_] = hidden
             values[i, repeat] = measured(clf, part, y)
-    sweep = missing_sweep(clf, X, y, shares, n_repeats=4, random_state=3)
+    sweep = missing_sweep(clf, X, y, shares, n_repeats=4, random_state=np.random.default_rng(3))
     for k, name in enumerate(MEASURES):
         np.testing.assert_allclose(getattr(sweep, name), values[:, :, k].mean(axis=1))
         error = values[:, :, k].std(axis=1, ddof=1) / 2

@@ -297,6 +297,45 @@ def test_rows_of_the_fit_are_refused(clf: Any, cancer: Any, fresh: Any, tmp_path
     assert certify_error(clf, X[:300], y[:300], allow_seen=True).n_rows == 300
 
 
+@pytest.mark.parametrize("how", ["decimals", "digits", "text"])
+def test_rounded_rows_of_the_fit_are_refused(clf: Any, cancer: Any, how: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    scale = np.array([0.01, 1.0, 50.0, 1.0])
+    X, y = rng.normal(size=(600, 4)), rng.integers(0, 2, 600)
+    X = (X + y[:, None]) * scale
+    X[rng.random(X.shape) < 0.05] = np.nan
+    fitted = seqclass.etana(0.01).fit(X[:300], y[:300])
+    rounded = {
+        "decimals": np.round(X, 6),
+        "digits": np.array([[float(f"{v:.5g}") for v in row] for row in X]),
+        "text": np.array([[float(f"{v:.4f}") for v in row] for row in X / scale]) * scale,
+    }[how]
+    chunked = seqclass.etana(0.01).fit_chunks([(X[:110], y[:110]), (X[110:300], y[110:300])])
+    fitted.save(tmp_path / "model.seq")
+    for model in (fitted, chunked, seqclass.load(tmp_path / "model.seq")):
+        with pytest.raises(ValueError, match=r"fitted to, as they were or rounded .*rows 0, 1, 2"):
+            certify_error(model, rounded[:300], y[:300], alpha=0.4)
+        with pytest.raises(ValueError, match="fitted to"):
+            certify_error(model, rounded[200:400], y[200:400], alpha=0.4)
+        assert certify_error(model, rounded[300:], y[300:], alpha=0.4).n_rows == 300
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["numbers", "whole", "spiked"])
+def test_fresh_rows_that_lie_near_are_taken_for_chance(n_columns: int, kind: str) -> None:
+    """Also many of them, after a fit to few, and where one class is all that comes."""
+    rng = np.random.default_rng(0)
+    for n in (60, 300):
+        for _ in range(3):
+            y = rng.integers(0, 2, n + 4000)
+            X = rng.normal(size=(y.size, n_columns)) + y[:, None]
+            X = np.where(rng.random(X.shape) < 0.8, 0.0, X) if kind == "spiked" else X
+            X = np.rint(2 * X) if kind == "whole" else X
+            clf = seqclass.SequentialClassifier(solver=DecideNow(), order="given").fit(X[:n], y[:n])
+            for rows in (slice(n, None), slice(n, n + 50), n + np.flatnonzero(y[n:] == 0)):
+                certify_error(clf, X[rows], y[rows], alpha=0.9)
+
+
 def test_few_different_rows_are_no_reason_to_refuse() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (400, 4)), rng.integers(0, 2, 400)

@@ -77,7 +77,7 @@ def test_equals_one_column_at_a_time(X, n_bins, strategy, zero_bin, sparse):
         stored = discretizer.bin_edges_[j]
         assert np.isinf(stored[len(edges) :]).all()
         np.testing.assert_allclose(stored[: len(edges)], edges, rtol=1e-14, atol=1e-13)
-        assert discretizer.zero_bin_[j] == own
+        assert discretizer._own[j] == own
         assert discretizer.n_outcomes_[j] == len(edges) + 1 + own
         expected = codes_naively(column, stored[: len(edges)], own, sparse)
         # an infinite value in a column without any range has but one bin to go to
@@ -216,7 +216,7 @@ def test_a_rounded_edge_does_not_pass_the_maximum():
 def test_zero_bin_of_inflated_columns_only():
     X = np.array([[0, 0.0], [0, 0], [0, 3], [2, 4], [4, 5], [np.nan, 6]])
     ours = Discretizer(3).fit(X)
-    assert ours.zero_bin_.tolist() == [True, False]
+    assert ours.own_bins_.tolist() == [[0, 0], [pytest.approx(np.nan, nan_ok=True)] * 2]
     assert ours.transform(X)[:, 0].tolist() == [0, 0, 0, 1, 2, -1]
     assert ours.bin_labels(0, intervals=True) == ["0", "< 3, not 0", ">= 3"]
     assert ours.transform([[-1.0, 0], [1e-300, 0], [-0.0, 0]])[:, 0].tolist() == [1, 1, 0]
@@ -272,7 +272,7 @@ def test_duplicate_sparse_entries_are_summed():
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.float16, np.float32, bool, object])
 def test_number_types(dtype):
     X = np.array([[0, 1], [1, 0], [1, 1], [0, 1]]).astype(dtype)
-    np.testing.assert_array_equal(Discretizer(2).fit_transform(X), X.astype(int))
+    np.testing.assert_array_equal(Discretizer(2, zero_bin=False).fit_transform(X), X.astype(int))
 
 
 @pytest.mark.parametrize("n_bins, dtype", [(127, np.int8), (128, np.int8), (129, np.int16), (40_000, np.int32)])
@@ -477,3 +477,56 @@ def test_many_bins_are_bounded_by_distinct_values(strategy, form):
     assert (each.n_outcomes_ <= [120, 5, 40, 1]).all()
     # up to 32 bins nothing is bounded, whatever the values
     assert Discretizer(32, zero_bin=False).fit(X).n_outcomes_.tolist() == [32, 32, 32, 1]
+
+
+def spiked(seed: int = 0, n: int = 300) -> np.ndarray:
+    """Columns that are mostly zero: a measurement, counts, a yes or no; one is not; eighths, which shift exactly."""
+    rng = np.random.default_rng(seed)
+    rare = rng.random((n, 3)) < 0.4
+    X = np.column_stack([rare * np.rint(8 * rng.normal(size=(n, 3))) / 8, np.rint(8 * rng.normal(size=n)) / 8])
+    X[:, 1] = rare[:, 1] * rng.integers(0, 9, n)
+    X[:, 2] = rare[:, 2]
+    X[rng.random(X.shape) < 0.1] = np.nan
+    return X
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile", "auto", "mdlp"])
+@pytest.mark.parametrize("n_bins", [2, 5, "auto"])
+def test_a_frequent_value_has_its_bin_wherever_it_lies(strategy, n_bins):
+    X = spiked()
+    y = np.nan_to_num(X[:, 0] + X[:, 1] + X[:, 3]) > 0.5
+    plain = Discretizer(n_bins, strategy=strategy).fit(X, y)
+    assert (plain.transform(X)[:, :3] == 0).sum() == (X[:, :3] == 0).sum()
+    for shift in (-3.125, 0.25, 1000.0):
+        moved = Discretizer(n_bins, strategy=strategy).fit(X + shift, y)
+        np.testing.assert_array_equal(moved.transform(X + shift), plain.transform(X))
+        np.testing.assert_array_equal(moved.n_outcomes_, plain.n_outcomes_)
+        np.testing.assert_array_equal(moved.bin_edges_ - shift, plain.bin_edges_)
+        single = moved.transform((X + shift).astype(np.float32))
+        np.testing.assert_array_equal(single, plain.transform(X))
+
+
+def test_a_value_of_half_the_cells_is_not_frequent():
+    half = Discretizer(4).fit([[5.0], [5], [5], [1], [2], [3], [np.nan]])
+    assert half.bin_edges_.tolist() == [[2, 3, 4]]
+    more = Discretizer(4).fit([[5.0], [5], [5], [1], [2], [np.nan]])
+    assert more.bin_labels(0) == ["5", "1", "[1.333, 1.667)", "2"]
+    assert more.bin_labels(0, intervals=True) == ["5", "< 1.333", "[1.333, 1.667)", ">= 1.667, not 5"]
+    assert more.transform([[5.0], [4.9], [0], [7]]).ravel().tolist() == [0, 3, 1, 3]
+    assert more.restrict([0]).transform([[5.0], [4.9]]).ravel().tolist() == [0, 3]
+
+
+def test_a_frequent_value_is_known_again_when_it_was_rounded():
+    X = np.random.default_rng(0).normal(size=(200, 1))
+    X[:120] = -1 / 3
+    X[120] = -1 / 3 + 1e-7  # a value of its own
+    cut = Discretizer(4).fit(X)
+    assert (cut.transform(X)[:, 0] == 0).sum() == 120
+    other = Discretizer(4).fit(np.delete(X, 120, axis=0))
+    assert other.transform([[-0.333333], [-0.33334], [-0.3334]]).ravel().tolist()[:2] == [0, 2]
+
+
+def test_sparse_data_after_a_frequent_value_that_is_not_zero():
+    cut = Discretizer(3).fit([[5.0], [5], [5], [0], [1]])
+    with pytest.raises(ValueError, match="in which 0 is outcome 1"):
+        cut.transform(sp.csr_array([[5.0]]))

@@ -59,7 +59,7 @@ def test_they_are_found_dense_and_sparse(columns: list[list[float]], sparse: boo
 
 def test_a_part_and_a_model_of_before_are_described_too() -> None:
     X = np.array([[1.0, 0.1], [2.0, 0.7], [2.0, 0.5]])
-    made = Discretizer(3).fit(X)
+    made = Discretizer(3, zero_bin=False).fit(X)
     assert made.restrict([0]).bin_labels(0) == made.bin_labels(0) == ["1", "[1.333, 1.667)", "2"]
     assert made.bin_labels(1) == made.bin_labels(1, intervals=True)
     del made.few_values_
@@ -96,7 +96,8 @@ def coded() -> tuple[Any, pd.DataFrame]:
     ill = y == "ill"
     frame = pd.DataFrame({"smokes": 1.0 + ill, "score": ill + rng.integers(0, 4, 300), "age": rng.normal(50, 9, 300)})
     frame["smokes"] = np.where(rng.random(300) < 0.15, 3 - frame["smokes"], frame["smokes"])
-    return seqclass.etana(0.01, order=[0, 1, 2]).fit(frame, y), frame
+    bins = Discretizer(zero_bin=False)
+    return seqclass.etana(0.01, order=[0, 1, 2], discretizer=bins).fit(frame, y), frame
 
 
 def test_explanations_name_them(coded: tuple[Any, pd.DataFrame]) -> None:

@@ -390,3 +390,20 @@ def test_quantiles_without_the_library_say_what_to_install(monkeypatch: pytest.M
     monkeypatch.setitem(__import__("sys").modules, "datasketches", None)
     with pytest.raises(ValueError, match=r"pip install 'seqclass\[large\]', or take strategy='uniform'"):
         quick(discretizer=Discretizer(strategy="quantile")).fit_chunks(cut(X, Y, [100]))
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile", "auto"])
+@pytest.mark.parametrize("size", [7, 50, 400])
+def test_frequent_values_of_chunks_are_those_of_all_rows(strategy: str, size: int) -> None:
+    rng = np.random.default_rng(4)
+    spike = rng.random((400, 4)) < [0.9, 0.6, 0.55, 0.4]
+    rows = np.where(spike, [-0.25, 7.0, 0.0, 3.0], np.rint(40 * rng.normal(size=(400, 4))) / 8)
+    rows[rng.random(rows.shape) < 0.05] = np.nan
+    rows = rows[np.argsort(rows[:, 1], kind="stable")]  # so that chunks are unlike
+    frame = pd.DataFrame(rows, columns=list("abcd")).assign(kind=np.where(rng.random(400) < 0.8, "x", "y"))
+    y = (np.nan_to_num(rows[:, 1]) + rng.normal(size=400) > 6).astype(int)
+    clf = quick(discretizer=Discretizer(4, strategy=strategy))
+    chunked = quick(discretizer=Discretizer(4, strategy=strategy))
+    same(clf.fit(frame, y), chunked.fit_chunks(cut(frame, y, list(range(size, 400, size)))))
+    own = clf.coder_.discretizer_.own_bins_.mean(axis=1)
+    np.testing.assert_allclose(own, [-0.25, 7.0, 0.0, np.nan], atol=1e-12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import permutations, product
 from typing import Any
 
@@ -12,6 +13,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
 import seqclass
 from seqclass import offpolicy
@@ -23,6 +25,7 @@ from seqclass.offpolicy._records import Records, read_records
 from seqclass.offpolicy._replay import Replayer
 from seqclass.offpolicy._robust import robust_scores
 from seqclass.offpolicy.evaluation import METHODS
+from seqclass.pomdp import AcquireAll
 
 CELLS = np.array(list(product([0, 1], repeat=3)))
 
@@ -246,18 +249,22 @@ def test_weights_and_parts(clf: Any, seed: int, n: int) -> None:
     weight, _ = replayed(clf, read, declared(read, chance, y))
     assert (weight[:2] >= 1).all()
     assert ((weight == 0) | (weight >= 1)).all()
-    found = offpolicy.evaluate(clf, records, y, method="ipw", recording=chance, order=[0, 1, 2], allow_seen=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of few rows
+        found = offpolicy.evaluate(clf, records, y, method="ipw", recording=chance, order=[0, 1, 2], allow_seen=True)
     assert found.cost == pytest.approx(found["price"].estimate + found["decision_cost"].estimate)
     assert 1 <= found.effective_rows <= found.n_counted <= n
     assert found["error"].lower <= found["error"].estimate <= found["error"].upper
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # beside the one that is looked for
 def test_what_was_hardly_ever_recorded_is_told(clf: Any) -> None:
     X, y = people(500, 4)
     records, chance = recorded(X, 5)
     low = X[:, 0] == 0
     records[low, 1], chance[low, 1] = np.nan, 0.0
-    found = offpolicy.evaluate(clf, records, y, method="ipw", recording=chance, order=[0, 1, 2], allow_seen=True)
+    with pytest.warns(UserWarning, match="hardly ever recorded"):
+        found = offpolicy.evaluate(clf, records, y, method="ipw", recording=chance, order=[0, 1, 2], allow_seen=True)
     assert 0.05 < found.unsupported < 0.5
     assert "hardly ever recorded" in str(found)
 
@@ -298,6 +305,7 @@ def test_any_policy_and_frame() -> None:
         assert abs(again.cost - truth) < 0.06
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # beside the one that is looked for
 def test_seed_and_texts(clf: Any) -> None:
     X, y = people(120, 11)
     records, _ = recorded(X, 12)
@@ -307,7 +315,9 @@ def test_seed_and_texts(clf: Any) -> None:
     assert "doubly robust" in str(first)
     assert "120 rows" in str(first)
     assert first.to_frame().loc["cost", "estimate"] == first.cost
-    table = offpolicy.compare(clf, records, y, **settings)
+    with pytest.warns(UserWarning, match="effective rows"):
+        table = offpolicy.compare(clf, records, y, **settings)
+    assert ": All rests on" in str(table)
     assert table.to_frame().index.tolist() == list(METHODS)
     assert all(name in str(table) for name in ("complete cases", "largest weight"))
     assert "may be wrong" in str(table["direct"])
@@ -369,3 +379,91 @@ def test_rows_of_the_fit_are_refused() -> None:
     clf = seqclass.etana(0.01).fit(X, y)
     with pytest.raises(ValueError, match="was fitted to"):
         offpolicy.evaluate(clf, X, y)
+
+
+class Far:
+    """People with a number that is seen of all, and others that tell the class, hardly seen of those far from 0."""
+
+    def __init__(self, n: int, seed: int, chance: float, n_others: int = 1) -> None:
+        rng = np.random.default_rng(seed)
+        self.y = rng.integers(2, size=n)
+        others = rng.normal(size=(n, n_others)) + 1.5 * self.y[:, None]
+        self.X = np.column_stack([rng.normal(size=n), others])
+        self.far = np.abs(self.X[:, 0]) > 0.88  # 38% of all
+        self.y = np.where(self.far, self.y ^ (rng.random(n) < 0.25), self.y)  # who are harder to tell
+        self.chance = np.ones(self.X.shape)
+        self.chance[:, 1:] = np.where(self.far, chance, 0.9)[:, None]
+        self.records = np.where(rng.random(self.X.shape) < self.chance, self.X, np.nan)
+
+    def judged(self, clf: Any, **settings: Any) -> Any:
+        order = np.arange(self.X.shape[1])
+        return offpolicy.evaluate(clf, self.records, self.y, order=order, allow_seen=True, **settings)
+
+
+def asking_all(n_others: int = 1) -> Any:
+    made = Far(2000, 1, 0.5, n_others)
+    return seqclass.SequentialClassifier(solver=AcquireAll(), feature_costs=0.01).fit(made.X, made.y)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # beside the one that is looked for
+def test_a_rule_that_is_not_logistic_is_learnt() -> None:
+    """Nearly nothing is known of those far from 0; a logistic rule sees them as it sees the others."""
+    clf, people = asking_all(), Far(1500, 2, 0.002)
+    with pytest.warns(UserWarning, match="hardly ever recorded"):
+        found = people.judged(clf, method="ipw")
+    assert found.unsupported == pytest.approx(0.38, abs=0.08)
+    logistic = people.judged(clf, method="ipw", recording=LogisticRegression())
+    assert logistic.unsupported < 0.03
+
+
+@pytest.mark.parametrize("method", ["ipw", "doubly_robust"])
+def test_a_learnt_rule_finds_the_truth_where_a_logistic_one_does_not(method: str) -> None:
+    clf, (X, y) = asking_all(), (lambda far: (far.X, far.y))(Far(100_000, 3, 0.5))
+    truth = score_rows(clf, X, y).realised_cost
+    people = Far(6000, 4, 0.15)
+    found, wrong = (people.judged(clf, method=method, recording=rule) for rule in (None, LogisticRegression()))
+    assert abs(found.cost - truth) < 2.5 * found.standard_error
+    if method == "ipw":
+        assert abs(wrong.cost - truth) > 4 * wrong.standard_error
+
+
+def test_a_rule_of_ones_own_that_is_not_linear_is_fitted_to_other_rows() -> None:
+    """Trees that remember every row would find that all was certain."""
+    people = Far(1500, 5, 0.3)
+    found = people.judged(asking_all(), method="ipw", recording=DecisionTreeClassifier(min_samples_leaf=40))
+    assert found.largest_weight > 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        exact = people.judged(asking_all(), method="ipw", recording=DecisionTreeClassifier())
+    assert exact.effective_rows < 300  # not the thousand that have all
+
+
+def test_a_declared_rule_warns_of_what_nobody_has() -> None:
+    """Each of three answers is now and then recorded, all of them never: plain weights then never hold the truth."""
+    clf, people = asking_all(3), Far(1500, 6, 0.05, 3)
+    with pytest.warns(UserWarning, match="hardly ever recorded|fall short") as told:
+        found = people.judged(clf, method="ipw_plain", recording=people.chance)
+    assert found.unsupported == pytest.approx(0.38, abs=0.05)
+    assert found.lacking == pytest.approx(0.33, abs=0.05)
+    assert len(told) == 2
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # beside the one that is looked for
+def test_few_rows_that_weigh_all_are_told() -> None:
+    clf, people = asking_all(), Far(300, 10, 0.03)
+    with pytest.warns(UserWarning, match="of all weight"):
+        found = people.judged(clf, method="ipw", recording=people.chance)
+    assert found.largest_weight > 20
+    assert found.warnings[-1] in str(found)
+    assert not Far(1500, 8, 0.5).judged(clf, method="ipw").warnings
+
+
+def test_intervals_of_costs_stay_above_zero() -> None:
+    clf = asking_all()
+    X, y = np.array([[0.0, -3.0], [0.0, 4.5]] * 20), np.array([0, 1] * 20)
+    y[0] = 1
+    found = offpolicy.evaluate(clf, X, y, method="ipw", allow_seen=True)
+    assert found["error"].estimate == pytest.approx(1 / 40)
+    assert found["error"].lower == 0
+    assert found["decision_cost"].lower == 0
+    assert found["price"].lower == pytest.approx(0.02)

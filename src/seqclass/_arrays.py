@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,13 +19,16 @@ CHUNK_BYTES = 64 * 2**20
 _WIDE = 2**20
 
 
-def as_generator(random_state: Any = None) -> np.random.Generator:
+def as_generator(random_state: Any = None, purpose: str = "") -> np.random.Generator:
     """Turn any form of ``random_state`` into a numpy generator.
 
     Parameters
     ----------
-    random_state : None, int, SeedSequence, numpy.random.Generator or numpy.random.RandomState
+    random_state : None, int, sequence of int, SeedSequence, numpy.random.Generator or numpy.random.RandomState
         A generator is used as it is; a ``RandomState`` seeds a new one from its stream.
+    purpose : str
+        What it draws, where it draws rows or decides something for each row: of a seed then comes the stream of this
+        purpose, and not the one that ``numpy.random.default_rng`` makes of it, from which the rows may have been drawn.
 
     Returns
     -------
@@ -39,22 +43,26 @@ def as_generator(random_state: Any = None) -> np.random.Generator:
     --------
     >>> int(as_generator(0).integers(100)) == int(as_generator(0).integers(100))
     True
+    >>> as_generator(0, "keys").random() == as_generator(0).random()
+    False
     """
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1, size=4))
     try:
-        return np.random.default_rng(random_state)
+        return np.random.default_rng(another_stream(random_state, purpose) if purpose else random_state)
     except (TypeError, ValueError) as error:
         raise ValueError(f"random_state must be None, an integer or a numpy generator, got {random_state!r}") from error
 
 
-def another_stream(random_state: Any) -> Any:
+def another_stream(random_state: Any, purpose: str = "") -> Any:
     """Seed of a stream that is independent of the one that ``random_state`` itself seeds.
 
     Parameters
     ----------
     random_state : None, int, sequence of int, SeedSequence or generator
         A generator moves on by itself and is returned as it is.
+    purpose : str
+        Streams of different purposes are independent of one another.
 
     Returns
     -------
@@ -69,7 +77,8 @@ def another_stream(random_state: Any) -> Any:
         return random_state
     if not isinstance(random_state, np.random.SeedSequence):
         random_state = np.random.SeedSequence(random_state)
-    return np.random.SeedSequence(random_state.entropy, spawn_key=(*random_state.spawn_key, 0x5EED))
+    salt = zlib.crc32(purpose.encode()) if purpose else 0x5EED
+    return np.random.SeedSequence(random_state.entropy, spawn_key=(*random_state.spawn_key, salt))
 
 
 def check_width(n_columns: int, n_bytes: int) -> None:

@@ -120,13 +120,13 @@ class Cases:
             )
             return
         X = check_input(clf, self.X, clf.encoder_, clf.handle_unknown)
-        marks = marks_for(clf, X, clf.classes_[self.codes])
-        if seen.beyond_chance(marks):
-            familiar, n = seen.familiar(marks)
+        found = seen.recognised(marks_for(clf, X, clf.classes_[self.codes]))
+        if found is not None:
+            rows, n = found
             raise ValueError(
-                f"X holds rows that the classifier was fitted to ({familiar} of the {n} that could be compared), by "
-                "which nothing can be certified: leave rows out of the fit and give them here. If they are others that "
-                "happen to be equal, say allow_seen=True."
+                f"X holds rows that the classifier was fitted to, as they were or rounded ({rows.size} of the {n} that "
+                f"could be compared: rows {listed(rows.tolist())}), by which nothing can be certified: leave rows out "
+                "of the fit and give them here. If they are others that happen to be equal, say allow_seen=True."
             )
 
 

@@ -17,12 +17,13 @@ from seqclass._chunks.drawing import Drawn, draw, told_apart
 from seqclass._chunks.looking import Look, look
 from seqclass._chunks.source import Chunk, Chunks
 from seqclass._coding import OutcomeCoder
+from seqclass._column_sums import ColumnSums
 from seqclass._doubts import warn_of_doubts
 from seqclass._fitting import prefitted, timed
 from seqclass._frames import FrameEncoder
 from seqclass._held_out import hold_out
 from seqclass._inputs import category_counts, check_input
-from seqclass._seen_rows import SeenRows, least_marks, least_of_both, marked_columns
+from seqclass._seen_rows import SeenRows, both_marks, least_marks, least_of_both, marked_cells, marked_columns
 from seqclass._sum_edges import better
 from seqclass.bn._chunked import CodedChunks, count_outcomes
 from seqclass.discretize import Discretizer
@@ -97,8 +98,13 @@ def _add_each(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(map(add, one, other))
 
 
-def _mark(view: View, columns: IntArray, chunk: Chunk) -> Any:
-    return least_marks(view.numbers(chunk), columns, view.labels(chunk))
+def _mark(view: View, columns: IntArray, cells: list[FloatArray | None], chunk: Chunk) -> Any:
+    X, codes = view.numbers(chunk), view.labels(chunk)
+    return [least_marks(X, columns, codes, width) for width in cells]
+
+
+def _least(one: list[Any], other: list[Any]) -> list[Any]:
+    return list(map(least_of_both, one, other))
 
 
 def fit_from(clf: SequentialClassifier, source: Chunks, sample_rows: int, n_folds: int) -> None:
@@ -129,7 +135,8 @@ def fit_from(clf: SequentialClassifier, source: Chunks, sample_rows: int, n_fold
     clf._seen = None
     if clf._certify:
         with timed(clf.timings_, "mark"):
-            clf._seen = SeenRows.counted(*source.total(partial(_mark, view, marked_columns(clf)), least_of_both))
+            part = partial(_mark, view, marked_columns(clf), marked_cells(clf))
+            clf._seen = both_marks([SeenRows.counted(*least) for least in source.total(part, _least)])
     if n_folds:
         with timed(clf.timings_, "held_out"):
             clf.held_out_ = hold_out(clf, *chunks.rows, None, n_folds=n_folds)
@@ -137,6 +144,16 @@ def fit_from(clf: SequentialClassifier, source: Chunks, sample_rows: int, n_fold
 
 def _needs_ranks(discretizer: Any) -> bool:
     return isinstance(discretizer, Discretizer) and discretizer.strategy in ("quantile", "auto")
+
+
+def _sets_values_apart(discretizer: Any) -> bool:
+    """Whether a frequent value that is not zero gets a bin of its own, from counts of all rows."""
+    given = Discretizer() if discretizer is None else discretizer
+    return type(given) is Discretizer and given.zero_bin == "auto" and given.strategy != "mdlp"
+
+
+def _sums(view: View, sketch: bool, value: FloatArray, chunk: Chunk) -> ColumnSums:
+    return ColumnSums.of(view.numbers(chunk), sketch, value)
 
 
 def _view(clf: SequentialClassifier, source: Chunks, found: Look, sample_rows: int, seed: int) -> View:
@@ -149,11 +166,16 @@ def _view(clf: SequentialClassifier, source: Chunks, found: Look, sample_rows: i
     coder = OutcomeCoder(clf.discretizer, category_counts(clf.encoder_))
     first = View(found.columns, clf.encoder_, coder, clf.classes_)
 
+    sums, frequent = found.sums, np.where(found.sums.ahead > 0, found.sums.voted, 0.0)
+    frequent[list(coder.categories)] = 0.0
+    if not found.sparse and frequent.any() and _sets_values_apart(clf.discretizer):
+        sums = source.total(partial(_sums, first, _needs_ranks(clf.discretizer), frequent), add)
+
     def sample() -> tuple[Any, Any]:
         chunk = Chunk(0, *source._drawn(found.sizes, sample_rows, seed).rows())
         return first.numbers(chunk), first.labels(chunk)
 
-    ways = coder.fit_sums(found.sums, found.first, len(clf.classes_), found.sparse, sample)
+    ways = coder.fit_sums(sums, found.first, len(clf.classes_), found.sparse, sample)
     views = [View(found.columns, clf.encoder_, way, clf.classes_) for way in ways]
     if len(views) == 2:
         counts = [source.total(partial(_numeric_counts, view), add) for view in views]

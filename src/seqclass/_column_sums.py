@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from seqclass._arrays import FloatArray, IntArray, chunks
+from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._edges import frequent_values
 from seqclass._few_values import few_dense, few_of_both, few_sparse
 from seqclass._information import canonical
 
@@ -17,7 +18,7 @@ SKETCH = 2000
 
 
 class Sketches:
-    """Sketches of the quantiles of some columns (KLL), of their values that are neither zero nor missing."""
+    """Sketches of the quantiles of some columns (KLL), of their values but for one apart."""
 
     def __init__(self, parts: list[Any]) -> None:
         self.parts = parts
@@ -71,32 +72,45 @@ class Sketches:
 
 @dataclass
 class ColumnSums:
-    """Counts and ranges of the columns of some rows.
+    """Counts and ranges of the columns of some rows, one value of each column apart from the others.
 
     Attributes
     ----------
     n_rows : int
-    n_missing, n_zero, n_negative : ndarray of int of shape (n_features,)
-        Cells that are NaN, that are zero, and that are below it.
-    low, high : ndarray of shape (n_features,)
-        Least and largest value other than zero; inf and -inf where there is none.
+    value : ndarray of shape (n_features,)
+        The value apart: zero, or one that may be frequent.
+    n_missing, n_zero, n_own, n_below : ndarray of int of shape (n_features,)
+        Cells that are NaN, that are zero, that hold the value apart, and that are below it.
+    low, high, distance : ndarray of shape (n_features,)
+        Least and largest other value, and how far the nearest lies from the one apart; inf, -inf and inf where there is
+        none.
     few : ndarray of int of shape (n_features, 2)
         Columns of few whole numbers; see `seqclass._few_values`.
+    voted : ndarray of shape (n_features,)
+        The only value that more than half of the known cells can hold; see `ahead`.
+    ahead : ndarray of int of shape (n_features,)
+        By how many cells it is ahead of what was counted against it; 0 where no value is that frequent.
     sketches : Sketches or None
+        Of the other values.
     """
 
     n_rows: int
+    value: FloatArray
     n_missing: IntArray
     n_zero: IntArray
-    n_negative: IntArray
+    n_own: IntArray
+    n_below: IntArray
     low: FloatArray
     high: FloatArray
+    distance: FloatArray
     few: IntArray
+    voted: FloatArray
+    ahead: IntArray
     sketches: Sketches | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, X: Any, sketch: bool = False) -> ColumnSums:
-        """Look at some rows, dense or sparse, without infinity.
+    def of(cls, X: Any, sketch: bool = False, value: FloatArray | None = None) -> ColumnSums:
+        """Look at some rows, dense or sparse, without infinity; of dense ones any value may stand apart, by default 0.
 
         Examples
         --------
@@ -108,9 +122,10 @@ class ColumnSums:
         [[-1.0, 0.0], [2.0, 1.5]]
         """
         n, p = X.shape
-        sketches = Sketches.empty(p) if sketch else None
-        kept = (np.zeros(p, np.int64), np.zeros(p, np.int64), np.zeros(p, np.int64), np.zeros(p), np.zeros(p))
-        sums = cls(n, *kept, np.zeros((p, 2), np.int64), sketches)
+        counts, floats = (np.zeros((5, p), dtype=np.int64), np.zeros((5, p)))
+        floats[0] = 0.0 if value is None else value
+        few, sketches = np.zeros((p, 2), np.int64), Sketches.empty(p) if sketch else None
+        sums = cls(n, floats[0], *counts[:4], *floats[1:4], few, floats[4], counts[4], sketches)
         if sp.issparse(X):
             sums._sparse(canonical(X).tocsc())
             return sums
@@ -119,13 +134,19 @@ class ColumnSums:
         return sums
 
     def _dense(self, values: FloatArray, columns: slice) -> None:
-        zero = values == 0
+        value = self.value[columns, None]
+        own = values == value
         self.n_missing[columns] = np.isnan(values).sum(axis=1)
-        self.n_zero[columns], self.n_negative[columns] = zero.sum(axis=1), (values < 0).sum(axis=1)
+        self.n_zero[columns] = np.count_nonzero(values == 0, axis=1)
+        self.n_own[columns], self.n_below[columns] = own.sum(axis=1), (values < value).sum(axis=1)
         self.few[columns] = few_dense(values)
-        values[zero] = np.nan
+        voted, count = frequent_values(values)
+        self.voted[columns] = np.nan_to_num(voted)
+        self.ahead[columns] = np.where(np.isnan(voted), 0, 2 * count - self.n_known[columns])
+        values[own] = np.nan
         self.low[columns] = np.fmin.reduce(values, axis=1, initial=np.inf)
         self.high[columns] = np.fmax.reduce(values, axis=1, initial=-np.inf)
+        self.distance[columns] = np.fmin.reduce(np.abs(values - value), axis=1, initial=np.inf)
         if self.sketches is not None:
             for part, column in zip(self.sketches.parts[columns], values):
                 part.update(column[~np.isnan(column)])
@@ -138,9 +159,9 @@ class ColumnSums:
         self.n_missing[:] = np.bincount(column[missing], minlength=p)
         column, value = column[keep], value[keep]
         size = np.bincount(column, minlength=p)
-        self.n_zero[:] = n - self.n_missing - size
-        self.n_negative[:] = np.bincount(column[value < 0], minlength=p)
-        self.low[:], self.high[:] = np.inf, -np.inf
+        self.n_zero[:] = self.n_own[:] = n - self.n_missing - size
+        self.n_below[:] = np.bincount(column[value < 0], minlength=p)
+        self.low[:], self.high[:], self.distance[:] = np.inf, -np.inf, np.inf
         np.minimum.at(self.low, column, value)
         np.maximum.at(self.high, column, value)
         self.few[:] = few_sparse(value, column, size, self.n_zero > 0)
@@ -149,14 +170,21 @@ class ColumnSums:
                 part.update(own)
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
+        # a value of more than half of all cells is ahead in some parts, and by more than all others there
+        against = np.where(self.voted == other.voted, other.ahead, -other.ahead)
         return ColumnSums(
             self.n_rows + other.n_rows,
+            self.value,
             self.n_missing + other.n_missing,
             self.n_zero + other.n_zero,
-            self.n_negative + other.n_negative,
+            self.n_own + other.n_own,
+            self.n_below + other.n_below,
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
+            np.minimum(self.distance, other.distance),
             few_of_both(self.few, other.few, self.n_known > 0, other.n_known > 0),
+            np.where(self.ahead >= other.ahead, self.voted, other.voted),
+            np.abs(self.ahead + against),
             None if self.sketches is None or other.sketches is None else self.sketches + other.sketches,
         )
 
@@ -168,20 +196,19 @@ class ColumnSums:
     @property
     def range(self) -> FloatArray:
         """Smallest and largest value of each column, (2, n_features); NaN where all are missing."""
-        low = np.where(self.n_zero > 0, np.minimum(self.low, 0), self.low)
-        high = np.where(self.n_zero > 0, np.maximum(self.high, 0), self.high)
+        low = np.where(self.n_own > 0, np.minimum(self.low, self.value), self.low)
+        high = np.where(self.n_own > 0, np.maximum(self.high, self.value), self.high)
         return np.where(self.n_known > 0, np.stack([low, high]), np.nan)
 
     def take(self, columns: IntArray) -> ColumnSums:
         """Those of some columns."""
-        arrays = {name: getattr(self, name)[columns] for name in ("n_missing", "n_zero", "n_negative")}
-        arrays |= {name: getattr(self, name)[columns] for name in ("low", "high", "few")}
+        arrays = {name: each[columns] for name, each in vars(self).items() if isinstance(each, np.ndarray)}
         return replace(self, **arrays, sketches=None if self.sketches is None else self.sketches.take(columns))
 
-    def at(self, position: IntArray, zeros: bool | Any) -> FloatArray:
-        """Value of each column at a position in rising order, with its zeros where these count; by sketches."""
+    def at(self, position: IntArray, whole: BoolArray) -> FloatArray:
+        """Value of each column at a position in rising order, of all its values or of the others; by sketches."""
         assert self.sketches is not None
-        n_zero = np.where(zeros, self.n_zero, 0)
-        beyond = position >= self.n_negative + n_zero
-        value = self.sketches.at(position - np.where(beyond, n_zero, 0))
-        return np.where(beyond | (position < self.n_negative), value, 0.0)
+        n_own = np.where(whole, self.n_own, 0)
+        beyond = position >= self.n_below + n_own
+        found = self.sketches.at(position - np.where(beyond, n_own, 0))
+        return np.where(beyond | (position < self.n_below), found, self.value)

@@ -22,6 +22,8 @@ _MANY_EDGES = 24
 #: Up to so many bins a feature gets whatever its values; no feature gets more than the other number.
 _FREE = 32
 _MOST = 2**31 - 1
+#: So near to a frequent value, as a share of it, lies what is that value written with five digits.
+_NEAR = 1e-5
 STRATEGIES = ("uniform", "quantile", "auto", "mdlp")
 
 
@@ -100,38 +102,66 @@ def _mostly_zero(X: Any) -> bool:
     return 2 * zeros > known
 
 
-def has_zero_bin(option: Any, auto: BoolArray, n_bins: IntArray) -> BoolArray:
+def has_own_bin(option: Any, auto: BoolArray, n_bins: IntArray) -> BoolArray:
     wanted = auto if isinstance(option, str) else np.full(len(auto), bool(option))
     return wanted & (n_bins > 1)
 
 
+def own_bins(own: BoolArray, value: FloatArray, distance: FloatArray) -> FloatArray:
+    """Ends of the bins of single values, (n, 2), NaN where there is none; nearest other values are so far away."""
+    reach = np.where(own, np.minimum(_NEAR * np.abs(value), distance / 2), np.nan)
+    return np.stack([value - reach, value + reach], axis=1)
+
+
+def frequent_values(values: FloatArray) -> tuple[FloatArray, IntArray]:
+    """The value that more than half of each row's known cells hold, NaN where there is none, and how many hold it.
+
+    Examples
+    --------
+    >>> frequent_values(np.array([[0.5, 0.5, np.nan, 2.0, 0.5], [1.0, 2.0, 3.0, 3.0, 1.0]]))
+    (array([0.5, nan]), array([3, 0]))
+    """
+    missing = np.isnan(values)
+    n_known = values.shape[1] - missing.sum(axis=1)
+    count = np.count_nonzero(values == 0, axis=1)
+    found = np.where(2 * count > n_known, 0.0, np.nan)
+    # of more than half of all cells two are neighbours, the last and the first among them
+    near = (values[:, 1:] == values[:, :-1]).any(axis=1) | (values[:, 0] == values[:, -1]) | missing.any(axis=1)
+    for j in np.flatnonzero(near & np.isnan(found) & (n_known > 0)):
+        middle = n_known[j] // 2
+        found[j] = np.partition(values[j], middle)[middle]
+        count[j] = np.count_nonzero(values[j] == found[j])
+    found[2 * count <= n_known] = np.nan
+    return found, np.where(np.isnan(found), 0, count)
+
+
 def fit_dense(
     X: Any, n_bins: IntArray, strategy: str, option: Any, labels: Labels
-) -> tuple[FloatArray, BoolArray, BoolArray, IntArray]:
+) -> tuple[FloatArray, FloatArray, BoolArray, IntArray]:
     n, n_features = X.shape
     edges = np.full((n_features, int(n_bins.max(initial=1)) - 1), np.inf)
-    zero_bin = np.zeros(n_features, dtype=bool)
+    bins = np.full((n_features, 2), np.nan)
     constant = np.ones(n_features, dtype=bool)
     few = np.zeros((n_features, 2), dtype=np.int64)
     for columns in chunks(n_features, 24 * n):
         values = np.array(X[:, columns].T, dtype=np.float64, order="C")
         values[np.isinf(values)] = np.nan
         few[columns] = few_dense(values)
-        zero = values == 0
-        n_zero, n_known = zero.sum(axis=1), n - np.isnan(values).sum(axis=1)
+        value = frequent_values(values)[0] if isinstance(option, str) else np.zeros(len(values))
         low, high = np.fmin.reduce(values, axis=1), np.fmax.reduce(values, axis=1)
         constant[columns] = ~(low < high)
-        own = has_zero_bin(option, 2 * n_zero > n_known, n_bins[columns]) & ~constant[columns]
-        zero_bin[columns] = own
+        own = has_own_bin(option, ~np.isnan(value), n_bins[columns]) & ~constant[columns]
         parts = n_bins[columns] - own
         if own.any():
-            values[zero & own[:, None]] = np.nan
+            values[own[:, None] & (values == value[:, None])] = np.nan
+            distance = np.fmin.reduce(np.abs(values - value[:, None]), axis=1)
+            bins[columns] = own_bins(own, value, distance)
             low, high = np.fmin.reduce(values, axis=1), np.fmax.reduce(values, axis=1)
         if strategy == "mdlp":
             edges[columns] = dense_label_edges(values, labels, parts, edges.shape[1])
         elif strategy == "quantile":
             values.sort(axis=1)
-            size = n_known - n_zero * own
+            size = n - np.isnan(values).sum(axis=1)
             edges[columns] = quantile_edges(
                 lambda position: np.take_along_axis(values, position[:, None], axis=1)[:, 0],  # noqa: B023
                 size,
@@ -140,12 +170,12 @@ def fit_dense(
             )
         else:
             edges[columns] = uniform_edges(low, high, parts, edges.shape[1])
-    return edges, zero_bin, constant, few
+    return edges, bins, constant, few
 
 
 def fit_sparse(
     X: Any, n_bins: IntArray, strategy: str, option: Any, labels: Labels
-) -> tuple[FloatArray, BoolArray, BoolArray, IntArray]:
+) -> tuple[FloatArray, FloatArray, BoolArray, IntArray]:
     n, n_features = X.shape
     X = canonical(X).tocsc()
     column = np.repeat(np.arange(n_features, dtype=np.int32), np.diff(X.indptr))
@@ -165,20 +195,21 @@ def fit_sparse(
     few = few_sparse(value, column, size, has_zero)
     low0, high0 = np.where(has_zero, np.minimum(low, 0), low), np.where(has_zero, np.maximum(high, 0), high)
     constant = ~(low0 < high0)
-    zero_bin = has_zero_bin(option, np.ones(n_features, dtype=bool), n_bins) & ~constant
-    parts = n_bins - zero_bin
+    own = has_own_bin(option, np.ones(n_features, dtype=bool), n_bins) & ~constant
+    parts = n_bins - own
     width = int(n_bins.max(initial=1)) - 1
     if strategy == "mdlp":
         stored = seen_once(column, value, labels.codes[row])
-        zeros = _zeros(X, labels, np.flatnonzero(~zero_bin))
+        zeros = _zeros(X, labels, np.flatnonzero(~own))
         edges = label_edges(in_order(stored, zeros), labels.n_classes, parts, width)
     elif strategy == "quantile":
-        n_zero = np.where(zero_bin, 0, n_known - size)
+        n_zero = np.where(own, 0, n_known - size)
         pick = _order_statistics(column, value, size, n_zero)
         edges = quantile_edges(pick, size + n_zero, parts, width)
     else:
-        edges = uniform_edges(np.where(zero_bin, low, low0), np.where(zero_bin, high, high0), parts, width)
-    return edges, zero_bin, constant, few
+        edges = uniform_edges(np.where(own, low, low0), np.where(own, high, high0), parts, width)
+    nothing = np.zeros(n_features)
+    return edges, own_bins(own, nothing, nothing), constant, few
 
 
 def _zeros(X: Any, labels: Labels, wanted: IntArray) -> Seen:
@@ -278,12 +309,19 @@ def float32_at_least(edges: FloatArray) -> npt.NDArray[np.float32]:
     return np.where(rounded < edges, np.nextafter(rounded, np.float32(np.inf)), rounded)
 
 
-def interval_labels(edges: FloatArray) -> list[str]:
+def interval_labels(edges: FloatArray, apart: float | None = None) -> list[str]:
+    """Names of the intervals between edges; the first is that of a value which has a bin of its own, if one has."""
+    if apart is not None:
+        labels, value = interval_labels(edges), f"{apart:.4g}"
+        if not edges.size:
+            return [value, f"not {value}"]
+        labels[int((edges <= apart).sum())] += f", not {value}"
+        return [value, *labels]
     for digits in range(4, 18):
         text = [f"{edge:.{digits}g}" for edge in edges]
         if len(set(text)) == len(set(edges.tolist())):
             break
     if not text:
-        return ["not 0"]
+        return ["any"]
     inner = [f"[{a}, {b})" for a, b in pairwise(text)]
     return [f"< {text[0]}", *inner, f">= {text[-1]}"]

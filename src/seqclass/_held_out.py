@@ -67,7 +67,7 @@ def some_rows(y: npt.NDArray[Any], most: int, random_state: Any) -> IntArray:
     n = len(y)
     if n <= most:
         return np.arange(n)
-    order = as_generator(random_state).permutation(n)
+    order = as_generator(random_state, "some rows").permutation(n)
     _, label, size = np.unique(y[order], return_inverse=True, return_counts=True)
     by_class = np.argsort(label, kind="stable")
     rank = np.empty(n, dtype=np.intp)

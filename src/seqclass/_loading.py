@@ -165,7 +165,12 @@ def check_discretizer(discretizer: Discretizer) -> None:
         return
     n = whole(discretizer.n_features_in_, "n_features_in_", 1)
     edges = array(discretizer.bin_edges_, "bin_edges_", "f", n, None)
-    own = array(discretizer.zero_bin_, "zero_bin_", "b", n)
+    if "zero_bin_" in vars(discretizer):  # by which models of 0.1 say of which features zeros have a bin of their own
+        apart = array(vars(discretizer).pop("zero_bin_"), "zero_bin_", "b", n)
+        discretizer.own_bins_ = np.where(apart[:, None], np.zeros(2), np.nan)
+    low, high = array(discretizer.own_bins_, "own_bins_", "f", n, 2).T
+    own = ~np.isnan(low)
+    need(bool((own == ~np.isnan(high)).all() and (low <= high)[own].all()), "own_bins_ have no ends")
     n_outcomes = array(discretizer.n_outcomes_, "n_outcomes_", "iu", n)
     if hasattr(discretizer, "few_values_"):  # which models of 0.1 do not have
         array(discretizer.few_values_, "few_values_", "i", n, 2)

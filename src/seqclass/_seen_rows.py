@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.stats import binom
 
-from seqclass._arrays import IntArray, chunks
+from seqclass._arrays import FloatArray, IntArray, chunks
 
 if TYPE_CHECKING:
     from seqclass.classifier import SequentialClassifier
@@ -21,6 +21,11 @@ Marks = npt.NDArray[np.uint64]
 MOST_MARKS = 4096
 #: So improbable a number of familiar rows is not taken for chance.
 _CHANCE = 1e-4
+#: Standard errors that the number of twins is allowed.
+_ERRORS = 4.0
+#: Cells that a column's training range is cut into, in which rounded values stay; so odd a number that values of few
+#: digits do not lie on their ends.
+_CELLS = 271.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +42,15 @@ class SeenRows:
         Training rows that have one of these marks.
     n_twins : int
         Those among them whose mark another training row has, too.
+    coarse : SeenRows or None
+        The same of the rows' values cut into cells, by which rows are known again that were rounded since.
     """
 
     marks: Marks
     complete: bool
     n_rows: int
     n_twins: int
+    coarse: SeenRows | None = None
 
     @classmethod
     def of(cls, marks: Marks) -> SeenRows:
@@ -61,14 +69,27 @@ class SeenRows:
         could = marks if self.complete else marks[marks <= self.marks[-1]]
         return int(np.isin(could, self.marks).sum()), int(could.size)
 
-    def beyond_chance(self, marks: Marks) -> bool:
-        """Whether more rows are familiar than fresh ones would be, of which as many have a twin as of training rows."""
+    def beyond_chance(self, marks: Marks, coarse: bool = False) -> bool:
+        """Whether more rows are familiar than fresh ones would be, of which as many have a twin as of training rows.
+
+        That share has an error, for twins come two at a time, and of another mix of rows twice as many may have one.
+        Few twins could have been more; only values that repeat neither here nor there are taken never to.
+        """
         n_familiar, n_rows = self.familiar(marks)
-        share = min(1.0, (self.n_twins + 1) / (self.n_rows + 1))
+        few = 2 * _ERRORS if coarse or self.n_twins or np.unique(marks).size < marks.size else 1.0
+        twins = self.n_twins + _ERRORS * np.sqrt(2 * self.n_twins) + few
+        share = min(1.0, 2 * twins / (self.n_rows + 1))
         return n_familiar > 0 and float(binom.sf(n_familiar - 1, n_rows, share)) < _CHANCE
 
+    def recognised(self, marks: list[Marks]) -> tuple[IntArray, int] | None:
+        """Rows, given by their marks, that look like training rows, of so many; None where that may be chance."""
+        for own, these in zip((self, self.coarse), marks):
+            if own is not None and own.beyond_chance(these, coarse=own is self.coarse):
+                return np.flatnonzero(np.isin(these, own.marks)), own.familiar(these)[1]
+        return None
 
-def row_marks(X: Any, columns: IntArray, codes: IntArray) -> Marks:
+
+def row_marks(X: Any, columns: IntArray, codes: IntArray, cells: FloatArray | None = None) -> Marks:
     """A number for each row, the same for the same values in some columns and the same class, (n,).
 
     Parameters
@@ -79,6 +100,8 @@ def row_marks(X: Any, columns: IntArray, codes: IntArray) -> Marks:
         The columns that count.
     codes : ndarray of int of shape (n,)
         Classes of the rows.
+    cells : ndarray of shape (m,), optional
+        Widths of cells; values in the same cell then count as the same.
 
     Examples
     --------
@@ -92,11 +115,13 @@ def row_marks(X: Any, columns: IntArray, codes: IntArray) -> Marks:
     if sp.issparse(X):
         some = sp.csr_array(X[:, columns])
         some.sum_duplicates()
+        some.data = some.data if cells is None else np.floor(some.data / cells[some.indices])
         bits = sp.csr_array((_bits(some.data), some.indices, some.indptr), shape=some.shape)
         total += np.asarray(bits @ factors, dtype=np.uint64)
     else:
         for part in chunks(X.shape[0], 16.0 * columns.size):
-            total[part] += _bits(X[part][:, columns]) @ factors
+            values = X[part][:, columns]
+            total[part] += _bits(values if cells is None else np.floor(values / cells)) @ factors
     return _mixed(total)
 
 
@@ -120,12 +145,31 @@ def _mixed(numbers: Marks) -> Marks:
 
 def seen_by(clf: SequentialClassifier, X: Any, y: npt.NDArray[Any]) -> SeenRows:
     """Marks of the rows that a classifier has just been fitted to."""
-    return SeenRows.of(marks_for(clf, X, y))
+    return both_marks([SeenRows.of(marks) for marks in marks_for(clf, X, y)])
 
 
-def marks_for(clf: SequentialClassifier, X: Any, y: npt.NDArray[Any]) -> Marks:
-    """Marks of rows as a classifier sees them: the columns that its problem may ask for, and the class."""
-    return row_marks(X, marked_columns(clf), np.searchsorted(clf.classes_, y))
+def both_marks(seen: list[SeenRows]) -> SeenRows:
+    """Marks of rows with those of their cells beside them, if there are."""
+    return replace(seen[0], coarse=seen[1] if len(seen) > 1 else None)
+
+
+def marks_for(clf: SequentialClassifier, X: Any, y: npt.NDArray[Any]) -> list[Marks]:
+    """Marks of rows as a classifier sees them: the columns that its problem may ask for, and the class.
+
+    Of their values, and where the range of these in training is known of their cells.
+    """
+    codes = np.searchsorted(clf.classes_, y)
+    return [row_marks(X, marked_columns(clf), codes, cells) for cells in marked_cells(clf)]
+
+
+def marked_cells(clf: SequentialClassifier) -> list[FloatArray | None]:
+    """For each kind of marks the widths of cells; None for the values themselves."""
+    if clf.coder_.range_ is None:
+        return [None]
+    low, high = clf.coder_.range_[:, marked_columns(clf)]
+    with np.errstate(invalid="ignore", over="ignore"):
+        width = (high - low) / _CELLS
+    return [None, np.where(np.isfinite(width) & (width > 0), width, 1.0)]
 
 
 def marked_columns(clf: SequentialClassifier) -> IntArray:
@@ -133,9 +177,9 @@ def marked_columns(clf: SequentialClassifier) -> IntArray:
     return np.unique(clf.support_[clf._asked(whole=True)])
 
 
-def least_marks(X: Any, columns: IntArray, codes: IntArray) -> tuple[Marks, IntArray]:
+def least_marks(X: Any, columns: IntArray, codes: IntArray, cells: FloatArray | None = None) -> tuple[Marks, IntArray]:
     """The least marks of some of the rows, one more than are kept, and how many rows have each; see `row_marks`."""
-    distinct, counts = np.unique(row_marks(X, columns, codes), return_counts=True)
+    distinct, counts = np.unique(row_marks(X, columns, codes, cells), return_counts=True)
     return distinct[: MOST_MARKS + 1], counts[: MOST_MARKS + 1]
 
 
@@ -162,3 +206,5 @@ def check_seen(seen: SeenRows) -> None:
         raise ValueError("marks of training rows are wrong")
     if not (type(n) is int and type(seen.n_twins) is int and marks.size <= n and 0 <= seen.n_twins <= n):
         raise ValueError("numbers of training rows are wrong")
+    if not (seen.coarse is None or isinstance(seen.coarse, SeenRows)):
+        raise ValueError("marks of cells of training rows are wrong")

@@ -15,7 +15,8 @@ from seqclass._edges import (
     bins_by_rule,
     check_cuts,
     given_bins,
-    has_zero_bin,
+    has_own_bin,
+    own_bins,
     quantile_edges,
     uniform_edges,
 )
@@ -84,28 +85,29 @@ def fit_to_sums(
         part.few_values_ = sums.few
         return [part]
     n_bins = number_of_bins(discretizer.n_bins, sums, n_classes)
-    own = np.ones(len(n_bins), dtype=bool) if sparse else 2 * sums.n_zero > sums.n_known
+    often = np.ones(len(n_bins), dtype=bool) if sparse else 2 * sums.n_own > sums.n_known
     low, high = sums.range
     constant = ~(low < high)
-    zero_bin = has_zero_bin(discretizer.zero_bin, own, n_bins) & ~constant
+    own = has_own_bin(discretizer.zero_bin, often, n_bins) & ~constant
     kinds = {"uniform": (False,), "quantile": (True,), "auto": (False, True)}[discretizer.strategy]
     found = []
     for quantile in kinds:
         part = clone(discretizer)
         part.n_features_in_ = len(n_bins)
-        part.zero_bin_, part.zero_first_, part.few_values_ = zero_bin, sparse, sums.few
-        part._cut(_edges(sums, zero_bin, n_bins, quantile), constant)
+        part.own_bins_ = own_bins(own, sums.value, sums.distance)
+        part.zero_first_, part.few_values_ = sparse, sums.few
+        part._cut(_edges(sums, own, n_bins, quantile), constant)
         found.append(part)
     return found
 
 
-def _edges(sums: ColumnSums, zero_bin: BoolArray, n_bins: IntArray, quantile: bool) -> FloatArray:
-    parts, width = n_bins - zero_bin, int(n_bins.max(initial=1)) - 1
+def _edges(sums: ColumnSums, own: BoolArray, n_bins: IntArray, quantile: bool) -> FloatArray:
+    parts, width = n_bins - own, int(n_bins.max(initial=1)) - 1
     if quantile:
-        size = sums.n_known - np.where(zero_bin, sums.n_zero, 0)
-        return quantile_edges(lambda position: sums.at(position, ~zero_bin), size, parts, width)
+        size = sums.n_known - np.where(own, sums.n_own, 0)
+        return quantile_edges(lambda position: sums.at(position, ~own), size, parts, width)
     low, high = sums.range
-    return uniform_edges(np.where(zero_bin, sums.low, low), np.where(zero_bin, sums.high, high), parts, width)
+    return uniform_edges(np.where(own, sums.low, low), np.where(own, sums.high, high), parts, width)
 
 
 def better(one: Discretizer, other: Discretizer, counts: FloatArray, other_counts: FloatArray) -> Discretizer:
@@ -116,6 +118,6 @@ def better(one: Discretizer, other: Discretizer, counts: FloatArray, other_count
         np.pad(part.bin_edges_, ((0, 0), (0, width - part.bin_edges_.shape[1])), constant_values=np.inf)
         for part in (one, other)
     ]
-    constant = (one.n_outcomes_ == 1) & ~one.zero_bin_ & (other.n_outcomes_ == 1)
+    constant = (one.n_outcomes_ == 1) & ~one._own & (other.n_outcomes_ == 1)
     one._cut(np.where(takes[:, None], padded[1], padded[0]), constant)
     return one

@@ -48,10 +48,10 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
     Parameters
     ----------
     n_bins : int, array-like of shape (n_features,), "auto", "n_classes" or "sparsity", default="auto"
-        Number of outcomes of a feature, the bin for zeros included. ``"auto"``: the cube root of the rows a class,
-        between 3 and 6; ``"n_classes"``: as many as classes, the ETANA paper's choice; ``"sparsity"``: 10 where more
-        than half of all values are zero, else 4, the IFC2F paper's choice. Beyond 32 a feature gets no more bins than
-        it has distinct values.
+        Number of outcomes of a feature, that of a frequent value included. ``"auto"``: the cube root of the rows a
+        class, between 3 and 6; ``"n_classes"``: as many as classes, the ETANA paper's choice; ``"sparsity"``: 10 where
+        more than half of all values are zero, else 4, the IFC2F paper's choice. Beyond 32 a feature gets no more bins
+        than it has distinct values.
     strategy : {"uniform", "quantile", "auto", "mdlp"}, default="uniform"
         ``"uniform"`` cuts the range between the smallest and the largest value into equal widths, as in the
         papers; ``"quantile"`` gives the bins equally many training values as far as ties allow, every edge
@@ -62,8 +62,8 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         feature that tells nothing by itself stays whole.
     zero_bin : bool or "auto", default="auto"
         Whether exact zeros get a bin of their own, outcome 0, while the remaining ``n_bins - 1`` outcomes cut
-        the other values. ``"auto"``: in sparse input always, in dense input for columns where more than half
-        of the values are zero.
+        the other values. ``"auto"``: in sparse input always; in dense input a value that more than half of the known
+        cells of a column hold has such a bin, be it zero or another, as zero is after a column was centred.
 
     Attributes
     ----------
@@ -72,8 +72,9 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         if quantiles coincide.
     bin_edges_ : ndarray of shape (n_features, max inner edges), float64
         Inner edges of each feature in increasing order, padded with ``inf``.
-    zero_bin_ : ndarray of shape (n_features,), bool
-        Features whose zeros have a bin of their own.
+    own_bins_ : ndarray of shape (n_features, 2), float64
+        Least and largest number that falls in the bin of a single value, outcome 0; NaN where there is none. Numbers
+        count as the value that equal it to five digits and lie nearer to it than to all others that training showed.
     few_values_ : ndarray of shape (n_features, 2), int64
         Of features that showed at most ten different whole numbers: the least, and as bits how far above it each lies;
         zeros of all others. See `few_values`.
@@ -87,7 +88,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
     Notes
     -----
     NaN becomes -1. Edges come from the finite values; infinite ones fall in the end bins.
-    Outcomes grow with the value, but for two exceptions: zeros with a bin of their own are outcome 0, and
+    Outcomes grow with the value, but for two exceptions: a value with a bin of its own is outcome 0, and
     after a fit on sparse data so is the bin in which 0 lies.
 
     References
@@ -149,8 +150,8 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         if self.strategy == "mdlp":
             check_consistent_length(X, y)
             labels = Labels(*label_codes(y))
-        edges, zero_bin, constant, self.few_values_ = fit(X, n_bins, self.strategy, self.zero_bin, labels)
-        self.zero_bin_, self.zero_first_ = zero_bin, bool(sp.issparse(X))
+        edges, self.own_bins_, constant, self.few_values_ = fit(X, n_bins, self.strategy, self.zero_bin, labels)
+        self.zero_first_ = bool(sp.issparse(X))
         self._cut(edges, constant)
         if self.strategy == "auto":
             uniform = left_out_information(self._codes(X), y, self.n_outcomes_)
@@ -162,7 +163,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
 
     def _cut(self, edges: FloatArray, constant: BoolArray) -> None:
         n_inner = np.isfinite(edges).sum(axis=1)
-        self.n_outcomes_ = np.where(constant, 1, n_inner + 1 + self.zero_bin_)
+        self.n_outcomes_ = np.where(constant, 1, n_inner + 1 + self._own)
         self.bin_edges_ = edges[:, : int(n_inner.max(initial=0))].copy()
 
     def transform(self, X: Any) -> Any:
@@ -262,10 +263,9 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
 
     def _interval_labels(self, j: int) -> list[str]:
         edges = self.bin_edges_[j][np.isfinite(self.bin_edges_[j])]
+        if self._own[j]:
+            return interval_labels(edges, float(self.own_bins_[j].mean()))
         labels = interval_labels(edges)
-        if self.zero_bin_[j]:
-            labels[int((edges <= 0).sum())] += ", not 0" if len(edges) else ""
-            return ["0", *labels]
         if self.zero_first_:
             labels.insert(0, labels.pop(int((edges <= 0).sum())))
         return labels
@@ -293,7 +293,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         pick = np.asarray(columns, dtype=np.intp)
         n_bins = self.n_bins if np.ndim(self.n_bins) == 0 else np.asarray(self.n_bins)[pick]
         part = Discretizer(n_bins, strategy=self.strategy, zero_bin=self.zero_bin)
-        part.n_outcomes_, part.zero_bin_ = self.n_outcomes_[pick], self.zero_bin_[pick]
+        part.n_outcomes_, part.own_bins_ = self.n_outcomes_[pick], self.own_bins_[pick]
         part.bin_edges_, part.zero_first_ = self.bin_edges_[pick], self.zero_first_
         if hasattr(self, "few_values_"):
             part.few_values_ = self.few_values_[pick]
@@ -349,16 +349,23 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
     def _dtype(self) -> np.dtype[Any]:
         return smallest_int(int(self.n_outcomes_.max(initial=1)) - 1)
 
+    @property
+    def _own(self) -> BoolArray:
+        """Of which features a value has a bin of its own."""
+        return ~np.isnan(self.own_bins_[:, 0])
+
     def _zero_rank(self) -> IntArray:
-        """Bin of the value 0, counted from the lowest; 0 where zeros have a bin of their own."""
-        return np.where(self.zero_bin_, 0, np.count_nonzero(self.bin_edges_ <= 0, axis=1))
+        """Bin of the value 0, counted from the lowest, before which comes that of a value apart."""
+        apart = (self.own_bins_[:, 0] <= 0) & (self.own_bins_[:, 1] >= 0)
+        return np.where(apart, 0, np.count_nonzero(self.bin_edges_ <= 0, axis=1) + self._own)
 
     def _relabel(self, values: npt.NDArray[Any], out: IntArray, columns: Any, rank: IntArray) -> None:
         """Turn the number of edges at or below each value into its outcome, in place."""
-        if self.zero_bin_.any():
-            zero_bin = self.zero_bin_[columns]
-            out += zero_bin
-            out *= ~(zero_bin & (values == 0))
+        own = self._own
+        if own.any():
+            out += own[columns]
+            low, high = self.own_bins_.T
+            out *= ~((values >= low[columns]) & (values <= high[columns]))
         # an infinite value passes the padding too
         np.minimum(out, (self.n_outcomes_ - 1).astype(out.dtype)[columns], out=out)
         if self.zero_first_:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from seqclass._arrays import FloatArray, IntArray
+from seqclass._arrays import FloatArray, IntArray, as_generator
 from seqclass._frames import is_frame, plain
 from seqclass._validation import check_integer, plain_labels
 
@@ -64,7 +64,7 @@ def shares(sizes: dict[Any, int], n: int) -> dict[Any, int]:
 
 def keys(seed: int, chunk: int, n: int) -> FloatArray:
     """Numbers between 0 and 1, one for each row of a chunk."""
-    return np.random.default_rng([seed, chunk]).random(n)
+    return as_generator([seed, chunk], "keys of rows").random(n)
 
 
 def draw(sizes: dict[Any, int], n: int, random_state: int) -> Callable[[Any], Drawn]:

@@ -130,7 +130,7 @@ def missing_sweep(
     if share.ndim != 1 or not share.size or share.min() < 0 or share.max() > 1:
         raise ValueError(f"shares must be a list of probabilities between 0 and 1, got {shares!r}.")
     check_integer(n_repeats, "n_repeats", 1)
-    rng = as_generator(random_state)
+    rng = as_generator(random_state, "missing cells")
     codes, columns, keys = clf.encode(X)
     truth = _labels(clf, y, codes.shape[0])
     position = np.empty(clf.n_features_in_, dtype=np.intp)

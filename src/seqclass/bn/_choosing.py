@@ -24,6 +24,11 @@ _PATIENCE = 2
 TINY = 1e-300
 
 
+def rows_looked_at(n: int, most: int, rng: np.random.Generator) -> IntArray:
+    """Some of n rows, by a stream apart: the rows themselves may have been drawn by that of the same seed."""
+    return np.sort(np.random.default_rng(rng.integers(2**63)).choice(n, most, replace=False))
+
+
 def choose_components(
     X: Codes,
     codes: IntArray,
@@ -66,7 +71,7 @@ def choose_components(
     """
     settings = replace(settings, n_bags=1)
     if len(codes) > MOST_ROWS:
-        some = np.sort(rng.choice(len(codes), MOST_ROWS, replace=False))
+        some = rows_looked_at(len(codes), MOST_ROWS, rng)
         X, codes, weight = X[some], codes[some], weight[some]
     folds, seed = stratified_folds(codes, n_classes, FOLDS, rng), int(rng.integers(2**63))
     scored = np.flatnonzero((folds >= 0) & (weight > 0))

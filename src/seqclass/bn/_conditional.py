@@ -89,7 +89,7 @@ def conditional_order(
     rest = rank_by_rate(plain, prices)
     candidates = np.sort(rest[:n_candidates])
     if X.shape[0] > max_rows:
-        rows = np.sort(as_generator(random_state).choice(X.shape[0], max_rows, replace=False))
+        rows = np.sort(as_generator(random_state, "some rows").choice(X.shape[0], max_rows, replace=False))
         X, codes = X[rows], codes[rows]
     X = X[:, candidates]
     chosen = candidates[_search(X, codes, len(classes), sizes[candidates], prices[candidates], n)]

@@ -9,7 +9,7 @@ from scipy.special import log_softmax
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass.bn._checks import Codes
-from seqclass.bn._choosing import FOLDS, MOST_ROWS, class_likelihoods, difference, state_likelihoods
+from seqclass.bn._choosing import FOLDS, MOST_ROWS, class_likelihoods, difference, rows_looked_at, state_likelihoods
 from seqclass.bn._context_states import Rows, States, states_of
 from seqclass.bn._contexts import GROUPS, MOST_OUTCOMES, Contexts, coarse, contexts_of
 from seqclass.bn._densities import Scales
@@ -43,7 +43,7 @@ def choose_context(
         The columns that were tried, and the mean gain in the log-likelihood of a held-out row, in nats.
     """
     if len(rows) > MOST_ROWS:
-        rows = rows[np.sort(rng.choice(len(rows), MOST_ROWS, replace=False))]
+        rows = rows[rows_looked_at(len(rows), MOST_ROWS, rng)]
     folds = stratified_folds(rows.codes, rows.n_classes, FOLDS, rng)
     scored = np.flatnonzero((folds >= 0) & (rows.weight > 0))
     best, gains, most = None, list[tuple[tuple[int, ...], float]](), 0.0

@@ -74,16 +74,12 @@ def _reading(clf: SequentialClassifier, column: int, categories: tuple[str, ...]
         )
     bins = coder.discretizer_
     at = int(np.searchsorted(coder.numeric_, column))
-    edges = [float(edge) for edge in bins.bin_edges_[at] if np.isfinite(edge)]
-    last, own = int(bins.n_outcomes_[at]) - 1, bool(bins.zero_bin_[at])
-    places = [min(place + own, last) for place in range(len(edges) + 1)]
-    if bins.zero_first_:
-        first = 0 if own else int(np.count_nonzero(bins.bin_edges_[at] <= 0))
-        places = [0 if place == first else place + (place < first) for place in places]
+    low, high = bins.own_bins_[at].tolist()
+    apart = [] if np.isnan(low) else [low, float(np.nextafter(high, np.inf))]
+    edges = sorted({*bins.bin_edges_[at][np.isfinite(bins.bin_edges_[at])].tolist(), *apart})
     return {
         "type": "number",
         "edges": edges,
-        "places": places,
-        "zero": 0 if own else None,
+        "places": bins._outcomes(np.array([-np.inf, *edges]), at).tolist(),
         "range": coder.training_range(column),
     }

@@ -13,8 +13,6 @@ int seq_outcome(int feature, double value)
             return SEQ_WRONG;
         return (int)value;
     }
-    if (value == 0 && seq_zero[feature] >= 0)
-        return seq_zero[feature];
     for (i = seq_edge_start[feature]; i < seq_edge_start[feature + 1]; i++)
         place += seq_edges[i] <= value;
     return seq_places[seq_edge_start[feature] + feature + place];

@@ -140,7 +140,6 @@ const policyOf = (data) => {
     if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(told)) refuse(`${feature.name} must be a number, such as 1.5.`);
     const value = Number(told);
     if (!Number.isFinite(value)) refuse(`${feature.name} must be a finite number.`);
-    if (value === 0 && feature.zero !== null) return feature.zero;
     return feature.places[feature.edges.filter((edge) => edge <= value).length];
   };
 

@@ -15,6 +15,8 @@ from seqclass.offpolicy.estimate import Estimate, Part
 
 #: Parameters of a rule are allowed for in standard errors while there are so many rows to each.
 _ROWS_A_PARAMETER = 4
+#: Methods whose weights have a mean of one, where everybody had a chance.
+_OF_ONE = ("ipw", "ipw_plain", "doubly_robust")
 
 
 @dataclass(frozen=True)
@@ -27,9 +29,9 @@ class Support:
 
     @classmethod
     def of(cls, records: Records, missing: BoolArray, chances: Chances, min_chance: float) -> Support:
-        """Look at what the policy asks for and was not recorded."""
-        hardly = chances.chance[:, records.support[records.asked]] < min_chance
-        unsupported = (missing & hardly).any(axis=1)
+        """Look at what the policy asks for and was not recorded: the chance that all of it is."""
+        chance = np.where(missing, chances.chance[:, records.support[records.asked]], 1.0).prod(axis=1)
+        unsupported = missing.any(axis=1) & (chance < min_chance)
         return cls(records.n, float((~missing.any(axis=1)).mean()), float(unsupported.mean()))
 
     def check(self, weights: FloatArray) -> None:
@@ -65,13 +67,16 @@ def estimated(
     n, effective = len(scores), float(weights.sum() ** 2 / (weights**2).sum())
     errors = _standard_errors(scores - scores.mean(axis=0), gradients)
     reach = float(student.ppf(0.5 + level / 2, effective - 1)) if effective > 1 else np.nan
+    ends = np.maximum([means, means - reach * errors, means + reach * errors], 0.0)  # prices and errors are no less
     parts = tuple(
-        Part(name, float(mean), float(error), float(mean - reach * error), float(mean + reach * error))
-        for name, mean, error in zip(PARTS, means, errors)
+        Part(name, float(mean), float(error), float(low), float(high))
+        for name, mean, error, low, high in zip(PARTS, ends[0], errors, *ends[1:])
     )
     about = (support.replayed, support.unsupported, effective, float(weights.max() / weights.mean()))
     counted = int((weights > 0).sum())
-    return Estimate(method, parts, float(level), n, counted, *about)
+    # plain weights have a mean of one over what the recorder may do; twice their standard error is chance
+    lacking = float(1 - weights.mean() - 2 * weights.std() / np.sqrt(n)) if method in _OF_ONE else 0.0
+    return Estimate(method, parts, float(level), n, counted, *about, max(0.0, lacking))
 
 
 def _standard_errors(residuals: FloatArray, gradients: FloatArray | None) -> FloatArray:

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray
+from seqclass._arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._validation import check_finite
 from seqclass.offpolicy._records import NEVER, Records
+
+#: Folds in which a rule is fitted that is not linear, and rows of either kind from which on one is tried.
+_FOLDS, _FEWEST = 3, 50
 
 #: A rule: an array of probabilities, a function of (X, y) that gives one, or a classifier to fit.
 Rule = npt.ArrayLike | Callable[[FloatArray, npt.NDArray[Any]], npt.ArrayLike] | Any
@@ -24,6 +27,7 @@ class Chances:
     records: Records
     chance: FloatArray  # (n, K); with stepwise records the probability to go on before each purchase
     scores: FloatArray | None  # (n, n_parameters), None where the rule was given
+    kinds: tuple[Any, ...] = ()  # unfitted classifiers that the rule was fitted by
 
     def along(self, rows: IntArray, paths: IntArray, shows: BoolArray, cut: IntArray | None = None) -> FloatArray:
         """Inverse probability that each beginning of some paths was recorded, 0 where it was not, (E, M, T).
@@ -82,18 +86,28 @@ def declared(records: Records, rule: Any, y: npt.NDArray[Any]) -> Chances:
     return Chances(records, np.where(records.always, 1.0, chance) if not records.stepwise else chance, None)
 
 
-def fitted(records: Records, template: Any, train: IntArray | None = None) -> Chances:
-    """Fit the rule to rows, by default all: a classifier of "recorded" for each column, or of "went on"."""
-    from sklearn.linear_model import LogisticRegression
+def fitted(
+    records: Records, template: Any, train: IntArray | None = None, like: Chances | None = None, seed: Any = 0
+) -> Chances:
+    """Fit the rule to rows, by default all: a classifier of "recorded" for each column, or of "went on".
 
-    template = LogisticRegression(C=10.0, solver="newton-cholesky") if template is None else template
-    fit = _fit_steps if records.stepwise else _fit_cells
-    return fit(records, template, np.arange(records.n) if train is None else train)
+    The classifiers are of one kind, or as ``like`` has them, or by held-out likelihood a logistic regression or boosted
+    trees. The probabilities of the rows fitted to are those of others' fits, unless the classifier is linear; not so of
+    ``train``, for which nobody asks.
+    """
+    n = records.n
+    # those who are recorded alike are spread evenly
+    spread = np.lexsort((as_generator(seed, "recorder's rule").random(n), records.seen.sum(axis=1)))
+    fold = np.empty(n, dtype=np.intp)
+    fold[spread] = np.arange(n) % _FOLDS
+    kinds = [] if like is None else list(like.kinds)
+    fitting = _Fitting(template, kinds, np.arange(n) if train is None else train, fold, train is None)
+    return (_fit_steps if records.stepwise else _fit_cells)(records, fitting)
 
 
-def _fit_cells(records: Records, template: Any, train: IntArray) -> Chances:
+def _fit_cells(records: Records, fitting: _Fitting) -> Chances:
     """One classifier for each column that the policy may ask for, of what comes before it."""
-    chance, scores = np.ones(records.seen.shape), []
+    chance, scores, kinds = np.ones(records.seen.shape), [], []
     inputs, owner = _inputs(records)
     for column in records.support[records.asked].tolist():
         recorded = records.seen[:, column]
@@ -101,13 +115,14 @@ def _fit_cells(records: Records, template: Any, train: IntArray) -> Chances:
             continue
         before = records.rank[0] < records.rank[0, column]
         design = inputs[:, (owner < 0) | before[owner]]
-        p, gradient = _probability(template, design, recorded, train)
+        p, gradient, kind = fitting.of(len(kinds), design, recorded, np.arange(records.n))
         chance[:, column] = p
         scores.append(gradient)
-    return Chances(records, chance, np.hstack(scores) if scores else np.empty((records.n, 0)))
+        kinds.append(kind)
+    return Chances(records, chance, np.hstack(scores) if scores else np.empty((records.n, 0)), tuple(kinds))
 
 
-def _fit_steps(records: Records, template: Any, train: IntArray) -> Chances:
+def _fit_steps(records: Records, fitting: _Fitting) -> Chances:
     """One classifier of "bought another one", of what had been seen at each step of each row."""
     inputs, owner = _inputs(records)
     count, n_columns = records.seen.sum(axis=1), records.seen.shape[1]
@@ -119,7 +134,7 @@ def _fit_steps(records: Records, template: Any, train: IntArray) -> Chances:
     known = records.rank[row] < step[:, None]
     design = inputs[row] * np.where(owner < 0, True, known[:, owner])
     design = np.column_stack([design, step])
-    p, gradient = _probability(template, design, went_on, np.flatnonzero(np.isin(row, train)))
+    p, gradient, kind = fitting.of(0, design, went_on, row)
     chance = np.zeros((records.n, n_columns))
     chance[row[~went_on]] = p[~went_on, None]  # of cells that were not recorded: to go on at the stop
     at, column = np.nonzero(records.seen)
@@ -127,20 +142,68 @@ def _fit_steps(records: Records, template: Any, train: IntArray) -> Chances:
     chance[at, column] = p[place[at] + records.rank[at, column]]
     scores = np.zeros((records.n, gradient.shape[1]))
     np.add.at(scores, row, gradient)
-    return Chances(records, chance, scores)
+    return Chances(records, chance, scores, (kind,))
 
 
-def _probability(
-    template: Any, design: FloatArray, target: BoolArray, train: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """P(target) of every row from a classifier fitted to some, and each row's score of a logistic one's parameters."""
+@dataclass(frozen=True, eq=False)
+class _Fitting:
+    """How probabilities are learnt: by what kind of classifier, to which people, and in what folds of them."""
+
+    template: Any  # the kind, or None: the likelier one
+    kinds: list[Any]  # kinds that were found likelier before, or none
+    train: IntArray
+    fold: IntArray
+    crossed: bool  # whether probabilities of the people fitted to are wanted, too
+
+    def of(self, number: int, design: FloatArray, target: BoolArray, person: IntArray) -> tuple[Any, FloatArray, Any]:
+        """P(target) of every row, each row's score of a linear classifier's parameters, and the kind of classifier."""
+        train, fold = np.isin(person, self.train), self.fold[person]
+        kind = self.kinds[number] if self.kinds else self.template
+        if kind is None:
+            kind = _likelier(design[train], target[train], fold[train], person[train])
+        p, linear = _predicted(kind, design, target, train, np.ones(len(target), dtype=bool))
+        if linear:
+            return p, (target - p)[:, None] * np.column_stack([np.ones(len(p)), design]), kind
+        for k in range(_FOLDS if self.crossed else 0):
+            p[fold == k] = _predicted(kind, design, target, train & (fold != k), fold == k)[0]
+        return np.maximum(p, 1 / len(p)), np.empty((len(p), 0)), kind
+
+
+def _likelier(design: FloatArray, target: BoolArray, fold: IntArray, person: IntArray) -> Any:
+    """Boosted trees where people held out are likelier by them beyond a standard error; else logistic regression."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+
+    logistic = LogisticRegression(C=10.0, solver="newton-cholesky")
+    boosted = HistGradientBoostingClassifier(
+        max_iter=50, learning_rate=0.2, max_leaf_nodes=4, early_stopping=False, random_state=0
+    )
+    if min(target.sum(), (~target).sum()) < _FEWEST:
+        return logistic
+    gain = np.zeros(len(target))
+    for k in range(_FOLDS):
+        held = fold == k
+        one, other = (_predicted(kind, design, target, ~held, held)[0] for kind in (logistic, boosted))
+        chance = np.stack([other, one])
+        told = np.log(np.clip(np.where(target[held], chance, 1 - chance), 1e-6, None))
+        gain[held] = told[0] - told[1]
+        if gain.sum() <= 0:
+            return logistic
+    by_person = np.bincount(person, gain)[np.unique(person)]
+    return boosted if by_person.mean() > by_person.std() / np.sqrt(by_person.size) else logistic
+
+
+def _predicted(
+    kind: Any, design: FloatArray, target: BoolArray, train: BoolArray, wanted: BoolArray
+) -> tuple[FloatArray, bool]:
+    """P(target) of some rows from a classifier fitted to others, and whether it is linear."""
     from sklearn.base import clone
 
-    if target[train].all() or not target[train].any():
-        share = (target[train].sum() + 0.5) / (train.size + 1) if not target[train].any() else 1.0
-        return np.full(len(target), share), np.empty((len(target), 0))
-    p = clone(template).fit(design[train], target[train]).predict_proba(design)[:, 1]
-    return p, (target - p)[:, None] * np.column_stack([np.ones(len(p)), design])
+    size, number = int(train.sum()), int(target[train].sum())
+    if number in (0, size):
+        return np.full(int(wanted.sum()), 0.5 / (size + 1) if number == 0 else 1.0), False
+    model = clone(kind).fit(design[train], target[train])
+    return model.predict_proba(design[wanted])[:, 1], hasattr(model, "coef_")
 
 
 def _inputs(records: Records) -> tuple[FloatArray, IntArray]:

@@ -19,6 +19,10 @@ NAMES = {
     "complete": "complete cases",
     "blocked": "missing taken as not available",
 }
+#: From so many effective rows on, and up to such a share of all weight in one row, intervals hold as often as they say.
+_ENOUGH, _MOST = 30, 0.1
+#: So small a share of the rows that nothing is known about is not warned of.
+_FEW = 0.02
 #: Columns of a table of estimates.
 _SHOWN = ("estimate", "standard_error", "lower", "upper")
 
@@ -70,12 +74,15 @@ class Estimate:
     replayed : float
         Share of rows of which all that the policy asks for is recorded.
     unsupported : float
-        Share of rows at which the policy asks for a cell that is missing and that had hardly a chance to be recorded,
-        less than ``min_chance``: what the policy does with such people the records do not tell.
+        Share of rows at which the policy asks for cells that are missing and that had hardly a chance to be recorded
+        all, less than ``min_chance``: what the policy does with such people the records do not tell.
     effective_rows : float
         Kish's effective number of rows, (sum of weights)**2 / (sum of squared weights).
     largest_weight : float
         Largest weight of a row, where the mean weight should be 1.
+    lacking : float
+        By how much the mean weight stays below 1 beyond chance: the share of people of whom what the policy asks for is
+        never recorded, or the rule is not the one that made the records.
 
     Examples
     --------
@@ -93,6 +100,29 @@ class Estimate:
     unsupported: float
     effective_rows: float
     largest_weight: float
+    lacking: float = 0.0
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Why the interval may not hold, as far as weights tell: a sentence each; none where nothing is odd."""
+        found = []
+        if self.unsupported > _FEW:
+            found.append(
+                f"At {percent(self.unsupported)} of the rows the policy asks for what was hardly ever recorded of such "
+                "people: no method can tell what it costs there, but a model that is right."
+            )
+        if self.lacking > _FEW:
+            found.append(
+                f"The weights fall short of what they should sum up to by {percent(self.lacking)}: so many people never"
+                " have recorded what the policy asks for, or the rule is not the one that made the records."
+            )
+        if self.effective_rows < _ENOUGH or self.largest_weight > _MOST * self.n_rows:
+            found.append(
+                f"All rests on {self.effective_rows:.0f} effective rows, one of which has "
+                f"{percent(self.largest_weight / self.n_rows)} of all weight: the interval holds less often than it "
+                "says. Bring more records, or judge a policy nearer to what was recorded."
+            )
+        return tuple(found)
 
     def __getitem__(self, name: str) -> Part:
         return next(part for part in self.parts if part.name == name)
@@ -130,15 +160,10 @@ class Estimate:
             f"{self.n_rows} rows, of which {percent(self.replayed)} have all that the policy asks for; effective rows "
             f"{self.effective_rows:.0f}, largest weight {self.largest_weight:.3g}"
         )
-        if self.unsupported > 0:
-            lines.append(
-                f"At {percent(self.unsupported)} of the rows the policy asks for what was hardly ever recorded of such "
-                "people: no method can tell what it costs there, but a model that is right."
-            )
-        return "\n".join([*lines, *_WARNINGS.get(self.method, ())])
+        return "\n".join([*lines, *self.warnings, *_NOTES.get(self.method, ())])
 
 
-_WARNINGS = {
+_NOTES = {
     "direct": ("The interval leaves out that the model may be wrong.",),
     "complete": ("Biased where cells are missing for a reason.",),
     "blocked": ("Biased: it charges nothing for, and learns nothing from, what was not recorded.",),
@@ -188,4 +213,5 @@ class Comparison:
                 f"{e.largest_weight:.3g}"
             )
         told = f"{first.n_rows} rows, of which {percent(first.replayed)} have all that the policy asks for"
-        return "\n".join([*lines, f"{told}; unsupported {percent(first.unsupported)}"])
+        odd = [f"{NAMES[e.method]}: {text}" for e in self.estimates for text in e.warnings]
+        return "\n".join([*lines, f"{told}; unsupported {percent(first.unsupported)}", *odd])

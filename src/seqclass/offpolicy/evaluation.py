@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -68,7 +69,8 @@ def evaluate(
     recording : array-like of shape (n, n_features), callable, classifier or None
         The rule: the probability of each cell to be recorded, given whatever it depended on, unseen values and the
         label included; a function of (X as numbers, y) that gives such an array; or a scikit-learn classifier that is
-        fitted for each column to what comes before it. None: logistic regression.
+        fitted for each column to what comes before it, to other rows than those it tells of unless it is linear. None:
+        logistic regression, or gradient boosting where rows held out are likelier by it beyond chance.
     order : array-like, optional
         Columns, as numbers or names, in the order in which the recorder came to them; by default those that are
         recorded most come first. Or an integer array of shape (n, most), the columns that each row has in the order of
@@ -84,7 +86,7 @@ def evaluate(
     n_samples : int
         Draws of what is missing, of each row at each step of the recorder. Few add noise, and no bias.
     min_chance : float
-        Chance below which a cell counts as one that such people could not have had recorded; see
+        Chance of what is missing to be recorded below which such people count as ones of whom it could not be; see
         `Estimate.unsupported`.
     random_state : int, generator or None
         Seed of folds and draws.
@@ -207,10 +209,13 @@ def compare(
     check_integer(n_samples, "n_samples", 1)
     check_real(min_chance, "min_chance", 0, 1)
     records = read_records(clf, X, y, order, allow_seen)
-    rng = as_generator(random_state)
+    rng = as_generator(random_state, "off-policy")
     study = _Study(clf, records, recording, model, n_folds, n_samples, rng)
     support = Support.of(records, study.missing, study.chances, min_chance)
-    return Comparison(tuple(study.estimate(method, level, support) for method in methods))
+    found = Comparison(tuple(study.estimate(method, level, support) for method in methods))
+    for text in dict.fromkeys(text for estimate in found.estimates for text in estimate.warnings):
+        warnings.warn(text, UserWarning, stacklevel=2)
+    return found
 
 
 class _Study:
@@ -232,7 +237,9 @@ class _Study:
         self.n_folds, self.seed = n_folds, int(rng.integers(2**31))
         self.given = recording is not None and not hasattr(recording, "fit")
         self.labels = clf.classes_[records.label]
-        self.chances = declared(records, recording, self.labels) if self.given else fitted(records, recording)
+        self.chances = (
+            declared(records, recording, self.labels) if self.given else fitted(records, recording, seed=self.seed)
+        )
         everyone = np.arange(records.n)
         codes = records.codes[:, records.asked]
         replay = self.replayer.run(codes, everyone)
@@ -287,4 +294,4 @@ class _Study:
         return scores
 
     def _chances(self, train: IntArray) -> Chances:
-        return self.chances if self.given else fitted(self.records, self.recording, train)
+        return self.chances if self.given else fitted(self.records, self.recording, train, self.chances)
