@@ -93,7 +93,13 @@ class _Moments(NamedTuple):
     products: FloatArray
 
     def less(self, other: _Moments) -> _Moments:
-        return _Moments(*(mine - part for mine, part in zip(self, other)))
+        return _Moments(
+            self.n - other.n,
+            self.columns - other.columns,
+            self.classes - other.classes,
+            self.squares - other.squares,
+            self.products - other.products,
+        )
 
 
 class _Model(NamedTuple):
@@ -128,7 +134,7 @@ class _Part:
         if self.precomputed and not sp.issparse(self.X):
             highest = np.nan_to_num(self.X[self.train], nan=-1).max(axis=0)
             counts = {j: int(k) + 1 for j, k in enumerate(highest.tolist()) if k < _CATEGORIES}
-        found = {}
+        found: dict[int, IntArray] = {}
         for j, k in counts.items():
             if k > 2:
                 cells = self.X[self.train, j]
@@ -190,7 +196,8 @@ class _Part:
             middle, scale = self._scales(raw, category)
             Z = np.nan_to_num((raw - middle) / scale)
             told = ((Z.T @ own) ** 2).sum(axis=1) / ((Z**2).sum(axis=0) + _RIDGE)
-            yield np.bincount(owner - some[0], told, minlength=some.size)
+            alone = np.bincount(owner - some[0], told, minlength=some.size).astype(np.float64)
+            yield alone
 
     def _vary(self) -> bool:
         return bool(np.ptp(self.prices.full) > 0 or (self.prices.discounted < self.prices.full).any())
