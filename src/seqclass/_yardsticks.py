@@ -118,7 +118,7 @@ class _Part:
         self.costs: FloatArray = clf.decision_costs_
         self.prices: Prices = clf._prices
         self.precomputed = isinstance(clf.discretizer, str)
-        self.own = (label[:, None] == np.arange(len(self.costs))).astype(np.float64)[:, len(self.costs) == 2 :]
+        self.own = (label[train, None] == np.arange(len(self.costs))).astype(np.float64)[:, int(len(self.costs) == 2) :]
         self.levels = self._levels()
         features = np.arange(X.shape[1])
         if features.size > _FEATURES:
@@ -175,7 +175,7 @@ class _Part:
 
     def _screened(self, features: IntArray) -> IntArray:
         """Features that tell most of the classes by themselves, or for their price."""
-        own = self.own[self.train] - self.own[self.train].mean(axis=0)
+        own = self.own - self.own.mean(axis=0)
         gain = np.concatenate(list(self._alone(features, own / np.sqrt((own**2).mean(axis=0) + 1e-12))))
         rated = [gain] if not self._vary() else [gain, gain / _floored(self.prices.discounted)]
         kept = [np.argsort(-rate, kind="stable")[: _FEATURES // len(rated)] for rate in rated]
@@ -223,7 +223,7 @@ class _Part:
             self.share = np.array([there[:, own].any(axis=1).mean() for own in columns])
 
     def moments(self, rows: IntArray) -> _Moments:
-        Z, own = self.Z[rows], self.own[self.train[rows]]
+        Z, own = self.Z[rows], self.own[rows]
         return _Moments(len(rows), Z.sum(axis=0), own.sum(axis=0), Z.T @ Z, Z.T @ own)
 
     def path(self, moments: _Moments, power: float, most: int) -> IntArray:
