@@ -4,9 +4,9 @@
 
 A row is a recipe on a set: our seconds with five folds held out, those of the plain fit, and what both yardsticks take
 by themselves. Then the held-out costs. With ``--coverage N``, N samples of 100, 400 and 2000 rows each are drawn from
-three generated worlds, and the intervals of cost, price, features and error are compared with what `etana`, fitted to
-all rows of the sample, has on the others of 40,000; with ``--adaptive N`` so for quick `adaptive`, of 100 and 400 rows. In
-brackets is half the mean width over the spread of what it has to hold: at 1.96 an interval that is right on average.
+three generated worlds of 40,000, and the intervals of cost, price, features and error are compared with what `etana`,
+fitted to all rows of the sample, has on the other rows; with ``--adaptive N`` so for quick `adaptive`, of 100 and 400
+rows. In brackets is half the mean width over the spread of what it has to hold: 1.96 is right on average.
 """
 
 from __future__ import annotations

@@ -110,10 +110,9 @@ def test_intervals(held: HeldOut) -> None:
     for ends, values in ((held.cost_interval, held.costs), (held.n_features_interval, held.counts)):
         mean, rows, fits = values.mean(), values.var(ddof=1) * k / (k - 1) / n, 0.0
         if values is held.counts:
-            fits = np.var([values[held.fold == fold].mean() for fold in range(k)], ddof=1) * (1 / k + 1 / 2)
-        freedom = (rows + fits) ** 2 / (rows**2 / (n - 1) + fits**2 / (k - 1))
+            fits = np.var([values[held.fold == fold].mean() for fold in range(k)], ddof=1) * (1 + 1 / k)
         for mu in ends:  # the means that are as many standard errors away, with a variance that grows as the mean
-            assert (mu - mean) ** 2 == pytest.approx(student.ppf(0.975, freedom) ** 2 * (rows + fits) * mu / mean)
+            assert (mu - mean) ** 2 == pytest.approx(student.ppf(0.975, n - 1) ** 2 * (rows + fits) * mu / mean)
     assert held.cost_interval[0] < held.cost < held.cost_interval[1]
 
 

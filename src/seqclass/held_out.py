@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray
-from seqclass.statistics.intervals import interval_ends, mean_interval
+from seqclass.statistics.intervals import mean_interval
 from seqclass.statistics.paired import PairedTest, paired_t_test
 
 __all__ = ["HeldOut"]
@@ -28,10 +28,10 @@ class HeldOut:
     Intervals are at 95%, for what the classifier fitted to all rows has on new ones. Rows of a fold share a fit, and
     fits share training rows ([1]_, [2]_). Of costs and errors, which every fit makes as small as it can, the variance
     is that of n rows times k / (k - 1) for k folds: that of as many rows as a fit has learned from. Prices and features
-    are free to differ from fit to fit, so to theirs the variance of the means of the folds is added, times 1/k for the
-    mean of k fits and 1/2 for the fit to all rows, with Satterthwaite's degrees of freedom. Means of what cannot be
-    negative have Wilson's interval; see `seqclass.statistics.mean_interval`. ``python benchmarks/held_out.py
-    --coverage 200`` counts how often they hold what they should.
+    are free to differ from fit to fit, so to theirs 1 + 1/k times the variance of the means of the folds is added: k
+    fits have the mean, and one more is meant, which learns from all rows. Means of what cannot be negative have
+    Wilson's interval; see `seqclass.statistics.mean_interval`. How often they hold what they should is counted by
+    ``python benchmarks/held_out.py --coverage 200``.
 
     Attributes
     ----------
@@ -258,16 +258,11 @@ class HeldOut:
         return row_interval(values, high, self._shared())
 
     def _of_fits(self, values: FloatArray) -> Interval:
-        """Interval of what may differ from fit to fit."""
-        fold, k, n = self.fold[self.fold >= 0], self.n_folds, self.n_rows
+        """Interval of what may differ from fit to fit: k of them have the mean, and one more is meant."""
+        fold, rows = self.fold[self.fold >= 0], float(values.var(ddof=1)) if self.n_rows > 1 else 0.0
         means = np.bincount(fold, values) / np.bincount(fold)
-        rows, fits = (1 / n + self._shared()) * values.var(ddof=1), (0.5 + 1 / k) * means.var(ddof=1)
-        if rows + fits == 0:
-            return self._interval(values, np.inf)
-        freedom = (rows + fits) ** 2 / (rows**2 / (n - 1) + fits**2 / (k - 1))
-        mean, error = np.array([values.mean()]), np.array([np.sqrt(rows + fits)])
-        lower, upper = interval_ends(mean, error, np.array([freedom + 1]), 0.95, (0.0, np.inf))
-        return float(lower[0]), float(upper[0])
+        fits = (1 + 1 / self.n_folds) * float(means.var(ddof=1))
+        return row_interval(values, np.inf, self._shared() + (fits / rows if rows > 0 else 0.0))
 
 
 def row_interval(values: FloatArray, high: float, shared: float = 0.0) -> Interval:
