@@ -267,6 +267,14 @@ def test_the_linear_yardstick_sees_numbers_and_several_classes_at_once(all_lines
     assert line.error < 0.1
 
 
+@pytest.mark.parametrize("unit", [1e200, 1e-200])
+def test_the_linear_yardstick_in_any_unit(unit: float) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 2)) + 3 * y[:, None]
+    assert beside(X * unit, y, n_folds=2).cost == beside(X, y, n_folds=2).cost < 0.2
+
+
 def test_the_linear_yardstick_of_several_classes(all_lines: None) -> None:
     X, y = load_iris(return_X_y=True)
     held = etana(0.01).fit(X, y, held_out=3).held_out_

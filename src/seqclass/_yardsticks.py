@@ -164,9 +164,11 @@ class _Part:
     def _scales(raw: FloatArray, category: IntArray) -> tuple[FloatArray, FloatArray]:
         there = ~np.isnan(raw)
         n = np.maximum(there.sum(axis=0), 1)
-        middle = np.where(there, raw, 0.0).sum(axis=0) / n
-        spread = np.sqrt((np.where(there, raw - middle, 0.0) ** 2).sum(axis=0) / n)
-        return middle, np.where((category >= 0) | (spread <= 1e-12 * (1 + np.abs(middle))), 1.0, spread)
+        top = np.abs(np.where(there, raw, 0.0)).max(axis=0)
+        top[top == 0] = 1.0  # squares of what is very large or small are out of range
+        middle = (np.where(there, raw, 0.0) / top).sum(axis=0) / n
+        spread = np.sqrt((np.where(there, raw / top - middle, 0.0) ** 2).sum(axis=0) / n)
+        return middle * top, np.where((category >= 0) | (spread <= 1e-12), 1.0, spread * top)
 
     def columns(self, rows: IntArray, at: IntArray) -> FloatArray:
         """Standardised columns; the mean where a cell is missing."""
