@@ -25,6 +25,7 @@ from seqclass._candidates import EFFORTS
 from seqclass._charging import charged
 from seqclass._held_out import _known, assign_folds, cross_fit
 from seqclass.costs import resolve_prices
+from seqclass.discretize import Discretizer
 from seqclass.metrics import realised_cost
 from seqclass.pomdp import DecideNow, GridValueIteration, evaluate
 from seqclass.pomdp.solvers import base
@@ -32,20 +33,20 @@ from seqclass.pomdp.solvers import base
 REFER = {"decision_costs": [[0, 1, 0.2], [3, 0, 0.2]], "decisions": ["refer"]}
 
 
-FACTORS = _yardsticks._FACTORS
+SIZES = _yardsticks._SIZES
 
 
 @pytest.fixture(scope="module", autouse=True)
 def few_lines() -> Iterator[None]:
     """The linear yardstick tries fewer settings where nothing is said of how well it does."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(_yardsticks, "_FACTORS", FACTORS[1:4:2])
+        patched.setattr(_yardsticks, "_SIZES", SIZES[:3])
         yield
 
 
 @pytest.fixture
 def all_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_yardsticks, "_FACTORS", FACTORS)
+    monkeypatch.setattr(_yardsticks, "_SIZES", SIZES)
 
 
 @pytest.fixture(scope="module")
@@ -99,26 +100,46 @@ def test_folds_do_without_certificates(cancer: Any, monkeypatch: pytest.MonkeyPa
 
 
 def test_intervals(held: HeldOut) -> None:
-    """Nadeau and Bengio's variance, the fold mean's taken from the rows; Wilson's ends."""
+    """Costs and errors: as many rows as a fit has learned from. Prices and features: the fits beside. Wilson's ends."""
     n, k = held.n_rows, held.n_folds
-    z = student.ppf(0.975, n - 1) ** 2 / n * (1 + k / (k - 1))
-    for ends, values in ((held.cost_interval, held.costs), (held.n_features_interval, held.counts)):
-        mean, variance = values.mean(), values.var(ddof=1)
-        for mu in ends:  # the means that are as many standard errors away, with a variance that grows as the mean
-            assert (mu - mean) ** 2 == pytest.approx(z * variance * mu / mean)
     p = held.error
     for mu in held.error_interval:
-        assert (mu - p) ** 2 == pytest.approx(z * n / (n - 1) * mu * (1 - mu))
+        z = student.ppf(0.975, n - 1) ** 2 / (n - 1) * k / (k - 1)
+        assert (mu - p) ** 2 == pytest.approx(z * mu * (1 - mu))
     assert held.error_interval == held.decision_cost_interval
+    for ends, values in ((held.cost_interval, held.costs), (held.n_features_interval, held.counts)):
+        mean, rows, fits = values.mean(), values.var(ddof=1) * k / (k - 1) / n, 0.0
+        if values is held.counts:
+            fits = np.var([values[held.fold == fold].mean() for fold in range(k)], ddof=1) * (1 + 1 / k)
+        for mu in ends:  # the means that are as many standard errors away, with a variance that grows as the mean
+            assert (mu - mean) ** 2 == pytest.approx(student.ppf(0.975, n - 1) ** 2 * (rows + fits) * mu / mean)
     assert held.cost_interval[0] < held.cost < held.cost_interval[1]
+
+
+def test_intervals_hold_as_often_as_they_say() -> None:
+    """Fits that differ in what they buy, half of it shared by all folds, and rows that are right or wrong by chance."""
+    rng = np.random.default_rng(0)
+    n, k = 200, 5
+    fold = np.arange(n) % k
+    holds, none = [], np.zeros(n, dtype=np.int8)
+    for _ in range(300):
+        shared, (whole, *by_fold) = rng.normal(0, 0.5), rng.normal(0, 0.5, k + 1)
+        counts = np.rint(20 + shared + np.array(by_fold)[fold] + rng.normal(0, 1, n)).astype(int)
+        wrong = rng.random(n) < 0.2
+        held = HeldOut("made up", fold, counts / 100, wrong * 1.0, none, wrong, counts)
+        true = {"price": (20 + shared + whole) / 100, "n_features": 20 + shared + whole, "error": 0.2}
+        ends = {name: getattr(held, f"{name}_interval") for name in true}
+        holds.append([ends[name][0] <= value <= ends[name][1] for name, value in true.items()])
+    assert (np.mean(holds, axis=0) > 0.92).all(), np.mean(holds, axis=0)
+    assert (np.mean(holds, axis=0) < 0.985).all(), np.mean(holds, axis=0)
 
 
 def test_no_error_is_no_proof(held: HeldOut) -> None:
     none = replace(held, errors=np.zeros_like(held.errors), decision_costs=np.zeros(held.n_rows))
     n, k = held.n_rows, held.n_folds
-    z = student.ppf(0.975, n - 1) ** 2 / n * (1 + k / (k - 1))
+    z = student.ppf(0.975, n - 1) ** 2 / n * k / (k - 1)
     assert none.error_interval == pytest.approx((0, z / (1 + z)))
-    assert none.cost_interval[1] == pytest.approx(none.price_interval[1] + z / (1 + z))
+    assert z / (1 + z) < none.cost_interval[1] - none.price < z / (1 + z) + none.price
     dear = replace(none, dearest=5.0)
     assert dear.decision_cost_interval[1] == pytest.approx(5 * z / (1 + z))
     wrong = replace(held, errors=np.ones_like(held.errors))
@@ -196,6 +217,62 @@ def test_the_linear_yardstick_finds_lines(all_lines: None) -> None:
     assert held.linear.error < 0.15
     assert held.linear.price == pytest.approx(0.01 * held.linear.n_features)
     np.testing.assert_array_equal(held.linear.errors, held.linear.decision_costs == 1)
+
+
+def beside(X: Any, y: Any, price: Any = 0.01, n_folds: int = 5, **settings: Any) -> HeldOut:
+    """The linear yardstick of a classifier that does nothing else."""
+    nothing = {"order": "given", "solver": DecideNow(certificate_paths=0)} | settings
+    line = SequentialClassifier(feature_costs=price, **nothing).fit(X, y, held_out=n_folds).held_out_.linear
+    assert line is not None
+    return line
+
+
+def test_the_linear_yardstick_is_as_good_as_tuned_forward_selection(all_lines: None) -> None:
+    assert beside(*load_breast_cancer(return_X_y=True)).cost < 0.08  # that has .0754 on these folds
+
+
+def test_the_linear_yardstick_is_not_shrunken(all_lines: None) -> None:
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 2000)
+    line = beside(rng.normal(size=(2000, 6)) + y[:, None] * [1, 0.9, 0.8, 0.1, 0.1, 0.1], y, n_folds=2)
+    assert line.cost < 0.27
+    assert set(line.counts) <= {2, 3}
+
+
+def test_the_linear_yardstick_weighs_prices(all_lines: None) -> None:
+    """What tells most costs more than it saves; three cheap ones pay, though each alone changes no decision."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(600) < 0.3).astype(int)
+    X = rng.normal(size=(600, 4)) + y[:, None] * [2.5, 0.8, 0.8, 0.8]
+    line = beside(X, y, [300, 1, 1, 1], n_folds=3, decision_costs=[[0, 500], [900, 0]])
+    assert line.cost < 230
+    assert line.price <= 3
+
+
+def test_the_linear_yardstick_counts_what_is_cheaper_together(all_lines: None) -> None:
+    """Alone each of a group pays less than it costs."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 600)
+    X = rng.normal(size=(600, 5)) + y[:, None] * [1, 1, 1, 1, 0]
+    line = beside(X, y, 0.15, n_folds=3, groups=["g"] * 4 + [None], discounted_costs=0.001)
+    np.testing.assert_allclose(line.prices, 0.153)
+    assert line.cost < 0.35
+
+
+def test_the_linear_yardstick_sees_numbers_and_several_classes_at_once(all_lines: None) -> None:
+    """A class between two others, within bins that do not tell them apart."""
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 3
+    line = beside((y - 1 + rng.normal(0, 0.2, 300))[:, None], y, n_folds=3, discretizer=Discretizer(2))
+    assert line.error < 0.1
+
+
+@pytest.mark.parametrize("unit", [1e200, 1e-200])
+def test_the_linear_yardstick_in_any_unit(unit: float) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 2)) + 3 * y[:, None]
+    assert beside(X * unit, y, n_folds=2).cost == beside(X, y, n_folds=2).cost < 0.2
 
 
 def test_the_linear_yardstick_of_several_classes(all_lines: None) -> None:
@@ -323,7 +400,7 @@ def test_sparse_rows_stay_sparse() -> None:
     assert held.linear.counts.max() < 12
     told = sp.csr_array((np.ones(30), (np.flatnonzero(y), np.full(30, 5))), shape=(60, 1_000))
     wide = sp.csr_array(sp.random_array((60, 1_000), density=1e-3, rng=rng) + told)
-    assert wide.shape[1] > _yardsticks._COLUMNS
+    assert wide.shape[1] > _yardsticks._FEATURES
     big = etana(0.01, DecideNow(certificate_paths=0), order="given").fit(wide, y, held_out=2).held_out_
     assert big.linear is not None
     assert big.linear.error == 0
@@ -331,7 +408,7 @@ def test_sparse_rows_stay_sparse() -> None:
 
 def test_of_many_sparse_columns_the_rare_one_that_tells_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Frequent ones differ less between the classes, though their sums within each are larger."""
-    monkeypatch.setattr(_yardsticks, "_COLUMNS", 5)
+    monkeypatch.setattr(_yardsticks, "_FEATURES", 5)
     rng = np.random.default_rng(0)
     y = (np.arange(100) % 5 == 0).astype(int)
     X = sp.csr_array(np.column_stack([rng.random((100, 40)) < 0.5, y]).astype(float))
