@@ -1,0 +1,29 @@
+"""Live cases, a row at a time, against what is done with whole batches."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+#: Models of `tests/export/conftest.py` whose page and C source are held against a session.
+EXPORTED = [
+    *("grid2", "grid3", "vectors", "sure", "tree", "adaptive", "mixture"),
+    *("discounts", "discounts, charged", "discounts, vectors", "fixed mixture"),
+]
+
+
+def row_by_row(clf, X, known):
+    """Decisions, costs, counts and posteriors of sessions, which were told what is known."""
+    found = []
+    for number, row in enumerate(X):
+        session = clf.session(key=number, known={f"x{j}": row[j] for j in known})
+        while (question := session.next_feature) is not None:
+            columns = [part.column for part in question.features] or [question.column]
+            values = {f"x{j}": row[j] for j in columns if not np.isnan(row[j])}
+            if not values:
+                session.unavailable(question.name)
+            else:
+                session.observe(question.name, values if question.features else next(iter(values.values())))
+        asked = [a for a in session.history if not a.known]
+        found.append((session.decision, session.cost, sum(a.outcome >= 0 for a in asked), session.posterior))
+    return [np.array(column) for column in zip(*found)]
