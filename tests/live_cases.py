@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-
 #: Models of `tests/export/conftest.py` whose page and C source are held against a session.
 EXPORTED = [
     *("grid2", "grid3", "vectors", "sure", "tree", "adaptive", "mixture"),
