@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 #: Models of `tests/export/conftest.py` whose page and C source are held against a session.
 EXPORTED = [
     *("grid2", "grid3", "vectors", "sure", "tree", "adaptive", "mixture"),
     *("discounts", "discounts, charged", "discounts, vectors", "fixed mixture"),
+    *("refer", "refer, adaptive"),
 ]
 
 
@@ -26,3 +28,15 @@ def row_by_row(clf, X, known):
         asked = [a for a in session.history if not a.known]
         found.append((session.decision, session.cost, sum(a.outcome >= 0 for a in asked), session.posterior))
     return [np.array(column) for column in zip(*found)]
+
+
+#: Missing the ill is worse by far than a false alarm, and a doubt may be referred.
+DOUBT_COSTS = np.array([[0.0, 4.0, 0.6], [1.0, 0.0, 0.6]])
+
+
+def doubtful(n):
+    """Ill and well, of whom three tests tell something, for decisions that cost `DOUBT_COSTS`."""
+    rng = np.random.default_rng(7)
+    y = np.where(rng.random(n) < 0.4, "ill", "well")
+    told = np.where(y == "ill", 1.0, 0.0)
+    return pd.DataFrame({f"test {j}": told + rng.normal(0, 0.6 + 0.2 * j, n) for j in range(3)}), y

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from headless import browser as browser
+from live_cases import DOUBT_COSTS, doubtful
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from seqclass import SequentialClassifier
@@ -65,6 +66,10 @@ def _make(name: str) -> SequentialClassifier:
         order, paid = [0, 1, 2, 3], {"charge_missing": "charged" in name}
         bins = Discretizer(4)
         return SequentialClassifier(solver=solver, order=order, discretizer=bins, **prices, **paid).fit(X, y)
+    if name.startswith("refer"):
+        costs = {"decision_costs": DOUBT_COSTS, "decisions": ["refer"], "feature_costs": 0.03}
+        order = "adaptive" if "adaptive" in name else "conditional"
+        return SequentialClassifier(order=order, **costs).fit(*doubtful(400))
     if name == "vectors":
         X, y = load_wine(return_X_y=True, as_frame=True)
         return SequentialClassifier(solver=Perseus(100, certificate_paths=0), max_features=6).fit(X, y)
