@@ -16,6 +16,7 @@ from live_cases import DOUBT_COSTS as COSTS
 from live_cases import doubtful
 
 from seqclass import SequentialClassifier
+from seqclass.certified import certify_error
 from seqclass.cli import main
 from seqclass.datasets import Dataset
 from seqclass.experiment import Experiment, Results
@@ -155,6 +156,18 @@ def test_scores(clf: SequentialClassifier, folder: Path) -> None:
     assert realised_cost(LABELS, decided, record.cost, decision_costs=COSTS, **names) == pytest.approx(
         (wrong + record.cost).mean()
     )
+
+
+@pytest.mark.parametrize("ladder", ["belief", "price"])
+def test_certified(clf: SequentialClassifier, ladder: str) -> None:
+    """What every rule of a ladder is charged is what its own decisions cost; a case that is referred is no error."""
+    found = certify_error(clf, FRAME, LABELS, alpha=1.2, metric="cost", ladder=ladder, n_rungs=5, allow_seen=True)
+    record = found.acquire(FRAME)
+    wrong = paid(cheapest(record.posterior), LABELS)
+    assert found.risk == pytest.approx((wrong + record.cost).mean())
+    error = certify_error(clf, FRAME, LABELS, alpha=0.6, ladder=ladder, n_rungs=5, allow_seen=True)
+    decided = error.acquire(FRAME).decision
+    assert error.risk == pytest.approx(np.mean((decided != LABELS) & (decided != "refer")))
 
 
 @pytest.fixture(scope="module")

@@ -105,7 +105,22 @@ class Prices:
 
 
 def first_of_groups(groups: IntArray) -> BoolArray:
-    """Which of them, in their order, are the first of their group; -1 is none."""
+    """Which of them, in their order, are the first of their group.
+
+    Parameters
+    ----------
+    groups : ndarray of int of shape (n,)
+        Group of each, -1 for none.
+
+    Returns
+    -------
+    ndarray of bool of shape (n,)
+
+    Examples
+    --------
+    >>> first_of_groups(np.array([1, -1, 1, 0])).tolist()
+    [True, False, False, True]
+    """
     first = np.zeros(len(groups), dtype=bool)
     first[np.unique(groups, return_index=True)[1]] = True
     return np.asarray(first & (groups >= 0))
