@@ -193,13 +193,20 @@ def test_a_fixed_order_may_be_compared_with_all_orders():
         assert relaxed.lower <= every.lower + 1e-9
 
 
+def test_discounts_count_in_all_orders() -> None:
+    """What the first of a group costs after another one is known in a fixed order too."""
+    free = naive_problem(3, n_questions=4)
+    free = free.replace(groups=np.array([0, 0, -1, -1]), full_prices=free.prices + np.array([0.05, 0.02, 0, 0]))
+    fixed = free.replace(free=False)
+    every = certify(fixed, DecideNow(certificate_paths=0).solve(fixed), scope="all orders")
+    assert every.lower == pytest.approx(optimal_cost(free), abs=1e-9)
+    assert fixed.planned_prices.tolist() == [free.full_prices[0], *free.prices[1:]]
+
+
 def test_scopes_that_are_not_to_be_had():
     free = naive_problem(3, n_questions=4)
     with pytest.raises(ValueError, match=r'scope="order".*needs a fixed order'):
         certify(free, DecideNow(certificate_paths=0).solve(free), scope="order")
-    fixed = free.replace(free=False, groups=np.zeros(4, dtype=int))
-    with pytest.raises(ValueError, match="what the first of a group would cost"):
-        certify(fixed, DecideNow(certificate_paths=0).solve(fixed), scope="all orders")
     contexts = TableProblem(
         [0.5, 0.5],
         [np.full((1, 2, 2), 0.5), np.full((2, 2, 2), 0.5)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -428,6 +429,14 @@ def test_wrong_labels_are_refused(clf: Any, fresh: Any) -> None:
         certify_error(clf, X, y[:-1])
     with pytest.raises(TypeError, match="alpha must be a number"):
         certify_error(clf, X, y, alpha="low")  # type: ignore[arg-type]
+
+
+def test_labels_may_be_one_column(clf: Any, fresh: Any) -> None:
+    X, y = fresh
+    assert certify_error(clf, X, y[:, None]).record() == certify_error(clf, X, y).record()
+    for labels in (np.column_stack([y, y]), y[:, None, None], y[None, :], y[:, None][:, :0]):
+        with pytest.raises(ValueError, match=re.escape(f"each of the 269 rows of X, got shape {labels.shape}.")):
+            certify_error(clf, X, labels)
 
 
 def test_more_rows_than_a_part_holds(clf: Any, fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:

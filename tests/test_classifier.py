@@ -233,7 +233,7 @@ def test_groups_share_a_discount(cancer):
     clf = SequentialClassifier(
         solver=QUICK, groups=groups, discounted_costs=[0.001] * 10 + [0.01] * 20, order="given"
     ).fit(X, y)
-    np.testing.assert_allclose(clf.problem_.prices[:12], [0.01] + [0.001] * 9 + [0.01] * 2)
+    np.testing.assert_allclose(clf.problem_.planned_prices[:12], [0.01] + [0.001] * 9 + [0.01] * 2)
     record = clf.acquire(X)
     n_blood = ((record.order >= 0) & (record.order < 10)).sum(axis=1)
     n_other = (record.order >= 10).sum(axis=1)

@@ -294,10 +294,10 @@ def test_the_linear_yardstick_keeps_to_the_limits(cancer: Any, all_lines: None, 
 def test_what_is_charged() -> None:
     """Against a loop: one of a group pays in full, a bundle counts and pays once."""
     rng = np.random.default_rng(0)
-    groups, bundles = ["g", "g", "g", None, "h", "h"], [None, "b", "b", None, "c", "c"]
-    full, less = np.array([4, 3, 3, 2, 5, 5.0]), np.array([1, 2.5, 2.5, 2, 4, 4])
-    prices = resolve_prices(full, 6, None, groups, less, bundles)
-    acquired = rng.random((40, 6)) < 0.5
+    groups, bundles = ["g", "g", "g", None, "h", "h", "h"], [None, "b", "b", None, "c", "c", None]
+    full, less = np.array([4, 3, 3, 2, 5, 5, 6.0]), np.array([1, 2.5, 2.5, 2, 4, 4, 3])
+    prices = resolve_prices(full, 7, None, groups, less, bundles)
+    acquired = rng.random((40, 7)) < 0.5
     counts, costs = charged(sp.csr_array(acquired.astype(float)), prices)
     for row, count, cost in zip(acquired, counts, costs):
         asked = {bundles[j] or j: j for j in np.flatnonzero(row)}.values()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from live_cases import row_by_row
 
 from seqclass import SequentialClassifier
 from seqclass.bn import ClassMixture, TreeNetwork
@@ -23,23 +24,6 @@ def drawn(seed, n=120, missing=0.0):
     X[:, 7] = np.where(rng.random(n) < 0.7, X[:, 0], X[:, 7])
     X[rng.random(X.shape) < missing] = np.nan
     return X, y
-
-
-def row_by_row(clf, X, known):
-    """Decisions, costs, counts and posteriors of sessions, which were told what is known."""
-    found = []
-    for number, row in enumerate(X):
-        session = clf.session(key=number, known={f"x{j}": row[j] for j in known})
-        while (question := session.next_feature) is not None:
-            columns = [part.column for part in question.features] or [question.column]
-            values = {f"x{j}": row[j] for j in columns if not np.isnan(row[j])}
-            if not values:
-                session.unavailable(question.name)
-            else:
-                session.observe(question.name, values if question.features else next(iter(values.values())))
-        asked = [a for a in session.history if not a.known]
-        found.append((session.decision, session.cost, sum(a.outcome >= 0 for a in asked), session.posterior))
-    return [np.array(column) for column in zip(*found)]
 
 
 #: Settings of classifiers.

@@ -525,6 +525,24 @@ def test_bombs(path: Path) -> None:
     assert "claim more than the file holds" in refused(content, path)
 
 
+@pytest.mark.parametrize(("sign", "most"), [("[", 10**6), ("{", 10**6), (",", 5 * 10**6)])
+def test_a_model_has_at_most_so_many_parts(sign: str, most: int, path: Path) -> None:
+    """A million brackets, and five million brackets and commas; signs within text count as well, all alike."""
+    other = {"[": "{", "{": "[", ",": "["}[sign]
+    save(other, path)
+    with zipfile.ZipFile(path) as archive:
+        manifest = archive.read("manifest.json").decode()
+    own = sum(manifest.count(each) for each in ("[{" if sign != "," else "[{,"))
+    largest = other + sign * (most - own)
+    save(largest, path)
+    assert load(path) == largest
+    words = f"the model has {most + 1:,} {'parts' if sign == ',' else 'lists'}, more than the {most:,} that can be read"
+    with pytest.raises(ValueError, match=words):
+        save(largest + sign, path)
+    text = manifest.replace(f'"{other}"', f'"{largest}{sign}"')
+    assert words in refused(zipped({"manifest.json": text.encode()}), path)
+
+
 def test_no_code_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(self: Any, value: Any) -> None:
         pytest.fail("a property ran")

@@ -10,6 +10,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from seqclass import SequentialClassifier, etana, ifc2f, load
+from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
 from seqclass.pomdp import FirstK, GridValueIteration, Lookahead
 from seqclass.selection import SAOLA
 
@@ -318,6 +319,28 @@ def test_prices_in_a_group_out_of_order():
     assert {q.name: q.price for q in session.suggestions()} == {"x0": 0.01, "x2": 0.01}
     known = clf.session(known={"x1": 1})  # nothing was bought
     assert {q.name: q.price for q in known.suggestions()} == {"x0": 0.04, "x2": 0.01}
+
+
+@pytest.mark.parametrize("model", [NaiveBayes(), TreeNetwork(), ClassMixture(2)])
+def test_a_discount_that_was_earned_out_of_order_is_had(model):
+    """The first of a group costs less once another of it was bought, and only then pays for itself."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 2000)
+    X = np.column_stack([np.where(rng.random(2000) < right, y, 1 - y) for right in (0.82, 0.7)])
+    prices = {"feature_costs": 0.15, "groups": [0, 0], "discounted_costs": 0.01}
+    clf = SequentialClassifier(model, Lookahead(1), discretizer="precomputed", order=[0, 1], **prices).fit(X, y)
+    session = clf.session()
+    session.observe("x1", 1)
+    [best] = session.suggestions()
+    assert (session.next_feature, best.price) == (best, 0.01)
+    belief = {v: clf.model_.posterior([[v, 1]])[0] for v in (0, 1)}
+    chance = clf.model_.predictive(0, [[-1, 1]])[0]
+    after = sum(chance[v] * belief[v].min() for v in (0, 1))
+    assert best.expected_saving == pytest.approx(session.posterior.min() - 0.01 - after)
+    missing, known = clf.session(), clf.session(known={"x1": 1})
+    missing.unavailable("x1")  # nothing was bought
+    assert [q.price for case in (missing, known) for q in case.suggestions()] == [0.15, 0.15]
+    assert known.next_feature is None
 
 
 @pytest.mark.parametrize("recipe", [etana, ifc2f])

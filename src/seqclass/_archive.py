@@ -32,8 +32,9 @@ def check_size(manifest: bytes) -> None:
         If it has.
     """
     signs = [manifest.count(sign) for sign in (b"[", b"{", b",")]
-    if sum(signs[:2]) > _MOST_NODES or sum(signs) > _MOST_ITEMS:
-        raise ValueError(f"the model has {sum(signs):,} parts, more than the {_MOST_ITEMS:,} that can be read again")
+    for many, most, what in ((sum(signs[:2]), _MOST_NODES, "lists"), (sum(signs), _MOST_ITEMS, "parts")):
+        if many > most:
+            raise ValueError(f"the model has {many:,} {what}, more than the {most:,} that can be read again")
 
 
 def write_archive(file: IO[bytes], manifest: str, arrays: list[npt.NDArray[Any]]) -> None:

@@ -186,7 +186,9 @@ def as_seen(begun: InformationState, facts: InformationState, stage: int, state:
         assert facts.seen is not None  # the problem of the facts is free
         seen = facts.seen[:, : problem.n_questions]
     elif isinstance(problem, ModelProblem):
-        state = Answers(facts.state.messages, state.values)
+        # a problem of hidden states keeps of the answers what its model does
+        messages = facts.state.messages if isinstance(facts.state, Answers) else facts.state
+        state = Answers(messages, state.values)
     return InformationState(problem, stage, facts.belief, state, paid, facts.lot, seen=seen, spent=facts.spent)
 
 

@@ -66,7 +66,7 @@ def acquisition_problem(
     (1, array([4]))
     """
     first, shown = _questions(model, order, bundles)
-    stage_prices, full, groups = prices.of(first) if free else prices.along(first)
+    stage_prices, full, groups = prices.of(first)
     prior = model.class_prior_ if prior is None else prior
     given: dict[str, Any] = {"features": first, "groups": groups, "full_prices": full, "free": free, "bundles": shown}
     tables, listed = model.tables(first), _listed(shown)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import FloatArray, IntArray
+from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass._messages import listed, shown
 from seqclass._validation import check_costs
 
@@ -101,9 +101,29 @@ class Prices:
         if self.groups is None:
             return full, full, None
         groups = self.groups[order]
-        first = np.zeros(len(order), dtype=bool)
-        first[np.unique(groups, return_index=True)[1]] = True
-        return np.where(first | (groups < 0), full, self.discounted[order]), full, groups
+        return np.where(first_of_groups(groups) | (groups < 0), full, self.discounted[order]), full, groups
+
+
+def first_of_groups(groups: IntArray) -> BoolArray:
+    """Which of them, in their order, are the first of their group.
+
+    Parameters
+    ----------
+    groups : ndarray of int of shape (n,)
+        Group of each, -1 for none.
+
+    Returns
+    -------
+    ndarray of bool of shape (n,)
+
+    Examples
+    --------
+    >>> first_of_groups(np.array([1, -1, 1, 0])).tolist()
+    [True, False, False, True]
+    """
+    first = np.zeros(len(groups), dtype=bool)
+    first[np.unique(groups, return_index=True)[1]] = True
+    return np.asarray(first & (groups >= 0))
 
 
 def resolve_prices(

@@ -79,9 +79,9 @@ class Session(Seen):
             raise ValueError(f"first must be a list of names, got {shown(first)}.")
         self._first = [self._number(name) for name in first]
         self._start(_draw_lot(classifier.policy_, key))
-        for name, value in without_missing(known or {}).items():
-            if self._is_used(name):
-                self.observe(name, value, known=True)
+        for question, values in self._known(known or {}).items():
+            bundled = self._questions.problem.bundle(question) is not None
+            self.observe(self._questions.name(question), values if bundled else values.popitem()[1], known=True)
 
     def _start(self, lot: int) -> None:
         self._lot, begun = lot, self._classifier.policy_.begin()[0]
@@ -303,6 +303,18 @@ class Session(Seen):
             else:
                 fresh.observe(name, value, known=known)
         self._first, self._lot, self._cases, self._answers = fresh._first, fresh._lot, fresh._cases, fresh._answers
+
+    def _known(self, known: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
+        """Values that are known by question and feature; those of one bundle belong together."""
+        found: dict[int, dict[str, Any]] = {}
+        for name, value in without_missing(known).items():
+            if self._is_used(name):
+                question = self._number(name)
+                values, before = self._questions.values(question, name, value), found.setdefault(question, {})
+                if twice := [feature for feature in values if feature in before]:
+                    raise ValueError(f"known tells {shown(twice[0])} twice, by itself and with its bundle.")
+                before |= values
+        return found
 
     def _describe(self, question: int, saving: float) -> Question:
         facts = self._cases[-1].facts

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import seqclass
+from seqclass.bn import ClassMixture
 
 
 @pytest.fixture
@@ -39,6 +40,17 @@ def test_numbers(numbers: str, run: Any) -> None:
     result = run("ask", numbers, answers="10.5\n")
     assert "Decision: 1" in result.stdout
     assert "Acquired 1 feature at a price of 0.01" in result.stdout
+
+
+def test_a_mixture_in_a_fixed_order(folder: Path, run: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    clf = seqclass.SequentialClassifier(ClassMixture(2), feature_costs=0.001)
+    clf.fit(rng.normal(size=(200, 3)) + y[:, None], y).save("mixture.seq")
+    result = run("ask", "mixture.seq", answers="0.2\n?\n0.4\n")
+    assert result.exit_code == 0
+    assert "Decision: " in result.stdout
+    assert "= unavailable" in result.stdout
 
 
 def test_invalid_answers_ask_again(model: str, numbers: str, run: Any) -> None:

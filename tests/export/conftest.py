@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from headless import browser as browser
+from live_cases import DOUBT_COSTS, doubtful
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from seqclass import SequentialClassifier
@@ -59,6 +60,21 @@ def _make(name: str) -> SequentialClassifier:
         colour = np.where(np.arange(len(y)) % 2, X[HOSTILE], X[HOSTILE] + " ")
         X[HOSTILE] = pd.Categorical(colour).add_categories(["\tblue"])
         return SequentialClassifier(solver=GridValueIteration(20, certificate_paths=0), feature_costs=0.03).fit(X, y)
+    if name.startswith("discounts"):  # both of a group cost much, and after the other one next to nothing
+        rng = np.random.default_rng(1)
+        y = rng.integers(0, 3 if "vectors" in name else 2, 600)
+        X = np.column_stack([y + rng.normal(0, scale, 600) for scale in (0.6, 1.2, 1.0, 0.8)])
+        solver = (
+            Perseus(100, certificate_paths=0) if "vectors" in name else GridValueIteration(200, certificate_paths=0)
+        )
+        prices = {"feature_costs": 0.15, "groups": [0, 0, 1, 1], "discounted_costs": 0.005}
+        order, paid = [0, 1, 2, 3], {"charge_missing": "charged" in name}
+        bins = Discretizer(4)
+        return SequentialClassifier(solver=solver, order=order, discretizer=bins, **prices, **paid).fit(X, y)
+    if name.startswith("refer"):
+        costs = {"decision_costs": DOUBT_COSTS, "decisions": ["refer"], "feature_costs": 0.03}
+        order = "adaptive" if "adaptive" in name else "conditional"
+        return SequentialClassifier(order=order, **costs).fit(*doubtful(400))
     if name == "vectors":
         X, y = load_wine(return_X_y=True, as_frame=True)
         return SequentialClassifier(solver=Perseus(100, certificate_paths=0), max_features=6).fit(X, y)
@@ -74,11 +90,11 @@ def _make(name: str) -> SequentialClassifier:
     if name == "adaptive":
         X, y = load_iris(return_X_y=True, as_frame=True)
         return SequentialClassifier(order="adaptive", feature_costs=0.03).fit(X, y)
-    assert name == "mixture"
+    assert "mixture" in name
     X, y = _mixed()
     costs = {HOSTILE: 0.02, "amount": 0.03, "level": 0.05, "more??/": 0.05}
-    model = ClassMixture(2, random_state=0)
-    return SequentialClassifier(model, order="adaptive", discretizer=Discretizer(3), feature_costs=costs).fit(X, y)
+    model, order = ClassMixture(2, random_state=0), "given" if name == "fixed mixture" else "adaptive"
+    return SequentialClassifier(model, order=order, discretizer=Discretizer(3), feature_costs=costs).fit(X, y)
 
 
 @pytest.fixture(scope="session")

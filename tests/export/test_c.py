@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from live_cases import EXPORTED as NAMES
 
 from seqclass.export import export_policy
 from seqclass.export._c import _quoted
@@ -64,7 +65,7 @@ def compiled(folder: Path, kind: str) -> Path:
     return folder / "main"
 
 
-@pytest.mark.parametrize("name", ["grid2", "grid3", "spelt", "vectors", "sure", "tree", "adaptive", "mixture"])
+@pytest.mark.parametrize("name", NAMES)
 def test_the_source_stands_where_a_session_stands(name: str, model: Any, cases: Any, tmp_path: Path) -> None:
     clf = model(name)
     data = export_policy(clf, tmp_path / "policy.c", format="c")

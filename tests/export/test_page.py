@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from live_cases import EXPORTED as NAMES
 
 from seqclass.export import export_policy
 
@@ -48,15 +50,20 @@ def same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
             assert price == pytest.approx(wanted_price, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["grid2", "grid3", "spelt", "vectors", "sure", "tree", "adaptive", "mixture"])
+@pytest.mark.parametrize("name", NAMES)
 def test_the_page_stands_where_a_session_stands(
     name: str, model: Any, cases: Any, browser: Any, tmp_path: Path
 ) -> None:
     clf, page = model(name), tmp_path / "page.html"
     data = export_policy(clf, page)
-    assert data["kind"] == ("graph" if name in ("tree", "adaptive", "mixture") else "values")
+    assert data["kind"] == ("graph" if any(kind in name for kind in ("tree", "adaptive", "mixture")) else "values")
     wanted = cases(clf, 25, data["kind"] == "values")
     assert sum(len(case["answers"]) for case in wanted) > 35
+    assert any(value is None for case in wanted for _, value, _ in case["answers"])
+    if "refer" in name:
+        likeliest = [data["classes"][int(np.argmax(stand["belief"]))] for case in wanted for stand in case["stands"]]
+        told = [stand["decision"] for case in wanted for stand in case["stands"]]
+        assert {("refer", "well"), ("ill", "well")} <= set(zip(told, likeliest))
     browser.open(page)
     found = browser.run(RUN % json.dumps([case["answers"] for case in wanted]))
     for case, stands in zip(wanted, found, strict=True):

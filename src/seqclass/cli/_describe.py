@@ -161,7 +161,7 @@ def feature_lines(features: list[dict[str, Any]]) -> str:
 def _features(clf: SequentialClassifier) -> Iterator[dict[str, Any]]:
     """Features as they are asked for, or in any order what tells most first; those of a bundle stand together."""
     questions, problem = Questions(clf, clf.problem_), clf.problem_
-    prices = problem.full_prices if problem.free else problem.prices
+    prices = problem.full_prices if problem.free else problem.planned_prices
     order = range(clf.policy_.n_stages)
     if problem.free:
         order = np.argsort(-ClassInformation().scores(problem.begin())[0], kind="stable").tolist()

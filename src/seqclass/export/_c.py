@@ -122,6 +122,7 @@ def _values(data: dict[str, Any]) -> tuple[dict[str, int], str, str]:
         tables.append(_table("int", "rank", rank, steps + 2))
         tables.append(_table("double", "values", _flat(stages), more["POINTS"]))
     else:
+        tables.append(_table("double", "planned_prices", held["prices"]))
         tables.append(_table("int", "vector_start", _starts(stages)))
         tables.append(_table("double", "vectors", _flat(_flat(stages)), n_classes))
     parts = (

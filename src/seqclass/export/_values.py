@@ -25,6 +25,7 @@ def values(clf: SequentialClassifier, problem: AcquisitionProblem) -> dict[str, 
     found = _written(policy)
     if found is None or sum(map(np.size, found.get("stages", ()))) > MOST_NUMBERS:
         return None
+    found["prices"] = policy.problem.planned_prices[: policy.n_stages].tolist()
     likelihoods = [tables[q, : problem.n_outcomes[q]].tolist() for q in range(problem.n_questions)]
     return {"kind": "values", "likelihoods": likelihoods, "n_stages": policy.n_stages, "values": found}
 

@@ -88,8 +88,8 @@ const policyOf = (data) => {
     if (stage < data.n_stages && data.values.type === "sure") {
       if (now > data.values.cost) asked = { feature: stage, price: price(stage, groups), saving: null };
     } else if (stage < data.n_stages) {
-      const cost = price(stage, groups), extra = cost - data.features[stage].price;
-      const least = data.features[stage].price + sum(belief.map((p, i) => p * Math.min(...data.decision_costs[i])));
+      const cost = price(stage, groups), extra = cost - data.values.prices[stage];
+      const least = cost + sum(belief.map((p, i) => p * Math.min(...data.decision_costs[i])));
       const on = cost + sum(successors(stage, belief).map((joint) => value(stage + 1, joint)));
       const plan = data.values.type === "vectors" ? byVectors(data.values.stages[stage], belief) + extra : Infinity;
       if (beat > least && (plan < beat || on < beat)) asked = { feature: stage, price: cost, saving: now - on };

@@ -155,7 +155,7 @@ int seq_question(const seq_case *c)
     int i, j;
     if (stage >= SEQ_STAGES)
         return SEQ_DECIDE;
-    least = seq_prices[stage];
+    least = seq_price_of(c, stage);
     for (i = 0; i < SEQ_CLASSES; i++) {
         double known = seq_costs[i][0];
         for (j = 1; j < SEQ_DECISIONS; j++)
@@ -165,7 +165,7 @@ int seq_question(const seq_case *c)
     if (beat <= least)
         return SEQ_DECIDE;
 #if !SEQ_GRID
-    if (seq_read(stage, c->belief) + seq_price_of(c, stage) - seq_prices[stage] < beat)
+    if (seq_read(stage, c->belief) + seq_price_of(c, stage) - seq_planned_prices[stage] < beat)
         return stage;
 #endif
     return seq_going_on(c, stage) < beat ? stage : SEQ_DECIDE;

@@ -213,7 +213,7 @@ class StoppingRegionDisplay:
         else:
             legend_below(ax, handles, -0.17, columns=2)
         if title is None:
-            price = self.policy.problem.prices[self.stage]
+            price = self.policy.problem.planned_prices[self.stage]
             seen = ["Before any feature", "After 1 feature"]
             when = seen[self.stage] if self.stage < 2 else f"After {self.stage} features"
             title = f"{when}: ask {shorten(self.feature, 30)} for {price:.3g}?"

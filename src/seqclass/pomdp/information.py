@@ -299,7 +299,7 @@ class InformationState:
             nothing = np.isinf(cheapest)
             least = np.where(nothing, np.inf, np.where(nothing, 0.0, cheapest) * factor + known[:, None])
         else:
-            least = problem.prices[self.stage] * factor + known[:, None]
+            least = self.price[:, None] * factor + known[:, None]
         return least if np.ndim(multiplier) else least[:, 0]
 
     @property

@@ -281,7 +281,7 @@ class LookaheadPolicy(Policy):
         go_on = np.zeros(len(info), dtype=bool)
         # look-ahead is spared where stopping is optimal for certain, or a known plan already pays
         rows = np.flatnonzero(~info.settled)
-        surcharge = info.price[rows] - self.problem.prices[info.stage]
+        surcharge = info.price[rows] - self.problem.planned_prices[info.stage]
         pays = self.values.plan_cost(info, rows) + surcharge < stop[rows]
         go_on[rows[pays]] = True
         rows = rows[~pays]

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray, lower_envelope, picked, row_sums, smallest_int
 from seqclass._validation import check_costs, check_distribution, check_integer, check_real
+from seqclass.costs import first_of_groups
 from seqclass.pomdp._described import DescribedProblem
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.hidden import Hidden
@@ -39,7 +40,7 @@ class AcquisitionProblem(DescribedProblem, ABC):
     prior : array-like of shape (n_classes,)
         P(class) before anything is acquired.
     prices : array-like of shape (n_questions,)
-        Price of each question, in units of misclassification cost.
+        Price of each question, in units of misclassification cost; of one in a group, once another of it was acquired.
     n_outcomes : array-like of int of shape (n_questions,)
         Number of outcomes of each question.
     decision_costs : array-like of shape (n_classes, n_decisions)
@@ -137,6 +138,13 @@ class AcquisitionProblem(DescribedProblem, ABC):
             self.max_questions = check_integer(max_questions, "max_questions", 0)
         if max_cost is not None:
             self.max_cost = check_real(max_cost, "max_cost", 0)
+
+    @property
+    def planned_prices(self) -> FloatArray:
+        """Price of each question as plans have it: in a fixed order the first of a group costs its full price."""
+        if self.free or self.groups is None:
+            return self.prices
+        return np.where(first_of_groups(self.groups), self.full_prices, self.prices)
 
     @property
     def n_questions(self) -> int:
@@ -258,7 +266,7 @@ class AcquisitionProblem(DescribedProblem, ABC):
 
     def rest(self, stage: int) -> FloatArray:
         """Price of a stage of a fixed order and the cost of knowing the class then, by class: no rest costs less."""
-        return np.asarray(self.prices[stage] + self.perfect_cost)
+        return np.asarray(self.planned_prices[stage] + self.perfect_cost)
 
     @property
     def tables(self) -> Tables | None:
@@ -325,18 +333,9 @@ class AcquisitionProblem(DescribedProblem, ABC):
         Raises
         ------
         ValueError
-            If its likelihoods belong to its order, or discounts do: a fixed order does not tell what the first of a
-            group would cost after another one.
+            If its likelihoods belong to its order.
         """
-        if self.free:
-            return self
-        groups = np.empty(0, dtype=np.intp) if self.groups is None else self.groups[self.groups >= 0]
-        if np.unique(groups).size < groups.size:
-            raise ValueError(
-                "this problem's order does not tell what the first of a group would cost after another one; make the "
-                "problem of all orders by free=True, with the discounted prices of all questions."
-            )
-        return self.replace(free=True)
+        return self if self.free else self.replace(free=True)
 
     def first(self, n_stages: int) -> AcquisitionProblem:
         """Return a fixed order's first stages as a problem of their own.

@@ -32,7 +32,7 @@ class ValueFunction(ABC):
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> class Clairvoyant(ValueFunction):  # after one more price the class is known: a lower bound
     ...     def _continuation(self, stage, belief, context):
-    ...         return self.problem.prices[stage] * belief.sum(axis=1)
+    ...         return self.problem.planned_prices[stage] * belief.sum(axis=1)
     >>> Clairvoyant(problem, 1).value(0, problem.prior[None])
     array([0.1])
     """

@@ -239,7 +239,7 @@ def point_based(
             assert tables is not None  # or else the points bring their likelihoods
             n_contexts = tables.n_contexts(stage)
             likelihood, successors = tables.likelihood(stage, context), tables.successors(stage, context)
-        vectors, values = backup(belief, likelihood, following, problem.prices[stage], successors)
+        vectors, values = backup(belief, likelihood, following, problem.planned_prices[stage], successors)
         kept = _keep(belief, context if n_contexts > 1 else None, vectors, values, tolerance, rng)
         pointer = None
         if n_contexts > 1:

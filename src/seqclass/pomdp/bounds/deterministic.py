@@ -161,14 +161,14 @@ def _backward(
         return stop if going_on is None else np.minimum(stop, going_on(belief, context))
 
     for stage in reversed(range(1, horizon)):
-        at, price = points(stage), float(problem.prices[stage])
+        at, price = points(stage), float(problem.planned_prices[stage])
         going_on = interpolation(at, price + _expected(problem, tables, stage, at, value), price)
     info = problem.begin()
     at = Points(info.belief, tables.contexts(0, info.state))
     if not horizon:
         return float(value(at.belief, at.context)[0])
     # at the prior nothing has to be interpolated
-    return float(min(info.stopping_cost[0], problem.prices[0] + _expected(problem, tables, 0, at, value)[0]))
+    return float(min(info.stopping_cost[0], problem.planned_prices[0] + _expected(problem, tables, 0, at, value)[0]))
 
 
 def _expected(problem: AcquisitionProblem, tables: Tables, stage: int, at: Points, value: _Function) -> FloatArray:

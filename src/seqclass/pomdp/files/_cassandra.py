@@ -153,7 +153,7 @@ def _branching(layout: Layout, stage: int, states: list[list[str]]) -> Iterator[
 
 def _rewards(layout: Layout, discount: float, states: list[list[str]], stops: list[str]) -> Iterator[str]:
     problem = layout.problem
-    prices = np.append(problem.prices[: layout.n_stages], layout.penalty)
+    prices = np.append(problem.planned_prices[: layout.n_stages], layout.penalty)
     factors = scale(discount, layout.n_stages)
     for node, stage in enumerate(layout.stage_of.tolist()):
         price = float(prices[stage] * factors[stage])

@@ -257,7 +257,9 @@ def _shortfalls(layout: Layout, policy: LookaheadPolicy) -> Iterator[float]:
         after = everything[stage + 1]
         following = AlphaSet(after.vectors, after.pointer, problem.decision_costs.T)
         successors = tables.successors(stage, context) if stage + 1 < values.n_stages else None
-        _, real = backup(belief, tables.likelihood(stage, context), following, problem.prices[stage], successors)
+        _, real = backup(
+            belief, tables.likelihood(stage, context), following, problem.planned_prices[stage], successors
+        )
         yield float((real - claimed).max())
 
 

@@ -158,7 +158,7 @@ def _observations(layout: Layout, nodes: list[str], hidden: list[str]) -> Iterat
 
 def _rewards(layout: Layout, discount: float, nodes: list[str], hidden: list[str], stops: list[str]) -> Iterator[str]:
     problem = layout.problem
-    prices = np.append(problem.prices[: layout.n_stages], layout.penalty)
+    prices = np.append(problem.planned_prices[: layout.n_stages], layout.penalty)
     factors = scale(discount, layout.n_stages)
     for node, stage in enumerate(layout.stage_of.tolist()):
         if prices[stage]:

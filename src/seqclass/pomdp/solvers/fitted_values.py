@@ -205,6 +205,6 @@ def fitted_values(problem: AcquisitionProblem, points: list[Points], terminal: F
             ahead = (joint @ terminal.T).min(axis=1)
         else:
             ahead = values.value(stage + 1, joint, tables.successors(stage, context).reshape(-1))
-        target = problem.prices[stage] + row_sums(ahead.reshape(len(belief), -1))
+        target = problem.planned_prices[stage] + row_sums(ahead.reshape(len(belief), -1))
         values.fit(stage, belief, target)
     return values

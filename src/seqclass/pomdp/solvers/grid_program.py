@@ -201,7 +201,7 @@ class GridProgram:
         ends = self.n_stages == problem.n_stages
         # with the rest of the features left out, and with perfect knowledge for one more price in their place
         doubled = factor if ends else np.concatenate([factor, factor])
-        rest = None if ends else problem.prices[self.n_stages] * factor
+        rest = None if ends else problem.planned_prices[self.n_stages] * factor
         tables = self._sweep(doubled, rest)
         bounds = self._at_prior(tables, doubled, rest)
         lower = bounds[-n:]
@@ -238,7 +238,7 @@ class GridProgram:
             likelihood, after = self.contexts.likelihood(stage, every), self.contexts.successors(stage, every)
             following = tables[stage + 1] if stage + 1 < self.n_stages else None
             table = np.empty((n_contexts * len(points), len(factor)))
-            table[:] = problem.prices[stage] * factor
+            table[:] = problem.planned_prices[stage] * factor
             # part of the contexts' points at a time, so that the products stay in the cache
             row_bytes = 8.0 * (len(factor) + 4 * problem.n_classes)
             for part in chunks(len(table), row_bytes, _STEP_BYTES):

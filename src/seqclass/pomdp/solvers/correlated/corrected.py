@@ -222,7 +222,7 @@ class CorrectedValues(ProjectedValues):
         return self
 
     def _fitted(self, stage: int, lots: Lots, ahead: list[CostsAhead], n_codes: int) -> FloatArray:
-        price = self.problem.prices[stage]
+        price = self.problem.planned_prices[stage]
         belief = np.concatenate([info.belief for info in lots])
         context = np.concatenate([self.tables.contexts(stage, info.state) for info in lots])
         answers = np.concatenate([self.problem.answers(stage, info.state) for info in lots])

@@ -77,7 +77,7 @@ class MartingaleValues(ValueFunction):
             costs = self.values.costs(stage, info.belief, context, answers)
             designs.append(self._functions(CostsAhead(info.belief, *costs)))
             expected = row_sums(self._refined(stage + 1, after).reshape(len(info), -1))
-            targets.append(problem.prices[stage] + expected - costs[2])
+            targets.append(problem.planned_prices[stage] + expected - costs[2])
         design, target = np.concatenate(designs), np.concatenate(targets)
         self.weights[stage] = scaled_ridge(design, target, _RIDGE * len(design))
 

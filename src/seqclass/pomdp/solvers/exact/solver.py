@@ -223,7 +223,7 @@ class _Lines(_Step[Envelope, Envelope]):
     def back(
         self, stage: int, context: int | None, likelihood: FloatArray, following: Sequence[Envelope]
     ) -> tuple[Envelope, Envelope]:
-        go_on = total(following, likelihood, float(self.problem.prices[stage]))
+        go_on = total(following, likelihood, float(self.problem.planned_prices[stage]))
         both, own = lower(self.stop, go_on)
         function, kept = thin(both, self.tolerance)
         own = own[kept]
@@ -263,7 +263,7 @@ class _Vectors(_Step[FloatArray, FloatArray]):
     def back(
         self, stage: int, context: int | None, likelihood: FloatArray, following: Sequence[FloatArray]
     ) -> tuple[FloatArray, FloatArray]:
-        price = float(self.problem.prices[stage])
+        price = float(self.problem.planned_prices[stage])
 
         def plans(belief: FloatArray) -> FloatArray:
             vectors = np.full(belief.shape, price)

@@ -69,7 +69,7 @@ def initial_thresholds(paths: SampledPaths, n_stages: int) -> list[Start]:
     """
     problem = paths.problem
     stopping, perfect = problem.decision_costs.T, problem.perfect_cost
-    price = problem.prices[:n_stages, None, None]
+    price = problem.planned_prices[:n_stages, None, None]
     after = _linear_next_cost(paths)[:n_stages]
     starts = []
     for factor in _PRICE_FACTORS:
@@ -90,7 +90,7 @@ def _linear_next_cost(paths: SampledPaths) -> FloatArray:
     n_classes, n_decisions = problem.n_classes, problem.n_decisions
     going = ~paths.closed
     belief, block, stop = paths.belief[going], paths.block[going], paths.stop_cost[going]
-    price = problem.prices[paths.stage[going]]
+    price = problem.planned_prices[paths.stage[going]]
     weight = paths.share[going] / ((stop + price + 1e-3 * float(paths.stop_cost[0])) / unit(problem)) ** 2
     size = paths.n_stages * n_decisions
     target = np.empty((size, n_classes))

@@ -326,6 +326,6 @@ def joint_gradient(
     credited = paths.by_block(steps, difference, n_stages)
     met = paths.by_block(steps, np.ones(len(difference)), n_stages)
     # a problem of zero prices has a scale too
-    price = np.maximum(problem.prices[:n_stages], max(_RARE * float(paths.stop_cost[0]), _RARE**3))
+    price = np.maximum(problem.planned_prices[:n_stages], max(_RARE * float(paths.stop_cost[0]), _RARE**3))
     scale = price[:, None] * np.sqrt(met + _RARE)
     return credited[:, :, None] / (2 * size) * signs, scale[:, :, None]

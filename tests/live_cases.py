@@ -1,0 +1,42 @@
+"""Live cases, a row at a time, against what is done with whole batches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+#: Models of `tests/export/conftest.py` whose page and C source are held against a session.
+EXPORTED = [
+    *("grid2", "grid3", "spelt", "vectors", "sure", "tree", "adaptive", "mixture"),
+    *("discounts", "discounts, charged", "discounts, vectors", "fixed mixture"),
+    *("refer", "refer, adaptive"),
+]
+
+
+def row_by_row(clf, X, known):
+    """Decisions, costs, counts and posteriors of sessions, which were told what is known."""
+    found = []
+    for number, row in enumerate(X):
+        session = clf.session(key=number, known={f"x{j}": row[j] for j in known})
+        while (question := session.next_feature) is not None:
+            columns = [part.column for part in question.features] or [question.column]
+            values = {f"x{j}": row[j] for j in columns if not np.isnan(row[j])}
+            if not values:
+                session.unavailable(question.name)
+            else:
+                session.observe(question.name, values if question.features else next(iter(values.values())))
+        asked = [a for a in session.history if not a.known]
+        found.append((session.decision, session.cost, sum(a.outcome >= 0 for a in asked), session.posterior))
+    return [np.array(column) for column in zip(*found)]
+
+
+#: Missing the ill is worse by far than a false alarm, and a doubt may be referred.
+DOUBT_COSTS = np.array([[0.0, 4.0, 0.6], [1.0, 0.0, 0.6]])
+
+
+def doubtful(n):
+    """Ill and well, of whom three tests tell something, for decisions that cost `DOUBT_COSTS`."""
+    rng = np.random.default_rng(7)
+    y = np.where(rng.random(n) < 0.4, "ill", "well")
+    told = np.where(y == "ill", 1.0, 0.0)
+    return pd.DataFrame({f"test {j}": told + rng.normal(0, 0.6 + 0.2 * j, n) for j in range(3)}), y
