@@ -364,7 +364,10 @@ def test_a_contract_is_kept_in_a_file(
         ({"delta": 1.5}, "delta must be above 0"),
         ({"metric": "recall"}, "metric must be"),
         ({"metric": "sensitivity"}, "target must name the class"),
-        ({"metric": "sensitivity", "target": "ill"}, "target 'ill' is no class; the classes are 'benign', 'malignant'"),
+        (
+            {"metric": "sensitivity", "target": "ill"},
+            "target: 'ill' is no class of the model; there are 'benign', 'malignant'",
+        ),
         ({"target": "benign"}, "is for metric"),
         ({"groups": ["a"]}, "groups must have one label for each of the 269 rows"),
         ({"groups": ["a"] * 268 + ["b"]}, "1 rows of group 'b' that count, too few .* at least 22"),

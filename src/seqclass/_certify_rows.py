@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._certifying import Ladder, Risk
@@ -16,7 +15,8 @@ from seqclass._frames import plain
 from seqclass._inputs import check_input
 from seqclass._messages import listed, shown
 from seqclass._seen_rows import marks_for
-from seqclass._validation import plain_labels
+from seqclass._treating import class_position
+from seqclass._validation import class_numbers, group_numbers
 
 if TYPE_CHECKING:
     from seqclass.classifier import SequentialClassifier
@@ -77,7 +77,7 @@ class Cases:
         """Check rows, labels and groups."""
         X, classes = plain(X), clf.classes_.tolist()
         n = X.shape[0] if hasattr(X, "shape") else len(X)
-        codes = _codes(y, n, clf.classes_)
+        codes = class_numbers(clf.classes_, y, n=n)
         if (metric == "sensitivity") == (target is None):
             wanted = (
                 "target must name the class whose sensitivity is meant; the classes are"
@@ -85,10 +85,9 @@ class Cases:
                 else (f'target={shown(target)} is for metric="sensitivity" only, with one of the classes')
             )
             raise ValueError(f"{wanted} {listed(classes)}.")
-        if target is not None and target not in classes:
-            raise ValueError(f"target {shown(target)} is no class; the classes are {listed(classes)}.")
-        counted = np.ones(n, dtype=bool) if target is None else codes == classes.index(target)
-        return cls(X, codes, counted, *_groups(groups, n), classes)
+        counted = np.ones(n, dtype=bool) if target is None else codes == class_position(clf.classes_, target, "target")
+        named = (np.zeros(n, dtype=np.intp), [None]) if groups is None else group_numbers(groups, n)
+        return cls(X, codes, counted, *named, classes)
 
     @property
     def counts(self) -> Counts:
@@ -159,28 +158,3 @@ def run_rungs(clf: SequentialClassifier, ladder: Ladder, risk: Risk, cases: Case
             total[group] += losses[cases.counted[rows] & (cases.group[rows] == group)].sum(axis=0)
         sums += [run.n_features.sum(axis=0), run.price.sum(axis=0)]
     return RungSums(total, *(sums / n))
-
-
-def _codes(y: Any, n: int, classes: npt.NDArray[Any]) -> IntArray:
-    labels = np.asarray(plain_labels(y))
-    labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
-    if labels.shape != (n,):
-        raise ValueError(f"y must have one label for each of the {n} rows of X, got shape {labels.shape}.")
-    position = {label: i for i, label in enumerate(classes.tolist())}
-    values = labels.tolist()
-    unknown = next((label for label in values if label not in position), None)
-    if unknown is not None:
-        raise ValueError(f"y holds {shown(unknown)}, which is no class of the classifier: {listed(position)}.")
-    return np.array([position[label] for label in values], dtype=np.intp)
-
-
-def _groups(groups: Any, n: int) -> tuple[IntArray, list[Any]]:
-    if groups is None:
-        return np.zeros(n, dtype=np.intp), [None]
-    labels = np.asarray(plain_labels(groups, "groups"))
-    if labels.shape != (n,):
-        raise ValueError(f"groups must have one label for each of the {n} rows of X, got shape {labels.shape}.")
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        raise ValueError(f"groups has no label in row {int(np.isnan(labels).argmax())}: give each row one.")
-    names, number = np.unique(labels, return_inverse=True)
-    return number.reshape(-1), names.tolist()

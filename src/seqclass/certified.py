@@ -13,6 +13,7 @@ from seqclass._certify_rows import Cases, Counts, RungSums, check_level, run_run
 from seqclass._certifying import RISKS, CostRisk, Risk, made_ladder
 from seqclass._contract import CertifiedError, GroupRisk, Rung
 from seqclass._fitting import twin
+from seqclass._treating import class_position
 from seqclass._validation import check_choice, check_integer
 from seqclass.classifier import SequentialClassifier
 from seqclass.pomdp import Policy
@@ -125,6 +126,7 @@ def certify_error(
     check_level(delta, "delta", 1.0)
     levels = start_levels(made.values.size, delta, check_integer(starts, "starts", 1, made.values.size))
     cases = Cases.of(clf, X, y, groups, metric, target)
+    target = None if target is None else clf.classes_.tolist()[class_position(clf.classes_, target, "target")]
     cases.check_enough(alpha, delta, rows_needed(alpha / risk.highest, float(levels[0])))
     cases.check_fresh(clf, allow_seen)
     found = run_rungs(clf, made, risk, cases)

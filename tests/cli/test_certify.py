@@ -98,7 +98,7 @@ def test_refusals(model: str, table: str, refuses: Any, others: pd.DataFrame) ->
     assert "has no column 'the lable'" in refuses("certify", model, table, "--target", "the lable")
     assert "has no column 'wards'" in refuses("certify", model, table, *CERTIFY, "--groups", "wards")
     assert "'perhaps' is no class of the model" in refuses("certify", model, table, *CERTIFY, "--class", "perhaps")
-    assert "the label 'p0000', which is no class" in refuses("certify", model, table, "--target", "id")
+    assert "y holds 'p0000', which is no class" in refuses("certify", model, table, "--target", "id")
     others.drop(columns="colour").to_csv("lacking.csv", index=False)
     assert "lacks the column 'colour'" in refuses("certify", model, "lacking.csv", *CERTIFY)
     others[:15].to_csv("few.csv", index=False)

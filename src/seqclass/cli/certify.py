@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
-from seqclass._messages import listed, shown
+from seqclass._treating import class_position
 from seqclass.certified import CertifiedError, certify_error
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._cases import full_rows, lacks, read_cases, read_groups
@@ -42,9 +41,10 @@ def _command(
     started = time.perf_counter()
     settings: dict[str, Any] = {"alpha": alpha, "delta": delta, "ladder": ladder, "allow_seen": allow_seen}
     settings["metric"] = metric or ("error" if label is None else "sensitivity")
-    settings["target"] = None if label is None else _class(clf, label)
+    with refused():
+        settings["target"] = None if label is None else clf.classes_[class_position(clf.classes_, label, "--class")]
     X = _rows(clf, data)
-    y = _labels(clf, data, target)
+    y = read_labels_of(data, target)
     if groups is not None:
         settings["groups"] = read_groups(data, groups)
     with working("certifying"), refused(str(data)):
@@ -67,28 +67,6 @@ def _rows(clf: SequentialClassifier, path: Path) -> Any:
         if absent:
             raise InputError(lacks(clf, path, list(cases.position), absent[0]))
     return full_rows(whole, cases, slice(0, int(cases.X.shape[0])))
-
-
-def _labels(clf: SequentialClassifier, path: Path, target: str | None) -> Any:
-    """Labels as the classes of the model, whatever they look like in a table of few rows."""
-    found = read_labels_of(path, target)
-    classes = clf.classes_.tolist()
-    by_name = {str(label): label for label in classes}
-    values = [by_name.get(str(label), label) for label in found.tolist()]
-    unknown = next((row for row, label in enumerate(values, 1) if label not in classes), None)
-    if unknown is not None:
-        raise InputError(
-            f"{path}: row {unknown} has the label {shown(values[unknown - 1])}, which is no class of the model; they "
-            f"are {listed(map(str, classes))}."
-        )
-    return np.array(values, dtype=clf.classes_.dtype)
-
-
-def _class(clf: SequentialClassifier, label: str) -> Any:
-    by_name = {str(known): known for known in clf.classes_.tolist()}
-    if label not in by_name:
-        raise InputError(f"--class: {shown(label)} is no class of the model; they are {listed(by_name)}.")
-    return by_name[label]
 
 
 def _report(contract: CertifiedError, seconds: float, output: Path | None, as_json: bool) -> None:
