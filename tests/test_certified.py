@@ -216,6 +216,35 @@ def test_sensitivity_counts_the_class_alone(clf: Any, fresh: Any) -> None:
     assert (contract.predict(X[ill]) != "malignant").mean() == pytest.approx(contract.risk)
 
 
+def test_a_rule_that_treats_all_alike_is_named_and_comes_last() -> None:
+    """A miss costs twenty needless alarms, so who asks nothing calls everybody ill, and misses none."""
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(900) < 0.4, "ill", "well")
+    X = np.column_stack([(y == "ill") + rng.normal(0, 0.6, 900), (y == "ill") + rng.normal(0, 0.8, 900)])
+    clf = seqclass.etana(0.01, decision_costs=[[0, 20], [1, 0]]).fit(X[:300], y[:300])
+    contract = certify_error(clf, X[300:], y[300:], 0.1, metric="sensitivity", target="ill")
+    last = contract.rungs[-1]
+    assert (last.certified, last.price, last.specificity) == (True, 0, 0)
+    assert last.trivial == "asks nothing and decides 'ill' for everybody"
+    assert contract.certified
+    assert contract.trivial == ""
+    record, ill = contract.acquire(X[300:]), y[300:] == "ill"
+    assert contract.specificity == pytest.approx(np.mean(record.decision[~ill] != "ill"))
+    assert contract.specificity > 0.2
+    cost = record.cost + np.where(record.decision == y[300:], 0, np.where(ill, 20, 1))
+    assert cost.mean() < np.mean(~ill)  # which is what calling everybody ill costs
+    assert "of the other rows" in str(contract)
+
+    blind = seqclass.SequentialClassifier(solver=DecideNow(), decision_costs=[[0, 20], [1, 0]]).fit(
+        X[:300, :1] * 0, y[:300]
+    )
+    told = certify_error(blind, X[300:, :1] * 0, y[300:], 0.1, metric="sensitivity", target="ill", allow_seen=True)
+    assert told.certified
+    assert told.trivial == "asks nothing and decides 'ill' for everybody"
+    assert str(told).startswith("Certified by a trivial rule only: it asks nothing and decides 'ill' for everybody.")
+    assert told.record()["trivial"] == told.trivial
+
+
 def test_to_refer_is_no_error(cancer: Any) -> None:
     X, y = cancer
     costs = [[0, 1, 0.05], [1, 0, 0.05]]

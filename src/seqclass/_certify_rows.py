@@ -136,25 +136,43 @@ class RungSums(NamedTuple):
     ----------
     total : ndarray of shape (n_groups, n_rungs)
         Sum of losses of the rows that count.
-    n_features, price : ndarray of shape (n_rungs,)
-        Means over all rows.
+    n_features, price, cost : ndarray of shape (n_rungs,)
+        Means over all rows; cost is price and decision cost.
+    specificity : ndarray of shape (n_rungs,) or None
+        Share of the rows that do not count which were decided for another class than the one that is meant; None where
+        all count.
+    decides : ndarray of int of shape (n_rungs,)
+        The decision that all rows got, or -1.
     """
 
     total: FloatArray
     n_features: FloatArray
     price: FloatArray
+    cost: FloatArray
+    specificity: FloatArray | None
+    decides: IntArray
 
 
 def run_rungs(clf: SequentialClassifier, ladder: Ladder, risk: Risk, cases: Cases) -> RungSums:
     """Run every rule on every row, a part of the rows at a time."""
     m, n = ladder.values.size, len(cases.codes)
-    total, sums = np.zeros((len(cases.labels), m)), np.zeros((2, m))
+    costs, target = clf.decision_costs_, -1 if cases.counted.all() else int(cases.codes[cases.counted][0])
+    total, sums = np.zeros((len(cases.labels), m)), np.zeros((4, m))
+    counts = np.zeros((costs.shape[1], m))
     whole = clf.problem_.n_questions
     for part in chunks(n, 8.0 * (6 * m + whole)):
         rows = np.arange(n)[part]
+        codes, counted = cases.codes[rows], cases.counted[rows]
         run = ladder.run(clf._encoded(rows_of(cases.X, rows), clf._asked(whole=True)))
-        losses = risk.losses(cases.codes[rows], run)
+        losses = risk.losses(codes, run)
         for group in range(len(cases.labels)):
-            total[group] += losses[cases.counted[rows] & (cases.group[rows] == group)].sum(axis=0)
-        sums += [run.n_features.sum(axis=0), run.price.sum(axis=0)]
-    return RungSums(total, *(sums / n))
+            total[group] += losses[counted & (cases.group[rows] == group)].sum(axis=0)
+        spared = (run.decision[~counted] != target).sum(axis=0)
+        decided = costs[codes[:, None], run.decision].sum(axis=0)
+        sums += [run.n_features.sum(axis=0), run.price.sum(axis=0), decided, spared]
+        counts += [(run.decision == decision).sum(axis=0) for decision in range(len(counts))]
+    n_features, price, decided, spared = sums
+    others = n - int(cases.counted.sum())
+    specificity = spared / others if others else None
+    decides = np.where(counts.max(axis=0) == n, counts.argmax(axis=0), -1)
+    return RungSums(total, n_features / n, price / n, (price + decided) / n, specificity, decides)

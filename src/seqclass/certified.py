@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._arrays import FloatArray
 from seqclass._certify_rows import Cases, Counts, RungSums, check_level, run_rungs
-from seqclass._certifying import RISKS, CostRisk, Risk, made_ladder
+from seqclass._certifying import RISKS, Risk, made_ladder
 from seqclass._contract import CertifiedError, GroupRisk, Rung
 from seqclass._fitting import twin
 from seqclass._treating import class_position
@@ -43,9 +43,13 @@ def certify_error(
     A ladder of rules, all along the questions of ``clf``, is run on rows that it was not fitted to, and tested from the
     rule that asks most to the one that asks least (Learn then Test [1]_): each rule gets the p-value of "its error rate
     is above alpha", the exact binomial one, and testing goes on until one is not small enough. Of the rules that pass
-    the cheapest is taken. The chance, over draws of these rows, that a rule is returned whose error rate is above
-    ``alpha`` is at most ``delta``, whatever the model is worth, as long as the rows are independent draws of what the
-    classifier will meet. A worse model abstains or asks more; the promise holds all the same.
+    the one of the least price is taken; for the sensitivity, which says nothing of needless alarms, and for the mean
+    cost the one of the least price and decision cost together, on these rows. A rule that decides alike for everybody
+    is taken only where no other passes, but for the mean cost; `CertifiedError.trivial` says so.
+
+    The chance, over draws of these rows, that a rule is returned whose error rate is above ``alpha`` is at most
+    ``delta``, whatever the model is worth, as long as the rows are independent draws of what the classifier will meet.
+    A worse model abstains or asks more; the promise holds all the same.
 
     With ``starts`` above 1 testing starts at several rules, spread over the ladder, each with its part of ``delta``; a
     part that was not used up goes on to the next start (`seqclass.statistics.fallback_test`). That pays where the rule
@@ -130,7 +134,8 @@ def certify_error(
     cases.check_enough(alpha, delta, rows_needed(alpha / risk.highest, float(levels[0])))
     cases.check_fresh(clf, allow_seen)
     found = run_rungs(clf, made, risk, cases)
-    rungs, chosen, reachable = decided(made.values, risk, cases.counts, found, float(alpha), float(delta), levels)
+    told = (made.values, risk, cases.counts, found, float(alpha), float(delta), levels)
+    rungs, chosen, reachable = decided(*told, metric, clf.decisions_.tolist())
     certified = rungs[chosen].certified
     fitted = _with_policy(clf, made.policy(chosen)) if certified else None
     about = (float(alpha), float(delta), metric, target, reachable)
@@ -138,22 +143,39 @@ def certify_error(
 
 
 def decided(
-    values: FloatArray, risk: Risk, cases: Counts, found: RungSums, alpha: float, delta: float, levels: FloatArray
+    values: FloatArray,
+    risk: Risk,
+    cases: Counts,
+    found: RungSums,
+    alpha: float,
+    delta: float,
+    levels: FloatArray,
+    metric: str,
+    decisions: list[Any],
 ) -> tuple[tuple[Rung, ...], int, float]:
     """Test the rungs, from what was seen of them; the rungs, the number of the chosen one, and what is reachable."""
-    rungs = _tested(values, risk, cases, found, alpha, delta, levels)
+    rungs = _tested(values, risk, cases, found, alpha, delta, levels, decisions)
     starting = np.flatnonzero(levels).tolist()
     reach = [max(_bounds(risk, cases, found.total[:, i], float(levels[i]))) for i in starting]
     passed = np.array([rung.certified for rung in rungs])
     chosen = starting[int(np.argmin(reach))]
     if passed.any():
-        cost = found.total.sum(axis=0) if isinstance(risk, CostRisk) else found.price
-        chosen = int(np.lexsort([found.n_features, np.where(passed, cost, np.inf)])[0])
+        cost = found.price if metric == "error" else found.cost
+        # what treats all alike is no rule to pay for, unless the mean cost itself is what is wanted
+        alike = np.zeros(len(rungs), dtype=bool) if metric == "cost" else found.decides >= 0
+        chosen = int(np.lexsort([found.n_features, cost, alike, ~passed])[0])
     return rungs, chosen, float(min(reach))
 
 
 def _tested(
-    values: FloatArray, risk: Risk, cases: Counts, found: RungSums, alpha: float, delta: float, levels: FloatArray
+    values: FloatArray,
+    risk: Risk,
+    cases: Counts,
+    found: RungSums,
+    alpha: float,
+    delta: float,
+    levels: FloatArray,
+    decisions: list[Any],
 ) -> tuple[Rung, ...]:
     """What was seen of each rule, and whether its test lets it pass."""
     totals = found.total.T.tolist()
@@ -165,7 +187,9 @@ def _tested(
         seen = zip(cases.labels, cases.sizes, total, bounds)
         groups = tuple(GroupRisk(label, n, t / n, bound) for label, n, t, bound in seen)
         means = float(found.n_features[i]), float(found.price[i])
-        rungs.append(Rung(value, p_values[i], bool(passed[i]), *means, groups))
+        alike = None if found.decides[i] < 0 else decisions[found.decides[i]]
+        spared = None if found.specificity is None else float(found.specificity[i])
+        rungs.append(Rung(value, p_values[i], bool(passed[i]), *means, groups, alike, spared))
     return tuple(rungs)
 
 

@@ -49,12 +49,13 @@ def _command(
         settings["groups"] = read_groups(data, groups)
     with working("certifying"), refused(str(data)):
         contract = certify_error(clf, X, y, **settings)
-    if output is not None and contract.certified:
+    useful = contract.certified and not contract.trivial
+    if output is not None and useful:
         with refused():
             contract.save(output)
-    _report(contract, time.perf_counter() - started, output, as_json)
-    if not contract.certified:
-        click.get_current_context().exit(3)
+    _report(contract, time.perf_counter() - started, output if useful else None, as_json)
+    if not useful:
+        click.get_current_context().exit(4 if contract.certified else 3)
 
 
 def _rows(clf: SequentialClassifier, path: Path) -> Any:
@@ -70,7 +71,7 @@ def _rows(clf: SequentialClassifier, path: Path) -> Any:
 
 
 def _report(contract: CertifiedError, seconds: float, output: Path | None, as_json: bool) -> None:
-    written = str(output) if output is not None and contract.certified else None
+    written = None if output is None else str(output)
     if as_json:
         echo_json(contract.record() | {"seconds": seconds, "output": written})
         return

@@ -44,7 +44,8 @@ def certify() -> None:
 
     DATA must hold rows that the model was not fitted to, drawn like those it will meet. The rule that is found has an
     error rate of at most ALPHA, but for a chance of DELTA, whatever the model is worth; or it is said that there is
-    none, and what these rows would certify. Nothing is written then, and the exit code is 3.
+    none, and what these rows would certify. Nothing is written then, and the exit code is 3; nor, with exit code 4, if
+    all that passes is a rule that decides alike for everybody, such as "ill".
 
     What is written with -o is a classifier for predict, explain, ask and show, with the rule that was certified.
     """
