@@ -245,6 +245,23 @@ def test_a_rule_that_treats_all_alike_is_named_and_comes_last() -> None:
     assert told.record()["trivial"] == told.trivial
 
 
+def test_others_are_tried_beside_it(cancer: Any, clf: Any, fresh: Any) -> None:
+    """Each ladder is that of its classifier by itself with a part of delta, and the cheapest of all is taken."""
+    X, y = cancer
+    with pytest.raises(ValueError, match=r"others\[0\] has other classes_: 'a', 'b'"):
+        certify_error(clf, *fresh, others=[seqclass.etana().fit(X[:300], np.where(y[:300] == "benign", "a", "b"))])
+    poor = seqclass.etana(0.01, max_features=1).fit(X[:300], y[:300])
+    both = certify_error(poor, *fresh, 0.06, 0.1, others=[clf])
+    alone = [certify_error(one, *fresh, 0.06, 0.05) for one in (poor, clf)]
+    assert [rung.certified for rung in both.rungs] == [rung.certified for one in alone for rung in one.rungs]
+    assert [rung.classifier for rung in both.rungs] == [0] * 40 + [1] * 40
+    assert not alone[0].certified
+    assert both.rule.value == alone[1].rule.value
+    assert both.predict(fresh[0]).tolist() == alone[1].predict(fresh[0]).tolist()
+    with pytest.raises(ValueError, match="that the classifier was fitted to"):
+        certify_error(clf, *fresh, others=[seqclass.etana().fit(*fresh)])
+
+
 def test_to_refer_is_no_error(cancer: Any) -> None:
     X, y = cancer
     costs = [[0, 1, 0.05], [1, 0, 0.05]]

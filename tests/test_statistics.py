@@ -310,7 +310,8 @@ def test_far_from_the_ends_it_is_the_t_interval() -> None:
 
 def test_edges_of_a_range() -> None:
     assert str(mean_interval([0.0, 0.0], bounds=(0, np.inf))) == "0 [0, 0]"
-    assert np.isnan(mean_interval([0.5], bounds=(0, np.inf)).upper)
+    assert str(mean_interval([0.3, 0.3], bounds=(0, 1))) == "0.3 [0.3, 0.3]"
+    assert np.isnan(mean_interval([0.5], bounds=(0, 1)).upper)
     everything = mean_interval([0.9, 1.0], bounds=(0, 1), confidence=1)
     assert (everything.lower, everything.upper) == (0, 1)
 
@@ -323,10 +324,6 @@ def test_right_and_wrong_have_exact_ends(bounds: tuple[float, float]) -> None:
             found = mean_interval(low + width * (np.arange(n) < k), bounds=bounds, confidence=0.9)
             exact = binomtest(k, n).proportion_ci(0.9, method="exact")
             assert (found.lower, found.upper) == pytest.approx((low + width * exact.low, low + width * exact.high))
-    # of scores that are all equal so many may be others, at either end
-    equal = mean_interval([0.3] * 8, bounds=(0, 1))
-    assert 1 - (0.3 - equal.lower) / 0.3 == pytest.approx(0.025 ** (1 / 8))
-    assert 1 - (equal.upper - 0.3) / 0.7 == pytest.approx(0.025 ** (1 / 8))
     assert mean_interval([1.0] * 8, bounds=(0, 1), test_to_train=1 / 8).lower == pytest.approx(0.025 ** (1 / 4))
 
 

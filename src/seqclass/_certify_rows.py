@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -176,3 +177,12 @@ def run_rungs(clf: SequentialClassifier, ladder: Ladder, risk: Risk, cases: Case
     specificity = spared / others if others else None
     decides = np.where(counts.max(axis=0) == n, counts.argmax(axis=0), -1)
     return RungSums(total, n_features / n, price / n, (price + decided) / n, specificity, decides)
+
+
+def joined_sums(parts: Sequence[RungSums]) -> RungSums:
+    """Several ladders' sums, one's rules after the other's."""
+    found = [
+        None if columns[0] is None else np.concatenate([np.atleast_1d(one) for one in columns], axis=-1)
+        for columns in zip(*parts)
+    ]
+    return RungSums(*found)  # type: ignore[arg-type]

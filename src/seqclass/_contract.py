@@ -67,6 +67,8 @@ class Rung:
         The decision that every row got, such as "ill" for everybody; None where they got several.
     specificity : float
         For the sensitivity: the share of rows of other classes that were not decided for the one meant. None else.
+    classifier : int
+        Whose ladder it belongs to: 0 that of the classifier, 1 that of the first of ``others``.
 
     Examples
     --------
@@ -82,6 +84,7 @@ class Rung:
     groups: tuple[GroupRisk, ...]
     decides: Any = None
     specificity: float | None = None
+    classifier: int = 0
 
     @property
     def trivial(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +11,11 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._arrays import FloatArray
-from seqclass._certify_rows import Cases, Counts, RungSums, check_level, run_rungs
+from seqclass._certify_rows import Cases, Counts, RungSums, check_level, joined_sums, run_rungs
 from seqclass._certifying import RISKS, Risk, made_ladder
 from seqclass._contract import CertifiedError, GroupRisk, Rung
 from seqclass._fitting import twin
+from seqclass._messages import listed
 from seqclass._treating import class_position
 from seqclass._validation import check_choice, check_integer
 from seqclass.classifier import SequentialClassifier
@@ -36,6 +39,7 @@ def certify_error(
     n_rungs: int | None = None,
     starts: int = 1,
     max_features: int | None = None,
+    others: Sequence[SequentialClassifier] = (),
     allow_seen: bool = False,
 ) -> CertifiedError:
     """Find the cheapest stopping rule whose error rate is at most ``alpha``, but for a chance of ``delta``.
@@ -54,6 +58,10 @@ def certify_error(
     With ``starts`` above 1 testing starts at several rules, spread over the ladder, each with its part of ``delta``; a
     part that was not used up goes on to the next start (`seqclass.statistics.fallback_test`). That pays where the rule
     that asks most is not the best, and costs rules near the limit elsewhere.
+
+    What is cheapest where costs decide need not be what keeps to a contract most cheaply. ``others``, such as
+    `seqclass.adaptive_classifier.AdaptiveClassifier.runners_up`, are tried beside ``clf``: each has a ladder of its own
+    with an equal part of ``delta``, and of all rules that pass the cheapest is taken. Choose them by other rows.
 
     With ``groups`` the rate is to hold in each of them. A rule's p-value is then that of its worst group, which needs
     no correction for their number: what is rejected is that *some* group is above alpha ([2]_).
@@ -88,6 +96,8 @@ def certify_error(
         Rules at which testing starts.
     max_features : int, optional
         Most questions of any rule of beliefs; by default 200.
+    others : sequence of SequentialClassifier
+        Further classifiers of the same classes and decisions, fitted to none of these rows either.
     allow_seen : bool
         Whether to take rows that look like those of the fit all the same.
 
@@ -121,25 +131,44 @@ def certify_error(
     >>> print(seqclass.certify_error(clf, X[300:], y[300:], alpha=0.1))  # doctest: +ELLIPSIS
     Certified: an error rate of at most 10.0%, with 90% confidence. Seen: ...
     """
-    check_is_fitted(clf, "policy_")
+    classifiers = _alike(clf, others)
     check_choice(metric, "metric", tuple(RISKS))
     check_level(alpha, "alpha", np.inf)
-    made = made_ladder(clf, ladder, n_rungs, max_features, alpha)
-    risk = RISKS[metric](clf.problem_, made.longest)
+    made = [made_ladder(one, ladder, n_rungs, max_features, alpha) for one in classifiers]
+    # of several scales of cost the widest holds for all
+    risk = max((RISKS[metric](one.problem_, m.longest) for one, m in zip(classifiers, made)), key=lambda r: r.highest)
     check_level(alpha, "alpha", risk.highest)
     check_level(delta, "delta", 1.0)
-    levels = start_levels(made.values.size, delta, check_integer(starts, "starts", 1, made.values.size))
+    check_integer(starts, "starts", 1, made[0].values.size)
+    levels = np.concatenate([start_levels(m.values.size, delta / len(made), starts) for m in made])
     cases = Cases.of(clf, X, y, groups, metric, target)
     target = None if target is None else clf.classes_.tolist()[class_position(clf.classes_, target, "target")]
     cases.check_enough(alpha, delta, rows_needed(alpha / risk.highest, float(levels[0])))
-    cases.check_fresh(clf, allow_seen)
-    found = run_rungs(clf, made, risk, cases)
-    told = (made.values, risk, cases.counts, found, float(alpha), float(delta), levels)
+    for one in classifiers:
+        cases.check_fresh(one, allow_seen)
+    found = joined_sums([run_rungs(one, m, risk, cases) for one, m in zip(classifiers, made)])
+    values = np.concatenate([m.values for m in made])
+    told = (values, risk, cases.counts, found, float(alpha), float(delta), levels)
     rungs, chosen, reachable = decided(*told, metric, clf.decisions_.tolist())
-    certified = rungs[chosen].certified
-    fitted = _with_policy(clf, made.policy(chosen)) if certified else None
+    ends = np.cumsum([0] + [m.values.size for m in made])
+    which = np.searchsorted(ends, np.arange(values.size), side="right") - 1
+    rungs = tuple(replace(rung, classifier=int(number)) for rung, number in zip(rungs, which))
+    certified, number = rungs[chosen].certified, int(which[chosen])
+    policy = made[number].policy(chosen - int(ends[number])) if certified else None
+    fitted = None if policy is None else _with_policy(classifiers[number], policy)
     about = (float(alpha), float(delta), metric, target, reachable)
     return CertifiedError(certified, *about, chosen, rungs, fitted)
+
+
+def _alike(clf: SequentialClassifier, others: Sequence[SequentialClassifier]) -> list[SequentialClassifier]:
+    """All classifiers, of the same columns, classes and decisions."""
+    for number, one in enumerate([clf, *others]):
+        check_is_fitted(one, "policy_")
+        for name in ("classes_", "decisions_", "n_features_in_"):
+            own = np.atleast_1d(getattr(one, name)).tolist()
+            if own != np.atleast_1d(getattr(clf, name)).tolist():
+                raise ValueError(f"others[{number - 1}] has other {name}: {listed(own)}.")
+    return [clf, *others]
 
 
 def decided(

@@ -88,6 +88,13 @@ def test_a_trivial_rule_is_told_and_not_written(folder: Any, run: Any) -> None:
     assert not (folder / "contract.seq").exists()
 
 
+def test_another_model_beside_it(model: str, table: str, run: Any) -> None:
+    arguments = ("fit", "data.csv", "--target", "the label", "--drop", "id", "--held-out", "0", "-o", "second.seq")
+    assert run(*arguments).exit_code == 0
+    told = json.loads(run("certify", model, table, *CERTIFY, "--also", "second.seq", "--json").stdout)
+    assert [rung["classifier"] for rung in told["rungs"]] == [0] * 40 + [1] * 40
+
+
 def test_labels_that_look_otherwise_in_few_rows(folder: Any, run: Any) -> None:
     rng = np.random.default_rng(0)
     y = rng.choice(["1", "2", "x"], 300)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from seqclass._treating import class_position
 from seqclass.certified import CertifiedError, certify_error
@@ -30,20 +31,28 @@ def _command(
     label: str | None,
     groups: str | None,
     ladder: str,
+    also: tuple[Path, ...],
     output: Path | None,
     allow_seen: bool,
     unknown: str | None,
     as_json: bool,
 ) -> None:
     """Certify an error rate of a model on rows of its own."""
-    check_output(output, read=[model, data])
+    check_output(output, read=[model, *also, data])
     clf = load_model(model, unknown)
+    others = [load_model(path, unknown) for path in also]
     started = time.perf_counter()
-    settings: dict[str, Any] = {"alpha": alpha, "delta": delta, "ladder": ladder, "allow_seen": allow_seen}
+    settings: dict[str, Any] = {
+        "alpha": alpha,
+        "delta": delta,
+        "ladder": ladder,
+        "allow_seen": allow_seen,
+        "others": others,
+    }
     settings["metric"] = metric or ("error" if label is None else "sensitivity")
     with refused():
         settings["target"] = None if label is None else clf.classes_[class_position(clf.classes_, label, "--class")]
-    X = _rows(clf, data)
+    X = _rows([clf, *others], data)
     y = read_labels_of(data, target)
     if groups is not None:
         settings["groups"] = read_groups(data, groups)
@@ -58,10 +67,10 @@ def _command(
         click.get_current_context().exit(4 if contract.certified else 3)
 
 
-def _rows(clf: SequentialClassifier, path: Path) -> Any:
-    """All that any rule may ask for, whatever the model's own rule does."""
-    whole = copy.copy(clf)
-    whole.order_ = clf.support_[clf._asked(whole=True)]
+def _rows(classifiers: list[SequentialClassifier], path: Path) -> Any:
+    """All that any rule may ask for, whatever the models' own rules do."""
+    clf, whole = classifiers[0], copy.copy(classifiers[0])
+    whole.order_ = np.unique(np.concatenate([one.support_[one._asked(whole=True)] for one in classifiers]))
     cases = read_cases(whole, path)
     if cases.position is not None:
         absent = [j for j in whole.order_.tolist() if clf.feature_name(j) not in cases.position]

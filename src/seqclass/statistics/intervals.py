@@ -24,7 +24,7 @@ class MeanInterval:
     mean : float
         Mean of the scores.
     lower, upper : float
-        Ends of the interval; NaN where there is a single score, and no range that is finite.
+        Ends of the interval; NaN where there is a single score within the range.
     standard_error : float
         Standard error of the mean, corrected where asked for; NaN where there is a single score.
     confidence : float
@@ -71,8 +71,8 @@ def mean_interval(
     and DasGupta ([3]_) advise.
 
     Independent scores that all lie at the ends of a finite range, as right and wrong do, have the exact binomial
-    interval of Clopper and Pearson ([4]_). So have scores in it that are all equal, by how many others there may be: of
-    five rows without an error nobody knows that there are none.
+    interval of Clopper and Pearson ([4]_): of five rows without an error nobody knows that there are none. Where all
+    lie at one end they have it also if they share training rows, as of the fewer rows that they are worth.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def mean_interval(
     Returns
     -------
     MeanInterval
-        Scores that are all equal: without ``bounds`` that are both finite, both ends are the mean.
+        Scores that are all equal, and not an end of a range that is finite: both ends are the mean.
 
     Raises
     ------
@@ -142,19 +142,17 @@ def mean_interval(
 def _exact_ends(
     values: FloatArray, test_to_train: float, confidence: float, bounds: tuple[float, float]
 ) -> tuple[float, float] | None:
-    """Clopper and Pearson's ends of scores at the ends of a finite range, or all equal within it; None of others."""
+    """Clopper and Pearson's ends of scores that all lie at the ends of a finite range; None of others."""
     low, high = bounds
-    equal = values.min() == values.max()
-    if not (np.isfinite(low) and np.isfinite(high)) or not (
-        equal or (test_to_train == 0 and ((values == low) | (values == high)).all())
-    ):
+    found, missed = values == high, values == low
+    alike = found.all() or missed.all()
+    if not (np.isfinite(low) and np.isfinite(high)) or not (alike or (test_to_train == 0 and (found | missed).all())):
         return None
-    tail, size = (1 - confidence) / 2, 1 / (1 / values.size + test_to_train)
-    if equal:  # so large may the share of other scores be, all of which may be at either end
-        others, at = 1 - tail ** (1 / size), float(values[0])
-        return at - others * (at - low), at + others * (high - at)
-    found = int((values == high).sum())
-    lower, upper = beta.ppf(tail, found, size - found + 1), beta.ppf(1 - tail, found + 1, size - found)
+    tail, n, k = (1 - confidence) / 2, 1 / (1 / values.size + test_to_train), int(found.sum())
+    if alike:
+        most = (1 - tail ** (1 / n)) * (high - low)
+        return (high - most, high) if k else (low, low + most)
+    lower, upper = beta.ppf(tail, k, n - k + 1), beta.ppf(1 - tail, k + 1, n - k)
     return low + float(lower) * (high - low), low + float(upper) * (high - low)
 
 

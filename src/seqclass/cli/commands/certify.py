@@ -33,6 +33,13 @@ _SHARE = click.FloatRange(min=0, max=1, min_open=True, max_open=True)
 @click.option("--class", "label", metavar="LABEL", help="Class of which a share of at most ALPHA may be missed.")
 @click.option("--groups", metavar="COLUMN", help="Column of groups, such as the sex: ALPHA is to hold in each.")
 @click.option("--ladder", type=click.Choice(_LADDERS), default="belief", show_default=True, help="Rules to try.")
+@click.option(
+    "--also",
+    type=PATH,
+    multiple=True,
+    metavar="MODEL",
+    help="Another model, tried beside the first with an equal part of DELTA; may be given more than once.",
+)
 @click.option("--output", "-o", type=PATH, metavar="MODEL", help="File to write the certified classifier to.")
 @click.option("--allow-seen", is_flag=True, help="Take rows that look like those that the model was fitted to.")
 @unknown_option
