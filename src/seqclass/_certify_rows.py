@@ -87,8 +87,8 @@ class Cases:
             )
             raise ValueError(f"{wanted} {listed(classes)}.")
         counted = np.ones(n, dtype=bool) if target is None else codes == class_position(clf.classes_, target, "target")
-        named = (np.zeros(n, dtype=np.intp), [None]) if groups is None else group_numbers(groups, n)
-        return cls(X, codes, counted, *named, classes)
+        number, labels = (np.zeros(n, dtype=np.intp), [None]) if groups is None else group_numbers(groups, n)
+        return cls(X, codes, counted, number, labels, classes)
 
     @property
     def counts(self) -> Counts:

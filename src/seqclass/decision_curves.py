@@ -120,7 +120,7 @@ class DecisionCurve:
         DecisionCurve
         """
         level = np.full(len(self.truth), check_real(probability, "probability", 0, 1))
-        about = {"weight": self.weight, "by_class": self.by_class}
+        about: dict[str, Any] = {"weight": self.weight, "by_class": self.by_class}
         free = np.zeros(len(level))
         return _curve(self.truth, level, free, self.thresholds, name, self.positive, self.benefit, **about)
 
@@ -258,7 +258,7 @@ def decision_curve(
     truth, weight = label == column, check_weights(sample_weight, len(labels))
     if prevalence is not None:
         weight = _reweighed(truth, weight, check_real(prevalence, "prevalence", 0, 1))
-    about = {"weight": weight, "by_class": prevalence is not None}
+    about: dict[str, Any] = {"weight": weight, "by_class": prevalence is not None}
     levels, found = _levels(thresholds), str(known[column])
     return _curve(truth, chance, paid / benefit, levels, name, found, float(benefit), shared, **about)
 
@@ -424,4 +424,5 @@ def _spread(sums: FloatArray, n: int) -> FloatArray:
     """Sum of the squares of w (z - mean z), as of a sample of n."""
     mass, squares, first, second, third = sums
     mean = first / np.maximum(mass, np.finfo(float).tiny)
-    return np.maximum(third - 2 * mean * second + mean**2 * squares, 0.0) * (n / max(n - 1, 1))
+    found: FloatArray = np.maximum(third - 2 * mean * second + mean**2 * squares, 0.0) * (n / max(n - 1, 1))
+    return found
