@@ -41,6 +41,7 @@ class Pool(NamedTuple):
     price: np.ndarray
     group: np.ndarray
     seconds: float
+    n_ladders: int = 1
 
 
 def walked(clf: Any, X: Any, y: Any, alpha: float, group: Any = None) -> Pool:
@@ -53,19 +54,41 @@ def walked(clf: Any, X: Any, y: Any, alpha: float, group: Any = None) -> Pool:
     return Pool(ladder.values, risk, losses, run.n_features, run.price, group, time.perf_counter() - started)
 
 
+def together(pools: list[Pool]) -> Pool:
+    """Several classifiers' ladders on the same rows, one after the other."""
+    joined = [np.concatenate([getattr(one, name) for one in pools], axis=-1) for name in ("values", "losses")]
+    means = [np.concatenate([getattr(one, name) for one in pools], axis=-1) for name in ("n_features", "price")]
+    seconds = sum(one.seconds for one in pools)
+    return Pool(joined[0], pools[0].risk, joined[1], *means, pools[0].group, seconds, len(pools))
+
+
+def chosen(name: str, n_train: int, folder: Any) -> Callable[[float, bool], Pool]:
+    """What quick effort chooses on a part of a set, by itself or with the runner-up."""
+    data = datasets.load(name, folder)
+    rows = np.random.default_rng(0).permutation(len(data.y))
+    train, rest, X = rows[:n_train], rows[n_train:], np.asarray(data.X)
+    clf = seqclass.adaptive(0.01, effort="quick").fit(X[train], data.y[train])
+    fitted = [clf, *(one.fit(X[train], data.y[train]) for one in clf.runners_up())]
+    return lambda alpha, both: together(
+        [walked(one, X[rest], data.y[rest], alpha) for one in (fitted if both else fitted[:1])]
+    )
+
+
 def drawn(name: str, pool: Pool, alpha: float, n: int, n_draws: int, replace: bool) -> dict[str, Any]:
     """Certify on draws of rows, as `certify_error` does, and see what is true of the pool."""
     started, features, abstained, broken = time.perf_counter(), [], 0, 0
     groups = range(int(pool.group.max()) + 1)
     truth = np.array([pool.losses[pool.group == g].mean(axis=0) for g in groups])
-    levels = start_levels(pool.values.size, DELTA, 1)
+    levels = np.tile(start_levels(pool.values.size // pool.n_ladders, DELTA / pool.n_ladders, 1), pool.n_ladders)
     for seed in range(n_draws):
         rows = np.random.default_rng(seed).choice(len(pool.losses), n, replace=replace)
         losses, group = pool.losses[rows], pool.group[rows]
         total = np.array([losses[group == g].sum(axis=0) for g in groups])
-        sums = RungSums(total, pool.n_features[rows].mean(axis=0), pool.price[rows].mean(axis=0))
+        price = pool.price[rows].mean(axis=0)
+        several = np.full(price.size, -1)  # whether a rule decides alike for everybody is not looked at
+        sums = RungSums(total, pool.n_features[rows].mean(axis=0), price, price, None, several)
         counts = Counts(list(groups), [int((group == g).sum()) for g in groups])
-        rungs, chosen, _ = decided(pool.values, pool.risk, counts, sums, alpha, DELTA, levels)
+        rungs, chosen, _ = decided(pool.values, pool.risk, counts, sums, alpha, DELTA, levels, "error", [])
         if not rungs[chosen].certified:
             abstained += 1
             continue
@@ -114,6 +137,12 @@ def main() -> None:
     if not quick and "spambase" in known:
         spam = split("spambase", 2045, folder)
         jobs += [lambda a=a: [drawn("spambase", spam(a), a, 1656, 100, False)] for a in (0.15, 0.1, 0.08)]
+        quickly = chosen("spambase", 2045, folder)
+        for both, how in ((False, "spambase, quick effort"), (True, "spambase, quick effort and its runner-up")):
+            jobs += [
+                lambda a=a, both=both, how=how: [drawn(how, quickly(a, both), a, 1656, 100, False)]
+                for a in (0.15, 0.1, 0.08)
+            ]
     if not quick and "pima" in known:
         ages = split("pima", 300, folder, lambda X: X[:, 7] > 30)
         name = "pima, below and above 30 years alike"

@@ -268,3 +268,20 @@ def test_the_best_order_is_searched_for_where_columns_are_few():
         assert [standard(effort, 0, n)["solver"].search_nodes for n in (32, 33)] == [nodes, 0]
     clf = AdaptiveClassifier(0.05, effort="quick").fit(X, Y, held_out=0)
     assert clf.chosen().solver.search_nodes == 1000
+
+
+def test_runners_up_are_what_was_tried_next() -> None:
+    clf = AdaptiveClassifier(0.05, effort="quick", max_features=2).fit(*load_iris(return_X_y=True))
+    assert clf.choice_ is not None
+    cost = {one.name: one.cost for one in clf.choice_.candidates}
+    del cost["deciding at once"], cost[clf.choice_.chosen]
+    others = clf.runners_up(10)
+    assert len(others) == 4
+    assert all(one.max_features == 2 for one in others)
+    first = min(cost, key=lambda name: cost[name])
+    assert others[0].calibrate == ("calibrated" in first or "one order" in first)
+    clf.choice_ = replace(clf.choice_, chosen="naive Bayes, one order")
+    (stands,) = clf.runners_up()  # where another was chosen it comes first, whatever it cost
+    assert (stands.observation_model.density, stands.calibrate) == ("auto", False)
+    with pytest.raises(ValueError, match="nothing was compared"):
+        AdaptiveClassifier(effort="quick").fit(*load_iris(return_X_y=True), held_out=0).runners_up()

@@ -187,5 +187,5 @@ def test_wrong_input_is_refused(clf: Any, cancer: Any) -> None:
         missing_sweep(clf, X, y, n_repeats=0)
     with pytest.raises(ValueError, match="one label for each of the 569 rows"):
         missing_sweep(clf, X, y[:5])
-    with pytest.raises(ValueError, match="7, which is not among the classes"):
+    with pytest.raises(ValueError, match="7, which is no class of the model"):
         missing_sweep(clf, X, np.full(len(y), 7))

@@ -32,7 +32,9 @@ RANKS = {
     **dict.fromkeys(
         ["_information", "_bin_choice", "_pairs", "discretize", "_edges", "_outcomes", "_support", "costs", "base"], 1
     ),
-    **dict.fromkeys(["_frames", "_coding", "_doubts", "_inputs", "_few_values", "_mixtures", "_charging"], 1),
+    **dict.fromkeys(
+        ["_frames", "_coding", "_doubts", "_inputs", "_few_values", "_mixtures", "_charging", "_treating"], 1
+    ),
     **dict.fromkeys(["_column_sums", "_sum_edges", "_label_edges", "_numeric"], 1),
     **dict.fromkeys(["bn", "pomdp", "selection", "datasets", "statistics", "_chunks"], 2),
     **dict.fromkeys(
@@ -85,7 +87,6 @@ RANKS = {
             "decision_curves",
             "_record_rows",
             "_scoring",
-            "_treating",
             "analysis",
             "testing",
             "offpolicy",

@@ -217,6 +217,52 @@ def test_sensitivity_counts_the_class_alone(clf: Any, fresh: Any) -> None:
     assert (contract.predict(X[ill]) != "malignant").mean() == pytest.approx(contract.risk)
 
 
+def test_a_rule_that_treats_all_alike_is_named_and_comes_last() -> None:
+    """A miss costs twenty needless alarms, so who asks nothing calls everybody ill, and misses none."""
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(900) < 0.4, "ill", "well")
+    X = np.column_stack([(y == "ill") + rng.normal(0, 0.6, 900), (y == "ill") + rng.normal(0, 0.8, 900)])
+    clf = seqclass.etana(0.01, decision_costs=[[0, 20], [1, 0]]).fit(X[:300], y[:300])
+    contract = certify_error(clf, X[300:], y[300:], 0.1, metric="sensitivity", target="ill")
+    last = contract.rungs[-1]
+    assert (last.certified, last.price, last.specificity) == (True, 0, 0)
+    assert last.trivial == "asks nothing and decides 'ill' for everybody"
+    assert contract.certified
+    assert contract.trivial == ""
+    record, ill = contract.acquire(X[300:]), y[300:] == "ill"
+    assert contract.specificity == pytest.approx(np.mean(record.decision[~ill] != "ill"))
+    assert contract.specificity > 0.2
+    cost = record.cost + np.where(record.decision == y[300:], 0, np.where(ill, 20, 1))
+    assert cost.mean() < np.mean(~ill)  # which is what calling everybody ill costs
+    assert "of the other rows" in str(contract)
+
+    blind = seqclass.SequentialClassifier(solver=DecideNow(), decision_costs=[[0, 20], [1, 0]]).fit(
+        X[:300, :1] * 0, y[:300]
+    )
+    told = certify_error(blind, X[300:, :1] * 0, y[300:], 0.1, metric="sensitivity", target="ill", allow_seen=True)
+    assert told.certified
+    assert told.trivial == "asks nothing and decides 'ill' for everybody"
+    assert str(told).startswith("Certified by a trivial rule only: it asks nothing and decides 'ill' for everybody.")
+    assert told.record()["trivial"] == told.trivial
+
+
+def test_others_are_tried_beside_it(cancer: Any, clf: Any, fresh: Any) -> None:
+    """Each ladder is that of its classifier by itself with a part of delta, and the cheapest of all is taken."""
+    X, y = cancer
+    with pytest.raises(ValueError, match=r"others\[0\] has other classes_: 'a', 'b'"):
+        certify_error(clf, *fresh, others=[seqclass.etana().fit(X[:300], np.where(y[:300] == "benign", "a", "b"))])
+    poor = seqclass.etana(0.01, max_features=1).fit(X[:300], y[:300])
+    both = certify_error(poor, *fresh, 0.08, 0.1, others=[clf])
+    alone = [certify_error(one, *fresh, 0.08, 0.05) for one in (poor, clf)]
+    assert [rung.certified for rung in both.rungs] == [rung.certified for one in alone for rung in one.rungs]
+    assert [rung.classifier for rung in both.rungs] == [0] * 40 + [1] * 40
+    assert not alone[0].certified
+    assert both.rule.value == alone[1].rule.value
+    assert both.predict(fresh[0]).tolist() == alone[1].predict(fresh[0]).tolist()
+    with pytest.raises(ValueError, match="that the classifier was fitted to"):
+        certify_error(clf, *fresh, others=[seqclass.etana().fit(*fresh)])
+
+
 def test_to_refer_is_no_error(cancer: Any) -> None:
     X, y = cancer
     costs = [[0, 1, 0.05], [1, 0, 0.05]]
@@ -404,7 +450,10 @@ def test_a_contract_is_kept_in_a_file(
         ({"delta": 1.5}, "delta must be above 0"),
         ({"metric": "recall"}, "metric must be"),
         ({"metric": "sensitivity"}, "target must name the class"),
-        ({"metric": "sensitivity", "target": "ill"}, "target 'ill' is no class; the classes are 'benign', 'malignant'"),
+        (
+            {"metric": "sensitivity", "target": "ill"},
+            "target: 'ill' is no class of the model; there are 'benign', 'malignant'",
+        ),
         ({"target": "benign"}, "is for metric"),
         ({"groups": ["a"]}, "groups must have one label for each of the 269 rows"),
         ({"groups": ["a"] * 268 + ["b"]}, "1 rows of group 'b' that count, too few .* at least 22"),

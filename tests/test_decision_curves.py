@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import ttest_ind
+from scipy.stats import t, ttest_ind
 
 import seqclass
 from seqclass.calibration import calibration_by_questions, calibration_error
+from seqclass.certified import certify_error
 from seqclass.decision_curves import acquired_curve, decision_curve, miss_cost, own_threshold
-from seqclass.metrics import score_rows
-from seqclass.statistics import mean_difference, mean_interval
+from seqclass.metrics import realised_cost, score_rows
+from seqclass.statistics import mean_interval
 
 
 def cases(seed: int = 0, n: int = 60) -> tuple[Any, Any, Any]:
@@ -77,12 +78,14 @@ def test_yardsticks() -> None:
 @given(st.integers(0, 10_000), st.integers(2, 40))
 def test_what_holds_of_any_curve(seed: int, n: int) -> None:
     truth, chance, price = cases(seed, n)
-    curve = decision_curve(np.where(truth, "ill", "well"), chance, positive="ill", price=price)
+    curve = decision_curve(np.where(truth, "ill", "well"), chance, positive="ill", classes=["ill", "well"], price=price)
     assert (curve.net_benefit <= truth.mean() + 1e-12).all()
     assert (curve.after_price <= curve.net_benefit + 1e-12).all()
     assert curve.treat_none().compare(curve.treat_all(), 0.3).n == n
     # who is surely told apart gains all there is, at any threshold
-    np.testing.assert_allclose(decision_curve(truth, truth * 1.0, positive=True).net_benefit, truth.mean())
+    np.testing.assert_allclose(
+        decision_curve(truth, truth * 1.0, positive=True, classes=[False, True]).net_benefit, truth.mean()
+    )
 
 
 def test_at_its_own_threshold_it_is_what_the_classifier_saves(clf: Any, rows: Any) -> None:
@@ -119,12 +122,103 @@ def test_settings_that_are_refused(clf: Any, rows: Any) -> None:
         decision_curve([0, 1], [0.2, 0.7], benefit=0)
     with pytest.raises(ValueError, match="price"):
         decision_curve([0, 1], [0.2, 0.7], price=-1)
-    with pytest.raises(ValueError, match="'2' is no class"):
+    with pytest.raises(ValueError, match="2 is no class"):
         acquired_curve(clf, *rows, positive=2)
     with pytest.raises(ValueError, match="costs nothing"):
         miss_cost([[0, 0], [1, 0]], 0)
     with pytest.raises(ValueError, match="of two classes"):
         own_threshold(np.ones((3, 3)) - np.eye(3), 0)
+
+
+def test_labels_are_compared_by_value(clf: Any, rows: Any) -> None:
+    """A class that is 1 is also 1.0, True and the text "1"; what is no class is refused, not counted as the rest."""
+    X, y = rows
+    expected, scores = acquired_curve(clf, X, y, thresholds=[0.2]), score_rows(clf, X, y)
+    for kind in (float, bool, str):
+        found = acquired_curve(clf, X, y.astype(kind), thresholds=[0.2])
+        assert (found.prevalence, found.net_benefit) == (0.5, expected.net_benefit)
+        assert score_rows(clf, X, y.astype(kind)) == scores
+        told = realised_cost(y.astype(kind), clf.predict(X), 0.0, decision_costs=[[0, 1], [4, 0]])
+        assert told == pytest.approx(scores.mean_decision_cost)
+        assert realised_cost(y.astype(kind), clf.predict(X), 0.0) == pytest.approx(1 - scores.accuracy)
+    half = decision_curve([1.0, 0, 1, 0], [0.9, 0.2, 0.7, 0.4], positive=1, thresholds=[0.5])
+    assert (half.prevalence, half.net_benefit[0]) == (0.5, 0.5)
+    contracts = [certify_error(clf, X, labels, alpha=0.4, allow_seen=True).record() for labels in (y, y.astype(str))]
+    assert contracts[0] == contracts[1]
+    texts = seqclass.etana().fit(X, y.astype(str))
+    assert score_rows(texts, X, y == 1) == score_rows(texts, X, y.astype(str))
+    refer = np.array([0, 1, "refer"], dtype=object)
+    assert realised_cost([0.0, 1.0, 1.0], refer, 0.0) == pytest.approx(1 / 3)
+
+
+def test_labels_that_no_curve_has(clf: Any, rows: Any) -> None:
+    X, y = rows
+    missing = np.where(np.arange(300) == 7, np.nan, y)
+    for call in (acquired_curve, score_rows, certify_error):
+        with pytest.raises(ValueError, match="y holds nan in row 7: leave out"):
+            call(clf, X, missing)
+        with pytest.raises(ValueError, match="y holds 2, which is no class of the model: there are 0, 1"):
+            call(clf, X, y + 1)
+    with pytest.raises(ValueError, match="y holds nan in row 1"):
+        decision_curve([0.0, np.nan, 1.0], [0.5] * 3)
+    with pytest.raises(ValueError, match="y_true holds nan in row 1"):
+        realised_cost([0.0, np.nan, 1.0], [0.0] * 3, 0.0)
+    with pytest.raises(ValueError, match="positive: 3 is no class"):
+        decision_curve([0, 1], [0.5, 0.5], positive=3)
+    with pytest.raises(ValueError, match="y holds 0 only: say which label is positive"):
+        decision_curve([0, 0], [0.5, 0.5])
+    assert decision_curve([0, 0], [0.5, 0.5], classes=[0, 1]).prevalence == 0
+
+
+def test_the_class_to_be_found_is_the_last_in_sorted_order() -> None:
+    assert decision_curve(["b", "a"], [0.5, 0.5]).positive == "b"
+    assert decision_curve(["b", "a"], [0.5, 0.5], classes=["b", "a"]).positive == "b"
+    assert decision_curve(["9", "10"], [0.5, 0.5], classes=["10", "9"]).positive == "10"  # as the numbers that they are
+
+
+def test_prevalence_and_weights() -> None:
+    """Figures of dcurves 1.1.7 on these ten rows; intervals by their formulae."""
+    y, chance = [1, 0, 1, 1, 0, 0, 0, 1, 0, 0], [0.9, 0.2, 0.6, 0.3, 0.4, 0.1, 0.7, 0.8, 0.05, 0.3]
+    levels = [0.1, 0.25, 0.5, 0.75]
+    asked = {
+        None: ([0.34444444444444444, 0.3, 0.2, 0.2], [1 / 3, 0.2, -0.2, -1.4]),
+        0.1: ([0.016666666666666663, -0.05, -0.075, 0.05], [0.0, -0.2, -0.8, -2.6]),
+    }
+    for prevalence, (net, every) in asked.items():
+        curve = decision_curve(y, chance, thresholds=levels, prevalence=prevalence)
+        np.testing.assert_allclose(curve.net_benefit, net, rtol=0, atol=1e-15)
+        np.testing.assert_allclose(curve.treat_all().net_benefit, every, rtol=0, atol=1e-15)
+        assert curve.prevalence == pytest.approx(0.4 if prevalence is None else prevalence)
+
+    truth, chance, price = cases(3)
+    weight = np.random.default_rng(0).integers(0, 4, 60)
+    curve = decision_curve(truth, chance, price=price, sample_weight=weight)
+    again = decision_curve(np.repeat(truth, weight), np.repeat(chance, weight), price=np.repeat(price, weight))
+    for name in ("net_benefit", "after_price", "prevalence", "mean_price"):
+        np.testing.assert_allclose(getattr(curve, name), getattr(again, name), atol=1e-12)
+    gains = curve.benefits(0.3)
+    n, mean = (weight > 0).sum(), np.average(gains, weights=weight)
+    error = np.sqrt(n / (n - 1) * np.sum((weight * (gains - mean)) ** 2)) / weight.sum()
+    reach = t.ppf(0.975, weight.sum() ** 2 / np.sum(weight**2) - 1) * error
+    assert (curve.lower[29], curve.upper[29]) == pytest.approx((mean - reach, mean + reach))
+    test = curve.compare(curve.treat_none(), 0.3)
+    assert (test.difference, *(test.interval or ())) == pytest.approx((mean, mean - reach, mean + reach))
+    alike = decision_curve(truth, chance, price=price, sample_weight=np.full(60, 2.0))
+    plain = decision_curve(truth, chance, price=price)
+    np.testing.assert_allclose([alike.lower, alike.upper], [plain.lower, plain.upper], atol=1e-12)
+
+    given = decision_curve(truth, chance, price=price, prevalence=0.1)  # two samples: of those who are ill, and others
+    parts = [given.benefits(0.3)[of] for of in (truth, ~truth)]
+    error = np.sqrt(sum(share**2 * part.var(ddof=1) / len(part) for share, part in zip((0.1, 0.9), parts)))
+    assert (given.upper[29] - given.after_price[29]) / error == pytest.approx(2.0, abs=0.2)
+    assert given.compare(given.treat_all(), 0.3).n == 60
+    assert given.treat_all().net_benefit[29] == pytest.approx(0.1 - 0.9 * 3 / 7)
+    with pytest.raises(ValueError, match="prevalence must be between 0 and 1"):
+        decision_curve(truth, chance, prevalence=2.0)
+    with pytest.raises(ValueError, match="y must hold positive rows and others"):
+        decision_curve([0, 0], [0.5, 0.5], positive=1, classes=[0, 1], prevalence=0.1)
+    with pytest.raises(ValueError, match="of the same weights"):
+        given.compare(plain.treat_all(), 0.3)
 
 
 def test_groups_by_their_definition(clf: Any, rows: Any) -> None:
@@ -140,15 +234,17 @@ def test_groups_by_their_definition(clf: Any, rows: Any) -> None:
         assert one.realised_cost_interval == pytest.approx(by_itself.realised_cost_interval)
         assert one.classes == by_itself.classes
         assert one.error == pytest.approx(1 - by_itself.accuracy)
-        welch = ttest_ind(total[own], total[~own], equal_var=False).confidence_interval()
-        assert one.difference_interval == pytest.approx((welch.low, welch.high))
+        assert one.difference == pytest.approx(total[own].mean() - total[~own].mean())
+        welch = ttest_ind(total[own], total[~own], equal_var=False)
+        assert one.difference_interval == pytest.approx(tuple(welch.confidence_interval()), abs=0.2)
+        assert one.p_value == pytest.approx(welch.pvalue, abs=0.01)
     assert [one.group for one in scores.groups] == ["easy", "hard"]
     assert all(one.differs for one in scores.groups)
     alike = score_rows(clf, X, y, groups=np.arange(300) % 2).groups
     assert not any(one.differs for one in alike)
     (alone,) = score_rows(clf, X, y, groups=["one"] * 300).groups
     assert np.isnan(alone.difference)
-    with pytest.raises(ValueError, match="groups must have one entry"):
+    with pytest.raises(ValueError, match="groups must have one label"):
         score_rows(clf, X, y, groups=["a"])
 
 
@@ -186,13 +282,19 @@ def test_calibration_by_questions() -> None:
         calibration_by_questions(truth, belief, asked[:5])
 
 
-def test_difference_of_means_is_welchs() -> None:
+def test_nothing_is_said_of_small_groups() -> None:
+    """Of forty wards of four rows 21 were called "less", for nothing had gone wrong in them."""
     rng = np.random.default_rng(0)
-    a, b = rng.normal(1, 1, 12), rng.normal(0, 3, 30)
-    difference, interval = mean_difference(a, b, confidence=0.9)
-    expected = ttest_ind(a, b, equal_var=False).confidence_interval(0.9)
-    assert difference == pytest.approx(a.mean() - b.mean())
-    assert interval == pytest.approx((expected.low, expected.high))
-    assert mean_difference([1.0, 1.0], [0.0, 0.0]) == (1.0, (1.0, 1.0))
-    assert np.isnan(mean_difference([1.0], [0.0, 0.0])[1]).all()
-    assert np.isnan(mean_difference([], [0.0])[0])
+    y = np.repeat([0, 1], 200)
+    X = y[:, None] + rng.normal(0, 0.5, (400, 2))
+    clf, rows = seqclass.etana(0.01).fit(X[::2], y[::2]), np.arange(1, 400, 2)
+    wards = score_rows(clf, X[rows], y[rows], groups=rng.permutation(np.repeat(np.arange(50), 4))).groups
+    assert not any(one.differs for one in wards)
+    assert np.isnan([[one.p_value, *one.difference_interval] for one in wards]).all()
+    large = score_rows(clf, X[rows], y[rows], groups=rng.permutation(np.repeat(np.arange(5), 40))).groups
+    assert np.isfinite([[one.p_value, *one.difference_interval] for one in large]).all()
+    assert not any(one.differs for one in large)
+    alone = score_rows(clf, X[rows], y[rows], groups=np.r_[0, np.ones(199)]).groups[0]
+    assert alone.error_interval == pytest.approx((0.0, 0.975))
+    (sure,) = [one for one in alone.classes if one.n_rows]
+    assert sure.sensitivity_interval == pytest.approx((0.025, 1.0))

@@ -137,13 +137,13 @@ def test_intervals_hold_as_often_as_they_say() -> None:
 def test_no_error_is_no_proof(held: HeldOut) -> None:
     none = replace(held, errors=np.zeros_like(held.errors), decision_costs=np.zeros(held.n_rows))
     n, k = held.n_rows, held.n_folds
-    z = student.ppf(0.975, n - 1) ** 2 / n * k / (k - 1)
-    assert none.error_interval == pytest.approx((0, z / (1 + z)))
-    assert z / (1 + z) < none.cost_interval[1] - none.price < z / (1 + z) + none.price
+    share = 1 - 0.025 ** (k / (k - 1) / n)
+    assert none.error_interval == pytest.approx((0, share))
+    assert share < none.cost_interval[1] - none.price < share + none.price
     dear = replace(none, dearest=5.0)
-    assert dear.decision_cost_interval[1] == pytest.approx(5 * z / (1 + z))
+    assert dear.decision_cost_interval[1] == pytest.approx(5 * share)
     wrong = replace(held, errors=np.ones_like(held.errors))
-    assert wrong.error_interval == pytest.approx((1 / (1 + z), 1))
+    assert wrong.error_interval == pytest.approx((1 - share, 1))
 
 
 def test_paired_differences(cancer: Any, held: HeldOut) -> None:

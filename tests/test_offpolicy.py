@@ -337,7 +337,7 @@ def test_refusals(clf: Any) -> None:
     refused("which no row of X has", np.column_stack([records[:, :2], np.full(300, np.nan)]))
     refused("dense", sp.csr_array(X), error=TypeError)
     refused("method", method="magic")
-    refused("no class of the classifier", y=np.full(300, 7))
+    refused("no class of the model", y=np.full(300, 7))
     refused("no row", X[:0], y[:0])
     refused("recording", recording=chance[:, :2])
     refused("between 0 and 1", recording=chance + 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,12 @@ import scipy.optimize
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom, binomtest
 
 from seqclass.statistics import (
     critical_difference,
     friedman_test,
+    group_differences,
     mean_interval,
     paired_t_test,
     wilcoxon_test,
@@ -307,11 +309,106 @@ def test_far_from_the_ends_it_is_the_t_interval() -> None:
 
 
 def test_edges_of_a_range() -> None:
-    assert str(mean_interval([1.0, 1.0, 1.0], bounds=(0, 1))) == "1 [1, 1]"
     assert str(mean_interval([0.0, 0.0], bounds=(0, np.inf))) == "0 [0, 0]"
+    assert str(mean_interval([0.3, 0.3], bounds=(0, 1))) == "0.3 [0.3, 0.3]"
     assert np.isnan(mean_interval([0.5], bounds=(0, 1)).upper)
     everything = mean_interval([0.9, 1.0], bounds=(0, 1), confidence=1)
     assert (everything.lower, everything.upper) == (0, 1)
+
+
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), (-2.0, 3.0)])
+def test_right_and_wrong_have_exact_ends(bounds: tuple[float, float]) -> None:
+    low, width = bounds[0], bounds[1] - bounds[0]
+    for n in (1, 2, 7, 50):
+        for k in (0, 1, n // 2, n):
+            found = mean_interval(low + width * (np.arange(n) < k), bounds=bounds, confidence=0.9)
+            exact = binomtest(k, n).proportion_ci(0.9, method="exact")
+            assert (found.lower, found.upper) == pytest.approx((low + width * exact.low, low + width * exact.high))
+    assert mean_interval([1.0] * 8, bounds=(0, 1), test_to_train=1 / 8).lower == pytest.approx(0.025 ** (1 / 4))
+
+
+def test_exact_ends_hold_rare_errors() -> None:
+    """At p = .02 Wilson's interval of fifty rows, a point where there is no error, held it in .62 of samples."""
+    chance = binom.pmf(np.arange(51), 50, 0.02)
+    found = [mean_interval((np.arange(50) < k) * 1.0, bounds=(0, 1)) for k in range(51)]
+    assert sum(p for p, one in zip(chance, found) if one.lower <= 0.02 <= one.upper) >= 0.95
+
+
+# -------------------------------------------------------------------------------------------------- groups of rows
+
+
+def drawn(rng: Any, error: float, n: int) -> Any:
+    """Costs of decided rows: mostly a price, rarely an error."""
+    return rng.choice([0.01, 0.03, 0.06], n) + (rng.random(n) < error)
+
+
+def test_groups_that_are_alike_are_seldom_called_different() -> None:
+    """A thousand random divisions of the same rows in two; by Welch's interval up to 19% of small groups were."""
+    rng = np.random.default_rng(0)
+    costs, group, called = drawn(rng, 0.1, 50), np.repeat([0, 1], [20, 30]), 0
+    for _ in range(1000):
+        first, second = group_differences(rng.permutation(costs), group, low=0.0, n_shuffles=39)
+        assert first.p_value == second.p_value  # two groups are one comparison
+        called += first.p_value <= 0.05
+    assert called <= binom.ppf(0.999, 1000, 0.05)
+    assert called >= binom.ppf(0.001, 1000, 0.02)  # and not for want of power
+
+
+def test_one_of_many_groups_is_corrected_for() -> None:
+    rng = np.random.default_rng(1)
+    called = 0
+    for _ in range(200):
+        found = group_differences(drawn(rng, 0.1, 200), np.arange(200) % 8, low=0.0, n_shuffles=59)
+        called += min(one.p_value for one in found) <= 0.05
+    assert called <= binom.ppf(0.999, 200, 0.05)
+
+
+@pytest.mark.parametrize("n, own, others", [(20, 0.15, 0.05), (20, 0.02, 0.1), (40, 0.3, 0.05), (60, 0.05, 0.05)])
+def test_intervals_of_differences_hold_them(n: int, own: float, others: float) -> None:
+    rng, held = np.random.default_rng(2), 0
+    for _ in range(300):
+        costs = np.concatenate([drawn(rng, own, n), drawn(rng, others, 200)])
+        lower, upper = group_differences(costs, np.repeat([0, 1], [n, 200]), low=0.0, n_shuffles=1)[0].interval
+        held += lower <= own - others <= upper
+    assert held >= binom.ppf(0.001, 300, 0.95)
+
+
+def test_p_values_are_those_of_divisions() -> None:
+    """Two groups against all 252 divisions of ten rows, counted in plain Python."""
+    scores = np.array([0.1, 0.4, 1.3, 0.2, 0.9, 1.8, 1.1, 2.4, 0.7, 1.6])
+
+    def statistic(first: tuple[int, ...]) -> float:
+        sides = [scores[list(first)], scores[[i for i in range(10) if i not in first]]]
+        pooled = np.mean([side.var(ddof=1) for side in sides])
+        error = np.sqrt(sum(max(side.var(ddof=1), pooled) / 5 for side in sides))
+        return float(abs(sides[0].mean() - sides[1].mean()) / error)
+
+    every = [statistic(first) for first in combinations(range(10), 5)]
+    exact = np.mean(np.array(every) >= statistic((0, 1, 2, 3, 4)) - 1e-9)
+    found = group_differences(scores, np.repeat(["a", "b"], 5), least_rows=5, n_shuffles=20_000)
+    assert found[0].p_value == pytest.approx(exact, abs=4 * np.sqrt(exact / 20_000))
+    few = group_differences(scores, np.repeat(["a", "b"], 5))
+    assert np.isnan([few[0].p_value, *few[0].interval]).all()
+    assert few[0].difference == found[0].difference == pytest.approx(scores[:5].mean() - scores[5:].mean())
+
+
+def test_groups_of_which_nothing_is_to_be_said() -> None:
+    (alone,) = group_differences([1.0, 2.0] * 20, ["a"] * 40)
+    assert np.isnan([alone.difference, alone.p_value, *alone.interval]).all()
+    first, _ = group_differences([0.5] * 60, np.repeat(["a", "b"], 30))
+    assert (first.difference, first.p_value) == (0, 1)
+    assert np.isnan(first.interval).all()  # nobody saw how much such scores vary
+    free = group_differences(np.repeat([0.0, 1.0], [30, 30]), np.repeat([0, 1], 30), low=0.0)[0]
+    assert free.interval[1] < 0
+    big = np.random.default_rng(0).normal(size=60_000)
+    found = group_differences(big + (np.arange(60_000) < 3000) * 0.2, np.arange(60_000) // 3000)
+    assert [one.p_value <= 0.05 for one in found] == [True] + [False] * 19
+    with pytest.raises(ValueError, match="groups must have one label for each of the 3 rows"):
+        group_differences([1.0, 2.0, 3.0], ["a"])
+    with pytest.raises(ValueError, match="groups has no label in row 1"):
+        group_differences([1.0, 2.0], [1.0, np.nan])
+    with pytest.raises(ValueError, match="scores must be at least low, 0, got -1"):
+        group_differences([1.0, -1.0], [1, 2], low=0)
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._certifying import Ladder, Risk
@@ -16,7 +16,8 @@ from seqclass._frames import plain
 from seqclass._inputs import check_input
 from seqclass._messages import listed, shown
 from seqclass._seen_rows import marks_for
-from seqclass._validation import plain_labels
+from seqclass._treating import class_position
+from seqclass._validation import class_numbers, group_numbers
 
 if TYPE_CHECKING:
     from seqclass.classifier import SequentialClassifier
@@ -77,7 +78,7 @@ class Cases:
         """Check rows, labels and groups."""
         X, classes = plain(X), clf.classes_.tolist()
         n = X.shape[0] if hasattr(X, "shape") else len(X)
-        codes = _codes(y, n, clf.classes_)
+        codes = class_numbers(clf.classes_, y, n=n)
         if (metric == "sensitivity") == (target is None):
             wanted = (
                 "target must name the class whose sensitivity is meant; the classes are"
@@ -85,10 +86,9 @@ class Cases:
                 else (f'target={shown(target)} is for metric="sensitivity" only, with one of the classes')
             )
             raise ValueError(f"{wanted} {listed(classes)}.")
-        if target is not None and target not in classes:
-            raise ValueError(f"target {shown(target)} is no class; the classes are {listed(classes)}.")
-        counted = np.ones(n, dtype=bool) if target is None else codes == classes.index(target)
-        return cls(X, codes, counted, *_groups(groups, n), classes)
+        counted = np.ones(n, dtype=bool) if target is None else codes == class_position(clf.classes_, target, "target")
+        number, labels = (np.zeros(n, dtype=np.intp), [None]) if groups is None else group_numbers(groups, n)
+        return cls(X, codes, counted, number, labels, classes)
 
     @property
     def counts(self) -> Counts:
@@ -137,50 +137,52 @@ class RungSums(NamedTuple):
     ----------
     total : ndarray of shape (n_groups, n_rungs)
         Sum of losses of the rows that count.
-    n_features, price : ndarray of shape (n_rungs,)
-        Means over all rows.
+    n_features, price, cost : ndarray of shape (n_rungs,)
+        Means over all rows; cost is price and decision cost.
+    specificity : ndarray of shape (n_rungs,) or None
+        Share of the rows that do not count which were decided for another class than the one that is meant; None where
+        all count.
+    decides : ndarray of int of shape (n_rungs,)
+        The decision that all rows got, or -1.
     """
 
     total: FloatArray
     n_features: FloatArray
     price: FloatArray
+    cost: FloatArray
+    specificity: FloatArray | None
+    decides: IntArray
 
 
 def run_rungs(clf: SequentialClassifier, ladder: Ladder, risk: Risk, cases: Cases) -> RungSums:
     """Run every rule on every row, a part of the rows at a time."""
     m, n = ladder.values.size, len(cases.codes)
-    total, sums = np.zeros((len(cases.labels), m)), np.zeros((2, m))
+    costs, target = clf.decision_costs_, -1 if cases.counted.all() else int(cases.codes[cases.counted][0])
+    total, sums = np.zeros((len(cases.labels), m)), np.zeros((4, m))
+    counts = np.zeros((costs.shape[1], m))
     whole = clf.problem_.n_questions
     for part in chunks(n, 8.0 * (6 * m + whole)):
         rows = np.arange(n)[part]
+        codes, counted = cases.codes[rows], cases.counted[rows]
         run = ladder.run(clf._encoded(rows_of(cases.X, rows), clf._asked(whole=True)))
-        losses = risk.losses(cases.codes[rows], run)
+        losses = risk.losses(codes, run)
         for group in range(len(cases.labels)):
-            total[group] += losses[cases.counted[rows] & (cases.group[rows] == group)].sum(axis=0)
-        sums += [run.n_features.sum(axis=0), run.price.sum(axis=0)]
-    return RungSums(total, *(sums / n))
+            total[group] += losses[counted & (cases.group[rows] == group)].sum(axis=0)
+        spared = (run.decision[~counted] != target).sum(axis=0)
+        decided = costs[codes[:, None], run.decision].sum(axis=0)
+        sums += [run.n_features.sum(axis=0), run.price.sum(axis=0), decided, spared]
+        counts += [(run.decision == decision).sum(axis=0) for decision in range(len(counts))]
+    n_features, price, decided, spared = sums
+    others = n - int(cases.counted.sum())
+    specificity = spared / others if others else None
+    decides = np.where(counts.max(axis=0) == n, counts.argmax(axis=0), -1)
+    return RungSums(total, n_features / n, price / n, (price + decided) / n, specificity, decides)
 
 
-def _codes(y: Any, n: int, classes: npt.NDArray[Any]) -> IntArray:
-    labels = np.asarray(plain_labels(y))
-    labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
-    if labels.shape != (n,):
-        raise ValueError(f"y must have one label for each of the {n} rows of X, got shape {labels.shape}.")
-    position = {label: i for i, label in enumerate(classes.tolist())}
-    values = labels.tolist()
-    unknown = next((label for label in values if label not in position), None)
-    if unknown is not None:
-        raise ValueError(f"y holds {shown(unknown)}, which is no class of the classifier: {listed(position)}.")
-    return np.array([position[label] for label in values], dtype=np.intp)
-
-
-def _groups(groups: Any, n: int) -> tuple[IntArray, list[Any]]:
-    if groups is None:
-        return np.zeros(n, dtype=np.intp), [None]
-    labels = np.asarray(plain_labels(groups, "groups"))
-    if labels.shape != (n,):
-        raise ValueError(f"groups must have one label for each of the {n} rows of X, got shape {labels.shape}.")
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        raise ValueError(f"groups has no label in row {int(np.isnan(labels).argmax())}: give each row one.")
-    names, number = np.unique(labels, return_inverse=True)
-    return number.reshape(-1), names.tolist()
+def joined_sums(parts: Sequence[RungSums]) -> RungSums:
+    """Several ladders' sums, one's rules after the other's."""
+    found = [
+        None if columns[0] is None else np.concatenate([np.atleast_1d(one) for one in columns], axis=-1)
+        for columns in zip(*parts)
+    ]
+    return RungSums(*found)  # type: ignore[arg-type]

@@ -63,6 +63,12 @@ class Rung:
         Features acquired and prices paid, on average.
     groups : tuple of GroupRisk
         What was seen in each group, or in all rows.
+    decides : object
+        The decision that every row got, such as "ill" for everybody; None where they got several.
+    specificity : float
+        For the sensitivity: the share of rows of other classes that were not decided for the one meant. None else.
+    classifier : int
+        Whose ladder it belongs to: 0 that of the classifier, 1 that of the first of ``others``.
 
     Examples
     --------
@@ -76,6 +82,17 @@ class Rung:
     n_features: float
     price: float
     groups: tuple[GroupRisk, ...]
+    decides: Any = None
+    specificity: float | None = None
+    classifier: int = 0
+
+    @property
+    def trivial(self) -> str:
+        """What makes the rule of little use, in words: one decision for everybody; empty for others."""
+        if self.decides is None:
+            return ""
+        asks = "asks nothing" if self.n_features == 0 else f"asks {self.n_features:.2f} features"
+        return f"{asks} and decides {shown(self.decides)} for everybody"
 
     @property
     def bound(self) -> float:
@@ -169,6 +186,16 @@ class CertifiedError:
     def price(self) -> float:
         """Prices that `rule` pays, on average."""
         return self.rule.price
+
+    @property
+    def trivial(self) -> str:
+        """What makes `rule` of little use, in words; empty where it decides one way for some and another for others."""
+        return self.rule.trivial
+
+    @property
+    def specificity(self) -> float | None:
+        """For the sensitivity: share of rows of other classes that `rule` did not decide for the target; None else."""
+        return self.rule.specificity
 
     @property
     def groups(self) -> tuple[GroupRisk, ...]:
@@ -280,7 +307,7 @@ class CertifiedError:
     def record(self) -> dict[str, Any]:
         """Return all figures as a plain record, without the classifier."""
         names = ("certified", "alpha", "delta", "metric", "target", "reachable", "bound", "risk", "n_rows")
-        found = {name: getattr(self, name) for name in (*names, "n_features", "price")}
+        found = {name: getattr(self, name) for name in (*names, "n_features", "price", "specificity", "trivial")}
         return found | {
             "groups": [vars(group) for group in self.groups],
             "rungs": [vars(rung) | {"groups": [vars(group) for group in rung.groups]} for rung in self.rungs],
@@ -306,7 +333,14 @@ class CertifiedError:
         rule, sure = self.rule, f"{100 * (1 - self.delta):.4g}%"
         seen = f"{figure(rule.risk)} on {self.n_rows:,} rows, with {rule.n_features:.2f} features at a price of "
         seen += f"{rule.price:.4f} on average"
+        if rule.specificity is not None:
+            seen += f"; of the other rows {percent(rule.specificity)} were not decided for {shown(self.target)}"
         each = " in every group" if len(self.groups) > 1 else ""
+        if self.certified and self.trivial:
+            return (
+                f"Certified by a trivial rule only: it {self.trivial}. That keeps {what} at most {figure(self.alpha)}"
+                f"{each}, with {sure} confidence, and is of no use. Seen: {seen}."
+            )
         if self.certified:
             return f"Certified: {what} at most {figure(self.alpha)}{each}, with {sure} confidence. Seen: {seen}."
         return (

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray
+from seqclass._validation import group_numbers
 from seqclass.held_out import Interval, cost_interval, row_interval
-from seqclass.statistics import mean_difference
+from seqclass.statistics import group_differences
 
 _NONE: Interval = (float("nan"), float("nan"))
 
@@ -72,7 +73,8 @@ class GroupScores:
     difference : float
         That mean less that of all rows of other groups; NaN where there are none.
     difference_interval : tuple of float
-        95% interval of the difference (Welch's): where zero is inside, it may be chance.
+        95% interval of the difference, by itself. NaN where the group, or all others together, have fewer than 20
+        rows; see `seqclass.statistics.group_differences`.
     error : float
         Share of rows decided for a wrong class; a further decision, such as "refer", is no error.
     error_interval : tuple of float
@@ -83,6 +85,8 @@ class GroupScores:
         Prices paid for a row on average.
     classes : tuple of ClassScores
         The group's rows class by class.
+    p_value : float
+        Of the difference, corrected for the number of groups; NaN where there are too few rows.
 
     Examples
     --------
@@ -102,11 +106,12 @@ class GroupScores:
     mean_features: float
     mean_price: float
     classes: tuple[ClassScores, ...] = ()
+    p_value: float = float("nan")
 
     @property
     def differs(self) -> bool:
-        """Whether zero lies outside the interval of the difference."""
-        return self.difference_interval[0] > 0 or self.difference_interval[1] < 0
+        """Whether the difference is beyond chance: p is 0.05 at most, and zero outside the interval."""
+        return self.p_value <= 0.05 and (self.difference_interval[0] > 0 or self.difference_interval[1] < 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,26 +172,23 @@ class Told:
             )
         return tuple(found)
 
-    def groups(self, group: npt.NDArray[Any], names: list[str]) -> tuple[GroupScores, ...]:
+    def groups(self, group: npt.ArrayLike, names: list[str]) -> tuple[GroupScores, ...]:
         """Scores group by group."""
-        if group.shape != self.label.shape:
-            raise ValueError(f"groups must have one entry for each row, got shape {group.shape}.")
-        texts, found = group.astype(str), []
-        total = self.paid + self.wrong
-        for name in np.unique(texts).tolist():
-            own = texts == name
-            told = self.among(own)
+        number, _ = group_numbers(group, len(self.label))
+        found = []
+        for i, one in enumerate(group_differences(self.paid + self.wrong, group, low=0.0)):
+            told = self.among(number == i)
             errors = (told.decided != told.label) & (told.decided < len(names))
-            difference, ends = mean_difference(total[own], total[~own])
             found.append(
                 GroupScores(
-                    group=name,
+                    group=one.group,
                     **told.means(),
-                    difference=difference,
-                    difference_interval=ends,
+                    difference=one.difference,
+                    difference_interval=one.interval,
                     error=float(errors.mean()),
                     error_interval=_ends(errors.astype(np.float64)),
                     classes=told.classes(names),
+                    p_value=one.p_value,
                 )
             )
         return tuple(found)

@@ -7,17 +7,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._messages import near
+from seqclass._messages import near, shown
+from seqclass._validation import as_number, class_numbers
 
 
-def class_position(classes: npt.NDArray[Any], positive: Any = None) -> int:
-    """Position of the class to be found among the classes, as texts; by default the last."""
-    names = [str(label) for label in classes.tolist()]
+def class_position(classes: npt.NDArray[Any], positive: Any = None, name: str = "positive") -> int:
+    """Position of the class to be found among the classes, by value; by default the last in sorted order."""
     if positive is None:
-        return len(names) - 1
-    if str(positive) not in names:
-        raise ValueError(f"positive: {str(positive)!r} is no class; {near(str(positive), names, 'there are')}")
-    return names.index(str(positive))
+        values = [as_number(label) for label in classes.tolist()]
+        names = values if not any(isinstance(value, str) for value in values) else classes.astype(str).tolist()
+        return max(range(len(names)), key=names.__getitem__)
+    try:
+        return int(class_numbers(classes, [positive])[0])
+    except ValueError:
+        names = [str(label) for label in classes.tolist()]
+        raise ValueError(
+            f"{name}: {shown(positive)} is no class of the model; {near(str(positive), names, 'there are')}"
+        ) from None
 
 
 def miss_cost(decision_costs: npt.ArrayLike, positive: int) -> float:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import FloatArray
-from seqclass._messages import shown
+from seqclass._arrays import FloatArray, IntArray
+from seqclass._messages import listed, shown
 
 #: Costs that are not 0: products and quotients of such are neither 0 nor infinite, and not rounded more than others.
 _COSTS = (1e-100, 1e100)
@@ -262,6 +262,108 @@ def plain_labels(labels: Any, name: str = "y") -> Any:
     if plain.dtype.kind not in "biuf" or plain.tolist() != values:
         raise ValueError(f"{name} holds numbers that no array of numbers can hold exactly: use texts instead.")
     return plain.reshape(array.shape)
+
+
+def class_numbers(
+    classes: npt.ArrayLike, labels: npt.ArrayLike, name: str = "y", *, n: int | None = None, other: int | None = None
+) -> IntArray:
+    """Position of each label among the classes, compared by value: 1, 1.0, True and the text "1" are one label.
+
+    Parameters
+    ----------
+    classes : array-like of shape (n_classes,)
+        The classes.
+    labels : array-like of shape (n,) or (n, 1)
+        Labels, each of which must be one of them.
+    name : str
+        The parameter's name, for the message.
+    n : int, optional
+        Number of labels that there must be.
+    other : int, optional
+        What stands for a label that is none of the classes; by default such are refused.
+
+    Returns
+    -------
+    ndarray of int of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If a label is missing or none of the classes, or there is not one for each row.
+
+    Examples
+    --------
+    >>> class_numbers([0, 1], ["1", "0.0"]), class_numbers(["0", "1"], [True, False])
+    (array([1, 0]), array([1, 0]))
+    """
+    known = np.asarray(classes).tolist()
+    texts = all(isinstance(label, str) for label in known)
+    # decisions such as "refer" may stand among numbers
+    mixed = other is not None or (not texts and any(isinstance(label, str) for label in known))
+    found = np.asarray(labels if mixed else plain_labels(labels, name))
+    found = found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
+    if found.ndim != 1 or (n is not None and len(found) != n):
+        rows = "row" if n is None else f"of the {n} rows"
+        raise ValueError(f"{name} must have one label for each {rows}, got shape {found.shape}.")
+    values = found.tolist()
+    place = {label: i for i, label in enumerate(known)}
+    as_numbers = {as_number(label): i for i, label in reversed(list(enumerate(known)))}
+    for label in dict.fromkeys(values):
+        if label in place:
+            continue
+        # a file may hold "1" where a model has 1
+        at = other
+        if isinstance(label, str) != texts:
+            at = place.get(str(label), as_numbers.get(as_number(label), other))
+        if _is_missing(label):
+            row = values.index(label)
+            raise ValueError(f"{name} holds {shown(label)} in row {row}: leave out the rows without a label.")
+        if at is None:
+            raise ValueError(f"{name} holds {shown(label)}, which is no class of the model: there are {listed(known)}.")
+        place[label] = at
+    return np.array([place[label] for label in values], dtype=np.intp)
+
+
+def group_numbers(groups: npt.ArrayLike, n: int) -> tuple[IntArray, list[Any]]:
+    """Number of each row's group, and the names of the groups, sorted.
+
+    Raises
+    ------
+    ValueError
+        If there is not one for each of the n rows.
+
+    Examples
+    --------
+    >>> group_numbers(["b", "a", "b"], 3)
+    (array([1, 0, 1]), ['a', 'b'])
+    """
+    labels = np.asarray(plain_labels(groups, "groups"))
+    if labels.shape != (n,):
+        raise ValueError(f"groups must have one label for each of the {n} rows, got shape {labels.shape}.")
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ValueError(f"groups has no label in row {int(np.isnan(labels).argmax())}: give each row one.")
+    names, number = np.unique(labels, return_inverse=True)
+    return number.reshape(-1), names.tolist()
+
+
+def as_number(label: Any) -> Any:
+    """Return the number that a text is, as Python writes it; what is no such text as it stands.
+
+    Examples
+    --------
+    >>> as_number("2.0"), as_number("True"), as_number("ill")
+    (2.0, True, 'ill')
+    """
+    if not isinstance(label, str):
+        return label
+    if label in ("True", "False"):
+        return label == "True"
+    for kind in (int, float):
+        try:
+            return kind(label)
+        except ValueError:
+            pass
+    return label
 
 
 def _label_kind(kind: type) -> str:

@@ -19,7 +19,7 @@ from seqclass._frames import plain
 from seqclass._held_out import assign_folds, check_folds, completed, cross_fit, some_rows, yardsticks
 from seqclass._inputs import category_counts, check_training
 from seqclass._telling import telling
-from seqclass._validation import check_choice, plain_labels
+from seqclass._validation import check_choice, check_integer, plain_labels
 from seqclass.choice import Choice, choose
 from seqclass.classifier import SequentialClassifier
 from seqclass.held_out import HeldOut
@@ -254,6 +254,47 @@ handle_unknown
         """
         check_is_fitted(self, "choice_")
         return self._with(self._chosen)
+
+    def runners_up(self, n: int = 1) -> list[SequentialClassifier]:
+        """Return the ways to learn that came next, to be fitted to the same rows.
+
+        The mixture that stands comes first where another was chosen, then what cost less on rows held out. What costs
+        least need not be what keeps to a contract with the fewest features: `seqclass.certify_error` takes these,
+        fitted, as ``others``.
+
+        Parameters
+        ----------
+        n : int
+            How many; deciding at once is none of them.
+
+        Returns
+        -------
+        list of SequentialClassifier
+            Not fitted; fewer where no more were tried.
+
+        Raises
+        ------
+        ValueError
+            If nothing was compared.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from seqclass.adaptive_classifier import AdaptiveClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> clf = AdaptiveClassifier(effort="quick").fit(X, y)
+        >>> len(clf.runners_up()), len(clf.runners_up(10))
+        (1, 4)
+        """
+        check_is_fitted(self, "choice_")
+        if self.choice_ is None:
+            raise ValueError("nothing was compared, so that nothing came next; fit with held_out.")
+        names = {NOTHING, self.choice_.chosen}
+        others = [one for one in self.choice_.candidates if one.name not in names]
+        others.sort(key=lambda one: (one.name != STANDING, one.cost))
+        width = self.n_features_in_
+        ways = candidates(EFFORTS[self.effort], self.random_state, width, width > len(category_counts(self.encoder_)))
+        return [self._with(ways[one.name]) for one in others[: check_integer(n, "n", 1)]]
 
     def _to_refit(self) -> SequentialClassifier:
         return self.chosen()

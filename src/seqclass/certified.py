@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +11,12 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._arrays import FloatArray
-from seqclass._certify_rows import Cases, Counts, RungSums, check_level, run_rungs
-from seqclass._certifying import RISKS, CostRisk, Risk, made_ladder
+from seqclass._certify_rows import Cases, Counts, RungSums, check_level, joined_sums, run_rungs
+from seqclass._certifying import RISKS, Risk, made_ladder
 from seqclass._contract import CertifiedError, GroupRisk, Rung
 from seqclass._fitting import twin
+from seqclass._messages import listed
+from seqclass._treating import class_position
 from seqclass._validation import check_choice, check_integer
 from seqclass.classifier import SequentialClassifier
 from seqclass.pomdp import Policy
@@ -35,6 +39,7 @@ def certify_error(
     n_rungs: int | None = None,
     starts: int = 1,
     max_features: int | None = None,
+    others: Sequence[SequentialClassifier] = (),
     allow_seen: bool = False,
 ) -> CertifiedError:
     """Find the cheapest stopping rule whose error rate is at most ``alpha``, but for a chance of ``delta``.
@@ -42,13 +47,21 @@ def certify_error(
     A ladder of rules, all along the questions of ``clf``, is run on rows that it was not fitted to, and tested from the
     rule that asks most to the one that asks least (Learn then Test [1]_): each rule gets the p-value of "its error rate
     is above alpha", the exact binomial one, and testing goes on until one is not small enough. Of the rules that pass
-    the cheapest is taken. The chance, over draws of these rows, that a rule is returned whose error rate is above
-    ``alpha`` is at most ``delta``, whatever the model is worth, as long as the rows are independent draws of what the
-    classifier will meet. A worse model abstains or asks more; the promise holds all the same.
+    the one of the least price is taken; for the sensitivity, which says nothing of needless alarms, and for the mean
+    cost the one of the least price and decision cost together, on these rows. A rule that decides alike for everybody
+    is taken only where no other passes, but for the mean cost; `CertifiedError.trivial` says so.
+
+    The chance, over draws of these rows, that a rule is returned whose error rate is above ``alpha`` is at most
+    ``delta``, whatever the model is worth, as long as the rows are independent draws of what the classifier will meet.
+    A worse model abstains or asks more; the promise holds all the same.
 
     With ``starts`` above 1 testing starts at several rules, spread over the ladder, each with its part of ``delta``; a
     part that was not used up goes on to the next start (`seqclass.statistics.fallback_test`). That pays where the rule
     that asks most is not the best, and costs rules near the limit elsewhere.
+
+    What is cheapest where costs decide need not be what keeps to a contract most cheaply. ``others``, such as
+    `seqclass.adaptive_classifier.AdaptiveClassifier.runners_up`, are tried beside ``clf``: each has a ladder of its own
+    with an equal part of ``delta``, and of all rules that pass the cheapest is taken. Choose them by other rows.
 
     With ``groups`` the rate is to hold in each of them. A rule's p-value is then that of its worst group, which needs
     no correction for their number: what is rejected is that *some* group is above alpha ([2]_).
@@ -83,6 +96,8 @@ def certify_error(
         Rules at which testing starts.
     max_features : int, optional
         Most questions of any rule of beliefs; by default 200.
+    others : sequence of SequentialClassifier
+        Further classifiers of the same classes and decisions, fitted to none of these rows either.
     allow_seen : bool
         Whether to take rows that look like those of the fit all the same.
 
@@ -116,42 +131,80 @@ def certify_error(
     >>> print(seqclass.certify_error(clf, X[300:], y[300:], alpha=0.1))  # doctest: +ELLIPSIS
     Certified: an error rate of at most 10.0%, with 90% confidence. Seen: ...
     """
-    check_is_fitted(clf, "policy_")
+    classifiers = _alike(clf, others)
     check_choice(metric, "metric", tuple(RISKS))
     check_level(alpha, "alpha", np.inf)
-    made = made_ladder(clf, ladder, n_rungs, max_features, alpha)
-    risk = RISKS[metric](clf.problem_, made.longest)
+    made = [made_ladder(one, ladder, n_rungs, max_features, alpha) for one in classifiers]
+    # of several scales of cost the widest holds for all
+    risk = max((RISKS[metric](one.problem_, m.longest) for one, m in zip(classifiers, made)), key=lambda r: r.highest)
     check_level(alpha, "alpha", risk.highest)
     check_level(delta, "delta", 1.0)
-    levels = start_levels(made.values.size, delta, check_integer(starts, "starts", 1, made.values.size))
+    check_integer(starts, "starts", 1, made[0].values.size)
+    levels = np.concatenate([start_levels(m.values.size, delta / len(made), starts) for m in made])
     cases = Cases.of(clf, X, y, groups, metric, target)
+    target = None if target is None else clf.classes_.tolist()[class_position(clf.classes_, target, "target")]
     cases.check_enough(alpha, delta, rows_needed(alpha / risk.highest, float(levels[0])))
-    cases.check_fresh(clf, allow_seen)
-    found = run_rungs(clf, made, risk, cases)
-    rungs, chosen, reachable = decided(made.values, risk, cases.counts, found, float(alpha), float(delta), levels)
-    certified = rungs[chosen].certified
-    fitted = _with_policy(clf, made.policy(chosen)) if certified else None
+    for one in classifiers:
+        cases.check_fresh(one, allow_seen)
+    found = joined_sums([run_rungs(one, m, risk, cases) for one, m in zip(classifiers, made)])
+    values = np.concatenate([m.values for m in made])
+    told = (values, risk, cases.counts, found, float(alpha), float(delta), levels)
+    rungs, chosen, reachable = decided(*told, metric, clf.decisions_.tolist())
+    ends = np.cumsum([0] + [m.values.size for m in made])
+    which = np.searchsorted(ends, np.arange(values.size), side="right") - 1
+    rungs = tuple(replace(rung, classifier=int(number)) for rung, number in zip(rungs, which))
+    certified, number = rungs[chosen].certified, int(which[chosen])
+    policy = made[number].policy(chosen - int(ends[number])) if certified else None
+    fitted = None if policy is None else _with_policy(classifiers[number], policy)
     about = (float(alpha), float(delta), metric, target, reachable)
     return CertifiedError(certified, *about, chosen, rungs, fitted)
 
 
+def _alike(clf: SequentialClassifier, others: Sequence[SequentialClassifier]) -> list[SequentialClassifier]:
+    """All classifiers, of the same columns, classes and decisions."""
+    for number, one in enumerate([clf, *others]):
+        check_is_fitted(one, "policy_")
+        for name in ("classes_", "decisions_", "n_features_in_"):
+            own = np.atleast_1d(getattr(one, name)).tolist()
+            if own != np.atleast_1d(getattr(clf, name)).tolist():
+                raise ValueError(f"others[{number - 1}] has other {name}: {listed(own)}.")
+    return [clf, *others]
+
+
 def decided(
-    values: FloatArray, risk: Risk, cases: Counts, found: RungSums, alpha: float, delta: float, levels: FloatArray
+    values: FloatArray,
+    risk: Risk,
+    cases: Counts,
+    found: RungSums,
+    alpha: float,
+    delta: float,
+    levels: FloatArray,
+    metric: str,
+    decisions: list[Any],
 ) -> tuple[tuple[Rung, ...], int, float]:
     """Test the rungs, from what was seen of them; the rungs, the number of the chosen one, and what is reachable."""
-    rungs = _tested(values, risk, cases, found, alpha, delta, levels)
+    rungs = _tested(values, risk, cases, found, alpha, delta, levels, decisions)
     starting = np.flatnonzero(levels).tolist()
     reach = [max(_bounds(risk, cases, found.total[:, i], float(levels[i]))) for i in starting]
     passed = np.array([rung.certified for rung in rungs])
     chosen = starting[int(np.argmin(reach))]
     if passed.any():
-        cost = found.total.sum(axis=0) if isinstance(risk, CostRisk) else found.price
-        chosen = int(np.lexsort([found.n_features, np.where(passed, cost, np.inf)])[0])
+        cost = found.price if metric == "error" else found.cost
+        # what treats all alike is no rule to pay for, unless the mean cost itself is what is wanted
+        alike = np.zeros(len(rungs), dtype=bool) if metric == "cost" else found.decides >= 0
+        chosen = int(np.lexsort([found.n_features, cost, alike, ~passed])[0])
     return rungs, chosen, float(min(reach))
 
 
 def _tested(
-    values: FloatArray, risk: Risk, cases: Counts, found: RungSums, alpha: float, delta: float, levels: FloatArray
+    values: FloatArray,
+    risk: Risk,
+    cases: Counts,
+    found: RungSums,
+    alpha: float,
+    delta: float,
+    levels: FloatArray,
+    decisions: list[Any],
 ) -> tuple[Rung, ...]:
     """What was seen of each rule, and whether its test lets it pass."""
     totals = found.total.T.tolist()
@@ -163,7 +216,9 @@ def _tested(
         seen = zip(cases.labels, cases.sizes, total, bounds)
         groups = tuple(GroupRisk(label, n, t / n, bound) for label, n, t, bound in seen)
         means = float(found.n_features[i]), float(found.price[i])
-        rungs.append(Rung(value, p_values[i], bool(passed[i]), *means, groups))
+        alike = None if found.decides[i] < 0 else decisions[found.decides[i]]
+        spared = None if found.specificity is None else float(found.specificity[i])
+        rungs.append(Rung(value, p_values[i], bool(passed[i]), *means, groups, alike, spared))
     return tuple(rungs)
 
 

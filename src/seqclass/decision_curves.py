@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import t as student
 
 from seqclass._arrays import BoolArray, FloatArray
+from seqclass._messages import shown
 from seqclass._record import AcquisitionRecord
 from seqclass._treating import class_position, miss_cost, own_threshold
-from seqclass._validation import check_not_negative, check_real, plain_labels
+from seqclass._validation import check_not_negative, check_real, check_weights, class_numbers, plain_labels
 from seqclass.statistics import PairedTest, paired_t_test
 from seqclass.statistics.intervals import interval_ends
 
@@ -61,6 +63,10 @@ class DecisionCurve:
         What was paid for each, in units of net benefit.
     shared : float
         Addition to 1 / n in the variance of a mean, of rows whose fits share training rows.
+    weight : ndarray of shape (n,) or None
+        Weight of each row; None where all count alike.
+    by_class : bool
+        Whether the prevalence was given, so that means are taken in each class by itself.
 
     References
     ----------
@@ -88,6 +94,8 @@ class DecisionCurve:
     probability: FloatArray = field(repr=False)
     price: FloatArray = field(repr=False)
     shared: float = 0.0
+    weight: FloatArray | None = field(default=None, repr=False)
+    by_class: bool = False
 
     def treat_all(self) -> DecisionCurve:
         """Yardstick on the same rows: everybody is treated, and nothing is bought."""
@@ -112,7 +120,9 @@ class DecisionCurve:
         DecisionCurve
         """
         level = np.full(len(self.truth), check_real(probability, "probability", 0, 1))
-        return _curve(self.truth, level, np.zeros(len(level)), self.thresholds, name, self.positive, self.benefit)
+        about: dict[str, Any] = {"weight": self.weight, "by_class": self.by_class}
+        free = np.zeros(len(level))
+        return _curve(self.truth, level, free, self.thresholds, name, self.positive, self.benefit, **about)
 
     def benefits(self, threshold: float) -> FloatArray:
         """What each row adds to the net benefit at a threshold, less its price.
@@ -148,11 +158,15 @@ class DecisionCurve:
         Raises
         ------
         ValueError
-            If the other curve is of other rows.
+            If the other curve is of other rows, or weighs them otherwise.
         """
-        if not np.array_equal(self.truth, other.truth):
-            raise ValueError("other must be a decision curve of the same rows, in the same order.")
-        return paired_t_test(self.benefits(threshold), other.benefits(threshold), test_to_train=self.shared)
+        same = [np.array_equal(getattr(self, name), getattr(other, name)) for name in ("truth", "weight", "by_class")]
+        if not all(same):
+            raise ValueError("other must be a decision curve of the same rows, in the same order, of the same weights.")
+        gains = self.benefits(threshold), other.benefits(threshold)
+        if self.weight is None:
+            return paired_t_test(*gains, test_to_train=self.shared)
+        return _weighted_test(gains[0] - gains[1], self)
 
     def record(self) -> dict[str, Any]:
         """Return the figures beside those of the yardsticks as a plain record, without the rows."""
@@ -167,9 +181,12 @@ def decision_curve(
     probability: npt.ArrayLike,
     *,
     positive: Any = None,
+    classes: npt.ArrayLike | None = None,
     thresholds: npt.ArrayLike | None = None,
     price: npt.ArrayLike = 0.0,
     benefit: float = 1.0,
+    prevalence: float | None = None,
+    sample_weight: npt.ArrayLike | None = None,
     name: str = "model",
     shared: float = 0.0,
 ) -> DecisionCurve:
@@ -178,17 +195,24 @@ def decision_curve(
     Parameters
     ----------
     y : array-like of shape (n,)
-        True labels.
+        True labels, compared by value: 1, 1.0, True and the text "1" are one label.
     probability : array-like of shape (n,)
         Probability that each row is of the class ``positive``; those at a threshold are treated.
     positive : label, optional
-        The class to be found; by default the last of the sorted labels, as in scikit-learn.
+        The class to be found; by default the last of ``classes`` in sorted order.
+    classes : array-like of shape (n_classes,), optional
+        The labels that there can be; by default those of ``y``, sorted, of which there must be two then.
     thresholds : array-like of shape (m,), optional
         Rising, strictly between 0 and 1; by default 0.01 to 0.99.
     price : float or array-like of shape (n,)
         What was paid to know the probability, in units of misclassification cost.
     benefit : float
         What treating a positive row saves, in the same units; see `miss_cost`.
+    prevalence : float, optional
+        Share of positive rows where the curve is to hold, if it is not that of ``y``, as in a case-control study: the
+        positive rows are weighed to be that share, and intervals are those of two samples, one of each class.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows.
     name : str
         What the probabilities come from.
     shared : float
@@ -202,7 +226,8 @@ def decision_curve(
     Raises
     ------
     ValueError
-        If lengths differ, there is no row, or a probability or threshold is out of range.
+        If lengths differ, there is no row, a label is missing or none of ``classes``, ``positive`` is no class, or a
+        probability or threshold is out of range.
 
     Examples
     --------
@@ -215,7 +240,7 @@ def decision_curve(
     >>> bool((curve.net_benefit > curve.treat_all().net_benefit).all())
     True
     """
-    labels, chance = np.asarray(plain_labels(y)), np.asarray(probability, dtype=np.float64)
+    labels, chance = np.asarray(plain_labels(y)).reshape(-1), np.asarray(probability, dtype=np.float64)
     if labels.ndim != 1 or not labels.size or chance.shape != labels.shape:
         raise ValueError(
             f"probability must have an entry for each label, at least one; got shapes {chance.shape}, {labels.shape}."
@@ -225,9 +250,17 @@ def decision_curve(
     paid = np.broadcast_to(check_not_negative(price, "price"), chance.shape)
     if not check_real(benefit, "benefit", 0) > 0:
         raise ValueError("benefit must be above 0.")
-    wanted = np.unique(labels)[-1] if positive is None else positive
-    truth = labels.astype(str) == str(wanted)
-    return _curve(truth, chance, paid / benefit, _levels(thresholds), name, str(wanted), float(benefit), shared)
+    known = np.unique(labels) if classes is None else np.asarray(plain_labels(classes, "classes"))
+    label = class_numbers(known, labels)
+    if len(known) < 2 and positive is None:
+        raise ValueError(f"y holds {shown(known.tolist()[0])} only: say which label is positive, or what classes are.")
+    column = class_position(known, positive)
+    truth, weight = label == column, check_weights(sample_weight, len(labels))
+    if prevalence is not None:
+        weight = _reweighed(truth, weight, check_real(prevalence, "prevalence", 0, 1))
+    about: dict[str, Any] = {"weight": weight, "by_class": prevalence is not None}
+    levels, found = _levels(thresholds), str(known[column])
+    return _curve(truth, chance, paid / benefit, levels, name, found, float(benefit), shared, **about)
 
 
 def acquired_curve(
@@ -240,6 +273,8 @@ def acquired_curve(
     thresholds: npt.ArrayLike | None = None,
     price: npt.ArrayLike | None = None,
     decision_costs: npt.ArrayLike | None = None,
+    prevalence: float | None = None,
+    sample_weight: npt.ArrayLike | None = None,
 ) -> DecisionCurve:
     """Decision curve of a sequential classifier: it asks as it does, and treats by its posterior at the stop.
 
@@ -257,13 +292,15 @@ def acquired_curve(
     record : AcquisitionRecord, optional
         What ``clf.acquire(X)`` gave.
     positive : label, optional
-        The class to be found; by default the last of ``clf.classes_``.
+        The class to be found; by default the last of ``clf.classes_``, which are sorted.
     thresholds : array-like of shape (m,), optional
         By default 0.01 to 0.99.
     price : array-like of shape (n,), optional
         What was paid for each row, if not the prices of the record.
     decision_costs : array-like of shape (n_classes, n_decisions), optional
         By default ``clf.decision_costs_``: prices are divided by their `miss_cost`.
+    prevalence, sample_weight
+        As in `decision_curve`.
 
     Returns
     -------
@@ -272,7 +309,7 @@ def acquired_curve(
     Raises
     ------
     ValueError
-        If ``positive`` is no class of the model, or lengths differ.
+        If ``positive`` or a label is no class of the model, or lengths differ.
 
     Examples
     --------
@@ -291,9 +328,12 @@ def acquired_curve(
         y,
         record.posterior[:, column],
         positive=clf.classes_[column],
+        classes=clf.classes_,
         thresholds=thresholds,
         price=record.cost if price is None else price,
         benefit=miss_cost(costs, column),
+        prevalence=prevalence,
+        sample_weight=sample_weight,
         name="sequential",
     )
 
@@ -307,6 +347,31 @@ def _levels(thresholds: npt.ArrayLike | None) -> FloatArray:
     return levels
 
 
+def _reweighed(truth: BoolArray, weight: FloatArray | None, prevalence: float) -> FloatArray:
+    """Weights by which the positive rows are the share that was given."""
+    weight = np.ones(len(truth)) if weight is None else weight
+    found, rest = float(weight[truth].sum()), float(weight[~truth].sum())
+    if not (found > 0 and rest > 0):
+        raise ValueError("prevalence: y must hold positive rows and others, to be weighed against each other.")
+    return np.where(truth, weight * (prevalence / found), weight * ((1 - prevalence) / rest))
+
+
+def _weighted_test(gains: FloatArray, curve: DecisionCurve) -> PairedTest:
+    """Test of a weighted mean of differences; see `paired_t_test`."""
+    weight: Any = curve.weight
+    total, variance = float(weight.sum()), 0.0
+    for rows in (curve.truth, ~curve.truth) if curve.by_class else (weight >= 0,):
+        w, z = weight[rows], gains[rows]
+        n, mean = int((w > 0).sum()), float(w @ z) / max(float(w.sum()), np.finfo(float).tiny)
+        variance += n / max(n - 1, 1) * float(w**2 @ (z - mean) ** 2)
+    mean, error = float(weight @ gains) / total, float(np.sqrt((1 + curve.shared * len(gains)) * variance)) / total
+    size = np.array([total**2 / float(weight @ weight)])
+    lower, upper = interval_ends(np.array([mean]), np.array([error]), size, 0.95, (-np.inf, np.inf))
+    statistic = mean / error if error > 0 else float(np.copysign(np.inf, mean)) if mean else 0.0
+    p_value = float(2 * student.sf(abs(statistic), max(float(size[0]) - 1, 1)))
+    return PairedTest("weighted t", mean, statistic, p_value, (float(lower[0]), float(upper[0])), len(gains))
+
+
 def _curve(
     truth: BoolArray,
     probability: FloatArray,
@@ -316,24 +381,48 @@ def _curve(
     positive: str,
     benefit: float,
     shared: float = 0.0,
+    weight: FloatArray | None = None,
+    by_class: bool = False,
 ) -> DecisionCurve:
     """All thresholds at once: the rows that are treated are the first ones by falling probability."""
-    n, weight = len(truth), levels / (1 - levels)
     order = np.argsort(-probability, kind="stable")
     treated = np.searchsorted(-probability[order], -(levels - _TOLERANCE), side="right")
+    mass = np.ones(len(truth)) if weight is None else weight
+    total, odds = float(mass.sum()), levels / (1 - levels)
 
     def among_treated(values: Any) -> FloatArray:
         return np.concatenate([[0.0], np.cumsum(values[order])])[treated]
 
-    found, needless = among_treated(truth), among_treated(~truth)
-    benefit_sum, price_sum = found - weight * needless, float(price.sum())
-    crossed = among_treated(truth * price) - weight * among_treated(~truth * price)
-    mean = (benefit_sum - price_sum) / n
-    squares = found + weight**2 * needless - 2 * crossed + float(price @ price)
-    variance = np.maximum(squares - n * mean**2, 0.0) / max(n - 1, 1)
-    error = np.sqrt((1 / n + shared) * variance)
-    lower, upper = interval_ends(mean, error, np.full(len(levels), n), 0.95, (-np.inf, np.inf))
-    about = (price_sum / n, float(truth.mean()), benefit)
+    def sums(rows: BoolArray, gain: Any) -> FloatArray:
+        """Of w, w**2, w z, w**2 z and (w z)**2, where z is what a row gains where it is treated, less its price."""
+        w = np.where(rows, mass, 0.0)
+        one, two, crossed = (among_treated(values) for values in (w, w**2, w**2 * price))
+        square = gain**2 * two - 2 * gain * crossed + float(w**2 @ price**2)
+        parts = (float(w.sum()), float(w @ w), gain * one - float(w @ price), gain * two - float(w**2 @ price), square)
+        return np.stack(np.broadcast_arrays(*parts))
+
+    parts = [sums(truth, 1.0), sums(~truth, -odds)]
+    counts = [int((mass[rows] > 0).sum()) for rows in (truth, ~truth)]
+    if not by_class:
+        parts, counts = [parts[0] + parts[1]], [sum(counts)]
+    benefit_sum = among_treated(mass * truth) - odds * among_treated(mass * ~truth)
+    price_sum = float(mass @ price)
+    mean = (benefit_sum - price_sum) / total
+    variance = np.sum([_spread(part, n) for part, n in zip(parts, counts)], axis=0) / total**2
+    error = np.sqrt((1 + shared * len(truth)) * variance)
+    size = np.full(len(levels), total**2 / float(mass @ mass))
+    lower, upper = interval_ends(mean, error, size, 0.95, (-np.inf, np.inf))
+    about = (price_sum / total, float(mass @ truth) / total, benefit)
     return DecisionCurve(
-        name, positive, levels, benefit_sum / n, mean, lower, upper, *about, truth, probability, price, shared
+        *(name, positive, levels, benefit_sum / total, mean, lower, upper, *about, truth, probability, price, shared),
+        weight=weight,
+        by_class=by_class,
     )
+
+
+def _spread(sums: FloatArray, n: int) -> FloatArray:
+    """Sum of the squares of w (z - mean z), as of a sample of n."""
+    mass, squares, first, second, third = sums
+    mean = first / np.maximum(mass, np.finfo(float).tiny)
+    found: FloatArray = np.maximum(third - 2 * mean * second + mean**2 * squares, 0.0) * (n / max(n - 1, 1))
+    return found

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass.statistics.intervals import mean_interval
@@ -267,12 +266,7 @@ class HeldOut:
 
 def row_interval(values: FloatArray, high: float, shared: float = 0.0) -> Interval:
     """Interval at 95% of a mean over rows of what lies between 0 and ``high``; ``shared`` is for what fits share."""
-    if len(values) > 1 and np.isfinite(high) and high > 0 and np.ptp(values) == 0 and values[0] in (0.0, high):
-        # all at one end: Wilson's interval of a proportion, where the variance under each end counts
-        factor = float(student.ppf(0.975, len(values) - 1)) ** 2 * (1 / len(values) + shared)
-        reach = high * factor / (1 + factor)
-        return (0.0, reach) if values[0] == 0 else (high - reach, high)
-    found = mean_interval(values, test_to_train=shared, bounds=(0.0, high))
+    found = mean_interval(values, test_to_train=shared, bounds=(0.0, high) if high > 0 else None)
     return found.lower, found.upper
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._validation import check_costs, check_not_negative
+from seqclass._validation import check_costs, check_not_negative, class_numbers, plain_labels
 from seqclass.calibration import calibration_by_questions, calibration_error
 from seqclass.decision_curves import acquired_curve, decision_curve
 from seqclass.scores import ClassScores, GroupScores, Scores, score_rows
@@ -62,26 +62,27 @@ def realised_cost(
     Raises
     ------
     ValueError
-        If lengths differ or a label or decision has no row or column.
+        If lengths differ, a label is missing, or a label or decision has no row or column.
 
     Examples
     --------
     >>> realised_cost([0, 1, 1], [0, 1, 0], [0.01, 0.02, 0.03])
     0.35333333333333333
     """
-    truth, decided = np.asarray(y_true), np.asarray(decision)
+    truth, decided = np.asarray(plain_labels(y_true, "y_true")), np.asarray(decision)
     if truth.shape != decided.shape or truth.ndim != 1:
         raise ValueError(f"y_true and decision must be vectors of one length, got {truth.shape} and {decided.shape}.")
     paid = check_costs(cost, "cost")
     if paid.ndim and paid.shape != truth.shape:
         raise ValueError(f"cost must be a number or have one entry an instance, got shape {paid.shape}.")
+    rows = np.unique(truth) if classes is None else np.asarray(classes)
+    label = class_numbers(rows, truth, "y_true")
     if decision_costs is None:
-        wrong = (truth != decided).astype(np.float64)
+        wrong = (label != class_numbers(rows, decided, "decision", other=-1)).astype(np.float64)
     else:
-        rows = np.unique(truth) if classes is None else np.asarray(classes)
         columns = rows if decisions is None else np.asarray(decisions)
         matrix = check_costs(decision_costs, "decision_costs", (len(rows), len(columns)))
-        wrong = matrix[_index(truth, rows, "y_true"), _index(decided, columns, "decision")]
+        wrong = matrix[label, class_numbers(columns, decided, "decision")]
     weight = None if sample_weight is None else check_not_negative(sample_weight, "sample_weight", truth.shape)
     return float(np.average(paid + wrong, weights=weight))
 
@@ -132,13 +133,3 @@ def realised_cost_scorer(estimator: Any, X: Any, y: npt.ArrayLike, sample_weight
     return -realised_cost(
         y, record.decision, record.cost, decisions=estimator.decisions_, sample_weight=sample_weight, **costs
     )
-
-
-def _index(labels: npt.NDArray[Any], known: npt.NDArray[Any], name: str) -> npt.NDArray[np.intp]:
-    position = {label: i for i, label in enumerate(known.tolist())}
-    try:
-        return np.array([position[label] for label in labels.tolist()], dtype=np.intp)
-    except KeyError as error:
-        raise ValueError(
-            f"{name} holds {error.args[0]!r}, which is not among {list(position)}; pass classes and decisions."
-        ) from None

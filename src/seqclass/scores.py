@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import IntArray
-from seqclass._messages import listed, shown
 from seqclass._record import AcquisitionRecord
 from seqclass._record_rows import repriced
 from seqclass._scoring import ClassScores, GroupScores, Told
-from seqclass._validation import check_costs, plain_labels
+from seqclass._validation import check_costs, class_numbers
 from seqclass.calibration import QuestionCalibration, calibration_by_questions
 from seqclass.costs import Prices
 from seqclass.decision_curves import DecisionCurve, acquired_curve
@@ -100,6 +97,7 @@ def score_rows(
     groups: npt.ArrayLike | None = None,
     positive: Any = None,
     thresholds: npt.ArrayLike | None = None,
+    prevalence: float | None = None,
 ) -> Scores:
     """Acquire and decide for rows whose labels are known, and say what that cost.
 
@@ -120,9 +118,12 @@ def score_rows(
     groups : array-like of shape (n,), optional
         Group of each row, such as the sex, to be scored by itself; taken as text.
     positive : label, optional
-        The class whose decision curve is wanted; by default of two classes the second, and of more none.
+        The class whose decision curve is wanted; by default of two classes the last of ``clf.classes_``, of more none.
     thresholds : array-like of shape (m,), optional
         Threshold probabilities of the decision curve; by default 0.01 to 0.99.
+    prevalence : float, optional
+        Share of ``positive`` where the decision curve is to hold, if it is not that of these rows; see
+        `seqclass.metrics.decision_curve`.
 
     Returns
     -------
@@ -143,7 +144,7 @@ def score_rows(
     (0.01, 1.01)
     """
     record = clf.acquire(X) if record is None else record
-    label = class_numbers(clf.classes_, np.asarray(plain_labels(y)))
+    label = class_numbers(clf.classes_, y)
     if len(label) != len(record) or not len(label):
         raise ValueError(
             f"y must have one label for each of the rows, at least one; got {len(label)} of {len(record)}."
@@ -152,36 +153,19 @@ def score_rows(
     if decision_costs is not None:
         costs = check_costs(decision_costs, "decision_costs", costs.shape)
     paid = record.cost if prices is None else repriced(record, prices, clf.charge_missing)
-    told = Told(label, _positions(clf.decisions_, record.decision), paid, costs, record.n_features)
+    told = Told(label, class_numbers(clf.decisions_, record.decision), paid, costs, record.n_features)
     names = [str(name) for name in clf.classes_.tolist()]
     curve = None
-    if positive is not None or (len(names) == 2 and costs[1, 0] > costs[1, 1]):
+    if positive is not None or prevalence is not None or (len(names) == 2 and costs[1, 0] > costs[1, 1]):
         about = {"positive": positive, "thresholds": thresholds, "price": paid, "decision_costs": costs}
-        curve = acquired_curve(clf, None, y, record=record, **about)
+        curve = acquired_curve(clf, None, y, record=record, prevalence=prevalence, **about)
     return Scores(
         **told.means(),
         accuracy=float(told.right.mean()),
         accuracy_interval=row_interval(told.right, 1.0),
         mean_decision_cost=float(told.wrong.mean()),
         classes=told.classes(names),
-        groups=() if groups is None else told.groups(np.asarray(plain_labels(groups, "groups")), names),
+        groups=() if groups is None else told.groups(groups, names),
         calibration=calibration_by_questions(label, record.posterior, (record.order >= 0).sum(axis=1)),
         decision_curve=curve,
     )
-
-
-def class_numbers(classes: npt.NDArray[Any], y: npt.NDArray[Any]) -> IntArray:
-    """Position of each label among the classes."""
-    unknown = np.setdiff1d(y.astype(str), classes.astype(str))
-    if unknown.size:
-        raise ValueError(
-            f"y holds {shown(unknown.tolist()[0])}, which is no class of the model: {listed(classes.tolist())}."
-        )
-    return _positions(classes, y)
-
-
-def _positions(known: npt.NDArray[Any], labels: npt.NDArray[Any]) -> IntArray:
-    """Where each label stands, as texts: a file may hold "1" where a model has 1."""
-    texts = known.astype(str)
-    order = np.argsort(texts)
-    return np.asarray(order[np.searchsorted(texts[order], labels.astype(str))])

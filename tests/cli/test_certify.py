@@ -72,6 +72,29 @@ def test_nothing_certified_writes_nothing(model: str, table: str, run: Any, fold
     assert not (folder / "certified.seq").exists()
 
 
+def test_a_trivial_rule_is_told_and_not_written(folder: Any, run: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(400) < 0.5, "ill", "well")
+    X = rng.normal(size=(400, 1))
+    clf = seqclass.SequentialClassifier(decision_costs=[[0, 20], [1, 0]]).fit(X[:200], y[:200])
+    clf.save("blind.seq")
+    pd.DataFrame({"x0": X[200:, 0], "y": y[200:]}).to_csv("new.csv", index=False)
+    settings = ("--target", "y", "--class", "ill", "--alpha", "0.1", "-o", "contract.seq")
+    result = run("certify", "blind.seq", "new.csv", *settings)
+    assert result.exit_code == 4
+    said = " ".join(result.stdout.split())
+    assert "decides 'ill' for everybody" in said
+    assert "of the other rows 0.0% were not decided for 'ill'" in said
+    assert not (folder / "contract.seq").exists()
+
+
+def test_another_model_beside_it(model: str, table: str, run: Any) -> None:
+    arguments = ("fit", "data.csv", "--target", "the label", "--drop", "id", "--held-out", "0", "-o", "second.seq")
+    assert run(*arguments).exit_code == 0
+    told = json.loads(run("certify", model, table, *CERTIFY, "--also", "second.seq", "--json").stdout)
+    assert [rung["classifier"] for rung in told["rungs"]] == [0] * 40 + [1] * 40
+
+
 def test_labels_that_look_otherwise_in_few_rows(folder: Any, run: Any) -> None:
     rng = np.random.default_rng(0)
     y = rng.choice(["1", "2", "x"], 300)
@@ -98,7 +121,7 @@ def test_refusals(model: str, table: str, refuses: Any, others: pd.DataFrame) ->
     assert "has no column 'the lable'" in refuses("certify", model, table, "--target", "the lable")
     assert "has no column 'wards'" in refuses("certify", model, table, *CERTIFY, "--groups", "wards")
     assert "'perhaps' is no class of the model" in refuses("certify", model, table, *CERTIFY, "--class", "perhaps")
-    assert "the label 'p0000', which is no class" in refuses("certify", model, table, "--target", "id")
+    assert "y holds 'p0000', which is no class" in refuses("certify", model, table, "--target", "id")
     others.drop(columns="colour").to_csv("lacking.csv", index=False)
     assert "lacks the column 'colour'" in refuses("certify", model, "lacking.csv", *CERTIFY)
     others[:15].to_csv("few.csv", index=False)

@@ -207,6 +207,12 @@ def test_curve_groups_and_calibration(two: pd.DataFrame, run: Any, refuses: Any)
     assert f"  0.2             {net:.4f}        {net - price.mean() / 4:.4f}" in text
     assert "Prices are divided by 4" in text
     assert " noise " in text  # what clinics are dealt at random differ by
+    two.assign(ward=np.arange(len(two)) // 4).to_csv("wards.csv", index=False)
+    text = run("evaluate", "two.seq", "wards.csv", "--groups", "ward").stdout
+    assert text.count(" too few rows ") == len(two) // 4 + (len(two) % 4 > 0)
+    rare = told(run, "evaluate", "two.seq", "two.csv", "--prevalence", "0.1", "--threshold", "0.2")["decision_curve"]
+    share = [np.mean(treated[y == label]) for label in ("yes", "no")]
+    assert rare["net_benefit"][0] == pytest.approx(0.1 * share[0] - 0.9 * share[1] / 4)
     other = told(run, "evaluate", "two.seq", "two.csv", "--positive", "no", "--decision-costs", "wrong.csv")
     assert (other["decision_curve"]["positive"], len(other["decision_curve"]["thresholds"])) == ("no", 99)
     assert "no class of the model; did you mean 'yes'" in refuses(

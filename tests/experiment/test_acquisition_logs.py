@@ -127,7 +127,7 @@ def test_labels_of_any_kind_and_csv(tmp_path: Path) -> None:
     read = pd.read_csv(tmp_path / "eval_data.csv", converters={"prev_selections_performed": ast.literal_eval})
     assert read["prev_selections_performed"].tolist() == log["prev_selections_performed"].tolist()
     assert read["true_class"].tolist() == (names[1:40:2] == "malignant").astype(int)[log["idx"]].tolist()
-    with pytest.raises(ValueError, match="'other', which is none"):
+    with pytest.raises(ValueError, match="'other', which is no class"):
         afabench_log(clf, X[:1], ["other"])
 
 

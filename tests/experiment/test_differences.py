@@ -132,7 +132,7 @@ def test_curves_and_classes_of_kept_rows(split: Results) -> None:
     n = [one.n_rows for one in scores.values()]
     assert np.average([one.realised_cost for one in scores.values()], weights=n) == pytest.approx(costs)
     assert costs != pytest.approx(realised_cost(frame["truth"], frame["decision"], paid))
-    with pytest.raises(ValueError, match="'malign' is no class; did you mean 'malignant'"):
+    with pytest.raises(ValueError, match="'malign' is no class of the model; did you mean 'malignant'"):
         split.decision_curve("few", "etana", positive="malign")
 
 

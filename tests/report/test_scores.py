@@ -57,7 +57,7 @@ def test_two_prices_and_two_sets_give_them(results: Results, tmp_path: Path) -> 
     assert "Wins/ties/losses of the row against the column by realised cost, over 2 data sets" in text
     assert "Lines join a method&#39;s prices." in text
     assert [row[0] for row in cells(text, "Differences by accuracy")] == ["all data sets", "iris", "wine"]
-    assert "see Results.decision_curve" in text  # of three classes there is none by itself
+    assert "for a class that --positive names" in text  # of three classes there is none by itself
 
 
 def test_intervals_lie_inside_the_frame(results: Results, tmp_path: Path) -> None:
@@ -93,6 +93,22 @@ def test_curves_and_calibration_are_those_of_the_run(small: Results, page: str) 
     rows = cells(page, "Calibration at the stop, by questions asked")
     assert sum(int(row[1].replace(",", "")) for row in rows) == 569
     assert re.search(r'<line [^>]*class="said"', page)
+
+
+def test_the_class_of_a_curve_is_named_or_the_last(small: Results, results: Results, tmp_path: Path) -> None:
+    """Labels of the data set come as malignant, benign: the last in sorted order is looked for, not the rarer one."""
+    assert small.decision_curve("breast_cancer", "etana").positive == "malignant"
+    text = write_report(small, tmp_path / "a.html", positive="benign").read_text(encoding="utf-8")
+    rows = cells(text, "breast_cancer: decision curves for benign")
+    curve = small.decision_curve("breast_cancer", "etana", positive="benign")
+    assert rows[0][1].startswith(f"{curve.after_price[9]:.3f} [")
+    text = write_report(results, tmp_path / "b.html", positive=["class_2", "setosa"]).read_text(encoding="utf-8")
+    assert "iris: decision curves for setosa" in text
+    assert "wine: decision curves for class_2" in text
+    with pytest.raises(ValueError, match="positive: 'ill' is no class of a data set"):
+        write_report(small, tmp_path / "a.html", positive="ill")
+    with pytest.raises(ValueError, match="'benign', 'malignant' are classes of 'breast_cancer'; name one"):
+        write_report(small, tmp_path / "a.html", positive=["benign", "malignant"])
 
 
 def test_a_curve_stays_near_the_picture(small: Results) -> None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from seqclass._arrays import FloatArray, IntArray, as_generator, chunks
-from seqclass._validation import check_finite, check_integer
+from seqclass._validation import check_finite, check_integer, class_numbers
 from seqclass.classifier import SequentialClassifier
 from seqclass.pomdp import acquire
 
@@ -132,7 +132,7 @@ def missing_sweep(
     check_integer(n_repeats, "n_repeats", 1)
     rng = as_generator(random_state, "missing cells")
     codes, columns, keys = clf.encode(X)
-    truth = _labels(clf, y, codes.shape[0])
+    truth = class_numbers(clf.classes_, y, n=codes.shape[0])
     position = np.empty(clf.n_features_in_, dtype=np.intp)
     position[clf.support_] = np.arange(len(clf.support_))
     asked = position[clf.order_]
@@ -152,19 +152,6 @@ def missing_sweep(
         error = means.std(axis=0, ddof=1) / np.sqrt(n_repeats)
     measured = dict(zip([*_MEASURES, *(f"{name}_error" for name in _MEASURES)], [*means.mean(axis=0).T, *error.T]))
     return MissingSweep(share=share, n_repeats=n_repeats, **measured)
-
-
-def _labels(clf: SequentialClassifier, y: npt.ArrayLike, n: int) -> IntArray:
-    """Class number of each label."""
-    labels = np.asarray(y)
-    if labels.shape != (n,):
-        raise ValueError(f"y must have one label for each of the {n} rows of X, got shape {labels.shape}.")
-    position = {label: i for i, label in enumerate(clf.classes_.tolist())}
-    distinct, inverse = np.unique(labels, return_inverse=True)
-    unknown = [label for label in distinct.tolist() if label not in position]
-    if unknown:
-        raise ValueError(f"y holds {unknown[0]!r}, which is not among the classes seen in training.")
-    return np.array([position[label] for label in distinct.tolist()], dtype=np.intp)[inverse]
 
 
 def _sums(clf: SequentialClassifier, variants: IntArray, columns: IntArray, keys: Any, truth: IntArray) -> FloatArray:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from seqclass.cli._format import count, table, wrapped
-from seqclass.metrics import Scores
+from seqclass.metrics import GroupScores, Scores
+from seqclass.statistics.unpaired import LEAST_ROWS
 
 #: Thresholds of a decision curve that are printed, unless others were asked for.
 _SHOWN = (0.05, *(k / 10 for k in range(1, 10)))
@@ -43,12 +44,16 @@ def details_text(scores: Scores, every: bool = False) -> str:
 def _groups(scores: Scores) -> str:
     rows = [
         [one.group, f"{one.n_rows}", _with(one.realised_cost, one.realised_cost_interval)]
-        + [_signed(one.difference, one.difference_interval), _verdict(one.difference_interval, "more", "less")]
+        + [_signed(one.difference, one.difference_interval), _of_group(one)]
         + [_with(one.error, one.error_interval), _figure(one.mean_price), _figure(one.mean_features, 2)]
         for one in scores.groups
     ]
     header = ["group", "rows", "cost", "less the others'", "", "error", "price", "features"]
-    note = "By group; in brackets 95% intervals, each by itself: of twenty groups that are alike one stands out."
+    note = (
+        "By group; in brackets 95% intervals, each by itself. More and less than the others are corrected for the "
+        "number of groups: where all are alike, one of twenty such tables says so of any. Nothing is said of fewer "
+        f"than {LEAST_ROWS} rows, of the group or of all others."
+    )
     by_class = [
         [one.group, own.label, f"{own.n_rows}", _with(own.sensitivity, own.sensitivity_interval)]
         + [_with(own.specificity, own.specificity_interval), _figure(own.realised_cost), _figure(own.mean_features, 2)]
@@ -56,7 +61,7 @@ def _groups(scores: Scores) -> str:
         for own in one.classes
     ]
     within = table(["group", "class", "rows", "sensitivity", "specificity", "cost", "features"], by_class, left=2)
-    return f"{note}\n{table(header, rows)}\n\n{within}"
+    return f"{wrapped(note)}\n{table(header, rows)}\n\n{within}"
 
 
 def _curve(scores: Scores, every: bool) -> str:
@@ -101,6 +106,15 @@ def _verdict(interval: tuple[float, float], above: str, below: str) -> str:
     if np.isnan(low):
         return "-"
     return above if low > 0 else below if high < 0 else "noise"
+
+
+def _of_group(one: GroupScores) -> str:
+    """Whether the difference of a group is real; nothing is said of few rows."""
+    if np.isnan(one.difference):
+        return "-"
+    if np.isnan(one.p_value):
+        return "too few rows"
+    return _verdict(one.difference_interval, "more", "less") if one.differs else "noise"
 
 
 def _figure(value: float, decimals: int = 4) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 import numpy as np
 
-from seqclass._messages import listed, shown
+from seqclass._treating import class_position
 from seqclass.certified import CertifiedError, certify_error
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._cases import full_rows, lacks, read_cases, read_groups
@@ -31,36 +31,46 @@ def _command(
     label: str | None,
     groups: str | None,
     ladder: str,
+    also: tuple[Path, ...],
     output: Path | None,
     allow_seen: bool,
     unknown: str | None,
     as_json: bool,
 ) -> None:
     """Certify an error rate of a model on rows of its own."""
-    check_output(output, read=[model, data])
+    check_output(output, read=[model, *also, data])
     clf = load_model(model, unknown)
+    others = [load_model(path, unknown) for path in also]
     started = time.perf_counter()
-    settings: dict[str, Any] = {"alpha": alpha, "delta": delta, "ladder": ladder, "allow_seen": allow_seen}
+    settings: dict[str, Any] = {
+        "alpha": alpha,
+        "delta": delta,
+        "ladder": ladder,
+        "allow_seen": allow_seen,
+        "others": others,
+    }
     settings["metric"] = metric or ("error" if label is None else "sensitivity")
-    settings["target"] = None if label is None else _class(clf, label)
-    X = _rows(clf, data)
-    y = _labels(clf, data, target)
+    with refused():
+        settings["target"] = None if label is None else clf.classes_[class_position(clf.classes_, label, "--class")]
+    X = _rows([clf, *others], data)
+    y = read_labels_of(data, target)
     if groups is not None:
         settings["groups"] = read_groups(data, groups)
     with working("certifying"), refused(str(data)):
         contract = certify_error(clf, X, y, **settings)
-    if output is not None and contract.certified:
+    useful = contract.certified and not contract.trivial
+    if output is not None and useful:
         with refused():
             contract.save(output)
-    _report(contract, time.perf_counter() - started, output, as_json)
-    if not contract.certified:
-        click.get_current_context().exit(3)
+    _report(contract, time.perf_counter() - started, output if useful else None, as_json)
+    if not useful:
+        click.get_current_context().exit(4 if contract.certified else 3)
 
 
-def _rows(clf: SequentialClassifier, path: Path) -> Any:
-    """All that any rule may ask for, whatever the model's own rule does."""
-    whole = copy.copy(clf)
-    whole.order_ = clf.support_[clf._asked(whole=True)]
+def _rows(classifiers: list[SequentialClassifier], path: Path) -> Any:
+    """All that any rule may ask for, whatever the models' own rules do."""
+    clf, whole = classifiers[0], copy.copy(classifiers[0])
+    whole.order_ = np.unique(np.concatenate([one.support_[one._asked(whole=True)] for one in classifiers]))
     cases = read_cases(whole, path)
     if cases.position is not None:
         absent = [j for j in whole.order_.tolist() if clf.feature_name(j) not in cases.position]
@@ -69,30 +79,8 @@ def _rows(clf: SequentialClassifier, path: Path) -> Any:
     return full_rows(whole, cases, slice(0, int(cases.X.shape[0])))
 
 
-def _labels(clf: SequentialClassifier, path: Path, target: str | None) -> Any:
-    """Labels as the classes of the model, whatever they look like in a table of few rows."""
-    found = read_labels_of(path, target)
-    classes = clf.classes_.tolist()
-    by_name = {str(label): label for label in classes}
-    values = [by_name.get(str(label), label) for label in found.tolist()]
-    unknown = next((row for row, label in enumerate(values, 1) if label not in classes), None)
-    if unknown is not None:
-        raise InputError(
-            f"{path}: row {unknown} has the label {shown(values[unknown - 1])}, which is no class of the model; they "
-            f"are {listed(map(str, classes))}."
-        )
-    return np.array(values, dtype=clf.classes_.dtype)
-
-
-def _class(clf: SequentialClassifier, label: str) -> Any:
-    by_name = {str(known): known for known in clf.classes_.tolist()}
-    if label not in by_name:
-        raise InputError(f"--class: {shown(label)} is no class of the model; they are {listed(by_name)}.")
-    return by_name[label]
-
-
 def _report(contract: CertifiedError, seconds: float, output: Path | None, as_json: bool) -> None:
-    written = str(output) if output is not None and contract.certified else None
+    written = None if output is None else str(output)
     if as_json:
         echo_json(contract.record() | {"seconds": seconds, "output": written})
         return

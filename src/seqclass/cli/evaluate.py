@@ -8,8 +8,9 @@ from typing import Any
 import click
 import numpy as np
 
-from seqclass._messages import near, shown
+from seqclass._messages import shown
 from seqclass._record_rows import joined, rows_of
+from seqclass._treating import class_position
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._cases import acquire_parts, read_answers, read_cases, read_groups, unknown_cells
 from seqclass.cli._describe import load_model
@@ -33,6 +34,7 @@ def _command(
     dataset_costs: bool,
     decision_costs: Path | None,
     positive: str | None,
+    prevalence: float | None,
     thresholds: tuple[float, ...],
     groups: str | None,
     drop_unlabelled: bool,
@@ -43,9 +45,10 @@ def _command(
     costs = costs_file(data, costs, dataset_costs)
     clf = load_model(model, unknown)
     other = _other_costs(clf, costs, decision_costs)
-    other |= {"positive": positive, "thresholds": sorted(set(thresholds)) or None}
-    if positive is not None and positive not in clf.classes_.astype(str):
-        raise InputError(f"--positive: {shown(positive)} is no class of the model; {near(positive, _names(clf))}")
+    other |= {"positive": positive, "thresholds": sorted(set(thresholds)) or None, "prevalence": prevalence}
+    if positive is not None:
+        with refused():
+            class_position(clf.classes_, positive, "--positive")
     group = None if groups is None else read_groups(data, groups)
     cases = read_cases(clf, data)
     answers = _answers(clf, data, target, drop_unlabelled)
@@ -59,10 +62,6 @@ def _command(
         echo_json(scores.record() | {"n_unlabelled": len(answers) - len(known), "n_unknown": unknown_cells(clf, cases)})
         return
     click.echo(f"{scores_text(scores)}\n\n{details_text(scores, bool(thresholds))}")
-
-
-def _names(clf: SequentialClassifier) -> list[str]:
-    return [str(label) for label in clf.classes_.tolist()]
 
 
 def _answers(clf: SequentialClassifier, data: Path, target: str | None, drop_unlabelled: bool) -> Any:

@@ -20,6 +20,7 @@ def _command(
     no_explorer: bool,
     instances: int | None,
     price: float | None,
+    positive: tuple[str, ...],
 ) -> None:
     """Write a run as one HTML page: tables, pictures, explorer."""
     if no_explorer and (explored or instances):
@@ -30,7 +31,7 @@ def _command(
     with refused():
         results = Results.load(run)
         found = ExploredRun({}) if no_explorer else _explored(results, explored, price, instances)
-        written = write_report(results, page, title=title, explanations=found, price=price)
+        written = write_report(results, page, title=title, explanations=found, price=price, positive=positive)
     told = "" if no_explorer else f", {count(found.n_instances, 'instance')} to step through"
     click.echo(f"Wrote {written}: {count(len(results.table()), 'cell')}{told}.")
     if found.note:

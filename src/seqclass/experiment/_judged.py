@@ -49,7 +49,13 @@ class Judged:
         """Price paid plus decision cost of each instance, (n,)."""
         return self.told.paid + self.told.wrong
 
-    def curve(self, name: str, positive: Any = None, thresholds: npt.ArrayLike | None = None) -> DecisionCurve:
+    def curve(
+        self,
+        name: str,
+        positive: Any = None,
+        thresholds: npt.ArrayLike | None = None,
+        prevalence: float | None = None,
+    ) -> DecisionCurve:
         """Decision curve of the pooled instances, each of which was held out of its own fit."""
         if self.proba is None:
             raise ValueError(f"{name!r} gives no class probabilities, and so has no decision curve.")
@@ -59,9 +65,11 @@ class Judged:
             labels,
             self.proba[:, column],
             positive=self.classes[column],
+            classes=self.classes,
             thresholds=thresholds,
             price=self.told.paid,
             benefit=miss_cost(self.told.decision_costs, column),
+            prevalence=prevalence,
             name=name,
             shared=1 / self.n_train,
         )

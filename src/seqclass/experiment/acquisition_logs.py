@@ -12,7 +12,7 @@ import numpy.typing as npt
 from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass._record import AcquisitionRecord
 from seqclass._record_rows import step_prices, steps_of
-from seqclass._validation import check_integer, check_real
+from seqclass._validation import check_integer, check_real, class_numbers
 from seqclass.classifier import SequentialClassifier
 from seqclass.datasets import Dataset
 from seqclass.experiment.protocols import HoldOut
@@ -137,7 +137,7 @@ def afabench_log(
     import pandas as pd
 
     check_integer(seed, "seed", 0)
-    truth = _codes(clf, y)
+    truth = class_numbers(clf.classes_, y)
     most = check_integer(_limit(clf) if budget is None else budget, "budget", 0) if hard else None
     record = clf.acquire(X, record_beliefs=True, known=known, budget=most)
     if len(truth) != len(record):
@@ -178,19 +178,6 @@ def _compact(log: Any) -> Any:
     told.insert(0, "episode_id", row)
     told.insert(1, "step", log["prev_selections_performed"].map(len))
     return told
-
-
-def _codes(clf: SequentialClassifier, y: npt.ArrayLike) -> IntArray:
-    labels = np.asarray(y)
-    try:
-        codes = np.minimum(np.searchsorted(clf.classes_, labels), len(clf.classes_) - 1)
-    except TypeError as error:
-        shown = labels[:1].tolist()
-        raise ValueError(f"y holds labels such as {shown}, the classifier's classes are {clf.classes_}.") from error
-    strange = clf.classes_[codes] != labels
-    if strange.any():
-        raise ValueError(f"y holds {labels[strange][:1].tolist()[0]!r}, which is none of the classifier's classes.")
-    return np.asarray(codes)
 
 
 def _limit(clf: SequentialClassifier) -> float | None:

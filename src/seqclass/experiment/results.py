@@ -225,6 +225,7 @@ class Results:
         *,
         positive: str | None = None,
         thresholds: npt.ArrayLike | None = None,
+        prevalence: float | None = None,
         budget: int | None = None,
         seed: int | None = None,
     ) -> DecisionCurve:
@@ -237,9 +238,11 @@ class Results:
         price, budget, seed : number, optional
             By default the first that the run has of these; folds are pooled.
         positive : str, optional
-            Class to be found; by default the last.
+            Class to be found; by default the last in sorted order.
         thresholds : array-like of shape (m,), optional
             By default 0.01 to 0.99.
+        prevalence : float, optional
+            As in `seqclass.metrics.decision_curve`.
 
         Returns
         -------
@@ -251,7 +254,7 @@ class Results:
         ValueError
             If the run has no such cell or class, none kept its instances, or the method gives no probabilities.
         """
-        return self._judged(data, method, price, budget, seed).curve(method, positive, thresholds)
+        return self._judged(data, method, price, budget, seed).curve(method, positive, thresholds, prevalence)
 
     def class_scores(
         self, data: str, method: str, price: float | None = None, *, budget: int | None = None, seed: int | None = None

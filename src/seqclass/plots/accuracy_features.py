@@ -12,6 +12,7 @@ from sklearn.base import clone
 from seqclass._arrays import FloatArray
 from seqclass._validation import check_finite, check_not_negative
 from seqclass.classifier import SequentialClassifier
+from seqclass.metrics import realised_cost
 from seqclass.plots._style import MARKERS, colour, legend_below, new_axes, open_frame, shorten
 
 #: Beyond this ratio of the largest to the median number of features the axis is logarithmic above 1.
@@ -296,12 +297,13 @@ def _check_share(value: npt.ArrayLike, name: str, shape: tuple[int, ...]) -> Flo
 
 def _measure(estimator: Any, X: Any, y: npt.ArrayLike) -> tuple[float, float, int]:
     """Mean number of features, accuracy, and the number of instances."""
-    truth = np.asarray(y)
+    n_features, n = float(np.shape(X)[1]), len(np.asarray(y))
     if isinstance(estimator, SequentialClassifier):
         record = estimator.acquire(X)
-        return float(record.n_features.mean()), float((record.decision == truth).mean()), len(truth)
-    accuracy = float((np.asarray(estimator.predict(X)) == truth).mean())
-    return float(np.shape(X)[1]), accuracy, len(truth)
+        n_features, decided = float(record.n_features.mean()), record.decision
+    else:
+        decided = estimator.predict(X)
+    return n_features, 1 - realised_cost(y, decided, 0.0), n
 
 
 def _display(

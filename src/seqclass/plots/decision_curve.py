@@ -82,6 +82,8 @@ class DecisionCurveDisplay:
         thresholds: npt.ArrayLike | None = None,
         prices: Mapping[str, npt.ArrayLike] | None = None,
         benefit: float = 1.0,
+        prevalence: float | None = None,
+        sample_weight: npt.ArrayLike | None = None,
         prior: float | None = None,
         ax: Any = None,
         **settings: Any,
@@ -102,6 +104,8 @@ class DecisionCurveDisplay:
             What was paid to know them, in units of misclassification cost; nothing for a name that is not there.
         benefit : float
             What treating a positive row saves, in the same units.
+        prevalence, sample_weight
+            As in `seqclass.metrics.decision_curve`.
         prior : float, optional
             See `DecisionCurveDisplay`.
         ax : matplotlib Axes, optional
@@ -114,6 +118,7 @@ class DecisionCurveDisplay:
         DecisionCurveDisplay
         """
         about: dict[str, Any] = {"positive": positive, "thresholds": thresholds, "benefit": benefit}
+        about |= {"prevalence": prevalence, "sample_weight": sample_weight}
         paid = dict(prices or {})
         if unknown := set(paid) - set(probabilities):
             raise ValueError(f"prices: there are no probabilities of {sorted(unknown)[0]!r}.")
@@ -134,6 +139,8 @@ class DecisionCurveDisplay:
         prices: Mapping[str, npt.ArrayLike] | None = None,
         positive: Any = None,
         thresholds: npt.ArrayLike | None = None,
+        prevalence: float | None = None,
+        sample_weight: npt.ArrayLike | None = None,
         ax: Any = None,
         **settings: Any,
     ) -> DecisionCurveDisplay:
@@ -155,6 +162,8 @@ class DecisionCurveDisplay:
             The class to be found; by default the last of ``estimator.classes_``.
         thresholds : array-like of shape (m,), optional
             By default 0.01 to 0.99.
+        prevalence, sample_weight
+            As in `seqclass.metrics.decision_curve`; deciding at once is by ``prevalence`` where it is given.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         **settings
@@ -164,15 +173,16 @@ class DecisionCurveDisplay:
         -------
         DecisionCurveDisplay
         """
-        curves = [acquired_curve(estimator, X, y, positive=positive, thresholds=thresholds)]
+        shared: dict[str, Any] = {"thresholds": thresholds, "prevalence": prevalence, "sample_weight": sample_weight}
+        curves = [acquired_curve(estimator, X, y, positive=positive, **shared)]
         column = class_position(estimator.classes_, positive)
-        label, paid = str(estimator.classes_[column]), dict(prices or {})
+        label, paid = estimator.classes_[column], dict(prices or {})
+        shared |= {"positive": label, "classes": estimator.classes_}
         benefit = miss_cost(estimator.decision_costs_, column)
         for name, other in (others or {}).items():
             chance = np.asarray(other.predict_proba(X))[:, class_position(np.asarray(other.classes_), label)]
-            about: dict[str, Any] = {"positive": label, "thresholds": thresholds, "benefit": benefit}
-            curves.append(decision_curve(y, chance, price=paid.get(name, 0.0), name=name, **about))
-        prior = float(estimator.problem_.prior[column])
+            curves.append(decision_curve(y, chance, price=paid.get(name, 0.0), name=name, benefit=benefit, **shared))
+        prior = float(estimator.problem_.prior[column]) if prevalence is None else prevalence
         return cls(curves, prior=prior).plot(ax, **settings)
 
     def plot(self, ax: Any = None, *, after_price: bool = True, title: str | None = None) -> DecisionCurveDisplay:

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._record import AcquisitionRecord
+from seqclass._validation import class_numbers
 from seqclass.calibration import QuestionCalibration, calibration_by_questions
 from seqclass.classifier import SequentialClassifier
 from seqclass.plots._style import NEUTRAL, colour, legend_below, new_axes, open_frame
 from seqclass.plots.acquisition_map import labels_of
-from seqclass.scores import class_numbers
 
 
 class QuestionCalibrationDisplay:

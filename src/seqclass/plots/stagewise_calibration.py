@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass._record import AcquisitionRecord
-from seqclass._validation import check_integer
+from seqclass._validation import check_integer, class_numbers
 from seqclass.classifier import SequentialClassifier
 from seqclass.plots._style import MARKERS, NEUTRAL, colour, legend_beside, new_axes, open_frame
 from seqclass.plots.accuracy_features import wilson
@@ -255,6 +255,7 @@ def beliefs_after(
     ([0.33, 0.33, 0.33], True)
     """
     paths: Any = record.beliefs
+    label = class_numbers(labels, truth)
     beliefs: dict[int, npt.ArrayLike] = {}
     correct: dict[int, npt.ArrayLike] = {}
     acquired = (record.outcome >= 0).cumsum(axis=1)
@@ -263,7 +264,7 @@ def beliefs_after(
         # a feature that was missing moved nothing: what counts is when the k-th answer came
         step = (acquired[rows] >= k).argmax(axis=1) + 1 if k else np.zeros(len(rows), dtype=np.intp)
         belief = paths[rows, step]
-        beliefs[k], correct[k] = belief, labels[belief.argmax(axis=1)] == truth[rows]
+        beliefs[k], correct[k] = belief, belief.argmax(axis=1) == label[rows]
     return beliefs, correct
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from seqclass._messages import listed, shown
+from seqclass._validation import class_numbers
 from seqclass.decision_curves import DecisionCurve
 from seqclass.experiment import Results
 from seqclass.experiment._judged import Judged, judged
@@ -17,7 +20,7 @@ from seqclass.scores import ClassScores
 MOST = 24
 
 
-def decision_section(results: Results, cells: Any, price: float | None = None) -> Markup:
+def decision_section(results: Results, cells: Any, price: float | None = None, positive: Sequence[Any] = ()) -> Markup:
     """Section of sensitivity, specificity and features by class, and of decision curves.
 
     Parameters
@@ -28,10 +31,17 @@ def decision_section(results: Results, cells: Any, price: float | None = None) -
         Its table.
     price : float, optional
         Price of the run; by default the first that each method has on a data set.
+    positive : sequence of labels
+        Classes to be found by the decision curves; of data sets that have none of them the last of two classes.
 
     Returns
     -------
     Markup
+
+    Raises
+    ------
+    ValueError
+        If a label is no class of any data set, or two are classes of one.
     """
     kept = cells.loc[cells.index.isin(results.keys_with("instances"))]
     kept = kept if price is None else kept[kept["price"] == price]
@@ -39,6 +49,7 @@ def decision_section(results: Results, cells: Any, price: float | None = None) -
     rows: list[list[str | Number]] = []
     at_prices: list[float] = []
     figures: list[Markup] = []
+    used: set[int] = set()
     for place, (data, of_data) in enumerate(kept.groupby("data", sort=False)):
         if place == MOST:
             break
@@ -51,11 +62,15 @@ def decision_section(results: Results, cells: Any, price: float | None = None) -
             by_class = found.scores()
             rows += [[data, method, *_figures(one)] for one in by_class]
             at_prices += [first["price"].iloc[0]] * len(by_class)
-            if len(by_class) == 2 and found.proba is not None and min(one.n_rows for one in by_class):
-                rarer = min(by_class, key=lambda one: one.n_rows).label
-                curves[names[method]] = found.curve(method, rarer)
+            target, wanted = _wanted(found.classes, positive, data)
+            used.update(wanted)
+            if (wanted or len(by_class) == 2) and found.proba is not None and min(one.n_rows for one in by_class):
+                curves[names[method]] = found.curve(method, target)
         if curves:
             figures.append(curves_figure(f"curve-{place}", data, curves))
+    unused = [label for i, label in enumerate(positive) if i not in used]
+    if unused:
+        raise ValueError(f"positive: {shown(unused[0])} is no class of a data set whose instances are kept.")
     if not rows:
         return element("p", "No instances are kept, so that there are no scores by class and no decision curves.")
     rows = [[*row[:2], shown, *row[2:]] for row, shown in zip(rows, prices(at_prices))]
@@ -72,16 +87,25 @@ def decision_section(results: Results, cells: Any, price: float | None = None) -
 def _curves_part(figures: list[Markup], n_data: int) -> list[Markup]:
     """Decision curves with what has to be said of them."""
     if not figures:
-        text = "Decision curves are drawn of two classes; see Results.decision_curve for one class against the rest."
+        text = "Decision curves are drawn of two classes, and of more for a class that --positive names."
         return [element("p", text, class_="note")]
     note = (
         "Decision curves: the net benefit, in true positives a row, of treating from a threshold probability on, less "
         "the prices, which are divided by what a missed case costs. A method is worth its price where its curve is "
         "above treating all and treating none; that is also all that deciding at once can give. Areas are 95% "
-        "intervals. The class looked for is the rarer one."
+        "intervals. The class looked for is the last of two in sorted order, unless --positive named another."
     )
     note += f" Drawn are the first {MOST} of {n_data} data sets." if n_data > MOST else ""
     return [element("p", note, class_="note"), element("div", *figures, class_="pictures")]
+
+
+def _wanted(classes: list[str], positive: Sequence[Any], data: Any) -> tuple[Any, list[int]]:
+    """The class to be found, if one is named, and which of the labels name it."""
+    place = class_numbers(classes, list(map(str, positive)), other=-1).tolist() if len(positive) else []
+    named = [i for i, column in enumerate(place) if column >= 0]
+    if len({place[i] for i in named}) > 1:
+        raise ValueError(f"positive: {listed(positive[i] for i in named)} are classes of {shown(data)}; name one.")
+    return (classes[place[named[0]]] if named else None), named
 
 
 def _judged(results: Results, cells: Any) -> Judged | None:

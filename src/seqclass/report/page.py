@@ -27,6 +27,7 @@ def write_report(
     title: str | None = None,
     explanations: ExploredRun | Mapping[str, Explored | Sequence[Explanation]] | None = None,
     price: float | None = None,
+    positive: Any = None,
 ) -> Path:
     """Write a run as one HTML page: tables that sort, pictures, and instances to step through.
 
@@ -47,6 +48,9 @@ def write_report(
     price : float, optional
         Price of the run at which to show what was acquired, and to step through; by default the first that each method
         has on a data set.
+    positive : label or sequence of labels, optional
+        Class to be found by the decision curves, or several for data sets of different classes; by default the last of
+        two, as in `seqclass.metrics.decision_curve`, and no curve of more.
 
     Returns
     -------
@@ -56,7 +60,7 @@ def write_report(
     Raises
     ------
     ValueError
-        If the run holds no cell that is done or has no such price, or there are no explanations under a name.
+        If the run holds no cell that is done or has no such price or class, or there are no explanations under a name.
     FileNotFoundError
         If the folder does not exist.
 
@@ -76,19 +80,23 @@ def write_report(
     if explanations is not None and not isinstance(explanations, ExploredRun):
         found = {str(k): one if isinstance(one, Explored) else Explored(list(one)) for k, one in explanations.items()}
         explanations = ExploredRun(found)
-    text = _page(results, results.path.name if title is None else title, explanations, price)
+    labels = list(positive) if isinstance(positive, (list, tuple)) else [] if positive is None else [positive]
+    text = _page(results, results.path.name if title is None else title, explanations, price, labels)
     with replacing(path) as temporary:
         temporary.write_bytes(text.encode("utf-8", errors="backslashreplace"))
     return Path(path)
 
 
-def _page(results: Results, title: str, explored: ExploredRun | None, price: float | None) -> Markup:
+def _page(
+    results: Results, title: str, explored: ExploredRun | None, price: float | None, positive: Sequence[Any]
+) -> Markup:
     cells = results.table()
     if not len(cells):
         raise ValueError(f"{results.path} holds no cell that is done.")
     # a run that goes on meanwhile does not change what is told
     fixed = Results(results.path, cells.index.tolist())
-    parts = _parts(fixed, cells, explore_run(fixed, price=price) if explored is None else explored, price)
+    explored = explore_run(fixed, price=price) if explored is None else explored
+    parts = _parts(fixed, cells, explored, price, positive)
     links = [element("li", element("a", name, href=f"#{name.lower()}")) for name in parts]
     header = element(
         "header",
@@ -101,14 +109,16 @@ def _page(results: Results, title: str, explored: ExploredRun | None, price: flo
     return _document(title, header, element("main", *parts.values(), id="main"), footer)
 
 
-def _parts(results: Results, cells: Any, explored: ExploredRun, price: float | None) -> dict[str, Markup]:
+def _parts(
+    results: Results, cells: Any, explored: ExploredRun, price: float | None, positive: Sequence[Any]
+) -> dict[str, Markup]:
     """Sections of the page by name, in order."""
     summary = summarise(results, cells)
     contents = {
         "Summary": summary_section(summary),
         "Comparison": comparison_section(results, cells),
         "Pictures": picture_section(summary, list(dict.fromkeys(cells["method"]))),
-        "Decisions": decision_section(results, cells, price),
+        "Decisions": decision_section(results, cells, price, positive),
         "Acquisition": acquisition_section(results, price),
     }
     parts = {name: _section(name, content) for name, content in contents.items()}

@@ -18,12 +18,13 @@ from seqclass.statistics.risk import (
     hoeffding_bentkus_upper_bound,
     rows_needed,
 )
-from seqclass.statistics.unpaired import mean_difference
+from seqclass.statistics.unpaired import GroupDifference, group_differences
 from seqclass.statistics.wins import WinTieLoss, win_tie_loss
 
 __all__ = [
     "CriticalDifference",
     "FriedmanTest",
+    "GroupDifference",
     "MeanInterval",
     "PairedTest",
     "WinTieLoss",
@@ -32,9 +33,9 @@ __all__ = [
     "critical_difference",
     "fallback_test",
     "friedman_test",
+    "group_differences",
     "hoeffding_bentkus_p_value",
     "hoeffding_bentkus_upper_bound",
-    "mean_difference",
     "mean_interval",
     "paired_t_test",
     "rows_needed",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import beta
 from scipy.stats import t as student
 
 from seqclass._arrays import FloatArray, IntArray
@@ -23,7 +24,7 @@ class MeanInterval:
     mean : float
         Mean of the scores.
     lower, upper : float
-        Ends of the interval; NaN where there is a single score.
+        Ends of the interval; NaN where there is a single score within the range.
     standard_error : float
         Standard error of the mean, corrected where asked for; NaN where there is a single score.
     confidence : float
@@ -69,6 +70,10 @@ def mean_interval(
     range, and of many scores, it is the t interval. Among intervals of proportions it is one of those that Brown, Cai
     and DasGupta ([3]_) advise.
 
+    Independent scores that all lie at the ends of a finite range, as right and wrong do, have the exact binomial
+    interval of Clopper and Pearson ([4]_): of five rows without an error nobody knows that there are none. Where all
+    lie at one end they have it also if they share training rows, as of the fewer rows that they are worth.
+
     Parameters
     ----------
     scores : array-like
@@ -86,7 +91,7 @@ def mean_interval(
     Returns
     -------
     MeanInterval
-        Scores that are all equal: both ends are the mean, whatever ``bounds``.
+        Scores that are all equal, and not an end of a range that is finite: both ends are the mean.
 
     Raises
     ------
@@ -100,6 +105,8 @@ def mean_interval(
        Statistical Association 22, 1927.
     .. [3] L. D. Brown, T. T. Cai, A. DasGupta, "Interval estimation for a binomial proportion", Statistical Science 16,
        2001.
+    .. [4] C. J. Clopper, E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the
+       binomial", Biometrika 26, 1934.
 
     Examples
     --------
@@ -113,6 +120,8 @@ def mean_interval(
     0.988 [0.9658, 1.01]
     >>> print(mean_interval(good, bounds=(0, 1)))
     0.988 [0.9393, 0.9977]
+    >>> print(mean_interval([1, 1, 1, 1, 1], bounds=(0, 1)))
+    1 [0.4782, 1]
     """
     values = check_vector(scores, "scores", nan)
     if not values.size:
@@ -123,8 +132,28 @@ def mean_interval(
         wrong = float(values.min() if values.min() < low else values.max())
         raise ValueError(f"scores must lie in bounds, between {low:g} and {high:g}, got {wrong:g}.")
     error, mean = standard_error(values, test_to_train), float(values.mean())
+    exact = _exact_ends(values, test_to_train, confidence, (low, high))
+    if exact is not None:
+        return MeanInterval(mean, *exact, error, float(confidence), int(values.size))
     lower, upper = interval_ends(np.array([mean]), np.array([error]), np.array([values.size]), confidence, (low, high))
     return MeanInterval(mean, float(lower[0]), float(upper[0]), error, float(confidence), int(values.size))
+
+
+def _exact_ends(
+    values: FloatArray, test_to_train: float, confidence: float, bounds: tuple[float, float]
+) -> tuple[float, float] | None:
+    """Clopper and Pearson's ends of scores that all lie at the ends of a finite range; None of others."""
+    low, high = bounds
+    found, missed = values == high, values == low
+    alike = found.all() or missed.all()
+    if not (np.isfinite(low) and np.isfinite(high)) or not (alike or (test_to_train == 0 and (found | missed).all())):
+        return None
+    tail, n, k = (1 - confidence) / 2, 1 / (1 / values.size + test_to_train), int(found.sum())
+    if alike:
+        most = (1 - tail ** (1 / n)) * (high - low)
+        return (high - most, high) if k else (low, low + most)
+    lower, upper = beta.ppf(tail, k, n - k + 1), beta.ppf(1 - tail, k + 1, n - k)
+    return low + float(lower) * (high - low), low + float(upper) * (high - low)
 
 
 def interval_ends(

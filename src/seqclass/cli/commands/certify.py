@@ -33,6 +33,13 @@ _SHARE = Finite(min=0, max=1, min_open=True, max_open=True)
 @click.option("--class", "label", metavar="LABEL", help="Class of which a share of at most ALPHA may be missed.")
 @click.option("--groups", metavar="COLUMN", help="Column of groups, such as the sex: ALPHA is to hold in each.")
 @click.option("--ladder", type=click.Choice(_LADDERS), default="belief", show_default=True, help="Rules to try.")
+@click.option(
+    "--also",
+    type=PATH,
+    multiple=True,
+    metavar="MODEL",
+    help="Another model, tried beside the first with an equal part of DELTA; may be given more than once.",
+)
 @click.option("--output", "-o", type=PATH, metavar="MODEL", help="File to write the certified classifier to.")
 @click.option("--allow-seen", is_flag=True, help="Take rows that look like those that the model was fitted to.")
 @unknown_option
@@ -45,7 +52,8 @@ def certify() -> None:
 
     DATA must hold rows that the model was not fitted to, drawn like those it will meet. The rule that is found has an
     error rate of at most ALPHA, but for a chance of DELTA, whatever the model is worth; or it is said that there is
-    none, and what these rows would certify. Nothing is written then, and the exit code is 3.
+    none, and what these rows would certify. Nothing is written then, and the exit code is 3; nor, with exit code 4, if
+    all that passes is a rule that decides alike for everybody, such as "ill".
 
     What is written with -o is a classifier for predict, explain, ask and show, with the rule that was certified.
     """

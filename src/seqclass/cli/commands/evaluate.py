@@ -27,7 +27,15 @@ from seqclass.cli.commands._shared import (
 @dataset_costs_option
 @decision_costs_option
 @click.option(
-    "--positive", metavar="LABEL", help="Class of the decision curve.  [default: of two classes the second, else none]"
+    "--positive",
+    metavar="LABEL",
+    help="Class of the decision curve.  [default: the last of two classes in order; of more, none]",
+)
+@click.option(
+    "--prevalence",
+    type=click.FloatRange(0, 1),
+    metavar="P",
+    help="Share of that class where the decision curve is to hold.  [default: its share of DATA]",
 )
 @click.option(
     "--threshold",

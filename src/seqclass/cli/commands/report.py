@@ -32,6 +32,13 @@ from seqclass.cli.commands._shared import PATH, Finite, runs
     type=Finite(min=0),
     help="Price of the run at which to step through instances, and to draw what was acquired.  [default: the first]",
 )
+@click.option(
+    "--positive",
+    multiple=True,
+    metavar="LABEL",
+    help="Class of the decision curves; may be given more than once, for data sets of different classes.  [default: "
+    "the last of two classes in order]",
+)
 @runs("report")
 def report() -> None:
     """Write the RUN that 'seqclass compare' made as one HTML page.
