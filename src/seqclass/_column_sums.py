@@ -122,10 +122,11 @@ class ColumnSums:
         [[-1.0, 0.0], [2.0, 1.5]]
         """
         n, p = X.shape
-        counts, floats = (np.zeros((5, p), dtype=np.int64), np.zeros((5, p)))
-        floats[0] = 0.0 if value is None else value
-        few, sketches = np.zeros((p, 2), np.int64), Sketches.empty(p) if sketch else None
-        sums = cls(n, floats[0], *counts[:4], *floats[1:4], few, floats[4], counts[4], sketches)
+        missing, zero, own, below, ahead = np.zeros((5, p), dtype=np.int64)
+        low, high, distance, voted = np.zeros((4, p))
+        apart, few = np.zeros(p) if value is None else value, np.zeros((p, 2), np.int64)
+        sketches = Sketches.empty(p) if sketch else None
+        sums = cls(n, apart, missing, zero, own, below, low, high, distance, few, voted, ahead, sketches)
         if sp.issparse(X):
             sums._sparse(canonical(X).tocsc())
             return sums
@@ -202,7 +203,9 @@ class ColumnSums:
 
     def take(self, columns: IntArray) -> ColumnSums:
         """Those of some columns."""
-        arrays = {name: each[columns] for name, each in vars(self).items() if isinstance(each, np.ndarray)}
+        arrays: dict[str, Any] = {
+            name: each[columns] for name, each in vars(self).items() if isinstance(each, np.ndarray)
+        }
         return replace(self, **arrays, sketches=None if self.sketches is None else self.sketches.take(columns))
 
     def at(self, position: IntArray, whole: BoolArray) -> FloatArray:

@@ -165,8 +165,9 @@ def check_discretizer(discretizer: Discretizer) -> None:
         return
     n = whole(discretizer.n_features_in_, "n_features_in_", 1)
     edges = array(discretizer.bin_edges_, "bin_edges_", "f", n, None)
-    if "zero_bin_" in vars(discretizer):  # by which models of 0.1 say of which features zeros have a bin of their own
-        apart = array(vars(discretizer).pop("zero_bin_"), "zero_bin_", "b", n)
+    state = discretizer.__dict__
+    if "zero_bin_" in state:  # by which models of 0.1 say of which features zeros have a bin of their own
+        apart = array(state.pop("zero_bin_"), "zero_bin_", "b", n)
         discretizer.own_bins_ = np.where(apart[:, None], np.zeros(2), np.nan)
     low, high = array(discretizer.own_bins_, "own_bins_", "f", n, 2).T
     own = ~np.isnan(low)

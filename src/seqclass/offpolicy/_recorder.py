@@ -107,7 +107,8 @@ def fitted(
 
 def _fit_cells(records: Records, fitting: _Fitting) -> Chances:
     """One classifier for each column that the policy may ask for, of what comes before it."""
-    chance, scores, kinds = np.ones(records.seen.shape), [], []
+    chance, scores = np.ones(records.seen.shape), []
+    kinds: list[Any] = []
     inputs, owner = _inputs(records)
     for column in records.support[records.asked].tolist():
         recorded = records.seen[:, column]
