@@ -102,9 +102,15 @@ def _squeezed(coder: OutcomeCoder, X: Any) -> Iterable[int]:
                 np.count_nonzero(values == coder.range_[0, j]),
                 np.count_nonzero(values == coder.range_[1, j]),
             )
-            zeros = np.count_nonzero(values == 0) if bins.zero_bin_[at] else 0
-            if below - least in (0, zeros) or beyond - greatest in (0, zeros):
+            apart = np.count_nonzero(_in_own_bin(bins, at, values))
+            if below - least in (0, apart) or beyond - greatest in (0, apart):
                 yield j
+
+
+def _in_own_bin(bins: Discretizer, at: int, values: FloatArray) -> BoolArray:
+    """Which values are the frequent one that has a bin of its own, if there is one."""
+    low, high = bins.own_bins_[at]
+    return np.asarray((values >= low) & (values <= high))
 
 
 def _far_value(coder: OutcomeCoder, X: Any, column: int) -> float | None:
@@ -112,7 +118,7 @@ def _far_value(coder: OutcomeCoder, X: Any, column: int) -> float | None:
     at = int(np.searchsorted(coder.numeric_, column))
     bins = coder.discretizer_
     known: FloatArray = np.unique(X[:, column].astype(np.float64))
-    known = known[np.isfinite(known) & ((known != 0) | ~bins.zero_bin_[at])]
+    known = known[np.isfinite(known) & ~_in_own_bin(bins, at, known)]
     if len(known) < 4:  # two or three values are kinds rather than measurements
         return None
     edges = bins.bin_edges_[at]
