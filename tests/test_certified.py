@@ -484,7 +484,7 @@ def test_labels_may_be_one_column(clf: Any, fresh: Any) -> None:
     X, y = fresh
     assert certify_error(clf, X, y[:, None]).record() == certify_error(clf, X, y).record()
     for labels in (np.column_stack([y, y]), y[:, None, None], y[None, :], y[:, None][:, :0]):
-        with pytest.raises(ValueError, match=re.escape(f"each of the 269 rows of X, got shape {labels.shape}.")):
+        with pytest.raises(ValueError, match=re.escape(f"each of the 269 rows, got shape {labels.shape}.")):
             certify_error(clf, X, labels)
 
 

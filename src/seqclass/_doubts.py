@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from seqclass._arrays import FloatArray, IntArray
+from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass._coding import OutcomeCoder
 from seqclass._frames import FrameEncoder, as_if_numbers
 from seqclass._messages import listed, shown
