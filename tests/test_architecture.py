@@ -26,7 +26,8 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 #: A part imports parts of its own rank or below. Anything new must be given its place here.
 RANKS = {
     **dict.fromkeys(
-        ["_arrays", "_archive", "_files", "_validation", "_messages", "_telling", "_text", "_time_limit", "_highlight"], 0
+        ["_arrays", "_archive", "_files", "_validation", "_messages", "_telling", "_text", "_time_limit", "_highlight"],
+        0,
     ),
     **dict.fromkeys(["_instances", "persistence"], 0),
     **dict.fromkeys(

@@ -204,7 +204,7 @@ class Enumeration:
         return cost, plan
 
     def question_costs(self) -> list[FloatArray]:
-        """Cost of asking each question and going on as well as can be, (n, n_questions) for the histories of each level.
+        """Cost of asking each question and going on as well as can be, (n, n_questions) for each level.
 
         inf where a question was not followed; at the horizon one decides.
         """

@@ -48,7 +48,7 @@ class ExactFreeOrder(Solver):
     Where partial answers are few (the product of the numbers of outcomes, each plus one, at most 50,000) recursion over
     all of them, those that saw the same in another order as one. Beyond, AO* [1]_: a search that follows the questions
     of least lower bound and can stop at any time. The policy is a table of what to ask after each partial answer. Where
-    partial answers are few and one is missing, the recursion goes on from there, so that what follows is the best again.
+    partial answers are few and one is missing, the recursion goes on from there, and what follows is the best again.
     Of a search the bounds are about cases without missing answers: where these are, and where the search did not come,
     it looks two questions ahead, or one question ahead on lower bounds where they are good.
 
@@ -278,7 +278,7 @@ class PlannedPolicy(Policy):
 
 
 class _Known:
-    """Costs of each question after partial answers: by the number of questions asked the sorted keys, and a row each."""
+    """Costs of each question after partial answers: by the number of those asked the sorted keys, and a row each."""
 
     def __init__(self) -> None:
         self.tables: dict[int, tuple[npt.NDArray[np.bytes_], FloatArray]] = {}
