@@ -26,10 +26,9 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 #: A part imports parts of its own rank or below. Anything new must be given its place here.
 RANKS = {
     **dict.fromkeys(
-        ["_arrays", "_archive", "_files", "_validation", "_messages", "_telling", "_text", "_time_limit", "_highlight"],
-        0,
+        ["_arrays", "_archive", "_files", "_validation", "_messages", "_telling", "_text", "_highlight"], 0
     ),
-    **dict.fromkeys(["_instances", "persistence"], 0),
+    **dict.fromkeys(["_instances", "_time_limit", "persistence"], 0),
     **dict.fromkeys(
         ["_information", "_bin_choice", "_pairs", "discretize", "_edges", "_outcomes", "_support", "costs", "base"], 1
     ),

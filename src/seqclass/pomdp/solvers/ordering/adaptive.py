@@ -184,6 +184,8 @@ class Adaptive(Solver):
         except TimeUp:
             if self.max_seconds is None:  # somebody else's
                 raise
+        if sure is not None:  # no rule was ready when it was time for the certificate
+            sure.run(_SEARCH_NODES, limit - (_clock() - began))
         found = _at_once(problem) if problem.samples else planned(sure or OrderSearch(problem))
         return found.with_info(status="limit", seconds=_clock() - began, ordering=OrderingChoice(_SEARCHED, ()))
 
