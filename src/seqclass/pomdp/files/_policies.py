@@ -68,7 +68,7 @@ def read_policy(
     stopping is always possible; they tell whether the file belongs to the problem, and by which discount it was
     scaled. A file of a shorter horizon gives a policy of that horizon.
 
-    Vectors of decisions may miss the costs by a twentieth of the largest, for SARSOP's are bounds that close in on them.
+    Vectors of decisions may miss the costs by a twentieth of the largest, for SARSOP's are bounds that close in.
     pomdp-solve's answer must be that of ``n_stages + 1`` steps or more (or of the infinite horizon with a
     discount below 1). Of a chain of one-step runs by ``-terminal_values`` read the last: the earlier ones count
     plans that end without a decision, and are refused.

@@ -106,17 +106,18 @@ class ExactFreeOrder(Solver):
         """Solve a free problem; see `Solver.solve`."""
         started, limit = _clock(), np.inf if self.max_seconds is None else self.max_seconds
         self._check(problem)
-        values: RepeatValues | None = None
+        values, search, reached = None, None, False
         try:
             with within(limit):
                 if are_few(problem, self.max_nodes):
                     return enumerated(problem).with_info(seconds=_clock() - started)
                 values = RepeatValues(problem) if has_repeats(problem) else None
+                search = OrderSearch(problem, values)
+                reached = search.run(self.max_nodes, tolerance=self.target_gap)
         except TimeUp:
             if self.max_seconds is None:
                 raise
-        search = OrderSearch(problem, values)
-        reached = search.run(self.max_nodes, limit - (_clock() - started), self.target_gap)
+        search = search or OrderSearch(problem, values)
         policy = planned(search).with_info(status="converged" if reached else "limit", seconds=_clock() - started)
         return policy if reached or not self.certificate_paths else self._better(policy, values, limit)
 

@@ -170,8 +170,8 @@ class Adaptive(Solver):
         self._check(problem)
         began, limit = _clock(), np.inf if self.max_seconds is None else self.max_seconds
         sure: OrderSearch | None = None
-        try:
-            with within(limit):
+        with within(limit):
+            try:
                 if self.enumerates(problem):
                     with suppress(TimeUp), within(left() / 2):
                         exact = enumerated(problem)
@@ -181,11 +181,11 @@ class Adaptive(Solver):
                     sure = OrderSearch(problem)
                     sure.run(_SURE_NODES, left() / 10)
                 return self._solve(problem, began, sure)
-        except TimeUp:
-            if self.max_seconds is None:  # somebody else's
-                raise
-        if sure is not None:  # no rule was ready when it was time for the certificate
-            sure.run(_SEARCH_NODES, limit - (_clock() - began))
+            except TimeUp:
+                if self.max_seconds is None:  # somebody else's limit
+                    raise
+                if sure is not None:  # no rule was ready when it was time for the certificate
+                    sure.run(_SEARCH_NODES)
         found = _at_once(problem) if problem.samples else planned(sure or OrderSearch(problem))
         return found.with_info(status="limit", seconds=_clock() - began, ordering=OrderingChoice(_SEARCHED, ()))
 
