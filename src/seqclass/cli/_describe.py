@@ -25,6 +25,9 @@ from seqclass.pomdp import ClassInformation
 from seqclass.pomdp.bounds.certificate import SCOPES
 from seqclass.pomdp.policy import WIDE_GAP
 
+#: What it means for a plan that a limit was hit.
+LIMITED = "Time or work was up before all was tried that might serve."
+
 
 def load_model(path: Path, unknown: str | None = None) -> SequentialClassifier:
     """Read a model file, and have it treat unknown categories as the user wants.

@@ -13,7 +13,7 @@ from seqclass._planning import network_solver
 from seqclass._time_limit import TimeUp, within
 from seqclass.bn import DiscreteNetwork
 from seqclass.classifier import SequentialClassifier
-from seqclass.cli._describe import bound_text, describe, feature_lines
+from seqclass.cli._describe import LIMITED, bound_text, describe, feature_lines
 from seqclass.cli._errors import InputError, check_input, check_output, refused
 from seqclass.cli._format import count, echo_json, wrapped
 from seqclass.cli._progress import working
@@ -94,7 +94,7 @@ def _report(
     at_once = float(clf.problem_.begin().stopping_cost[0])
     click.echo(wrapped(f"Deciding at once costs {at_once:.4f}. {bound_text(content)}"))
     if content["status"] == "limit":
-        click.echo(wrapped("Time or work was up before all was tried that might serve; --seconds allows for more."))
+        click.echo(wrapped(f"{LIMITED} --seconds allows for more."))
     if content["features"]:
         click.echo("\nMay be asked for, what tells most for its price first:")
         click.echo(feature_lines(content["features"]))

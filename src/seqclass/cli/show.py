@@ -6,7 +6,15 @@ from pathlib import Path
 
 import click
 
-from seqclass.cli._describe import bound_text, contract_text, describe, feature_lines, held_out_text, load_contract
+from seqclass.cli._describe import (
+    LIMITED,
+    bound_text,
+    contract_text,
+    describe,
+    feature_lines,
+    held_out_text,
+    load_contract,
+)
 from seqclass.cli._format import belief_text, count, echo_json, table, wrapped
 from seqclass.held_out import HeldOut
 
@@ -38,7 +46,9 @@ def _command(model: Path, all_features: bool, as_json: bool) -> None:
     _item("cost a case", told)
     if contract is None:
         _item("by the model", bound_text(content))
-    if content["advice"] and content["status"] != "wide gap":
+    if content["status"] == "limit":
+        _item("", LIMITED)
+    elif content["status"] == "truncated":
         _item("", content["advice"])
     click.echo(f"horizon       at most {count(content['horizon'], 'feature')} a case")
     if choice := getattr(clf, "choice_", None):
