@@ -121,7 +121,8 @@ def bound_text(content: dict[str, Any]) -> str:
         return f"No policy {among} costs less{sure}."
     told = f"No policy {among} costs less than {content['lower']:.4f}{sure}"
     if gap <= WIDE_GAP:
-        return f"{told}: it is within {gap_text(gap)} of the best."
+        near = "a hundredth of a percent" if gap < 1e-4 else gap_text(gap)
+        return f"{told}: it is within {near} of the best."
     return f"{told}, which is a rough bound: the best may cost as much as this one, or anything in between."
 
 

@@ -169,26 +169,38 @@ def _check_decisions(foreign: _Foreign, discount: float | None) -> FloatArray:
         found.append(vectors[rows])
         known.append(costs[actions[rows] - layout.n_asks])
     stage, cost, truth = np.concatenate(stages), np.concatenate(found), np.concatenate(known)
-    told = [] if discount is None else [discount]
-    guesses = told + ([] if told and not (stage > 0).any() else _guesses(foreign, stage, cost, truth))
-    worst, found = np.inf, []
+    guesses = _guesses(foreign, stage, cost, truth) if discount is None else [discount]
+    worst, found = 0.0, []
     for guess in guesses:
         factors = scale(check_discount(guess, layout.n_stages), layout.n_stages)
         expected = factors[stage][:, None] * truth
+        if _equal(cost, expected):
+            return factors
         off = np.abs(cost - expected)
-        if (off <= _DIGITS * np.maximum(expected, 1e-3)).all():
-            found = [(0.0, 0, factors)] if guess == discount or not told else []
-            break
-        worst = min(worst, float(off.max(initial=0.0))) if guess == discount or not told else worst
-        if (off <= _RESIDUAL * expected.max(initial=0.0)).all() and (guess == discount or not told):
+        worst = float(off.max(initial=0.0))
+        if worst <= _RESIDUAL * expected.max(initial=0.0):
             found.append((round(float(off.mean()), 4), len(found), factors))
-    if found:  # of discounts that explain them but for a residual, the one that leaves least, the rounder first
+    if found and (discount is None or not _by_another(foreign, stage, cost, truth)):
+        # of discounts that explain them but for a residual, the one that leaves least, the rounder first
         return min(found, key=lambda one: one[:2])[2]
     scaled = "any discount" if discount is None else f"discount={discount:g}"
     raise foreign.error(
         f"its vectors of decisions are not the decision costs scaled by {scaled} (off by up to {worst:.3g}). It is of "
         "another problem or of another discount."
     )
+
+
+def _equal(cost: FloatArray, expected: FloatArray) -> bool:
+    """Whether costs are what they should be, but for the digits that are written."""
+    return bool((np.abs(cost - expected) <= _DIGITS * np.maximum(expected, 1e-3)).all())
+
+
+def _by_another(foreign: _Foreign, stage: IntArray, cost: FloatArray, truth: FloatArray) -> bool:
+    """Whether some discount explains the vectors of decisions without any residual."""
+    if not ((truth > 0) & (cost > 0) & (stage > 0)[:, None]).any():
+        return False
+    factors = [scale(guess, foreign.layout.n_stages) for guess in _guesses(foreign, stage, cost, truth)]
+    return any(_equal(cost, one[stage][:, None] * truth) for one in factors)
 
 
 def _guesses(foreign: _Foreign, stage: IntArray, cost: FloatArray, truth: FloatArray) -> list[float]:
