@@ -190,7 +190,8 @@ class Enumeration:
 
         At the horizon one decides, of equal questions the one of lowest number is asked.
         """
-        plan, cost = [], np.inf
+        plan: Plan = []
+        cost = np.inf
         for stage, costs in zip(self.stages, self.question_costs()):
             least = costs.min(axis=1, initial=np.inf)
             if not plan:

@@ -170,7 +170,8 @@ def _check_decisions(foreign: _Foreign, discount: float | None) -> FloatArray:
         known.append(costs[actions[rows] - layout.n_asks])
     stage, cost, truth = np.concatenate(stages), np.concatenate(found), np.concatenate(known)
     guesses = _guesses(foreign, stage, cost, truth) if discount is None else [discount]
-    worst, found = 0.0, []
+    worst = 0.0
+    near: list[tuple[float, int, FloatArray]] = []
     for guess in guesses:
         factors = scale(check_discount(guess, layout.n_stages), layout.n_stages)
         expected = factors[stage][:, None] * truth
@@ -179,10 +180,10 @@ def _check_decisions(foreign: _Foreign, discount: float | None) -> FloatArray:
         off = np.abs(cost - expected)
         worst = float(off.max(initial=0.0))
         if worst <= _RESIDUAL * expected.max(initial=0.0):
-            found.append((round(float(off.mean()), 4), len(found), factors))
-    if found and (discount is None or not _by_another(foreign, stage, cost, truth)):
+            near.append((round(float(off.mean()), 4), len(found), factors))
+    if near and (discount is None or not _by_another(foreign, stage, cost, truth)):
         # of discounts that explain them but for a residual, the one that leaves least, the rounder first
-        return min(found, key=lambda one: one[:2])[2]
+        return min(near, key=lambda one: one[:2])[2]
     scaled = "any discount" if discount is None else f"discount={discount:g}"
     raise foreign.error(
         f"its vectors of decisions are not the decision costs scaled by {scaled} (off by up to {worst:.3g}). It is of "
