@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from pathlib import Path
 
@@ -11,10 +12,11 @@ from sklearn.base import clone
 
 sys.path.insert(0, str(Path(__file__).parent))
 from free_cases import free_case, mixture_case
+from network_cases import random_network
 
-from seqclass import SequentialClassifier
+from seqclass import SequentialClassifier, _time_limit
 from seqclass._model_problem import ModelProblem
-from seqclass.bn import TreeNetwork
+from seqclass.bn import DiscreteNetwork, TreeNetwork
 from seqclass.datasets import make_indicator, make_sensors
 from seqclass.persistence import load, save
 from seqclass.pomdp import (
@@ -247,11 +249,59 @@ def test_the_same_seed_gives_the_same_policy():
         np.testing.assert_array_equal(ours, theirs)
 
 
+def limited(patch):
+    """A clock that goes on by a second whenever it is looked at."""
+    looks = itertools.count()
+    patch.setattr(_time_limit, "_clock", lambda: float(next(looks)))
+    return looks
+
+
+@pytest.mark.parametrize("kind", ["naive", "tree", "network"])
+def test_whenever_the_time_is_up_what_is_returned_is_sound(kind, monkeypatch):
+    if kind == "network":
+        model = DiscreteNetwork(random_network(3, 7), "n0").fit()
+        prices, costs = np.full(6, 0.02), 1 - np.eye(len(model.classes_))
+        problem = ModelProblem(model, model.class_prior_, np.arange(6), prices, costs, free=True)
+    else:
+        problem = CASES[kind](5).problem
+    best, ends = optimal_cost(problem), set()
+    settings = {"n_paths": 200, "n_cases": 400, "max_rounds": 1, "certificate_paths": 500}
+    for rules, limit in itertools.product([None, [EC2(), ClassInformation()]], [0, 1, 10, 60, 300, 1000, 10**6]):
+        with monkeypatch.context() as patch:
+            looks = limited(patch)
+            policy = Adaptive(rules, max_nodes=0, max_seconds=limit, **settings).solve(problem)
+            assert next(looks) < limit + 40
+        info, cost = policy.info, exact(problem, policy)
+        assert info.lower - 1e-9 <= best <= cost + 1e-9
+        assert cost <= info.upper + 1e-9
+        assert info.scope == "all orders"
+        assert info.status == "limit" or limit >= 300
+        ends.add(type(policy).__name__)
+    assert ends >= {"PlannedPolicy", "RulePolicy"}  # what there is at first, and what there is with time enough
+
+
+def test_bundles_of_too_many_outcomes_are_decided_at_once_where_there_is_no_time(monkeypatch):
+    problem = bundled()
+    looks = limited(monkeypatch)
+    policy = Adaptive(max_seconds=2).solve(problem)
+    assert next(looks) < 40
+    assert (policy.info.status, policy.info.upper) == ("limit", pytest.approx(problem.begin().stopping_cost[0]))
+    assert policy.act(problem.begin()).tolist() == [-1]
+    assert 0 <= policy.info.lower <= policy.info.upper
+
+
+def test_what_is_too_much_work_at_each_partial_answer_is_not_enumerated():
+    small, large = (TableProblem(np.full(n, 1 / n), np.full((9, 2, n), 0.5), prices=0.1, free=True) for n in (2, 300))
+    assert Adaptive().enumerates(small)
+    assert not Adaptive().enumerates(large)
+
+
 def test_no_further_candidate_is_begun_when_the_time_is_up(monkeypatch):
-    ticks = iter(range(1000))
-    monkeypatch.setattr(adaptive, "_clock", lambda: float(next(ticks)))
     problem = free_case(4).problem
-    info = Adaptive(max_nodes=0, max_seconds=4, certificate_paths=0).solve(problem).info
+    with monkeypatch.context() as patch:
+        looks = limited(patch)
+        info = Adaptive(max_nodes=0, max_seconds=1000, certificate_paths=0).solve(problem).info
+        assert next(looks) < 1010
     assert 1 < len(info.ordering.candidates) < 5
     assert "LookaheadSaving()" in info.ordering.skipped
     assert info.status == "limit"
@@ -286,20 +336,25 @@ def test_budgets_hold():
             assert exact(problem, policy) <= 1.04 * optimal_cost(problem)
 
 
-def test_bundles_of_too_many_outcomes_are_searched_too():
+def bundled():
+    """A problem with a bundle of more outcomes than are listed."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)
     X = ((rng.random((300, 7)) < 0.4 + 0.2 * y[:, None]).astype(int) + rng.integers(0, 2, (300, 1))) % 3
     model = TreeNetwork("line").fit(X, y, n_outcomes=3)
     bundles = [Bundle(np.arange(6), np.full(6, 3)), None]
     prices, costs = np.array([0.05, 0.02]), 1 - np.eye(2)
-    problem = ModelProblem(model, model.class_prior_, np.array([0, 6]), prices, costs, free=True, bundles=bundles)
+    return ModelProblem(model, model.class_prior_, np.array([0, 6]), prices, costs, free=True, bundles=bundles)
+
+
+def test_bundles_of_too_many_outcomes_are_searched_too():
+    problem = bundled()
     assert problem.samples
     ours = Adaptive(n_paths=100, n_cases=200, certificate_paths=0).solve(problem)
     theirs = Lookahead(2, certificate_paths=0).solve(problem)
     first, second = (evaluate(problem, policy, n_paths=2000).cost for policy in (ours, theirs))
     assert first <= second + 0.02
-    assert len(acquire(ours, X).leaf) == 300
+    assert len(acquire(ours, np.zeros((300, 7), dtype=int)).leaf) == 300
 
 
 def test_everything_known_or_too_dear_is_decided_at_once():

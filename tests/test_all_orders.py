@@ -12,6 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from free_cases import free_case
 
+from seqclass import _time_limit
 from seqclass.persistence import load, save
 from seqclass.pomdp import (
     AcquireAll,
@@ -23,7 +24,6 @@ from seqclass.pomdp import (
     evaluate,
     within_budget,
 )
-from seqclass.pomdp.bounds import search as search_module
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.solvers.exact import free_order
@@ -110,12 +110,14 @@ def test_limits_end_the_search_with_bounds_that_hold(monkeypatch):
     assert short.status == longer.status == "limit"
     assert short.size < longer.size < 900
     assert short.lower <= longer.lower < longer.upper <= short.upper
-    # a second for each look at the clock: the first lot is looked at and no more
-    ticks = itertools.count()
-    monkeypatch.setattr(search_module, "_clock", lambda: float(next(ticks)))
-    timed = ExactFreeOrder(max_seconds=1.5, certificate_paths=0).solve(problem).info
+    with monkeypatch.context() as patch:  # a second for each look at the clock
+        ticks = itertools.count()
+        patch.setattr(_time_limit, "_clock", lambda: float(next(ticks)))
+        timed = ExactFreeOrder(max_seconds=100, certificate_paths=0).solve(problem).info
     assert timed.status == "limit"
-    assert timed.size < short.size
+    assert next(ticks) < 110
+    assert 1 < timed.size < longer.size
+    assert timed.lower <= longer.lower
     wanted = ExactFreeOrder(target_gap=0.1, certificate_paths=0).solve(problem).info
     assert wanted.status == "converged"
     assert 0 < wanted.gap <= 0.1
@@ -146,7 +148,6 @@ def test_policies_of_limits_answer_whatever_is_missing_and_come_back_from_files(
         save(policy, tmp_path / "policy.seqclass")
         again = acquire(load(tmp_path / "policy.seqclass"), X)
         np.testing.assert_array_equal(found.leaf_question, again.leaf_question)
-    assert type(policy.fallback).__name__ == "DeepLookaheadPolicy"
     by_bounds = free_order.PlannedPolicy(problem, policy.plan[:1], OrderBoundPolicy(RepeatValues(problem, 3)))
     save(by_bounds, tmp_path / "policy.seqclass")
     again = acquire(load(tmp_path / "policy.seqclass"), X)
@@ -183,3 +184,70 @@ def test_converged_is_said_only_where_the_gap_is_small():
     assert "Perseus" in fixed.advice
     assert DecideNow(certificate_paths=0).solve(problem).info.status == "converged"  # nothing was certified
     assert "max_nodes" in ExactFreeOrder(10).solve(many_sensors(6)).info.advice
+
+
+def best_cost(problem, asked, weight):
+    """Cost from here on of the best policy, by plain recursion: P(what was seen, class) is ``weight``."""
+    tables, prices = problem.class_tables, problem.prices
+    cost = float((weight @ problem.decision_costs).min())
+    for question in range(problem.n_questions):
+        if question not in asked:
+            after = sum(best_cost(problem, asked | {question}, weight * row) for row in tables[question])
+            cost = min(cost, float(prices[question] * weight.sum() + after))
+    return cost
+
+
+def followed_cost(policy, info, weight):
+    """Cost from here on of a policy, where no further answer is missing."""
+    problem, question = policy.problem, int(policy.act(info)[0])
+    if question < 0:
+        return float((weight @ problem.decision_costs).min())
+    rows = problem.class_tables[question]
+    after = [info.asking(question).update(np.array([v])) for v in range(len(rows))]
+    costs = [followed_cost(policy, one, weight * row) for one, row in zip(after, rows)]
+    return float(problem.prices[question] * weight.sum() + sum(costs))
+
+
+def test_after_an_answer_that_is_not_to_be_had_an_exact_plan_goes_on_as_well_as_can_be():
+    asked = 0
+    for seed in range(200):
+        problem = many_sensors(4, n_outcomes=2 + seed % 2, n_classes=2 + seed % 3, seed=seed, price=0.05)
+        problem = problem.replace(prior=np.random.default_rng(seed).dirichlet(np.ones(problem.n_classes)))
+        policy = ExactFreeOrder().solve(problem)
+        assert policy.info.gap == 0
+        info, weight, missing = problem.begin(), problem.prior, set()
+        for _ in range(2):  # the first answer is missing, and if another question is asked, that one too
+            question = int(policy.act(info)[0])
+            if question < 0:
+                break
+            missing, asked = missing | {question}, asked + 1
+            info = info.asking(question).update(np.array([-1]))
+            best = best_cost(problem, missing, weight)
+            assert followed_cost(policy, info, weight) == pytest.approx(best, abs=1e-9)
+            costs = np.append(policy.continuation_cost(info), info.stopping_cost)
+            assert costs.min() == pytest.approx(best, abs=1e-9)
+    assert asked > 200
+
+
+def test_a_missing_answer_of_a_group_leaves_the_full_price_to_be_paid():
+    """The same was seen by who paid for it and who did not: what follows has another price."""
+    sensor = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2)
+    problem = TableProblem([0.5, 0.5], sensor, prices=[0.01, 0.01], groups=[0, 0], full_prices=[0.2, 0.4], free=True)
+    policy = ExactFreeOrder().solve(problem)
+    assert policy.act(problem.begin()).tolist() == [0]
+    for charged, question in ((False, -1), (True, 1)):
+        info = problem.begin().asking(0).update(np.array([-1]), charge_missing=charged)
+        assert policy.act(info).tolist() == [question], charged
+
+
+def test_the_time_binds_where_all_are_enumerated(monkeypatch):
+    problem = many_sensors(6, n_classes=2)
+    best = ExactFreeOrder().solve(problem).info.upper
+    for limit in (0, 3, 9):
+        ticks = itertools.count()
+        with monkeypatch.context() as patch:
+            patch.setattr(_time_limit, "_clock", lambda ticks=ticks: float(next(ticks)))
+            policy = ExactFreeOrder(max_seconds=limit, certificate_paths=0).solve(problem)
+        assert next(ticks) < limit + 10
+        assert policy.info.status == "limit"
+        assert policy.info.lower <= best <= evaluate(problem, policy, method="exact").cost <= policy.info.upper + 1e-9

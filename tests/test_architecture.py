@@ -28,7 +28,7 @@ RANKS = {
     **dict.fromkeys(
         ["_arrays", "_archive", "_files", "_validation", "_messages", "_telling", "_text", "_highlight"], 0
     ),
-    **dict.fromkeys(["_instances", "persistence"], 0),
+    **dict.fromkeys(["_instances", "_time_limit", "persistence"], 0),
     **dict.fromkeys(
         ["_information", "_bin_choice", "_pairs", "discretize", "_edges", "_outcomes", "_support", "costs", "base"], 1
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import seqclass
 from seqclass import SequentialClassifier
 from seqclass.bn import DiscreteNetwork, NaiveBayes, NetworkTables, TreeNetwork
 from seqclass.pomdp import Adaptive, ClassInformation, CrossEntropy, TableProblem, certify, evaluate
+from seqclass.pomdp.solvers.ordering.cases import model_cases
 
 QUICK = Adaptive([ClassInformation()], n_paths=200, n_cases=200, max_nodes=0, max_rounds=0, certificate_paths=200)
 
@@ -63,6 +65,48 @@ def test_the_optimum_of_a_small_network(seed: int, targets: Any) -> None:
     )
     assert best - 1e-9 <= evaluate(found.problem_, found.policy_).cost <= 1.05 * best + 0.005
     assert found.policy_.info.lower <= best + 1e-9
+
+
+def test_networks_of_some_ten_thousand_partial_answers_are_solved_exactly() -> None:
+    """The public network of a child's heart disease, with eight questions: 31,104 partial answers."""
+    (pgmpy,) = importlib.util.find_spec("pgmpy").submodule_search_locations  # type: ignore[union-attr,misc]
+    path = Path(pgmpy) / "utils" / "example_models" / "child.bif.gz"
+    if not path.exists():
+        pytest.skip("this pgmpy comes without networks")
+    questions = DiscreteNetwork.from_file(path, "Disease").questions_[:8]
+    clf = SequentialClassifier.from_network(path, "Disease", questions=questions, feature_costs=0.03)
+    info = clf.policy_.info
+    assert (info.status, info.gap, info.size) == ("converged", 0.0, 31104)
+    assert Adaptive().solve(clf.problem_).info.upper == pytest.approx(info.upper, abs=1e-12)
+    # and it stays exact where an answer is not to be had
+    case = clf.session()
+    first = case.next_feature
+    assert first is not None
+    case.unavailable(first.name)
+    left = [name for name in questions if name != first.name]
+    rest = SequentialClassifier.from_network(path, "Disease", questions=left, feature_costs=0.03)
+    following = case.next_feature
+    assert (following and following.name) == (rest.session().next_feature and rest.session().next_feature.name)
+    if following is not None:
+        assert case.expected_cost - following.expected_saving == pytest.approx(rest.policy_.info.upper, abs=1e-9)
+
+
+def test_cases_of_a_network_are_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    clf = SequentialClassifier.from_network(random_network(6, 12), "n0", solver=QUICK)
+    asked: list[int] = []
+    stage_likelihood = DiscreteNetwork.stage_likelihood
+    monkeypatch.setattr(DiscreteNetwork, "stage_likelihood", lambda *given: asked.append(1) or stage_likelihood(*given))
+    cases = model_cases(clf.problem_, 2000, np.random.default_rng(0))
+    assert (cases.X.shape, cases.exact, asked) == ((2000, 11), False, [])
+    begun = clf.problem_.begin()
+    for j in range(11):
+        share = np.bincount(cases.X[:, j]) / 2000
+        np.testing.assert_allclose(share, begun.asking(j).predictive[0, : len(share)], atol=0.05)
+    other = clf.problem_.replace(prior=np.array([0.99, 0.01]))  # which the network does not draw from
+    cases = model_cases(other, 300, np.random.default_rng(0))
+    assert len(asked) > 11
+    share = np.bincount(cases.X[:, 0]) / 300
+    np.testing.assert_allclose(share, other.begin().asking(0).predictive[0, : len(share)], atol=0.1)
 
 
 def test_a_live_case_names_states(tmp_path: Path) -> None:

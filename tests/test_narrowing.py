@@ -116,7 +116,7 @@ def test_thousands_of_questions_do_not_overflow():
     problem = TableProblem([0.5, 0.5], np.repeat(sensors(1), 700, axis=0), prices=0.05, free=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        settings = {"n_paths": 5, "n_cases": 5, "max_rounds": 0, "max_stages": 3, "max_seconds": 0}
+        settings = {"n_paths": 5, "n_cases": 5, "max_rounds": 0, "max_stages": 3}
         policy = Adaptive([ClassInformation()], certificate_paths=0, **settings).solve(problem)
     assert policy.info.status == "converged"
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqclass._time_limit import look
+
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.integer[Any]]
 BoolArray = npt.NDArray[np.bool_]
@@ -136,6 +138,11 @@ def chunks(n: int, bytes_per_row: float, budget: int = CHUNK_BYTES) -> Iterator[
     ------
     slice
 
+    Raises
+    ------
+    TimeUp
+        Where a limit of time was set and is over.
+
     Examples
     --------
     >>> list(chunks(5, 10, budget=20))
@@ -143,6 +150,7 @@ def chunks(n: int, bytes_per_row: float, budget: int = CHUNK_BYTES) -> Iterator[
     """
     step = max(1, int(budget // max(1.0, bytes_per_row)))
     for start in range(0, n, step):
+        look()
         yield slice(start, min(n, start + step))
 
 

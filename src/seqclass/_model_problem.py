@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._arrays import FloatArray, IntArray, smallest_int
-from seqclass.bn import ObservationModel, StageContexts, stage_contexts
+from seqclass.bn import DiscreteNetwork, ObservationModel, StageContexts, stage_contexts
 from seqclass.bn.bundles import drawn_jointly, joint_likelihood, likelihood_along
 from seqclass.pomdp import AcquisitionProblem, InformationState
 from seqclass.pomdp.bundles import Bundle
@@ -156,6 +156,18 @@ class ModelProblem(AcquisitionProblem):
             rng.random((len(rows), len(bundle.sizes))),
         )
         return bundle.encode(values)
+
+    def draw_cases(self, n: int, rng: np.random.Generator) -> IntArray | None:
+        """Outcomes of all questions in ``n`` cases, where a network draws them at once; its own prior has to hold."""
+        model = self.model
+        if not isinstance(model, DiscreteNetwork) or not np.allclose(self.prior, model.class_prior_, atol=1e-12):
+            return None
+        X, _ = model.sample(n, rng)
+        shown = []
+        for question in range(self.n_questions):
+            members, bundle = X[:, self.members(question)], self.bundle(question)
+            shown.append(members[:, 0] if bundle is None else bundle.encode(members))
+        return np.column_stack([*shown, np.empty((n, 0), dtype=np.intp)])
 
     def observed(self, question: int, state: Any, outcome: IntArray) -> FloatArray:
         """P(outcome | what was seen, class) of outcomes that were seen, whole or in part, (n, n_classes)."""

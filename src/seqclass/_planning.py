@@ -51,7 +51,7 @@ def network_solver(random_state: Any = 0, max_seconds: float = 60.0) -> Adaptive
     random_state : int, generator or None
         Seed.
     max_seconds : float
-        No further candidate is begun after so many seconds.
+        Longest time of planning; see `Adaptive`.
 
     Returns
     -------

@@ -105,7 +105,7 @@ from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.bounds._line import LogOddsLine
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.solvers.exact._lines import LineSet
-from seqclass.pomdp.solvers.exact.free_order import PlannedPolicy
+from seqclass.pomdp.solvers.exact.free_order import PlannedPolicy, RecursionPolicy
 from seqclass.pomdp.solvers.fitted_values import BeliefFunctions
 from seqclass.pomdp.solvers.rules.bounded_order import OrderBoundPolicy
 from seqclass.pomdp.solvers.rules.fixed import FixedLengthPolicy, PosteriorThresholdPolicy
@@ -183,6 +183,7 @@ for _cls in (
     ProjectedValueIteration,
     ProjectedValues,
     RandomisedPolicy,
+    RecursionPolicy,
     RepeatValues,
     RepricedPolicy,
     SequentialClassifier,

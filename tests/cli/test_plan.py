@@ -39,7 +39,7 @@ def test_plan_ask_show_and_explain(network: Path, run: Any) -> None:
     assert result.exit_code == 0, result.stderr
     assert "5 nodes, 3 questions, 2 classes" in result.stdout
     assert "Deciding at once costs 0.1750" in result.stdout
-    assert "Certified gap to the best over all orders: 0%" in result.stdout
+    assert "No policy over all orders costs less." in result.stdout
     clf = seqclass.load("plan.seq")
     assert clf.feature_names_in_.tolist() == ["season", "fever", "swab"]
     live = run("ask", "plan.seq", answers="positive\nfever = high\nseason = winter\n")
@@ -49,12 +49,41 @@ def test_plan_ask_show_and_explain(network: Path, run: Any) -> None:
     known = run("ask", "plan.seq", "--known", "season=winter", "--first", "fever", answers="high\nquit\n")
     assert ". fever  (price" in known.stdout
     shown = run("show", "plan.seq")
-    assert "the best over all orders" in shown.stdout
+    assert "by the model  No policy over all orders costs less." in shown.stdout
     assert "any of which may come next" in shown.stdout
     Path("cases.csv").write_text("swab,fever,season,flu\npositive,high,winter,yes\nnegative,none,,no\n")
     assert "Decision: yes" in run("explain", "plan.seq", "cases.csv", "--row", "1").stdout
     scores = json.loads(run("evaluate", "plan.seq", "cases.csv", "--json").stdout)
     assert (scores["accuracy"], scores["n_rows"]) == (1.0, 2)
+
+
+def test_a_rough_bound_is_called_one_and_what_tells_nothing_is_not_listed(network: Path, run: Any) -> None:
+    """Six symptoms of an illness, and an age that has nothing to do with it; no time to look for a plan."""
+    nodes = ["variable ill { type discrete [ 2 ] { no, yes }; }", "variable age { type discrete [ 2 ] { a, b }; }"]
+    tables = ["probability ( ill ) { table 0.6, 0.4; }", "probability ( age ) { table 0.5, 0.5; }"]
+    for j in range(6):
+        nodes.append(f"variable s{j} {{ type discrete [ 2 ] {{ no, yes }}; }}")
+        tables.append(f"probability ( s{j} | ill ) {{ (no) 0.7, 0.3; (yes) 0.3, 0.7; }}")
+    Path("ill.bif").write_text("\n".join(["network ill { }", *nodes, *tables]))
+    Path("costs.csv").write_text("class,no,yes\nno,0,100\nyes,300,0\n")
+    arguments = ["plan", "ill.bif", "-t", "ill", "-o", "p.seq", "--price", "1", "--decision-costs", "costs.csv"]
+    told = " ".join(run(*arguments, "--seconds", "0").stdout.split())
+    assert "which is a rough bound: the best may cost as much as this one, or anything in between." in told
+    assert "--seconds allows for more" in told
+    for word in ("gap", "exactly", "certified"):
+        assert word not in told.lower()
+    assert " s0 1 2" in told
+    assert " age 1 2" not in told
+    assert "tell nothing" in told
+    found = json.loads(run(*arguments, "--seconds", "0", "--json").stdout)
+    assert (found["status"], found["features"][-1]["name"]) == ("limit", "age")
+    assert found["lower"] < found["upper"] <= 60
+    shown = " ".join(run("show", "p.seq").stdout.split())
+    assert "by the model No policy over all orders costs less than" in shown
+    assert "solver" not in shown.split("Settings:")[0]
+    best = run("ask", "p.seq", answers="best\nquit\n").stdout
+    assert "s0: price 1" in best or "s1: price 1" in best
+    assert "age: price 1" not in best
 
 
 def test_several_faults_prices_and_costs_of_decisions(network: Path, run: Any) -> None:

@@ -112,7 +112,15 @@ def test_a_damaged_model(model: str, refuses: Any, command: tuple[str, ...]) -> 
 
 def test_show(model: str, run: Any) -> None:
     text = run("show", model).stdout
-    for part in ("3 classes, 4 features", "prior", "gap", "horizon", "colour", "amber | green | red", "Settings"):
+    for part in (
+        "3 classes, 4 features",
+        "prior",
+        "by the model",
+        "horizon",
+        "colour",
+        "amber | green | red",
+        "Settings",
+    ):
         assert part in text
     content = json.loads(run("show", model, "--json").stdout)
     clf = seqclass.load(model)
@@ -155,3 +163,18 @@ def test_f_etana_is_a_method(folder: Path, run: Any) -> None:
     result = run("fit", "data.csv", "-t", "the label", "--drop", "id", "--method", "f_etana", "-o", "m.seq")
     assert result.exit_code == 0, result.stderr
     assert type(seqclass.load("m.seq").policy_).__name__ == "LinearThresholdPolicy"
+
+
+def test_show_tells_the_cost_on_new_rows_first(folder: Path, run: Any) -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 120)
+    X = rng.normal(size=(120, 6)) + 0.5 * y[:, None]
+    np.savez("a.npz", X=X, y=y)
+    assert run("fit", "a.npz", "-o", "m.seq", "--method", "etana", "--held-out", "3").exit_code == 0
+    text = " ".join(run("show", "m.seq").stdout.split())
+    clf = seqclass.load("m.seq")
+    held_out = f"cost a case {clf.held_out_.cost:.4f} on rows that the fit"
+    expected = f"{clf.expected_cost_:.4f} by the model"
+    assert held_out in text
+    assert text.index(held_out) < text.index(expected)
+    assert "and 0.0" not in text.split("horizon")[0]  # no interval of the model's own beside them

@@ -319,3 +319,39 @@ def test_files_of_other_problems_are_refused(tmp_path: Path) -> None:
     path.write_text(alpha_text([(5, found.model.R[2])]))
     with pytest.raises(ValueError, match=r"it has action 5; there are 0 \(questions\) to 4"):
         read_policy(path, problem)
+
+
+def with_residual(path: Path, discount: float, residual: float, *, scaled: float = 1.0) -> Path:
+    """What SARSOP writes for one question of two outcomes at .05, made from the exact vectors and a residual.
+
+    SARSOP itself is not run here: its vectors are lower bounds of rewards, and those of decisions were found to be
+    short of the exact ones by about ten times its precision, .00998 for this problem.
+    """
+    wrong, asked = scaled * (1 - np.eye(2)), 1 / discount
+    penalty = np.full(2, 2.0) * asked
+    vectors = [(1 + j, np.concatenate([wrong[:, j], wrong[:, j] * asked, [0.0]])) for j in range(2)]
+    vectors.append((0, np.concatenate([0.05 + np.array([0.1, 0.2]), penalty, [0.0]])))
+    lines = [f'<Vector action="{a}" obsValue="0">{" ".join(f"{-v - residual:.6g}" for v in vector)} </Vector>'
+             for a, vector in vectors]  # fmt: skip
+    path.write_text(
+        '<?xml version="1.0" encoding="ISO-8859-1"?>\n<Policy version="0.1" type="value" model="one.pomdp">\n'
+        f'<AlphaVector vectorLength="5" numObsValue="1" numVectors="3">\n{chr(10).join(lines)}\n</AlphaVector></Policy>'
+    )
+    return path
+
+
+@pytest.mark.parametrize("discount", [0.9, 0.95, 0.99])
+@pytest.mark.parametrize("given", [False, True])
+def test_what_a_solver_leaves_as_residual_is_no_other_problem(discount: float, given: bool, tmp_path: Path) -> None:
+    problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.05, free=True)
+    for residual in (0.0, 0.00998, 0.0209):
+        path = with_residual(tmp_path / "one.policy", discount, residual)
+        policy = read_policy(path, problem, discount=discount if given else None)
+        assert policy.act(problem.begin()).tolist() == [0]
+        certificate = certify(problem, policy)
+        assert (certificate.upper, certificate.gap) == (pytest.approx(0.2), 0.0)
+        # the bound that the file gives is one of the best policy's cost
+        assert 0.2 - 1e-6 <= policy.continuation_cost(problem.begin())[0] <= 0.2 + residual + 1e-6
+    for scaled in (0.9, 1.1):  # costs that are a tenth off are another problem's
+        with pytest.raises(ValueError, match="not the decision costs"):
+            read_policy(with_residual(path, discount, 0.00998, scaled=scaled), problem, discount=discount)

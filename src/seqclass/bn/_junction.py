@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray
+from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
 
 #: Entries of the largest table, over all classes, beyond which a network is refused.
 MAX_CELLS = 2**20
@@ -62,8 +62,7 @@ class JunctionTree:
 
     def chunk(self, n: int) -> Iterable[slice]:
         """Slices of the rows that are worth computing together."""
-        rows = max(16, _CHUNK_BYTES // (8 * self.largest))
-        return (slice(start, min(n, start + rows)) for start in range(0, n, rows))
+        return chunks(n, min(8.0 * self.largest, _CHUNK_BYTES / 16), _CHUNK_BYTES)
 
     def marginals(
         self, wanted: Sequence[int], known: Mapping[int, IntArray], n: int

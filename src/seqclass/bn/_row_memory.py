@@ -26,7 +26,8 @@ class RowMemory:
     def __init__(self, shape: tuple[int, int, int], compute: Callable[[IntArray], tuple[FloatArray, FloatArray]]):
         self.shape, self.compute = shape, compute
         self.most = max(1, MAX_BYTES // (8 * int(np.prod(shape))))
-        self._forget(0)
+        self.slots: dict[bytes, int] = {}
+        self._make(0)
 
     def find(self, evidence: IntArray) -> tuple[RowMemory, IntArray]:
         """Slot of each row; ``likelihoods[slots]`` and ``beliefs[slots]`` are its answers until the next call."""
@@ -34,7 +35,7 @@ class RowMemory:
         new = {key: row for row, key in enumerate(keys) if key not in self.slots}
         if len(self.slots) + len(new) > self.most:
             new = {key: row for row, key in enumerate(keys)}
-            self._forget(len(new))
+            self.slots = {}
         if new:
             first = len(self.slots)
             self._grow(first + len(new))
@@ -43,17 +44,14 @@ class RowMemory:
             self.slots |= {key: first + at for at, key in enumerate(new)}
         return self, np.array([self.slots[key] for key in keys], dtype=np.intp)
 
-    def _forget(self, capacity: int) -> None:
-        self.slots: dict[bytes, int] = {}
+    def _make(self, capacity: int) -> None:
         self.likelihoods: FloatArray = np.empty((capacity, *self.shape))
         self.beliefs: FloatArray = np.empty((capacity, self.shape[2]))
 
     def _grow(self, needed: int) -> None:
-        if needed <= len(self.beliefs):
+        """Make room, and no more of it than is needed beyond what may be remembered."""
+        used, before = len(self.slots), (self.likelihoods, self.beliefs)
+        if needed <= len(self.beliefs) <= max(self.most, needed):
             return
-        size = max(needed, min(2 * len(self.beliefs), self.most), 16)
-        for name in ("likelihoods", "beliefs"):
-            before = getattr(self, name)
-            after = np.empty((size, *before.shape[1:]))
-            after[: len(before)] = before
-            setattr(self, name, after)
+        self._make(max(needed, min(2 * len(self.beliefs), self.most), 16))
+        self.likelihoods[:used], self.beliefs[:used] = before[0][:used], before[1][:used]

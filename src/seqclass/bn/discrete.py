@@ -190,8 +190,13 @@ class DiscreteNetwork(ObservationModel):
         if (state[:, feature] >= 0).any():
             state = state.copy()
             state[:, feature] = -1
+        size, memory = int(self.n_outcomes_[feature]), self._memory
+        if len(state) > memory.most:  # they would push one another out: of each that is different this feature alone
+            rows, place = np.unique(state, axis=0, return_inverse=True)
+            if len(rows) > memory.most:
+                return np.asarray(self._computed(rows, [feature])[0][place.reshape(-1), 0, :size])
         memory, slots = self._remembered(state)
-        return np.asarray(memory.likelihoods[slots, feature, : self.n_outcomes_[feature]])
+        return np.asarray(memory.likelihoods[slots, feature, :size])
 
     def stage_likelihoods(self, features: IntArray, state: Any) -> FloatArray:
         """P(outcome | what the state has seen, class) of many features at once: two passes of messages serve all."""
@@ -290,16 +295,17 @@ class DiscreteNetwork(ObservationModel):
     def _dtype(self) -> Any:
         return np.min_scalar_type(-int(self.n_outcomes_.max(initial=1)))
 
-    def _computed(self, evidence: IntArray) -> tuple[FloatArray, FloatArray]:
-        """P(outcome | evidence, class) of all features, and P(class | evidence), 0 throughout where impossible."""
+    def _computed(self, evidence: IntArray, wanted: Sequence[int] | None = None) -> tuple[FloatArray, FloatArray]:
+        """P(outcome | evidence, class) of features, by default all, and P(class | evidence), 0 where impossible."""
         n, nodes, tree = len(evidence), self._nodes, self._tree
-        sizes, n_classes = self.n_outcomes_.tolist(), len(self.classes_)
-        likelihoods = np.zeros((n, len(nodes), max(sizes, default=1), n_classes))
+        wanted = range(len(nodes)) if wanted is None else wanted
+        sizes, n_classes = self.n_outcomes_[list(wanted)].tolist(), len(self.classes_)
+        likelihoods = np.zeros((n, len(sizes), max(sizes, default=1), n_classes))
         beliefs = np.zeros((n, n_classes))
         for rows in tree.chunk(n):
             some = evidence[rows]
             known = {nodes[k]: some[:, k] for k in np.flatnonzero((some >= 0).any(axis=0)).tolist()}
-            marginals, total = tree.marginals(nodes, known, len(some))
+            marginals, total = tree.marginals([nodes[k] for k in wanted], known, len(some))
             for k, (size, joint) in enumerate(zip(sizes, marginals)):
                 of_class = joint.sum(axis=0)
                 # where the evidence excludes the class any distribution will do

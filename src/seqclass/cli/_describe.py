@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import islice
@@ -17,10 +18,15 @@ from seqclass.certified import CertifiedError
 from seqclass.choice import Choice
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._errors import InputError, check_input, refused
-from seqclass.cli._format import count, table, wrapped
+from seqclass.cli._format import count, gap_text, table, wrapped
 from seqclass.held_out import HeldOut
 from seqclass.persistence import load
 from seqclass.pomdp import ClassInformation
+from seqclass.pomdp.bounds.certificate import SCOPES
+from seqclass.pomdp.policy import WIDE_GAP
+
+#: What it means for a plan that a limit was hit.
+LIMITED = "Time or work was up before all was tried that might serve."
 
 
 def load_model(path: Path, unknown: str | None = None) -> SequentialClassifier:
@@ -81,7 +87,7 @@ def describe(clf: SequentialClassifier, most: int | None = None) -> dict[str, An
     dict
     """
     info = clf.policy_.info
-    features = list(islice(_features(clf), len(clf.order_) if most is None else most))
+    features = list(islice(_features(clf, most is None), len(clf.order_) if most is None else most))
     return {
         "seqclass_version": __version__,
         "classes": [str(c) for c in clf.classes_.tolist()],
@@ -103,6 +109,21 @@ def describe(clf: SequentialClassifier, most: int | None = None) -> dict[str, An
         "choice": choice_record(clf),
         "settings": settings(clf),
     }
+
+
+def bound_text(content: dict[str, Any]) -> str:
+    """Say how near to the least the cost of a policy comes, by the model itself."""
+    gap, among = content["gap"], SCOPES[content["scope"]]
+    if math.isnan(gap):
+        return "How near that is to the least that can be had was not worked out."
+    sure = "" if content["confidence"] == 1 else f" (with {100 * content['confidence']:.0f}% confidence)"
+    if gap == 0:
+        return f"No policy {among} costs less{sure}."
+    told = f"No policy {among} costs less than {content['lower']:.4f}{sure}"
+    if gap <= WIDE_GAP:
+        near = "a hundredth of a percent" if gap < 1e-4 else gap_text(gap)
+        return f"{told}: it is within {near} of the best."
+    return f"{told}, which is a rough bound: the best may cost as much as this one, or anything in between."
 
 
 def choice_record(clf: SequentialClassifier) -> list[dict[str, Any]] | None:
@@ -139,6 +160,8 @@ def settings(clf: SequentialClassifier) -> dict[str, str]:
     return {name: " ".join(text.split()) for name, text in chosen.items()}
 
 
+#: What tells less than this share of what tells most, tells nothing.
+_TELLS = 1e-9
 #: Shown feature by feature.
 _PRICED = ("feature_costs", "groups", "discounted_costs", "bundles", "decision_costs", "decisions")
 
@@ -158,13 +181,19 @@ def feature_lines(features: list[dict[str, Any]]) -> str:
     return table(head, body, left=5)
 
 
-def _features(clf: SequentialClassifier) -> Iterator[dict[str, Any]]:
-    """Features as they are asked for, or in any order what tells most first; those of a bundle stand together."""
+def _features(clf: SequentialClassifier, silent: bool = True) -> Iterator[dict[str, Any]]:
+    """Features as they are asked for, or in any order what tells most first; those of a bundle stand together.
+
+    Without ``silent``, not those that may come next and tell nothing of the class by themselves.
+    """
     questions, problem = Questions(clf, clf.problem_), clf.problem_
     prices = problem.full_prices if problem.free else problem.planned_prices
     order = range(clf.policy_.n_stages)
     if problem.free:
-        order = np.argsort(-ClassInformation().scores(problem.begin())[0], kind="stable").tolist()
+        score = ClassInformation().scores(problem.begin())[0]
+        order = np.argsort(-score, kind="stable").tolist()
+        if not silent and len(telling := np.flatnonzero(score > _TELLS * max(score.max(initial=0.0), 0.0))):
+            order = order[: len(telling)]
     for question in order:
         members = questions.features(question)
         for place, feature in enumerate(members):

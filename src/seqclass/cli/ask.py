@@ -11,7 +11,7 @@ import click
 from seqclass._files import replacing
 from seqclass._frames import spelt
 from seqclass._messages import shown
-from seqclass._text import saving_text
+from seqclass._text import saving_text, worthless
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, check_input, check_output, refused, sentence
@@ -137,6 +137,8 @@ def _observe_bundle(session: Session, question: Question, line: str, strict: boo
 
 def _show_best(session: Session) -> None:
     for question in session.suggestions(_MOST):
+        if worthless(question.expected_saving, question.price):
+            continue
         saving = saving_text(question.expected_saving, question.price)
         click.echo(f"  {question.name}: price {question.price:.4g}{', ' if saving else ''}{saving}")
 

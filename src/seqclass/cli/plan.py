@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
 from seqclass._planning import network_solver
+from seqclass._time_limit import TimeUp, within
 from seqclass.bn import DiscreteNetwork
 from seqclass.classifier import SequentialClassifier
-from seqclass.cli._describe import describe, feature_lines
+from seqclass.cli._describe import LIMITED, bound_text, describe, feature_lines
 from seqclass.cli._errors import InputError, check_input, check_output, refused
-from seqclass.cli._format import count, echo_json, gap_text, wrapped
+from seqclass.cli._format import count, echo_json, wrapped
 from seqclass.cli._progress import working
 from seqclass.cli._training import read_decision_costs, read_prices
-from seqclass.pomdp import evaluate
-from seqclass.pomdp.bounds.certificate import SCOPES
+from seqclass.pomdp import Evaluation, evaluate
 
 #: Questions that are listed.
 _MOST = 8
@@ -57,13 +58,19 @@ def _command(
     with refused(), working("planning"):
         clf = SequentialClassifier.from_network(model.network_, target, questions=model.questions_, **settings)
         clf.save(output)
-    _report(clf, file, output, time.perf_counter() - started, as_json)
+    taken = time.perf_counter() - started
+    expected = None
+    with working("following the plan"), suppress(TimeUp), within(seconds / 4):
+        expected = evaluate(clf.problem_, clf.policy_)
+    _report(clf, expected, file, output, taken, as_json)
 
 
-def _report(clf: SequentialClassifier, file: Path, output: Path, seconds: float, as_json: bool) -> None:
+def _report(
+    clf: SequentialClassifier, expected: Evaluation | None, file: Path, output: Path, seconds: float, as_json: bool
+) -> None:
     content = describe(clf, most=None if as_json else _MOST)
-    expected = evaluate(clf.problem_, clf.policy_)
-    content |= {"expected_n_features": expected.n_features, "seconds": seconds, "output": str(output)}
+    n_features = None if expected is None else expected.n_features
+    content |= {"expected_n_features": n_features, "seconds": seconds, "output": str(output)}
     if as_json:
         echo_json(content)
         return
@@ -74,19 +81,24 @@ def _report(clf: SequentialClassifier, file: Path, output: Path, seconds: float,
         f"{count(len(content['classes']), 'class', 'classes')}, in {seconds:.1f} s."
     )
     cost = clf.expected_cost_
-    price = min(expected.price, cost)
-    click.echo(
-        wrapped(
-            f"By the network a case takes {expected.n_features:.1f} questions and costs {cost:.4f} on average: "
-            f"{price:.4f} for questions and {cost - price:.4f} for decisions, in units of misclassification cost."
+    if expected is None:
+        click.echo(wrapped(f"By the network a case costs {cost:.4f} on average, in units of misclassification cost."))
+    else:
+        price = min(expected.price, cost)
+        click.echo(
+            wrapped(
+                f"By the network a case takes {expected.n_features:.1f} questions and costs {cost:.4f} on average: "
+                f"{price:.4f} for questions and {cost - price:.4f} for decisions, in units of misclassification cost."
+            )
         )
-    )
     at_once = float(clf.problem_.begin().stopping_cost[0])
-    click.echo(wrapped(f"Deciding at once costs {at_once:.4f}; no policy costs less than {content['lower']:.4f}."))
-    click.echo(f"Certified gap to the best {SCOPES[content['scope']]}: {gap_text(content['gap'])}.")
+    click.echo(wrapped(f"Deciding at once costs {at_once:.4f}. {bound_text(content)}"))
+    if content["status"] == "limit":
+        click.echo(wrapped(f"{LIMITED} --seconds allows for more."))
     if content["features"]:
         click.echo("\nMay be asked for, what tells most for its price first:")
         click.echo(feature_lines(content["features"]))
     rest = content["n_features"] - len(content["features"])
-    more = f"and {rest} more; " if rest > 0 else ""
+    silent = ", those that by themselves tell nothing among them" if len(content["features"]) < _MOST else ""
+    more = f"and {rest} more{silent}; " if rest > 0 else ""
     click.echo(f"{more}Wrote {output}. Next: seqclass ask {output}")

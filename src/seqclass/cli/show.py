@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
-from seqclass.cli._describe import contract_text, describe, feature_lines, held_out_text, load_contract
-from seqclass.cli._format import belief_text, count, echo_json, gap_text, table, wrapped
-from seqclass.pomdp.bounds.certificate import SCOPES
+from seqclass.cli._describe import (
+    LIMITED,
+    bound_text,
+    contract_text,
+    describe,
+    feature_lines,
+    held_out_text,
+    load_contract,
+)
+from seqclass.cli._format import belief_text, count, echo_json, table, wrapped
+from seqclass.held_out import HeldOut
 
 _MOST = 20
 
@@ -27,18 +34,27 @@ def _command(model: Path, all_features: bool, as_json: bool) -> None:
         f"{model}: {count(len(content['classes']), 'class', 'classes')}, {count(content['n_features'], 'feature')}"
     )
     click.echo(wrapped(f"prior         {belief_text(content['classes'], content['prior'], most=12)}"))
-    if contract is None:
-        _certificate(content)
-    else:
+    if contract is not None:
         click.echo(contract_text(contract))
-        click.echo(f"cost a case   {content['expected_cost']:.4f} by the model itself")
-    if content["advice"]:
-        click.echo(click.wrap_text(content["advice"], width=88, initial_indent=14 * " ", subsequent_indent=14 * " "))
+    held_out: HeldOut | None = vars(clf).get("held_out_") if contract is None else None
+    by_model = f"{content['expected_cost']:.4f} by the model itself"
+    if held_out is not None:
+        lower, upper = held_out.cost_interval
+        told = f"{held_out.cost:.4f} on rows that the fit had not seen ({lower:.4f} to {upper:.4f}); {by_model}"
+    else:
+        told = by_model
+    _item("cost a case", told)
+    if contract is None:
+        _item("by the model", bound_text(content))
+    if content["status"] == "limit":
+        _item("", LIMITED)
+    elif content["status"] == "truncated":
+        _item("", content["advice"])
     click.echo(f"horizon       at most {count(content['horizon'], 'feature')} a case")
     if choice := getattr(clf, "choice_", None):
         click.echo(f"\n{choice}")
-    if held_out := vars(clf).get("held_out_"):
-        click.echo("\n" + held_out_text(held_out))
+    if scores := vars(clf).get("held_out_"):
+        click.echo("\n" + held_out_text(scores))
     click.echo("\nCost of each decision (column) for each true class (row):")
     rows = [
         [label, *(f"{c:.4g}" for c in costs)] for label, costs in zip(content["classes"], content["decision_costs"])
@@ -55,12 +71,5 @@ def _command(model: Path, all_features: bool, as_json: bool) -> None:
         click.echo(f"  {name} = {text}")
 
 
-def _certificate(content: dict[str, Any]) -> None:
-    if content["confidence"] == 1.0:
-        sure = "exactly"
-    else:
-        sure = f"with {100 * content['confidence']:.0f}% confidence"
-    lower, upper = (f"{content[end]:.4f}" for end in ("lower", "upper"))
-    among = SCOPES[content["scope"]]
-    click.echo(f"cost a case   between {lower} (the best {among}) and {upper} (this model), {sure}")
-    click.echo(f"gap           {gap_text(content['gap'])}, solver {content['status']}")
+def _item(name: str, text: str) -> None:
+    click.echo(click.wrap_text(text, width=88, initial_indent=name.ljust(14), subsequent_indent=14 * " "))

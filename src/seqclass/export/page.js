@@ -74,6 +74,8 @@
     }));
   };
   const drawBest = (best, asked) => {
+    // what saves nothing beyond its price, or less, promises nothing
+    best = best.filter((one) => one.saving === null || one.saving > -0.995 * one.price || (asked && one.feature === asked.feature));
     part("best").replaceChildren(...best.map((one) => {
       const row = made("tr"), head = made("th", name(one.feature) + (asked && one.feature === asked.feature ? " (asked)" : ""));
       head.scope = "row";

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray, as_generator
+from seqclass._time_limit import TimeUp, left, look, within
 from seqclass.pomdp.answers import Answers, SampledAnswers, TooLarge
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, Policy
@@ -15,6 +16,8 @@ from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import ALL, Level, walk
 
 R = TypeVar("R")
+#: Share of the time that is left which an enumeration may take before paths are sampled.
+_ENUMERATING = 0.25
 
 
 def everything(level: Level) -> IntArray:
@@ -176,8 +179,10 @@ def enumerated_or_sampled(
     """
     if method != "simulation":
         try:
-            return run(ALL, max_histories)
-        except TooLarge:
+            with within(left() * (1.0 if method == "exact" else _ENUMERATING)):
+                return run(ALL, max_histories)
+        except (TooLarge, TimeUp):
             if method == "exact":
                 raise
+            look()
     return run(SampledAnswers(as_generator(random_state)), np.inf)

@@ -79,7 +79,8 @@ class SolveInfo:
         (both at `confidence`, per instance, in units of misclassification cost). NaN where no certificate was asked.
     gap : float
         ``(upper - lower) / upper``, 0 where `upper` is 0; less where the distance of the ends was estimated by itself,
-        path by path, as `ProjectedValueIteration` does.
+        path by path, as `ProjectedValueIteration` does. Like the bounds it is about cases that lack no answer: where
+        one is missing, exact plans of free problems go on as well as can be, other policies as they may.
     seconds : float
         Wall-clock time of solving, the certificate's left out.
     n_stages : int

@@ -220,6 +220,10 @@ class AcquisitionProblem(DescribedProblem, ABC):
         wanted = "join(states), which puts rows of several states together: those that ask different questions part."
         raise TypeError(f"{type(self).__name__} must give {wanted}")
 
+    def draw_cases(self, n: int, rng: np.random.Generator) -> IntArray | None:
+        """Outcomes of all questions in ``n`` cases, (n, n_questions); None where they are asked one after the other."""
+        return None
+
     def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
         """P(outcome | what was seen, class) of many questions at once.
 

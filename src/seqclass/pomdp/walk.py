@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray
+from seqclass._time_limit import look
 from seqclass.pomdp.answers import AllAnswers, Answers, TooLarge
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE
@@ -205,6 +206,7 @@ def walk(
     rows = np.arange(len(info))
     level = Level(info, weight, rows, rows, np.full(len(info), -1), 1, np.full(len(info), DECIDE))
     while len(level.info):
+        look()
         asked = ask(level)
         if isinstance(asked, Fork):
             row, question, weight = asked

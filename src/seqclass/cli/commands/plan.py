@@ -49,7 +49,7 @@ from seqclass.cli.commands._shared import (
     default=60.0,
     show_default=True,
     metavar="S",
-    help="No further way to order the questions is tried after so many seconds.",
+    help="Longest time of planning: the best that was found by then is taken.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all that is random.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

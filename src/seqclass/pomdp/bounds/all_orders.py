@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from seqclass._time_limit import TimeUp, left, look, within
 from seqclass.pomdp.answers import TooLarge
 from seqclass.pomdp.bounds.dual import quantile
 from seqclass.pomdp.bounds.optimum import optimal_cost
@@ -62,13 +63,15 @@ class OverOrders(NamedTuple):
         """Both ends: what the policy costs in a problem, and what none costs in another one, the same but free."""
         upper = lower = None
         try:
-            if self.method != "simulation":
-                upper = evaluate(problem, policy, method="exact", max_histories=self.max_histories).cost
-            if self.method in ("auto", "exact"):
-                lower = optimal_cost(free, max_histories=self.max_histories)
-        except TooLarge:
+            with within(left() / 4 if self.method != "exact" else np.inf):
+                if self.method != "simulation":
+                    upper = evaluate(problem, policy, method="exact", max_histories=self.max_histories).cost
+                if self.method in ("auto", "exact"):
+                    lower = optimal_cost(free, max_histories=self.max_histories)
+        except (TooLarge, TimeUp):
             if self.method == "exact":
                 raise
+            look()
         if upper is not None and lower is not None:
             return OrderEnds(upper, upper, lower, 1.0, "exact", 0)
         values = RepeatValues(free) if has_repeats(free) and not free.samples else None
@@ -100,7 +103,7 @@ def lowest(problem: AcquisitionProblem) -> float:
     """
     if not problem.samples:
         search = OrderSearch(problem)
-        search.run(_NODES)
+        search.run(_NODES, left() / 3)
         return search.low
     begun = problem.begin()
     return float(np.minimum(begun.stopping_cost, begun.least())[0])

@@ -190,21 +190,35 @@ class Enumeration:
 
         At the horizon one decides, of equal questions the one of lowest number is asked.
         """
-        one, plan = np.ones(1), []
-        ahead: FloatArray = np.empty((0, 1))
-        for number in range(len(self.stages) - 1, -1, -1):
-            stage = self.stages[number]
-            value = self._best(number, ahead, one, bounded=False)
+        plan: Plan = []
+        cost = np.inf
+        for stage, costs in zip(self.stages, self.question_costs()):
+            least = costs.min(axis=1, initial=np.inf)
+            if not plan:
+                cost = min(float(stage.info.stopping_cost[0]), float(least[0]))
+            on = np.flatnonzero(least < stage.info.to_beat)
             question = np.full(len(stage.info), DECIDE)
-            pays = ahead[:, 0] < stage.info.to_beat[stage.row]
-            good = np.flatnonzero(pays & (ahead[:, 0] <= value[stage.row, 0] * (1 + TIE)))[::-1]
-            question[stage.row[good]] = stage.question[good]
+            question[on] = (costs[on] <= least[on, None] * (1 + TIE)).argmax(axis=1)
             keys = evidence(stage.info)
             order = np.argsort(keys)
             plan.append((keys[order], question[order]))
+        return cost, plan
+
+    def question_costs(self) -> list[FloatArray]:
+        """Cost of asking each question and going on as well as can be, (n, n_questions) for each level.
+
+        inf where a question was not followed; at the horizon one decides.
+        """
+        one, found = np.ones(1), []
+        ahead: FloatArray = np.empty((0, 1))
+        for number in range(len(self.stages) - 1, -1, -1):
+            stage = self.stages[number]
+            costs = np.full((len(stage.info), stage.info.problem.n_questions), np.inf)
+            costs[stage.row, stage.question] = ahead[:, 0]
+            found.append(costs)
             if number:
-                ahead = self._before(number, value, one)
-        return float(value[0, 0]), plan[::-1]
+                ahead = self._before(number, self._best(number, ahead, one, bounded=False), one)
+        return found[::-1]
 
     def _best(self, number: int, ahead: FloatArray, multipliers: FloatArray, bounded: bool) -> FloatArray:
         stage = self.stages[number]

@@ -34,6 +34,8 @@ def evidence(info: InformationState, *columns: FloatArray | IntArray) -> npt.NDA
     assert info.seen is not None  # of a free problem it always is
     # numpy drops zeros at the end of such keys, which are all of one width: no two of them mix
     parts: list[Any] = [info.seen, *(column[:, None] for column in columns)]
+    if info.paid is not None and info.paid.shape[1]:  # what was known or missing was seen, and paid for by nobody
+        parts.append(info.paid)
     if info.problem.max_cost is not None:  # which of a group came first decides what is left to spend
         parts.append(np.round(info.spent, 12)[:, None])
     bytes_ = [np.ascontiguousarray(part).view(np.uint8) for part in parts]

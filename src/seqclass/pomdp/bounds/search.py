@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import NamedTuple
 
 import numpy as np
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray
+from seqclass._time_limit import TimeUp, look, within
 from seqclass.pomdp.bounds.optimum import asked_once
 from seqclass.pomdp.bounds.over_orders import OnePriceBounds, OrderBounds, Plan, asking_once, evidence
 from seqclass.pomdp.information import TIE, InformationState
@@ -17,8 +17,6 @@ from seqclass.pomdp.problem import AcquisitionProblem
 #: Of the partial answers that are known, the share that is looked at further between two passes through all of them.
 _SHARE = 0.1
 _FEWEST = 32
-
-_clock = time.perf_counter
 
 
 class _Choices(NamedTuple):
@@ -178,7 +176,7 @@ class OrderSearch:
         max_nodes : float
             Most partial answers to know; the last lot may go beyond.
         max_seconds : float
-            Longest time, looked at after each lot.
+            Longest time, looked at all along.
         tolerance : float
             Distance of the bounds to reach, as a share of the upper one.
 
@@ -187,18 +185,27 @@ class OrderSearch:
         bool
             Whether it was reached.
         """
-        started = _clock()
-        while self.high - self.low > max(tolerance, TIE) * self.high:
-            left = max_nodes - self.n_nodes
-            if left <= 0 or _clock() - started >= max_seconds:
-                return False
-            frontier = self._frontier()
-            if not any(part.row.size for part in frontier):
-                break  # what is left between the bounds is rounding
+        try:
+            with within(max_seconds):
+                while self.high - self.low > max(tolerance, TIE) * self.high:
+                    look()
+                    left = max_nodes - self.n_nodes
+                    if left <= 0:
+                        return False
+                    frontier = self._frontier()
+                    if not any(part.row.size for part in frontier):
+                        break  # what is left between the bounds is rounding
+                    self._lot(frontier, left)
+        except TimeUp:
+            return False
+        return True
+
+    def _lot(self, frontier: list[_Frontier], left: float) -> None:
+        try:
             self._expand(frontier, left)
+        finally:  # also when the time is up on the way: what was opened by then holds
             for layer, after in reversed(list(zip(self.layers, self.layers[1:]))):
                 layer.back_up(after)
-        return True
 
     def _tips(self, info: InformationState) -> tuple[FloatArray, FloatArray]:
         """Bounds of partial answers that were not opened."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._arrays import FloatArray
+from seqclass._time_limit import TimeUp, left
 from seqclass._validation import check_choice, check_integer
 from seqclass.pomdp.along import along, enumerated_or_sampled
 from seqclass.pomdp.answers import Answers
@@ -18,6 +19,8 @@ from seqclass.pomdp.walk import ALL
 
 #: Histories that an enumeration may visit before ``method="auto"`` turns to simulation.
 MAX_HISTORIES = 100_000
+#: Paths that a simulation begins with where time is limited.
+_FEWEST = 250
 
 
 @dataclass(frozen=True)
@@ -114,14 +117,32 @@ def evaluate(
     check_integer(max_histories, "max_histories", 1)
 
     def run(answers: Answers, most: float) -> Evaluation:
-        exact = answers is ALL
-        tally = _Tally(problem, 1.0 if exact else float(n_paths))
-        for level in along(problem, policy, tally.total, answers, most):
-            stop = ~level.go_on
-            tally.add(level.info[stop], level.weight[stop])
-        return tally.result("exact" if exact else "simulation", level.visited)
+        if answers is ALL:
+            return _followed(problem, policy, 1.0, answers, most)
+        # where time is limited, as many paths as it is enough for: each time others, twice as many
+        number, found = n_paths if left() == np.inf else min(_FEWEST, n_paths), None
+        while True:
+            try:
+                found = _followed(problem, policy, float(number), answers)
+            except TimeUp:
+                if found is None:
+                    raise
+                return found
+            if number == n_paths:
+                return found
+            number = min(2 * number, n_paths)
 
     return enumerated_or_sampled(run, method, max_histories, random_state)
+
+
+def _followed(
+    problem: AcquisitionProblem, policy: Policy, total: float, answers: Answers, most: float = np.inf
+) -> Evaluation:
+    tally = _Tally(problem, total)
+    for level in along(problem, policy, total, answers, most):
+        stop = ~level.go_on
+        tally.add(level.info[stop], level.weight[stop])
+    return tally.result("exact" if answers is ALL else "simulation", level.visited)
 
 
 class _Tally:

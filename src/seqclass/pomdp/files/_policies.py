@@ -24,6 +24,9 @@ from seqclass.pomdp.unrolled.policy import NodePolicy, NodeVectors
 
 #: SARSOP writes six digits.
 _DIGITS = 2e-5
+#: Share of the largest decision cost by which a vector of a decision may miss it: SARSOP's are bounds, which it leaves
+#: some ten times its precision away. What the policy is worth, a certificate tells.
+_RESIDUAL = 0.05
 #: Share of the largest decision cost by which a vector may claim less than the following stage's vectors can pay for.
 _CLAIM = 1e-3
 #: Beliefs a stage at which claims are checked.
@@ -65,6 +68,7 @@ def read_policy(
     stopping is always possible; they tell whether the file belongs to the problem, and by which discount it was
     scaled. A file of a shorter horizon gives a policy of that horizon.
 
+    Vectors of decisions may miss the costs by a twentieth of the largest, for SARSOP's are bounds that close in.
     pomdp-solve's answer must be that of ``n_stages + 1`` steps or more (or of the infinite horizon with a
     discount below 1). Of a chain of one-step runs by ``-terminal_values`` read the last: the earlier ones count
     plans that end without a decision, and are refused.
@@ -165,20 +169,39 @@ def _check_decisions(foreign: _Foreign, discount: float | None) -> FloatArray:
         found.append(vectors[rows])
         known.append(costs[actions[rows] - layout.n_asks])
     stage, cost, truth = np.concatenate(stages), np.concatenate(found), np.concatenate(known)
-    guesses = [discount] if discount is not None else _guesses(foreign, stage, cost, truth)
+    guesses = _guesses(foreign, stage, cost, truth) if discount is None else [discount]
     worst = 0.0
+    near: list[tuple[float, int, FloatArray]] = []
     for guess in guesses:
         factors = scale(check_discount(guess, layout.n_stages), layout.n_stages)
         expected = factors[stage][:, None] * truth
-        off = np.abs(cost - expected) - _DIGITS * np.maximum(expected, 1e-3)
-        worst = float(off.max(initial=0.0))
-        if worst <= 0:
+        if _equal(cost, expected):
             return factors
+        off = np.abs(cost - expected)
+        worst = float(off.max(initial=0.0))
+        if worst <= _RESIDUAL * expected.max(initial=0.0):
+            near.append((round(float(off.mean()), 4), len(found), factors))
+    if near and (discount is None or not _by_another(foreign, stage, cost, truth)):
+        # of discounts that explain them but for a residual, the one that leaves least, the rounder first
+        return min(near, key=lambda one: one[:2])[2]
     scaled = "any discount" if discount is None else f"discount={discount:g}"
     raise foreign.error(
         f"its vectors of decisions are not the decision costs scaled by {scaled} (off by up to {worst:.3g}). It is of "
         "another problem or of another discount."
     )
+
+
+def _equal(cost: FloatArray, expected: FloatArray) -> bool:
+    """Whether costs are what they should be, but for the digits that are written."""
+    return bool((np.abs(cost - expected) <= _DIGITS * np.maximum(expected, 1e-3)).all())
+
+
+def _by_another(foreign: _Foreign, stage: IntArray, cost: FloatArray, truth: FloatArray) -> bool:
+    """Whether some discount explains the vectors of decisions without any residual."""
+    if not ((truth > 0) & (cost > 0) & (stage > 0)[:, None]).any():
+        return False
+    factors = [scale(guess, foreign.layout.n_stages) for guess in _guesses(foreign, stage, cost, truth)]
+    return any(_equal(cost, one[stage][:, None] * truth) for one in factors)
 
 
 def _guesses(foreign: _Foreign, stage: IntArray, cost: FloatArray, truth: FloatArray) -> list[float]:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator
+from seqclass._time_limit import TimeUp, within
 from seqclass._validation import check_integer, check_real
 from seqclass.pomdp.answers import TooLarge
 from seqclass.pomdp.bounds.dual import CONFIDENCE
-from seqclass.pomdp.bounds.optimum import expand
+from seqclass.pomdp.bounds.optimum import Enumeration, expand
 from seqclass.pomdp.bounds.order_paths import cost_above
 from seqclass.pomdp.bounds.over_orders import Plan, evidence
 from seqclass.pomdp.bounds.repeats import RepeatValues, has_repeats
@@ -27,8 +31,13 @@ from seqclass.pomdp.solvers.rules.lookahead import DeepLookaheadPolicy
 
 #: Up to so many partial answers all are visited.
 _FEW = 50_000
+#: And if what may follow them, an answer to each open question times classes or hidden states, is no more than this.
+_WORK = 3e7
 #: Where nothing is planned, two questions ahead at the most promising ones.
 _DEPTH, _CANDIDATES = 2, 5
+
+#: Costs of questions that are remembered, of all partial answers: 128 MB.
+_REMEMBERED = 2**24
 
 _clock = time.perf_counter
 
@@ -38,16 +47,17 @@ class ExactFreeOrder(Solver):
 
     Where partial answers are few (the product of the numbers of outcomes, each plus one, at most 50,000) recursion over
     all of them, those that saw the same in another order as one. Beyond, AO* [1]_: a search that follows the questions
-    of least lower bound and can stop at any time. The policy is a table of what to ask after each partial answer; where
-    the search did not come, and where answers are missing, it looks two questions ahead, or one question ahead on lower
-    bounds where they are good.
+    of least lower bound and can stop at any time. The policy is a table of what to ask after each partial answer. Where
+    partial answers are few and one is missing, the recursion goes on from there, and what follows is the best again.
+    Of a search the bounds are about cases without missing answers: where these are, and where the search did not come,
+    it looks two questions ahead, or one question ahead on lower bounds where they are good.
 
     Parameters
     ----------
     max_nodes : int
         Most partial answers to keep. A thousand of them take about a megabyte at ten questions.
     max_seconds : float or None
-        Longest time of the search; None for no limit.
+        Longest time of the search, and of the certificate after one that came to a limit; None for no limit.
     target_gap : float
         Stop where the bounds differ by at most this share of the upper one; the status is then ``"converged"``.
     certificate_paths : int
@@ -94,34 +104,35 @@ class ExactFreeOrder(Solver):
 
     def solve(self, problem: AcquisitionProblem) -> Policy:
         """Solve a free problem; see `Solver.solve`."""
-        started = _clock()
+        started, limit = _clock(), np.inf if self.max_seconds is None else self.max_seconds
         self._check(problem)
-        if are_few(problem, self.max_nodes):
-            tree = expand(problem.begin(), problem.n_stages)
-            cost, plan = tree.plan()
-            size = sum(len(stage.info) for stage in tree.stages)
-            info = SolveInfo("converged", seconds=_clock() - started, n_stages=problem.n_stages, size=size)
-            return _bounded(PlannedPolicy(problem, plan, None, info), cost, cost)
-        values = RepeatValues(problem) if has_repeats(problem) else None
-        search = OrderSearch(problem, values)
-        seconds = np.inf if self.max_seconds is None else self.max_seconds - (_clock() - started)
-        reached = search.run(self.max_nodes, seconds, self.target_gap)
+        values, search, reached = None, None, False
+        try:
+            with within(limit):
+                if are_few(problem, self.max_nodes):
+                    return enumerated(problem).with_info(seconds=_clock() - started)
+                values = RepeatValues(problem) if has_repeats(problem) else None
+                search = OrderSearch(problem, values)
+                reached = search.run(self.max_nodes, tolerance=self.target_gap)
+        except TimeUp:
+            if self.max_seconds is None:
+                raise
+        search = search or OrderSearch(problem, values)
         policy = planned(search).with_info(status="converged" if reached else "limit", seconds=_clock() - started)
-        return policy if reached or not self.certificate_paths else self._better(policy, values)
+        return policy if reached or not self.certificate_paths else self._better(policy, values, limit)
 
-    def _better(self, policy: PlannedPolicy, values: RepeatValues | None) -> Policy:
+    def _better(self, policy: PlannedPolicy, values: RepeatValues | None, limit: float) -> Policy:
         """Return the policy with its own cost, or one with another fall-back that costs less for sure."""
         started, problem, lower = _clock(), policy.problem, policy.info.lower
         found = policy
-        try:
+        with suppress(TooLarge, TimeUp), within(limit if values is None else limit / 2):
             cost = evaluate(problem, policy, method="exact", max_histories=MAX_HISTORIES).cost
             found = _bounded(policy, lower, min(policy.info.upper, cost))
-        except TooLarge:
-            pass
         if values is not None:
             other = PlannedPolicy(problem, policy.plan, OrderBoundPolicy(values), policy.info)
-            rng = as_generator(another_stream(self.random_state))
-            most = values.value + cost_above(other, values, max(2, self.certificate_paths), rng, CONFIDENCE)[1]
+            rng, most = as_generator(another_stream(self.random_state)), np.inf
+            with suppress(TimeUp), within(limit / 2):
+                most = values.value + cost_above(other, values, max(2, self.certificate_paths), rng, CONFIDENCE)[1]
             if most < found.info.upper:
                 found = _bounded(other, lower, most, CONFIDENCE)
         return found.with_info(certify_seconds=_clock() - started)
@@ -145,7 +156,7 @@ class ExactFreeOrder(Solver):
 
 
 def are_few(problem: AcquisitionProblem, most: int) -> bool:
-    """Whether a free problem has so few partial answers that all are visited.
+    """Whether a free problem has so few partial answers, and so little work at each, that all are visited.
 
     Examples
     --------
@@ -154,7 +165,28 @@ def are_few(problem: AcquisitionProblem, most: int) -> bool:
     >>> are_few(problem, 9), are_few(problem, 8)
     (True, False)
     """
-    return most > 0 and bool(np.log(problem.n_outcomes + 1.0).sum() <= np.log(min(_FEW, most)) + TIE)
+    sizes = problem.n_outcomes + 1.0
+    if most <= 0 or np.log(sizes).sum() > np.log(min(_FEW, most)) + TIE:
+        return False
+    width = problem.n_classes if problem.hidden is None else len(problem.hidden.classes)
+    return bool(np.prod(sizes) * (1 - 1 / sizes).sum() * width <= _WORK)
+
+
+def enumerated(problem: AcquisitionProblem) -> PlannedPolicy:
+    """The best policy, by recursion over all partial answers.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1, free=True)
+    >>> round(enumerated(problem).info.upper, 3)
+    0.25
+    """
+    tree = expand(problem.begin(), problem.n_stages)
+    cost, plan = tree.plan()
+    size = sum(len(stage.info) for stage in tree.stages)
+    info = SolveInfo("converged", n_stages=problem.n_stages, size=size)
+    return _bounded(PlannedPolicy(problem, plan, RecursionPolicy(problem), info), cost, cost)
 
 
 def planned(search: OrderSearch) -> PlannedPolicy:
@@ -244,3 +276,86 @@ class PlannedPolicy(Policy):
     def continuation_cost(self, info: InformationState) -> FloatArray:
         """Cost of the most promising question as look-ahead has it, (n,)."""
         return self.fallback.continuation_cost(info)
+
+
+class _Known:
+    """Costs of each question after partial answers: by the number of those asked the sorted keys, and a row each."""
+
+    def __init__(self) -> None:
+        self.tables: dict[int, tuple[npt.NDArray[np.bytes_], FloatArray]] = {}
+
+    def find(self, info: InformationState) -> tuple[FloatArray, BoolArray]:
+        """Costs of all questions, and of which rows they are known."""
+        costs, known = np.full((len(info), info.problem.n_questions), np.inf), np.zeros(len(info), dtype=bool)
+        if info.stage in self.tables:
+            keys, table = self.tables[info.stage]
+            wanted = evidence(info)
+            place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            known = keys[place] == wanted
+            costs[known] = table[place[known]]
+        return costs, known
+
+    def add(self, tree: Enumeration) -> FloatArray:
+        """Remember a tree; the costs of its first histories."""
+        found = tree.question_costs()
+        if sum(table.size for _, table in self.tables.values()) + sum(costs.size for costs in found) > _REMEMBERED:
+            self.tables = {}
+        for stage, costs in zip(tree.stages, found):
+            keys, number = evidence(stage.info), stage.info.stage
+            if number in self.tables:
+                before = self.tables[number]
+                keys, costs = np.concatenate([before[0], keys]), np.concatenate([before[1], costs])
+            keys, kept = np.unique(keys, return_index=True)
+            self.tables[number] = keys, costs[kept]
+        return found[0]
+
+
+class RecursionPolicy(DeepLookaheadPolicy):
+    """Asks what is best from wherever a case stands, by recursion over all that may follow, and remembers that.
+
+    Where one more price is more than knowing the class saves, so that nothing is asked, it looks two questions ahead to
+    say which of them promises most.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The free problem it acts on, of few partial answers.
+    info : SolveInfo, optional
+        What the solver reports.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import TableProblem
+    >>> tables = np.array([[[0.5, 0.5], [0.5, 0.5]], [[0.9, 0.2], [0.1, 0.8]], [[0.7, 0.2], [0.3, 0.8]]])
+    >>> problem = TableProblem([0.5, 0.5], tables, prices=0.1, free=True)
+    >>> policy, info = RecursionPolicy(problem), problem.begin().asking(1).update(np.array([-1]))
+    >>> policy.act(info), policy.continuation_cost(info).round(3)
+    (array([2]), array([0.35]))
+    """
+
+    def __init__(self, problem: AcquisitionProblem, info: SolveInfo | None = None) -> None:
+        super().__init__(problem, _DEPTH, _CANDIDATES, info)
+
+    def question_costs(self, info: InformationState) -> FloatArray:
+        """Cost of asking each question and going on as well as can be, (n, n_questions); inf where it is not open."""
+        costs, known = self._known.find(info)
+        rows = np.flatnonzero(info.settled)
+        if rows.size:
+            costs[rows] = super().question_costs(info[rows])
+        rows = np.flatnonzero(~known & ~info.settled)
+        if rows.size:
+            costs[rows] = self._found(info[rows])
+        return costs
+
+    def _found(self, info: InformationState) -> FloatArray:
+        _, first, place = np.unique(evidence(info), return_index=True, return_inverse=True)
+        some, problem = info[first], info.problem
+        most = float(np.exp(np.where(some.open, np.log(problem.n_outcomes + 1.0), 0.0).sum(axis=1).max()))
+        costs = np.empty((len(some), problem.n_questions))
+        for part, whose in some.parts(8.0 * 4 * problem.n_questions * most):
+            costs[part] = self._known.add(expand(whose, problem.n_stages - info.stage))
+        return np.asarray(costs[place.reshape(-1)])
+
+    @cached_property
+    def _known(self) -> _Known:
+        return _Known()

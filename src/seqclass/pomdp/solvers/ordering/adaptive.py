@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -12,13 +13,15 @@ import numpy as np
 
 from seqclass._arrays import FloatArray, as_generator
 from seqclass._telling import telling
+from seqclass._time_limit import TimeUp, left, look, within
 from seqclass._validation import check_integer, check_real
+from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.ordering_choice import OrderingCandidate, OrderingChoice
 from seqclass.pomdp.policy import WIDE_GAP, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified
-from seqclass.pomdp.solvers.exact.free_order import ExactFreeOrder, are_few, planned
+from seqclass.pomdp.solvers.exact.free_order import are_few, enumerated, planned
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 from seqclass.pomdp.solvers.ordering.by_bounds import by_bounds
 from seqclass.pomdp.solvers.ordering.cases import Cases, model_cases
@@ -31,6 +34,7 @@ from seqclass.pomdp.solvers.ordering.improvement import ImprovedRule
 from seqclass.pomdp.solvers.ordering.lookahead import LookaheadSaving
 from seqclass.pomdp.solvers.ordering.policy import RulePolicy
 from seqclass.pomdp.solvers.ordering.regression import fitted_values
+from seqclass.pomdp.solvers.rules.fixed import DecideNow
 
 #: Tests put their own here.
 _clock = time.perf_counter
@@ -40,6 +44,10 @@ _ALIKE = 0.001
 _FEWEST, _ASKED = 300, 12
 #: Up to so many questions look-ahead tries all: one that only says what to ask next ranks last by its own saving.
 _FEW = 16
+#: Nodes of a search that is there whatever the time is enough for, and the share of the time until the certificate.
+_SURE_NODES, _CHOOSING = 200, 0.6
+#: Partial answers that the search keeps where nobody says how many.
+_SEARCH_NODES = 5000
 #: What the names of orders that are the same for everybody begin with.
 _FIXED = "fixed order"
 #: Products that the search for the optimum may take, and the gap of its bounds at which it ends.
@@ -48,7 +56,7 @@ _SEARCH_WORK, _CLOSE = 1e8, 0.01
 _FEWEST_NODES = 100
 #: The share of its work after which rules are tried, and where it goes on: if its bound is so near to what they cost.
 _AT_FIRST, _NEAR = 0.2, 1.1
-_SEARCHED = "search over all orders"
+_SEARCHED, _EXACTLY = "search over all orders", "all orders, exactly"
 #: Share of the cases after which a candidate is left that is above another one by so many standard errors.
 _FIRST, _CLEARLY = 0.2, 4.0
 
@@ -80,10 +88,11 @@ class Adaptive(Solver):
     max_rounds : int
         Most rounds of improvement.
     max_nodes : int
-        Partial answers up to which all are enumerated; 0 never does.
+        Partial answers up to which all are enumerated, as long as that is no more work than `ExactFreeOrder` takes on;
+        0 never does.
     search_nodes : int or None
         Partial answers that the search for the optimum keeps at most, fewer where each takes long; 0 leaves it out.
-        None: ``max_nodes``, and 0 where ``rules`` are named.
+        None: 5000 and no more than ``max_nodes``, and 0 where ``rules`` are named.
     max_stages : int
         Most questions asked of an instance.
     first_horizon : int
@@ -92,8 +101,9 @@ class Adaptive(Solver):
         Bound on the products that fitting a candidate may take; one that would take more is fitted to
         fewer cases. Where these would be too few it is not tried, unless it looks at each question only once.
     max_seconds : float or None
-        No further candidate is begun after so many seconds, so that a busy machine may choose otherwise; None: no
-        limit but those of work.
+        Longest time of all, certificate included, which every step looks at, so that a busy machine may choose
+        otherwise: what was tried by then is chosen from, or a plan of few questions is made, with bounds that hold, and
+        the status is ``"limit"``. None: no limit but those of work.
     certificate_paths : int
         Sampled paths of the certificate where it is not exact; 0 leaves it out.
     random_state : int, generator or None
@@ -126,7 +136,7 @@ class Adaptive(Solver):
         n_cases: int = 5000,
         n_candidates: int = 4,
         max_rounds: int = 2,
-        max_nodes: int = 5000,
+        max_nodes: int = 50_000,
         search_nodes: int | None = None,
         max_stages: int = 100,
         first_horizon: int = 16,
@@ -158,19 +168,44 @@ class Adaptive(Solver):
     def solve(self, problem: AcquisitionProblem) -> Policy:
         """Solve a problem; see `Solver.solve`."""
         self._check(problem)
-        began = _clock()
-        if self.enumerates(problem):
-            exact = ExactFreeOrder(self.max_nodes, certificate_paths=0).solve(problem)
-            return exact.with_info(ordering=OrderingChoice("all orders, exactly", ()))
-        search = self._search(problem)
-        if search is not None and search.run(_AT_FIRST * self._nodes(problem), tolerance=_CLOSE):
-            return planned(search).with_info(seconds=_clock() - began, ordering=OrderingChoice(_SEARCHED, ()))
-        bounded = by_bounds(problem, self.certificate_paths, self.random_state) if self.rules is None else None
-        if bounded is not None and bounded.info.gap <= WIDE_GAP:
-            return bounded
-        found = _Search(self, problem, began).best(search).with_info(seconds=_clock() - began)
+        began, limit = _clock(), np.inf if self.max_seconds is None else self.max_seconds
+        sure: OrderSearch | None = None
+        with within(limit):
+            try:
+                if self.enumerates(problem):
+                    with suppress(TimeUp), within(left() / 2):
+                        exact = enumerated(problem)
+                        return exact.with_info(seconds=_clock() - began, ordering=OrderingChoice(_EXACTLY, ()))
+                    look()
+                if limit < np.inf and not problem.samples:  # whatever the time is enough for, this is there
+                    sure = OrderSearch(problem)
+                    sure.run(_SURE_NODES, left() / 10)
+                return self._solve(problem, began, sure)
+            except TimeUp:
+                if self.max_seconds is None:  # somebody else's limit
+                    raise
+                if sure is not None:  # no rule was ready when it was time for the certificate
+                    sure.run(_SEARCH_NODES)
+        found = _at_once(problem) if problem.samples else planned(sure or OrderSearch(problem))
+        return found.with_info(status="limit", seconds=_clock() - began, ordering=OrderingChoice(_SEARCHED, ()))
+
+    def _solve(self, problem: AcquisitionProblem, began: float, sure: OrderSearch | None) -> Policy:
+        """The policy where partial answers are not enumerated, as far as the time goes."""
+        rest = left() * (_CHOOSING if self.certificate_paths else 1.0)
+        with within(rest):
+            search = self._search(problem)
+            if search is not None and search.run(_AT_FIRST * self._nodes(problem), tolerance=_CLOSE):
+                return planned(search).with_info(seconds=_clock() - began, ordering=OrderingChoice(_SEARCHED, ()))
+            bounded = by_bounds(problem, self.certificate_paths, self.random_state) if self.rules is None else None
+            if bounded is not None and bounded.info.gap <= WIDE_GAP:
+                return bounded
+            trial = _Search(self, problem, began)
+            found = trial.best(search).with_info(seconds=_clock() - began)
         if np.isnan(found.info.upper):
-            found = certified(found, self.certificate_paths, self.random_state)
+            try:
+                found = certified(found, self.certificate_paths, self.random_state)
+            except TimeUp:
+                found = trial.bounded(found, 0.0 if sure is None else sure.low)
         if bounded is not None and bounded.info.upper < found.info.upper:
             tried = () if found.info.ordering is None else found.info.ordering.candidates
             choice = replace(bounded.info.ordering or OrderingChoice("", ()), candidates=tried)
@@ -199,7 +234,7 @@ class Adaptive(Solver):
         """Partial answers that the search may keep."""
         most = self.search_nodes
         if most is None:
-            most = self.max_nodes if self.rules is None else 0
+            most = min(self.max_nodes, _SEARCH_NODES) if self.rules is None else 0
         return min(most, _SEARCH_WORK / ExpectedSaving().work(problem))
 
     def _check(self, problem: AcquisitionProblem) -> None:
@@ -220,6 +255,16 @@ class Adaptive(Solver):
             check_real(self.max_seconds, "max_seconds", 0)
         for rule in self.rules or ():
             rule.check(problem)
+
+
+def _at_once(problem: AcquisitionProblem) -> Policy:
+    """Decide at once, which takes no time."""
+    begun = problem.begin()
+    upper = float(begun.stopping_cost[0])
+    lower = min(upper, float(begun.least()[0]))
+    found = DecideNow(certificate_paths=0).solve(problem)
+    gap = (upper - lower) / upper if upper > 0 else 0.0
+    return found.with_info(upper=upper, lower=lower, gap=gap, confidence=1.0, scope="all orders")
 
 
 def _given(rule: OrderingRule) -> OrderingRule:
@@ -254,6 +299,7 @@ class _Search:
         self._once = ExpectedSaving().work(problem)
         few = problem.n_questions <= _FEW
         self._candidates = max(settings.n_candidates, problem.n_questions) if few else settings.n_candidates
+        self.limited = left() < np.inf
         self.tried: list[_Tried] = []
         self.skipped: list[str] = []
 
@@ -262,13 +308,15 @@ class _Search:
         rules = self._rules()
         for number, (name, make) in enumerate(rules, 1):
             with telling(f"candidate {number} of {len(rules)}, {name}"):
-                self._try(name, make())
+                self._try(name, make)
+        if not self.tried:
+            raise TimeUp
         chosen = self._simplest()
         for _ in range(self.settings.max_rounds):
             assert isinstance(chosen.policy, RulePolicy)
             rule = ImprovedRule(chosen.policy.values, self._candidates)
             with telling("improvement"):
-                better = self._try(f"{chosen.name}, improved", rule)
+                better = self._try(f"{chosen.name}, improved", partial(_given, rule))
             if better is None:
                 break
             difference, error = self._above(better, chosen)
@@ -277,8 +325,23 @@ class _Search:
             chosen = better
         if search is not None:
             chosen = self._or_searched(chosen, search)
+        self.chosen = chosen
         found = chosen.policy.with_info(ordering=self._report(chosen))
-        return found.with_info(status="limit") if self.skipped else found
+        cut = len(chosen.costs) < len(self.cases.answers)
+        return found.with_info(status="limit") if self.skipped or cut else found
+
+    def bounded(self, found: Policy, lower: float) -> Policy:
+        """Bounds by the cases that it was tried on, where there was no time for others.
+
+        Any of what was tried, or would have been improved in its place, might have been the best there by chance.
+        """
+        mean, error = self.cases.mean_and_error(self.chosen.costs)
+        upper = mean + quantile(1 - 2 * (1 - CONFIDENCE) / len(self.tried) ** 2) * error
+        lower = min(lower, upper)
+        gap = (upper - lower) / upper if upper > 0 else 0.0
+        return found.with_info(
+            status="limit", upper=upper, lower=lower, gap=gap, confidence=CONFIDENCE, scope="all orders"
+        )
 
     def _or_searched(self, chosen: _Tried, search: OrderSearch) -> _Tried:
         """What the search comes to, where that costs less in the same cases; its bounds say whether it may."""
@@ -308,33 +371,51 @@ class _Search:
             (repr(ahead), partial(_given, ahead)),
         ]
 
-    def _try(self, name: str, rule: OrderingRule) -> _Tried | None:
-        settings, started = self.settings, _clock()
-        # each case is followed, and after each question all that its answer may be is looked at
-        looked = self.problem.n_outcomes.mean() if settings.foresee else 0.0
-        work = rule.work(self.problem) * min(self.n_stages, _ASKED) * (1 + looked)
-        n_paths, fewest = int(min(settings.n_paths, settings.max_work / work)), min(_FEWEST, settings.n_paths)
-        late = settings.max_seconds is not None and started - self.began > settings.max_seconds
-        # something has to be tried; and what looks at each question once is not put off by their number
-        if self.tried and (late or (n_paths < fewest and rule.work(self.problem) > self._once)):
+    def _try(self, name: str, make: Callable[[], OrderingRule]) -> _Tried | None:
+        started, tried = _clock(), None
+        with suppress(TimeUp):
+            look()
+            tried = self._followed(name, make())
+        if tried is None:
             self.skipped.append(name)
             return None
-        most, horizon = max(n_paths, fewest), settings.first_horizon
-        values = fitted_values(
-            self.problem, rule, self.n_stages, most, self.rng, first_horizon=horizon, foresee=settings.foresee
-        )
-        policy = RulePolicy(values, SolveInfo("converged", n_stages=self.n_stages, size=values.size))
-        tried = self._compared(_Tried(name, policy, np.empty(0), np.empty(0)))
         tried.seconds = _clock() - started
         self.tried.append(tried)
         return tried
+
+    def _followed(self, name: str, rule: OrderingRule) -> _Tried | None:
+        """Fit values to a rule and follow it; None where that is too laborious."""
+        settings = self.settings
+        # each case is followed, and after each question all that its answer may be is looked at
+        most = settings.max_work / (rule.work(self.problem) * min(self.n_stages, _ASKED))
+        foresee, fewest = settings.foresee, min(_FEWEST, settings.n_paths)
+        n_paths = int(min(settings.n_paths, most / (1 + foresee * self.problem.n_outcomes.mean())))
+        if n_paths < fewest:
+            # something has to be tried; and what looks at each question once is not put off by their number
+            if self.tried and rule.work(self.problem) > self._once:
+                return None
+            n_paths, foresee = max(fewest, int(min(settings.n_paths, most))), False
+        horizon = settings.first_horizon
+        with within(left() / 2):
+            values = fitted_values(
+                self.problem, rule, self.n_stages, n_paths, self.rng, first_horizon=horizon, foresee=foresee
+            )
+        status = "limit" if values.limited else "converged"
+        policy = RulePolicy(values, SolveInfo(status, n_stages=self.n_stages, size=values.size))
+        return self._compared(_Tried(name, policy, np.empty(0), np.empty(0)))
 
     def _compared(self, candidate: _Tried) -> _Tried:
         """Try a candidate on all cases, or on the first of them only, where it is clearly not the best there."""
         first = 0
         n = len(self.cases.answers)
-        for last in [n] if self.cases.exact else sorted({max(2, int(_FIRST * n)), n}):
-            costs, asked = self.cases.costs(candidate.policy, first, last)
+        shares = (_FIRST**2, _FIRST) if self.limited else (_FIRST,)
+        for last in [n] if self.cases.exact else sorted({*(max(2, int(share * n)) for share in shares), n}):
+            try:
+                costs, asked = self.cases.costs(candidate.policy, first, last)
+            except TimeUp:
+                if not first:
+                    raise
+                break
             candidate.costs = np.append(candidate.costs, costs)
             candidate.n_questions = np.append(candidate.n_questions, asked)
             differences = [self._above(candidate, other) for other in self.tried]
@@ -345,7 +426,8 @@ class _Search:
 
     def _simplest(self) -> _Tried:
         """First of those that cost no more than the best, but for chance."""
-        whole = [t for t in self.tried if len(t.costs) == len(self.cases.answers)]
+        most = max(len(t.costs) for t in self.tried)
+        whole = [t for t in self.tried if len(t.costs) == most]
         whole.sort(key=lambda t: not t.name.startswith(_FIXED))  # the same order for everybody is simpler than any rule
         best = min(whole, key=self._cost)
         for candidate in whole:

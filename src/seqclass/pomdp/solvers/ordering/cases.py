@@ -123,17 +123,13 @@ def model_cases(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -
     >>> [model_cases(problem, n, np.random.default_rng(0)).exact for n in (1, 10)]
     [False, True]
     """
-    start = unlimited(problem).begin()
     with np.errstate(over="ignore"):  # of thousands of questions the number is beyond all floats
         exact = not problem.samples and float(np.prod(problem.n_outcomes.astype(np.float64))) <= n
-    answers: Answers = ALL if exact else SampledAnswers(rng)
-    *_, last = walk(start, np.array([1.0 if exact else float(n)]), everything, answers)
-    assert last.info.seen is not None  # of a free problem it always is
-    rows = (
-        np.arange(len(last.weight)) if exact else np.repeat(np.arange(len(last.weight)), last.weight.astype(np.int64))
-    )
-    rows = rng.permutation(rows)
-    given = last.info.seen[rows]
+    drawn = None if exact else problem.draw_cases(n, rng)
+    if drawn is None:
+        given, weight = _walked(problem, n, exact, rng)
+    else:
+        given, weight = drawn, np.full(n, 1 / n)
     shown: list[Any] = []
     for question in range(problem.n_questions):
         bundle = problem.bundle(question)
@@ -143,7 +139,18 @@ def model_cases(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -
     columns = np.full(max(features, default=-1) + 1, -1)
     columns[features] = np.arange(len(features))
     X = np.concatenate([*shown, np.empty((len(given), 0), dtype=given.dtype)], axis=1)
-    return Cases(given, X, columns, last.weight[rows] if exact else np.full(n, 1 / n), exact)
+    return Cases(given, X, columns, weight, exact)
+
+
+def _walked(problem: AcquisitionProblem, n: int, exact: bool, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
+    """Answers and weights of cases that are asked everything: all that there are, or a sample."""
+    answers: Answers = ALL if exact else SampledAnswers(rng)
+    start = unlimited(problem).begin()
+    *_, last = walk(start, np.array([1.0 if exact else float(n)]), everything, answers)
+    assert last.info.seen is not None  # of a free problem it always is
+    found = np.arange(len(last.weight))
+    rows = rng.permutation(found if exact else np.repeat(found, last.weight.astype(np.int64)))
+    return last.info.seen[rows], last.weight[rows] if exact else np.full(n, 1 / n)
 
 
 def unlimited(problem: AcquisitionProblem) -> AcquisitionProblem:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._arrays import FloatArray, IntArray, chunks
+from seqclass._time_limit import TimeUp
 from seqclass.pomdp.answers import Answers, SampledAnswers, TooLarge
 from seqclass.pomdp.bounds.optimum import asked_once
 from seqclass.pomdp.policy import DECIDE
@@ -111,9 +112,15 @@ def fitted_values(
     >>> values.value(problem.begin()).round(4)  # the optimum, for all histories are followed
     array([0.1335])
     """
-    horizon = min(first_horizon, n_stages)
+    horizon, values = min(first_horizon, n_stages), None
     while True:
-        values, reaching = _fitted(problem, rule, horizon, n_paths, rng, foresee)
+        try:
+            values, reaching = _fitted(problem, rule, horizon, n_paths, rng, foresee)
+        except TimeUp:
+            if values is None:
+                raise
+            values.limited = True
+            return values
         if horizon == n_stages or reaching <= _CUT_OFF:
             return values
         horizon = min(2 * horizon, n_stages)

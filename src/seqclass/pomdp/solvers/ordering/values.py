@@ -112,6 +112,9 @@ class RuleValues:
     array([0.25])
     """
 
+    #: Whether there was no time for a horizon that all cases end before.
+    limited = False
+
     def __init__(self, problem: AcquisitionProblem, rule: OrderingRule, n_stages: int) -> None:
         self.problem = problem
         self.rule = rule
