@@ -12,7 +12,7 @@ from seqclass._frames import (
     check_names,
     column_keys,
     is_numeric,
-    refuse_bytes,
+    refuse_cells,
     refuse_dates,
     refuse_many,
     refuse_mixture,
@@ -40,7 +40,7 @@ class Levels:
         """Look at a column of a data frame."""
         import pandas as pd
 
-        refuse_bytes(column, f"column {shown(column.name)}")
+        refuse_cells(column, f"column {shown(column.name)}")
         refuse_dates(column)
         present = column.dropna()
         if is_numeric(column):
