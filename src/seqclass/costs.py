@@ -269,6 +269,8 @@ def _labels(
     for j, label in enumerate(listed):
         none = label is None or (isinstance(label, float) and np.isnan(label))
         if not (none or (isinstance(label, str) and label == "") or (not isinstance(label, str) and label == -1)):
+            if not isinstance(label, Hashable):
+                raise TypeError(f"{what} must hold texts or numbers, got {shown(label)} for {_name(j, names)}.")
             labels[j] = known.setdefault(label, len(known))
     return labels, list(known.items())
 
