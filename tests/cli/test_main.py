@@ -37,7 +37,7 @@ def test_help_and_version(run: Any) -> None:
     for name, line in COMMANDS.items():
         assert name in text
         assert line in text
-    assert "units of misclassification cost" in " ".join(text.split())
+    assert "A wrong decision costs 1, unless you say what decisions cost" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("name", COMMANDS)

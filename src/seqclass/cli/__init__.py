@@ -37,8 +37,8 @@ _HELP = """Classify with as few features as each case needs.
 
 Every feature has a price: a test, a question, a measurement. For each case seqclass acquires one feature at a time,
 keeps the probability of every class, and decides as soon as the next feature is expected to save less than it
-costs. Prices are in units of misclassification cost: 0.01 means that a hundred features cost as much as one wrong
-decision.
+costs. A wrong decision costs 1, unless you say what decisions cost, in money if you like: a price of 0.01 means that a
+hundred features cost as much as one wrong decision.
 
 \b
 Examples:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from seqclass._planning import network_solver
+from seqclass._text import unit_text
 from seqclass.bn import DiscreteNetwork
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import describe, feature_lines
@@ -78,7 +79,7 @@ def _report(clf: SequentialClassifier, file: Path, output: Path, seconds: float,
     click.echo(
         wrapped(
             f"By the network a case takes {expected.n_features:.1f} questions and costs {cost:.4f} on average: "
-            f"{price:.4f} for questions and {cost - price:.4f} for decisions, in units of misclassification cost."
+            f"{price:.4f} for questions and {cost - price:.4f} for decisions{unit_text(clf.decision_costs_)}."
         )
     )
     at_once = float(clf.problem_.begin().stopping_cost[0])
