@@ -219,3 +219,18 @@ def on_page_content(content: str, *, page: Any, **_: Any) -> str:
         return shown if match["name"] is None else _names.link(page.file.dest_uri, match["name"], shown)
 
     return NAME.sub(linked, content)
+
+
+#: Menus that the theme names by a label without text, and the title in them that is their name.
+UNNAMED = re.compile(
+    r'aria-labelledby="__nav_[\d_]+_label"'
+    r'(?=[^>]*>\s*<label class="md-nav__title"[^>]*>\s*<span [^>]*></span>\s*(?P<name>[^<]*?)\s*<)'
+)
+#: The search, which the theme shows as a dialog.
+SEARCH = 'data-md-component="search" role="dialog"'
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Give names to what the theme leaves without, for those who hear the page: menus, and the search."""
+    named = UNNAMED.sub(lambda match: f'aria-label="{match["name"]}"', output)
+    return named.replace(SEARCH, f'{SEARCH} aria-label="Search"')

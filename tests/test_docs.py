@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import pytest
 from click.testing import CliRunner
+from headless import browser as browser
 
 import seqclass
 from seqclass.cli import main
@@ -248,3 +249,91 @@ def test_what_a_class_has_from_private_bases_is_on_its_page(hooks: types.ModuleT
     options = text.partition("::: seqclass.SequentialClassifier\n")[2].partition(":::")[0]
     assert {"'predict'", "'acquire'", "'encode'"} <= set(re.findall(r"'\w+'", options))
     assert "options" not in hooks.api_page("seqclass.costs")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_numbers_of_papers_are_no_references_of_markdown(page: str) -> None:
+    """``[7] [8]`` is a link to 8 for Markdown, which the strict build does not find."""
+    text = BLOCK.sub("", (DOCS / page).read_text(encoding="utf-8"))
+    assert re.findall(r"\[\d+\] ?\[\d+\]", text) == []
+
+
+_PAGE = """
+[A link](index.md) stands among words that are not one.
+
+```python
+import seqclass  # a comment that is much longer than what a telephone shows of a line at once, and so the box scrolls
+print(round(0.5, 1), seqclass.etana(0.01), True, "a text", [lambda x: x + 1])
+```
+
+```output
+accuracy 0.947
+```
+
+$$a + b + c + d + e + f + g + h + i + j + k + l + m + n + o + p + q + r + s + t + u + v + w + x + y + z + a + b + c$$
+
+| column | column |
+|---|---|
+| `a_name_without_any_place_to_break_it_in_two` | `another_name_without_any_place_to_break_it_in_two` |
+"""
+#: What of the page has less contrast than 4.5 to 1 with the colour behind it, as WCAG reckons.
+_FAINT = """(() => {
+  const parts = colour => colour.match(/[\\d.]+/g).map(Number);
+  const light = c => c.map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+  const behind = e => {
+    const colour = parts(getComputedStyle(e).backgroundColor);
+    if (colour.length === 3 || colour[3] === 1) return colour.slice(0, 3);
+    return e.parentElement ? behind(e.parentElement) : [255, 255, 255];
+  };
+  const faint = [];
+  for (const e of document.querySelectorAll("article :is(pre span, a:not(.headerlink), code)")) {
+    if (!e.innerText.trim() || e.querySelector("span, code, a")) continue;
+    const back = behind(e), [r, g, b, alpha = 1] = parts(getComputedStyle(e).color);
+    const own = [r, g, b].map((v, i) => v * alpha + back[i] * (1 - alpha));
+    const [high, low] = [light(own), light(back)].sort((a, b) => b - a);
+    if ((high + .05) / (low + .05) < 4.5) faint.push(`${e.className} ${e.innerText}: ${own} on ${back}`);
+  }
+  return faint;
+})()"""
+_UNREACHED = """[...document.querySelectorAll("article *")]
+  .filter(e => e.scrollWidth > e.clientWidth && getComputedStyle(e).overflowX === "auto" && e.tabIndex !== 0)
+  .map(e => e.outerHTML.slice(0, 80))"""
+
+
+@pytest.mark.slow
+def test_pages_can_be_read_and_reached(hooks: types.ModuleType, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """By those who see little, use no mouse, or hear the page: what axe found of the theme."""
+    pytest.importorskip("material")
+    browser = request.getfixturevalue("browser")
+    yaml, build, load = map(pytest.importorskip, ("yaml", "mkdocs.commands.build", "mkdocs.config"))
+    docs = tmp_path / "docs"
+    (docs / "part").mkdir(parents=True)
+    for name in ("style.css", "keyboard.js"):
+        (docs / name).write_bytes((DOCS / name).read_bytes())
+    (docs / "index.md").write_text(f"# Title\n{_PAGE}", encoding="utf-8")
+    (docs / "part" / "index.md").write_text("# Part\n", encoding="utf-8")
+    (tmp_path / "hooks.py").write_text(
+        "from _hooks import on_config, on_page_content, on_post_page\n", encoding="utf-8"
+    )
+    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    settings |= {"nav": [{"Home": "index.md"}, {"Part": ["part/index.md"]}], "plugins": ["search"], "watch": []}
+    settings |= {"docs_dir": str(docs), "site_dir": str(tmp_path / "site"), "hooks": [str(tmp_path / "hooks.py")]}
+    (tmp_path / "mkdocs.yml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    build.build(load.load_config(str(tmp_path / "mkdocs.yml")))
+    for dark in (False, True):
+        for width in (390, 1280):
+            browser.open(tmp_path / "site" / "index.html", width=width, dark=dark)
+            scheme = browser.run("document.body.dataset.mdColorScheme")
+            browser.run("localStorage.clear()")
+            assert scheme == ("slate" if dark else "default")
+            assert browser.run(_FAINT) == []
+            link = "getComputedStyle(document.querySelector('article p a')).textDecorationLine"
+            assert browser.run(link) == "underline"
+            # two frames on all sizes are known
+            twice = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
+            browser.send("Runtime.evaluate", expression=twice, awaitPromise=True)
+            assert browser.run(_UNREACHED) == []
+    assert browser.run("document.querySelector('[role=dialog]').ariaLabel") == "Search"
+    named = "[...document.querySelectorAll('nav')].map(e => document.getElementById(e.getAttribute('aria-labelledby')))"
+    assert browser.run(f"{named}.every(e => !e || e.innerText.trim())") is True

@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import DataConversionWarning
 
-from seqclass import SequentialClassifier, etana, f_etana, ifc2f
+from seqclass import SequentialClassifier, adaptive, etana, f_etana, ifc2f
 from seqclass.bn import InformationFilter, NaiveBayes
 from seqclass.discretize import Discretizer, check_outcomes
+from seqclass.pomdp import Lookahead
 from seqclass.selection import FIRES, SAOLA
 
 RNG = np.random.default_rng(0)
@@ -203,3 +205,102 @@ class TestPolars:
         clf = SequentialClassifier().fit(Frame(), Y)
         assert list(clf.encoder_.categories_) == ["colour"]
         assert clf.predict(Frame()).shape == (80,)
+
+
+class TestColumnsOfLabels:
+    """scikit-learn's convention: a column of labels is taken, with a warning."""
+
+    @pytest.mark.parametrize(
+        "fit",
+        [
+            lambda y: SequentialClassifier().fit(X, y, held_out=3),
+            lambda y: SequentialClassifier(calibrate=True).fit(X, y),
+            lambda y: SequentialClassifier().fit_chunks([(X, y)], held_out=3),
+            lambda y: adaptive(effort="quick").fit(X, y, held_out=2),
+        ],
+        ids=["held out", "calibrated", "chunks", "adaptive"],
+    )
+    def test_fits(self, fit: Any) -> None:
+        with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
+            clf = fit(Y[:, None])
+        other = fit(Y)
+        np.testing.assert_array_equal(clf.predict_proba(X), other.predict_proba(X))
+        assert str(vars(clf).get("held_out_")) == str(vars(other).get("held_out_"))
+
+    def test_scores(self) -> None:
+        clf = SequentialClassifier().fit(X, Y)
+        with pytest.warns(DataConversionWarning):
+            assert clf.score(X, Y[:, None]) == clf.score(X, Y)
+        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+            clf.score(X, Y[:-1])
+
+
+class TestCells:
+    @pytest.mark.parametrize("cell", [[1, 2], (1, 2), {"a": 1}, np.ones(2)], ids=lambda v: type(v).__name__)
+    def test_lists_are_refused(self, cell: Any) -> None:
+        frame = pd.DataFrame({"x": X[:, 0], "kind": ["u", "v"] * 40})
+        holding = frame.assign(kind=pd.Series([cell] * 80))
+        what = f"holds {type(cell).__name__} where one number or text belongs"
+        with pytest.raises(ValueError, match=f"column 'kind' {what}"):
+            SequentialClassifier().fit(holding, Y)
+        with pytest.raises(ValueError, match=f"column 'kind' {what}"):
+            SequentialClassifier().fit(frame, Y).predict(holding)
+
+    @pytest.mark.parametrize("dtype", [complex, object])
+    def test_complex_numbers_are_refused(self, dtype: Any) -> None:
+        frame = pd.DataFrame(X, columns=["x", "z"])
+        hidden = frame.assign(z=(X[:, 1] + 1j).astype(dtype))
+        with pytest.raises(ValueError, match="column 'z' holds complex numbers"):
+            SequentialClassifier().fit(hidden, Y)
+        with pytest.raises(ValueError, match="column 'z' holds complex numbers"):
+            SequentialClassifier().fit(frame, Y).predict(hidden)
+        with pytest.raises(ValueError, match="X holds complex numbers"):
+            SequentialClassifier().fit((X + 1j).astype(dtype), Y)
+
+    @pytest.mark.parametrize("kinds", [[], ["u", "v"]], ids=["numbers", "texts"])
+    def test_columns_twice_at_predict(self, kinds: list[str]) -> None:
+        frame = pd.DataFrame({"x": X[:, 0], "z": kinds * 40 or X[:, 1]})
+        clf = SequentialClassifier().fit(frame, Y)
+        for wrong in (frame[["x", "x"]], frame[["x", "z", "x"]]):
+            with pytest.raises(ValueError, match="X has more than one column named 'x'"):
+                clf.predict(wrong)
+
+
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        ({"solver": 3}, r"solver must be a solver such as seqclass.pomdp.Lookahead\(\), got 3"),
+        ({"solver": "perseus"}, "solver must be a solver such as .*, got 'perseus'"),
+        ({"solver": Lookahead}, r"solver must be .*, got the class Lookahead: write Lookahead\(\)"),
+        ({"observation_model": "bayes"}, "observation_model must be a model such as .*, got 'bayes'"),
+        ({"selector": 3}, "selector must be a selector such as .*, got 3"),
+        ({"discretizer": 3}, "discretizer must be a transformer such as .*, got 3"),
+        ({"calibrate": "yes"}, "calibrate must be True or False, got 'yes'"),
+        ({"charge_missing": "no"}, "charge_missing must be True or False, got 'no'"),
+        ({"prefit": 0}, "prefit must be True or False, got 0"),
+        ({"groups": 3}, "groups must be a dict, or a list with a label for each feature, got 3"),
+        ({"bundles": "blood"}, "bundles must be a dict, or a list with a label for each feature, got 'blood'"),
+        ({"decisions": "refer", "decision_costs": [[0, 1, 0.3], [1, 0, 0.3]]}, "decisions must be a list of labels"),
+    ],
+    ids=str,
+)
+def test_settings_of_the_wrong_kind(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        SequentialClassifier(**settings).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda X, y: SequentialClassifier().fit(X, y),
+        lambda X, y: adaptive(effort="quick").fit(X, y),
+        lambda X, y: SequentialClassifier().fit_chunks([(X, y)]),
+        lambda X, y: SequentialClassifier(discretizer="precomputed").partial_fit(X, y, classes=y, n_outcomes=2),
+    ],
+    ids=["fit", "adaptive", "chunks", "partial"],
+)
+def test_more_classes_than_can_be(fit: Any) -> None:
+    """20,000 took more than 200 s and ten gigabytes."""
+    y = np.tile(np.arange(5001), 2)
+    with pytest.raises(ValueError, match="y holds more than 5,000 classes, the most that can be planned for"):
+        fit((y % 2)[:, None], y)

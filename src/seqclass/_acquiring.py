@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass._coding import OutcomeCoder
@@ -15,7 +15,7 @@ from seqclass._frames import FrameEncoder
 from seqclass._inputs import check_input
 from seqclass._knowing import WarmStart
 from seqclass._record import AcquisitionRecord, EncodedRows
-from seqclass._validation import check_integer
+from seqclass._validation import check_integer, plain_labels
 from seqclass.bn import check_order
 from seqclass.costs import Prices
 from seqclass.pomdp import Acquisition, AcquisitionProblem, Policy, acquire
@@ -69,7 +69,9 @@ class Acquiring:
 
     def score(self, X: Any, y: npt.ArrayLike, sample_weight: Any = None) -> float:
         """Share of instances (weighted, if asked) whose decision is their label; "refer" and the like never are."""
-        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+        decided, labels = self.predict(X), column_or_1d(plain_labels(y))
+        check_consistent_length(decided, labels)
+        return float(np.average(decided == labels, weights=sample_weight))
 
     def acquire(
         self, X: Any, *, record_beliefs: bool = False, known: Sequence[Any] = (), budget: int | None = None

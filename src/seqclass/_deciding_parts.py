@@ -14,7 +14,7 @@ import numpy as np
 from seqclass._arrays import CHUNK_BYTES
 from seqclass._chunks.parquet import folder_values, frames, parquet_file, parquet_files
 from seqclass._decided import absent_asked, decided_frame, example_frame, full_frame
-from seqclass._files import replacing
+from seqclass._files import remove_leftovers, replacing
 from seqclass._fingerprint import acting_fingerprint
 from seqclass._messages import near, shown
 from seqclass._validation import check_integer
@@ -67,6 +67,7 @@ def decide_parts(
     targets = [output / file.relative_to(root) for file in files]
     marks = [_mark(file, model, keep) for file in files]
     whole = [_is_whole(target, mark) for target, mark in zip(targets, marks)]  # before anything is written
+    remove_leftovers(targets)
     for file, target, mark, done in zip(files, targets, marks, whole):
         if done:
             skipped += 1

@@ -102,9 +102,10 @@ def weighted(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, FloatArray |
     >>> weighted([[1.0], [2.0]], ["a", "b"], [0, 3])
     (array([[2.]]), array(['b'], dtype='<U1'), array([3.]))
     """
+    y = plain_labels(y)
     if sample_weight is None:
         return X, y, None
-    labels = np.asarray(plain_labels(y))
+    labels = np.asarray(y)
     weight = check_weights(sample_weight, len(labels))
     assert weight is not None
     kept = np.flatnonzero(weight)

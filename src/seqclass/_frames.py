@@ -39,7 +39,7 @@ def plain(X: Any) -> Any:
     Raises
     ------
     ValueError
-        If an array holds bytes.
+        If an array holds bytes, complex numbers or lists.
     """
     if hasattr(X, "columns") and hasattr(X, "get_column"):
         import pandas as pd
@@ -49,7 +49,7 @@ def plain(X: Any) -> Any:
         return _without_arrow(X)
     X = unmasked(X)
     if isinstance(X, (np.ndarray, list, tuple)):
-        refuse_bytes(X if isinstance(X, np.ndarray) else _as_objects(X), "X")
+        refuse_cells(X if isinstance(X, np.ndarray) else _as_objects(X), "X")
     return X
 
 
@@ -84,17 +84,25 @@ def _as_objects(rows: Any) -> npt.NDArray[Any]:
         return np.empty(0)
 
 
-def refuse_bytes(values: Any, what: str) -> None:
-    """Refuse bytes, which Python and numpy would read as numbers.
+def refuse_cells(values: Any, what: str) -> None:
+    """Refuse cells that are neither numbers nor texts: bytes, complex numbers, lists and the like.
 
     Raises
     ------
     ValueError
         If there are some; the message begins with ``what``.
     """
-    kind = values.dtype.kind if isinstance(values.dtype, np.dtype) else ""
-    if kind == "S" or (kind == "O" and any(isinstance(value, bytes) for value in np.ravel(values))):
+    kind = getattr(values.dtype, "kind", "")
+    kinds = set(map(type, np.ravel(values))) if kind == "O" else set()
+    if kind == "S" or any(issubclass(one, bytes) for one in kinds):
         raise ValueError(f"{what} holds bytes: decode them into texts, or turn them into numbers.")
+    if kind == "c" or any(issubclass(one, (complex, np.complexfloating)) for one in kinds):
+        raise ValueError(f"{what} holds complex numbers. Complex data not supported: make two columns of them.")
+    several = [one.__name__ for one in kinds if issubclass(one, Collection) and not issubclass(one, str)]
+    if several and not isinstance(values, np.ndarray):  # of those in an array numpy makes no numbers anyway
+        raise ValueError(
+            f"{what} holds {min(several)} where one number or text belongs: give each value in it a column."
+        )
 
 
 def spelt(value: Any) -> str:
@@ -151,7 +159,7 @@ class Levels:
         """Look at a column of a data frame."""
         import pandas as pd
 
-        refuse_bytes(column, f"column {shown(column.name)}")
+        refuse_cells(column, f"column {shown(column.name)}")
         refuse_dates(column)
         there = _present(column)
         if is_numeric(column):
@@ -288,15 +296,18 @@ class FrameEncoder:
         Raises
         ------
         ValueError
-            If a category is unknown or a text stands where a number belongs; the message names column and value.
+            If a category is unknown, a text stands where a number belongs, or two columns have one name; the message
+            names column and value.
         """
         import pandas as pd
 
+        check_names(X)
+        for name in X.columns:
+            refuse_cells(X[name], f"column {shown(name)}")
         if not self.categories_ and all(is_numeric(X[name]) for name in X.columns):
             return X
         encoded = {}
         for name in X.columns:
-            refuse_bytes(X[name], f"column {shown(name)}")
             if name in self.categories_:
                 encoded[name] = self._encode_column(X[name], name, unknown)
             else:

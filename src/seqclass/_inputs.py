@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from seqclass._frames import FrameEncoder, is_frame, plain
 from seqclass._messages import shown
-from seqclass._validation import plain_labels
+from seqclass._validation import check_n_classes, plain_labels
 
 #: Number types that are taken as they are.
 _DTYPES = [np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint8]
@@ -40,7 +40,7 @@ def check_training(estimator: Any, X: Any, y: npt.ArrayLike) -> tuple[Any, npt.N
     Raises
     ------
     ValueError
-        If a column cannot be used, or ``y`` holds a single class or labels of several kinds.
+        If a column cannot be used, or ``y`` holds a single class, more than 5000, or labels of several kinds.
 
     Examples
     --------
@@ -56,6 +56,7 @@ def check_training(estimator: Any, X: Any, y: npt.ArrayLike) -> tuple[Any, npt.N
     X, y = _validated(estimator, X, y=y)
     check_classification_targets(y)
     classes = np.unique(y)
+    check_n_classes(len(classes))
     if len(classes) < 2:
         raise ValueError(f"y holds only one class, {shown(classes.tolist()[0])}; a classifier needs at least two.")
     return X, np.asarray(y), encoder

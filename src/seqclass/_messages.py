@@ -41,7 +41,7 @@ def shown(value: Any) -> str:
     long = isinstance(value, (str, bytes)) and len(value) > 2 * _LONGEST_VALUE
     try:
         text = repr(value[:_LONGEST_VALUE] + value[-_LONGEST_VALUE:] if long else value)
-    except ValueError:  # Python writes no whole number of thousands of digits
+    except (ValueError, RecursionError):  # Python writes no number of thousands of digits, nor lists in such depth
         text = f"a number of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
     return brief(text, _LONGEST_VALUE)
 

@@ -25,6 +25,19 @@ def value_text(value: Any) -> str:
     return str(value)
 
 
+def unit_text(decision_costs: Any) -> str:
+    """Say what costs are counted in, after a comma: wrong decisions, unless decisions cost what the user says.
+
+    Examples
+    --------
+    >>> unit_text(1 - np.eye(2)), unit_text([[0, 40], [900, 0]])
+    (', in units of misclassification cost', '')
+    """
+    costs = np.asarray(decision_costs)
+    wrong = costs.shape[0] == costs.shape[1] and np.array_equal(costs, 1 - np.eye(len(costs)))
+    return ", in units of misclassification cost" if wrong else ""
+
+
 def belief_text(labels: Sequence[Any], posterior: Sequence[float], most: int = 4) -> str:
     """Write the probabilities of the likeliest classes, best first where there are many.
 

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import column_or_1d
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass._messages import listed, shown
 
 #: Costs that are not 0: products and quotients of such are neither 0 nor infinite, and not rounded more than others.
 _COSTS = (1e-100, 1e100)
+#: Each decision has a cost for each class: of so many, 200 MB.
+_MOST_CLASSES = 5000
 
 
 def check_distribution(value: npt.ArrayLike, n: int | None, name: str) -> FloatArray:
@@ -201,19 +204,77 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
     return value
 
 
+def check_n_classes(n_classes: int) -> None:
+    """Refuse more classes than can be planned for.
+
+    Raises
+    ------
+    ValueError
+        If there are more than 5000.
+
+    Examples
+    --------
+    >>> check_n_classes(2)
+    """
+    if n_classes > _MOST_CLASSES:
+        raise ValueError(
+            f"y holds more than {_MOST_CLASSES:,} classes, the most that can be planned for, as every decision has a "
+            "cost for every class: if labels are numbers or names of rows, choose another target; otherwise group them."
+        )
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """Return ``value`` if it is True or False.
+
+    Raises
+    ------
+    TypeError
+        If it is not.
+
+    Examples
+    --------
+    >>> check_flag(True, "calibrate")
+    True
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {shown(value)}.")
+    return bool(value)
+
+
+def check_part(value: Any, name: str, what: str, methods: tuple[str, ...]) -> None:
+    """Check that a part of an estimator is an object that does what is asked of it.
+
+    Raises
+    ------
+    TypeError
+        If it is a class, or lacks one of the methods.
+
+    Examples
+    --------
+    >>> check_part(3, "solver", "a solver such as seqclass.pomdp.Lookahead()", ("solve",))
+    Traceback (most recent call last):
+        ...
+    TypeError: solver must be a solver such as seqclass.pomdp.Lookahead(), got 3.
+    """
+    if isinstance(value, type):
+        raise TypeError(f"{name} must be {what}, got the class {value.__name__}: write {value.__name__}().")
+    if not all(hasattr(value, method) for method in methods):
+        raise TypeError(f"{name} must be {what}, got {shown(value)}.")
+
+
 def plain_labels(labels: Any, name: str = "y") -> Any:
     """Labels as an array, numbers or booleans that came as objects or nullable as one of their own.
 
     Parameters
     ----------
     labels : array-like of shape (n,) or (n, 1)
-        The labels.
+        The labels; a column is taken with scikit-learn's warning.
     name : str
         The parameter's name, for the message.
 
     Returns
     -------
-    ndarray of the same shape
+    ndarray of shape (n,)
         Of objects where these are texts. What has another shape, or is no array, is returned as it is, for others to
         refuse.
 
@@ -239,10 +300,13 @@ def plain_labels(labels: Any, name: str = "y") -> Any:
         return labels
     if isinstance(labels, (list, tuple)) and len({*map(type, labels)}) > 1:
         array = np.array(labels, dtype=object)  # numpy would make texts of numbers and of NaN, and numbers of booleans
-    if array.dtype != object:
-        # scikit-learn makes floats of nullable integers and booleans, and a series is read by index, not by row
-        return array
-    values = array.ravel().tolist()
+    # scikit-learn makes floats of nullable integers and booleans, and a series is read by index, not by row
+    plain = array if array.dtype != object else _plain_objects(array.ravel(), name).reshape(array.shape)
+    return column_or_1d(plain, warn=True)
+
+
+def _plain_objects(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+    values = array.tolist()
     kinds: dict[str, type] = {}
     for kind in dict.fromkeys(map(type, values)):
         kinds.setdefault(_label_kind(kind), kind)
@@ -261,7 +325,7 @@ def plain_labels(labels: Any, name: str = "y") -> Any:
     plain = np.array(values)
     if plain.dtype.kind not in "biuf" or plain.tolist() != values:
         raise ValueError(f"{name} holds numbers that no array of numbers can hold exactly: use texts instead.")
-    return plain.reshape(array.shape)
+    return plain
 
 
 def class_numbers(

@@ -19,7 +19,7 @@ class Calibration:
     asked. Without each fold in turn everything is fitted anew, and the rows of the fold are asked what the classifier
     would ask them. The k-th answer's log-likelihood ratio is multiplied by ``exponents[k]``, between 0 and 1, by which
     the true classes of these rows become likely: the mean under exp(-log loss) and a normal distribution about the
-    exponent before, the first about 1, which is worth eight rows. Only rows count that are not yet settled.
+    exponent before, the first about 1, which is worth four rows. Only rows count that are not yet settled.
 
     Attributes
     ----------

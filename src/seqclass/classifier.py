@@ -20,7 +20,7 @@ from seqclass._held_out import check_folds, hold_out
 from seqclass._inputs import category_counts, check_training
 from seqclass._planning import Planning
 from seqclass._seen_rows import seen_by
-from seqclass._validation import check_choice
+from seqclass._validation import check_choice, check_flag, check_part
 from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.costs import resolve_decisions, resolve_prices, warn_of_money
 from seqclass.explanation import Explanation
@@ -28,6 +28,14 @@ from seqclass.held_out import HeldOut
 from seqclass.persistence import save
 from seqclass.pomdp import Solver
 from seqclass.session import Session
+
+#: Parts that a classifier is put together from: what may stand there, and what it has to do.
+_PARTS = {
+    "observation_model": ("a model such as seqclass.bn.NaiveBayes()", ("fit", "likelihood")),
+    "solver": ("a solver such as seqclass.pomdp.Lookahead()", ("solve",)),
+    "selector": ("a selector such as seqclass.selection.FCBF()", ("fit", "get_support")),
+    "discretizer": ("a transformer such as seqclass.discretize.Discretizer()", ("fit", "transform")),
+}
 
 
 class SequentialClassifier(Acquiring, Planning, Growing, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -369,8 +377,14 @@ class SequentialClassifier(Acquiring, Planning, Growing, ClassifierMixin, BaseEs
         return tags
 
     def _forget(self) -> None:
-        """Leave out what an earlier fit has found and this one may not."""
+        """Check the settings, and leave out what an earlier fit has found and this one may not."""
         check_choice(self.handle_unknown, "handle_unknown", ("error", "missing"))
+        for name in ("calibrate", "charge_missing", "prefit"):
+            check_flag(getattr(self, name), name)
+        for name, (what, methods) in _PARTS.items():
+            part = getattr(self, name)
+            if part is not None and not (name == "discretizer" and isinstance(part, str)):
+                check_part(part, name, what, methods)
         for name in ("held_out_", "calibration_", "_kept"):
             self.__dict__.pop(name, None)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from seqclass._arrays import BoolArray, FloatArray, IntArray
 from seqclass._messages import listed, shown
-from seqclass._validation import check_costs
+from seqclass._validation import check_costs, check_n_classes
 
 
 @dataclass(frozen=True)
@@ -281,7 +281,7 @@ def _labels(
         for key, j in position.items():
             listed[j] = groups[key]
     else:
-        listed = list(groups)
+        listed = _list(groups, what, "a dict, or a list with a label for each feature")
         if len(listed) != n_features:
             raise ValueError(f"{what} must have a label for each of the {n_features} features, got {len(listed)}.")
     known: dict[Any, int] = {}
@@ -289,8 +289,16 @@ def _labels(
     for j, label in enumerate(listed):
         none = label is None or (isinstance(label, float) and np.isnan(label))
         if not (none or (isinstance(label, str) and label == "") or (not isinstance(label, str) and label == -1)):
+            if not isinstance(label, Hashable):
+                raise TypeError(f"{what} must hold texts or numbers, got {shown(label)} for {_name(j, names)}.")
             labels[j] = known.setdefault(label, len(known))
     return labels, list(known.items())
+
+
+def _list(value: Any, name: str, what: str) -> list[Any]:
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise TypeError(f"{name} must be {what}, got {shown(value)}.")
+    return list(value)
 
 
 def _positions(
@@ -349,8 +357,9 @@ def resolve_decisions(
     >>> labels.tolist()
     ['a', 'b', 'refer']
     """
-    extra = [] if decisions is None else list(decisions)
+    extra = [] if decisions is None else _list(decisions, "decisions", 'a list of labels, such as ["refer"]')
     n_classes = len(classes)
+    check_n_classes(n_classes)
     if decision_costs is None:
         if extra:
             raise ValueError("decisions names further decisions, so decision_costs must give them a column each.")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
+import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -233,3 +236,75 @@ def test_show_tells_how_numbers_are_binned(folder: Path, run: Any) -> None:
     assert "discretizer = None, which is Discretizer()" in run("show", "plain.seq").stdout
     seqclass.etana(n_bins=7).fit(X, [0, 1] * 20).save("seven.seq")
     assert "discretizer = Discretizer(n_bins=7)" in run("show", "seven.seq").stdout
+
+
+@pytest.mark.parametrize("name", ["fit", "show", "plan", "compare", "output"])
+def test_a_name_that_no_file_can_have(model: str, refuses: Any, name: str) -> None:
+    arguments = {
+        "fit": ("fit", "data\0.csv", "--target", "the label", "-o", "x.seq"),
+        "show": ("show", "model\0.seq"),
+        "plan": ("plan", "net\0.bif", "--target", "a", "-o", "x.seq"),
+        "compare": ("compare", "iris", "-o", "x\0.db"),
+        "output": ("predict", model, "data.csv", "-o", "x\0.csv"),
+    }[name]
+    assert "holds a NUL, which no name of a file can" in refuses(*arguments)
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ("%s", "is nested too deeply for costs"),
+        ('{"feature_costs": {"colour": %s}}', "is nested too deeply for costs"),
+        ('{"feature_costs": 1, "groups": {"colour": ["a"]}}', "groups must be texts or numbers, but one is ['a']"),
+        (
+            '{"decision_costs": [[0, 1], [1, 0]], "decisions": "refer"}',
+            "decisions must be a list of labels, not 'refer'",
+        ),
+    ],
+)
+def test_costs_of_odd_shapes(folder: Path, refuses: Any, content: str, message: str) -> None:
+    Path("costs.json").write_text(content.replace("%s", "[" * 20_000 + "]" * 20_000))
+    assert f"costs.json{'' if 'deeply' in message else ':'} {message}" in refuses(
+        *FIT, "--costs", "costs.json", "-o", "x.seq"
+    )
+
+
+class _Full(io.RawIOBase):
+    """Standard output on a full disk."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, _: Any) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def fileno(self) -> int:
+        return os.open(os.devnull, os.O_WRONLY)
+
+
+@pytest.mark.parametrize("closed", [True, False], ids=["closed", "full"])
+def test_standard_output_that_takes_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], closed: bool
+) -> None:
+    out = None if closed else io.TextIOWrapper(io.BufferedWriter(_Full(), 1), write_through=True)
+    monkeypatch.setattr("sys.stdout", out)
+    with pytest.raises(SystemExit) as ended:
+        main([*FIT, "--method", "etana", "--held-out", "0", "-o", "x.seq"])
+    told = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert told.startswith(
+        f"Error: {'standard output is closed' if closed else 'cannot write to standard output: No sp'}"
+    )
+    assert Path("x.seq").exists() is not closed  # refused before the work, or whole
+    if not closed:
+        assert seqclass.load("x.seq").classes_.tolist() == ["maybe", "no", "yes"]
+
+
+def test_standard_input_that_is_closed(
+    model: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(SystemExit) as ended:
+        main(["ask", model])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == "Error: standard input is closed, and that is where answers come from.\n"

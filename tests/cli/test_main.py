@@ -37,7 +37,7 @@ def test_help_and_version(run: Any) -> None:
     for name, line in COMMANDS.items():
         assert name in text
         assert line in text
-    assert "units of misclassification cost" in " ".join(text.split())
+    assert "A wrong decision costs 1, unless you say what decisions cost" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -64,7 +64,7 @@ def test_help_is_answered_at_once() -> None:
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, env=BARE)
     found = done.stdout.splitlines()[-1].split()
     declared = {f"seqclass.cli.commands.{name}" for name in ("_shared", *COMMANDS)}
-    ours = {"seqclass", "seqclass._messages", "seqclass.cli", "seqclass.cli._errors", "seqclass.cli.commands"}
+    ours = {f"seqclass{name}" for name in ("", "._files", "._messages", ".cli", ".cli._errors", ".cli.commands")}
     assert {name for name in found if name.split(".")[0] == "seqclass"} == ours | declared
     assert {name.split(".")[0] for name in found} <= {"__main__", "click", "colorama", "seqclass"}
 

@@ -13,10 +13,8 @@ import scipy.sparse as sp
 
 from seqclass._arrays import FloatArray, IntArray, as_generator
 from seqclass._frames import is_frame, plain
-from seqclass._validation import check_integer, plain_labels
+from seqclass._validation import check_integer, check_n_classes, plain_labels
 
-#: More different labels than this are no classes.
-MOST_CLASSES = 10_000
 #: So many standard deviations, and so many rows, are drawn beyond what is wanted, and then cut off.
 _SLACK, _SPARE = 6.0, 20.0
 
@@ -116,8 +114,7 @@ def sizes_sum(one: dict[Any, int], other: dict[Any, int]) -> dict[Any, int]:
     if len(kinds) > 1:
         raise ValueError("y holds numbers in some chunks and texts in others: give all labels as one kind.")
     total = {label: one.get(label, 0) + other.get(label, 0) for label in {**one, **other}}
-    if len(total) > MOST_CLASSES:
-        raise ValueError(f"y holds more than {MOST_CLASSES:,} different labels, which are no classes.")
+    check_n_classes(len(total))
     return total
 
 
@@ -137,9 +134,8 @@ def told_apart(y: Any) -> tuple[npt.NDArray[Any], IntArray]:
     import pandas as pd
 
     labels = np.asarray(plain_labels(y))
-    if labels.ndim != 1 and labels.shape[1:] != (1,):
+    if labels.ndim != 1:
         raise ValueError(f"y must hold one label for each row, got shape {labels.shape}.")
-    labels = labels.ravel()
     if labels.dtype.kind == "S":
         raise ValueError("y holds bytes: decode them into texts, or turn them into numbers.")
     if labels.dtype.kind == "f" and not (labels == np.floor(labels)).all():

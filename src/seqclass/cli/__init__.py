@@ -12,8 +12,9 @@ from typing import Any
 import click
 
 from seqclass import __version__
+from seqclass._files import NO_ROOM
 from seqclass._messages import brief, shown
-from seqclass.cli._errors import end_sentence, sentence
+from seqclass.cli._errors import InputError, end_sentence, sentence
 
 #: The line of each command in the help. `commands` declares them, and a declaration loads what it runs when it runs.
 COMMANDS = {
@@ -36,8 +37,8 @@ _HELP = """Classify with as few features as each case needs.
 
 Every feature has a price: a test, a question, a measurement. For each case seqclass acquires one feature at a time,
 keeps the probability of every class, and decides as soon as the next feature is expected to save less than it
-costs. Prices are in units of misclassification cost: 0.01 means that a hundred features cost as much as one wrong
-decision.
+costs. A wrong decision costs 1, unless you say what decisions cost, in money if you like: a price of 0.01 means that a
+hundred features cost as much as one wrong decision.
 
 \b
 Examples:
@@ -83,6 +84,8 @@ class _Commands(click.Group):
             return super().main(*args, **settings)
         settings["standalone_mode"] = False
         try:
+            if sys.stdout is None:
+                raise InputError("standard output is closed: lead it to a file, or to /dev/null.")
             with warnings.catch_warnings():
                 warnings.showwarning = _show_warning  # type: ignore[assignment]
                 code = super().main(*args, **settings)
@@ -99,7 +102,7 @@ class _Commands(click.Group):
             click.echo(f"Error: {_not_in_terminal(error)}", err=True)
             code = 2
         except OSError as error:
-            code = _broken_pipe() if error.errno == errno.EPIPE else _fault(error)
+            code = _broken_pipe() if error.errno == errno.EPIPE else _not_written(error)
         except Exception as error:
             code = _fault(error)
         sys.exit(code if isinstance(code, int) else 0)
@@ -130,6 +133,16 @@ def _broken_pipe() -> int:
     """Leave quietly where the reader of our output went away, as in ``| head``."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
+
+
+def _not_written(error: OSError) -> int:
+    """Say that standard output takes no more: a file that does not names itself, see `seqclass._files`."""
+    if error.filename is not None or error.errno not in (*NO_ROOM, errno.EBADF):
+        return _fault(error)
+    _broken_pipe()  # or Python would try again at its end
+    told = f"Error: cannot write to standard output: {sentence(error)} What was written to files is there, whole."
+    click.echo(told, err=True)
+    return 2
 
 
 def _fault(error: Exception) -> int:

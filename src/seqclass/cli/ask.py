@@ -36,6 +36,8 @@ def _command(
     strict: bool,
 ) -> None:
     """Work through one live case, question by question."""
+    if sys.stdin is None:
+        raise InputError("standard input is closed, and that is where answers come from.")
     check_output(save, read=[model])  # not the case itself, which goes on
     clf = load_model(model, unknown)
     if resume is not None and (known or first):
@@ -170,7 +172,7 @@ def _read_line() -> str | None:
 def _keep(session: Session, save: Path | None) -> None:
     if save is None:
         return
-    with refused(f"cannot write {save}"), replacing(save) as path:
+    with refused(), replacing(save) as path:
         path.write_text(session.to_json() + "\n", encoding="utf-8")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from seqclass import selection
+from seqclass._text import unit_text
 from seqclass.adaptive_classifier import AdaptiveClassifier, adaptive
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import describe, feature_lines, held_out_text
@@ -159,9 +160,9 @@ def _report(clf: SequentialClassifier, n_rows: int, seconds: float, output: Path
     )
     click.echo(
         wrapped(
-            f"By its own model a case takes {expected.n_features:.1f} features and costs {cost:.4f} on "
-            f"average: {price:.4f} for features and {cost - price:.4f} for decisions, in "
-            f"units of misclassification cost. {'' if held_out else 'Held-out data tell what it really costs.'}"
+            f"By its own model a case takes {expected.n_features:.1f} features and costs {cost:.4f} on average: "
+            f"{price:.4f} for features and {cost - price:.4f} for decisions{unit_text(clf.decision_costs_)}. "
+            f"{'' if held_out else 'Held-out data tell what it really costs.'}"
         )
     )
     if choice := getattr(clf, "choice_", None):

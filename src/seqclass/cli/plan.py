@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from seqclass._planning import network_solver
+from seqclass._text import unit_text
 from seqclass._time_limit import TimeUp, within
 from seqclass.bn import DiscreteNetwork
 from seqclass.classifier import SequentialClassifier
@@ -82,13 +83,13 @@ def _report(
     )
     cost = clf.expected_cost_
     if expected is None:
-        click.echo(wrapped(f"By the network a case costs {cost:.4f} on average, in units of misclassification cost."))
+        click.echo(wrapped(f"By the network a case costs {cost:.4f} on average{unit_text(clf.decision_costs_)}."))
     else:
         price = min(expected.price, cost)
         click.echo(
             wrapped(
                 f"By the network a case takes {expected.n_features:.1f} questions and costs {cost:.4f} on average: "
-                f"{price:.4f} for questions and {cost - price:.4f} for decisions, in units of misclassification cost."
+                f"{price:.4f} for questions and {cost - price:.4f} for decisions{unit_text(clf.decision_costs_)}."
             )
         )
     at_once = float(clf.problem_.begin().stopping_cost[0])

@@ -104,7 +104,7 @@ def _target(output: Path | None, as_json: bool) -> Iterator[TextIO | None]:
         with replacing(output) as path, path.open("w", encoding="utf-8", newline="") as file:
             yield file
     except OSError as error:
-        raise InputError(f"cannot write {output}: {sentence(error)}") from error
+        raise InputError(sentence(error)) from error
 
 
 def _to_folder(new: Path, output: Path | None) -> bool:

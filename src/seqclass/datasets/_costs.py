@@ -144,6 +144,8 @@ def _from_json(
         content = json.loads(path.read_text(encoding="utf-8-sig"))
     except json.JSONDecodeError as error:
         raise ValueError(f"{path}: line {error.lineno}, column {error.colno} is no JSON: {error.msg}.") from error
+    except RecursionError as error:
+        raise ValueError(f"{path} is nested too deeply for costs.") from error
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} cannot be read: {sentence(error)}") from error
     if not isinstance(content, dict) or not content or not set(content) <= set(_KEYS):
@@ -160,9 +162,15 @@ def _from_json(
             found[key] = np.where(np.isnan(given), usual, given)
     for key in ("groups", "bundles"):
         if content.get(key) is not None:
-            found[key] = tuple(_by_feature(content[key], key, names, path, others, complete=False))
+            labels = _by_feature(content[key], key, names, path, others, complete=False)
+            if wrong := [label for label in labels if isinstance(label, (list, dict))]:
+                raise ValueError(f"{path}: {key} must be texts or numbers, but one is {shown(wrong[0])}.")
+            found[key] = tuple(labels)
     if content.get("decision_costs") is not None:
-        further = tuple(str(label) for label in content.get("decisions") or ())
+        labels = content.get("decisions") or []
+        if not isinstance(labels, list):
+            raise ValueError(f"{path}: decisions must be a list of labels, not {shown(labels)}.")
+        further = tuple(map(str, labels))
         shape = (len(class_names), len(class_names) + len(further))
         what = f"{path}: decision_costs (rows: {listed(class_names)}; further columns: decisions)"
         found |= {"decision_costs": check_costs(content["decision_costs"], what, shape), "decisions": further}

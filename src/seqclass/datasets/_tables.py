@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from seqclass._archive import read_npy
 from seqclass._arrays import check_width
-from seqclass._frames import plain, refuse_bytes
+from seqclass._frames import plain, refuse_cells
 from seqclass._messages import listed, sentence, shown
 from seqclass.datasets._labels import number
 
@@ -241,7 +241,7 @@ def as_cells(frame: Any, path: Path, text: Collection[str] = ()) -> Any:
     """
     frame = plain(frame)
     for name in frame.columns:
-        refuse_bytes(frame[name], f"{path}: column {shown(name)}")
+        refuse_cells(frame[name], f"{path}: column {shown(name)}")
         if name in text or _is_logical(frame[name]):
             frame[name] = frame[name].map(str, na_action="ignore").astype(object)
     return frame

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from seqclass._text import unit_text
 from seqclass.report._markup import Markup, element, resource, script_json, source_hash, together
 
 _ORDER = "This page takes answers in the order in which it asks. "
@@ -38,11 +39,11 @@ def page(data: dict[str, Any], title: str) -> Markup:
 
 def _about(data: dict[str, Any]) -> str:
     """What the reader has to know first."""
+    unit = "Prices and costs are in units of a wrong decision's cost. " if unit_text(data["decision_costs"]) else ""
     limits = "" if data["kind"] == "values" else _ORDER + (_CUT.format(data["cut"]) if data["cut"] else "")
     return (
         f"It asks for one feature after the other and decides between {_either(data['decisions'])}. {limits}"
-        "Prices and costs are in units of a wrong decision's cost. What you enter stays on this page: nothing is sent, "
-        "and nothing is kept when you leave."
+        f"{unit}What you enter stays on this page: nothing is sent, and nothing is kept when you leave."
     )
 
 

@@ -64,10 +64,10 @@ def summary_section(summary: Any) -> Markup:
     header = [*labels, "realised cost", "accuracy", "features", "paid", "gap", "fit (s)"]
     note = (
         "Means over folds and seeds, in brackets their 95% intervals; cells that failed are left out. Realised cost is "
-        "what an instance costs, prices and wrong decisions together, in units of misclassification cost; features and "
-        "paid are those acquired and what they cost. Gap is how far at most the policy is from the best one that "
-        "asks in its order, by its own model; of a method that may ask anything next, from the best one over all "
-        "orders. Seconds are those to fit, and to classify all rows scored."
+        "what an instance costs, prices and decisions together, where a wrong decision costs 1 unless a data set says "
+        "what decisions cost; features and paid are those acquired and what they cost. Gap is how far at most the "
+        "policy is from the best one that asks in its order, by its own model; of a method that may ask anything next, "
+        "from the best one over all orders. Seconds are those to fit, and to classify all rows scored."
     )
     note += " Under a hard budget so many questions are asked of each instance." if limits else ""
     caption = "Results by data set, method and price"

@@ -11,7 +11,17 @@ from typing import Any
 
 import click
 
-PATH = click.Path(path_type=Path)
+from seqclass._messages import shown
+
+
+class _Path(click.Path):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if "\0" in str(value):
+            self.fail(f"{shown(str(value))} holds a NUL, which no name of a file can.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+PATH = _Path(path_type=Path)
 #: How `fit`, `compare` and `evaluate` take prices and costs.
 costs_option = click.option(
     "--costs",

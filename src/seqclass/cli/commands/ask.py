@@ -19,8 +19,8 @@ from seqclass.cli.commands._shared import PATH, runs, unknown_option
 def ask() -> None:
     """Work through one live case: the MODEL asks only for what it needs.
 
-    Each question comes with its price and with what it is expected to save beyond that price, both in units of
-    misclassification cost. Answer with a number or a category; "?" if the feature cannot be had,
+    Each question comes with its price and with what it is expected to save beyond that price, both in the
+    unit of the model's prices. Answer with a number or a category; "?" if the feature cannot be had,
     "undo" to take the last answer back, "quit" to stop; NAME = VALUE answers another feature than the one that is
     asked for, and "best" shows the questions that promise most. The case ends with the decision and what it cost.
 

@@ -56,8 +56,8 @@ def evaluate() -> None:
     """Tell what a MODEL costs on the rows of the table DATA, whose labels are known.
 
     DATA is read as 'seqclass predict' reads its rows. The realised cost of a row is what was paid for its features
-    and what its decision cost, in units of misclassification cost; intervals are at 95%, and mean something for rows
-    that the model was not fitted to.
+    and what its decision cost; a wrong one costs 1 unless costs of decisions were given. Intervals are at 95%, and mean
+    something for rows that the model was not fitted to.
 
     By class follow sensitivity and specificity; with --groups the cost and error of each group, and whether it differs
     from the others by more than noise; the decision curve, which tells what the model is worth to whoever treats from

@@ -23,5 +23,6 @@ def explain() -> None:
 
     DATA is read as 'seqclass predict' reads its table. For each feature that is asked for: what it showed, the belief
     after it, its price, and what asking it was expected to save beyond that price; then why no more was asked, and
-    what each decision is expected to cost. All costs are in units of misclassification cost.
+    what each decision is expected to cost. Prices and costs are in the unit of the model's costs of decisions; a wrong
+    one costs 1 unless they were given.
     """

@@ -123,8 +123,8 @@ def fit() -> None:
     DATA may be a folder of .parquet files as well, of any size: these are read in chunks, several times, so that memory
     does not grow with the rows. What looks at rows, such as --held-out, then looks at a sample of 20,000.
 
-    Prices are in units of misclassification cost: with 0.01, a feature is acquired where it is expected to spare
-    more than one wrong decision in a hundred.
+    Prices are in the unit of --decision-costs. Without these a wrong decision costs 1: at a price of 0.01, a feature
+    is acquired where it is expected to spare more than one wrong decision in a hundred.
 
     \b
     Example:

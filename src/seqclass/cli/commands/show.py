@@ -15,5 +15,6 @@ from seqclass.cli.commands._shared import PATH, runs
 def show() -> None:
     """Tell what is in a MODEL file: classes, features in the order asked for, certificate, settings.
 
-    Prices and costs are in units of misclassification cost.
+    Prices and costs are in the unit of the costs of decisions, which are shown; a wrong one costs 1 unless they were
+    given.
     """

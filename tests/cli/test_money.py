@@ -1,0 +1,40 @@
+"""Where decisions cost money, no text counts in wrong decisions; where a wrong one costs 1, fits and plans do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+UNIT = "units of misclassification cost"
+PAGE = "Prices and costs are in units of"
+_NETWORK = """network n {}
+variable label { type discrete [ 2 ] { no, yes }; }
+variable test { type discrete [ 2 ] { neg, pos }; }
+probability ( label ) { table 0.5, 0.5; }
+probability ( test | label ) { (no) 0.9, 0.1; (yes) 0.2, 0.8; }
+"""
+
+
+@pytest.mark.parametrize("money", [True, False], ids=["money", "errors"])
+def test_texts_of_the_commands(folder: Path, run: Any, money: bool) -> None:
+    Path("net.bif").write_text(_NETWORK)
+    Path("euros.csv").write_text("true,maybe,no,yes\nmaybe,0,90,90\nno,40,0,40\nyes,900,900,0\n")
+    Path("two.csv").write_text("true,no,yes\nno,0,40\nyes,900,0\n")
+    costs = (["--decision-costs", "euros.csv"], ["--decision-costs", "two.csv"]) if money else ([], [])
+    told = [
+        run("fit", "data.csv", "--target", "the label", "--drop", "id", *costs[0], "-o", "m.seq"),
+        run("plan", "net.bif", "--target", "label", "--price", "0.01", *costs[1], "-o", "p.seq"),
+    ]
+    rest = [run("show", "m.seq"), run("explain", "m.seq", "data.csv"), run("evaluate", "m.seq", "data.csv")]
+    assert {result.exit_code for result in (*told, *rest)} == {0}
+    assert [UNIT in " ".join(result.output.split()) for result in told] == [not money] * 2
+    assert [result.output for result in rest if "misclassification" in result.output] == []
+    assert run("export", "m.seq", "-o", "page.html").exit_code == 0
+    assert (PAGE in Path("page.html").read_text(encoding="utf-8")) is not money
+
+
+@pytest.mark.parametrize("name", ["fit", "plan", "show", "explain", "evaluate", "predict", "ask"])
+def test_help_is_true_both_ways(run: Any, name: str) -> None:
+    assert UNIT not in " ".join(run(name, "--help").output.split())
