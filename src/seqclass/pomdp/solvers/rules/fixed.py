@@ -216,7 +216,7 @@ class _Asking(Policy):
         self.rule = rule
 
     def following(self, info: InformationState) -> IntArray:
-        """What the order, or the rule, puts next, (n,), that of a rule beyond the horizon too; see `Policy.following`."""
+        """What the order or the rule puts next, (n,), a rule beyond the horizon too; see `Policy.following`."""
         if info.stage >= self.n_stages and (self.rule is None or info.stage >= self.problem.n_stages):
             return np.full(len(info), DECIDE)
         return self._next(info)
