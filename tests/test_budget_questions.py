@@ -59,7 +59,8 @@ def short(cls: Any) -> Solver:
 
 
 #: What is not for a problem of any order, and what is for no other.
-STAGED = {"FittedValueIteration", "GridValueIteration", "LinearThresholdSPSA", "Perseus", "ProjectedValueIteration"}
+STAGED = {"ExactValueIteration", "FittedValueIteration", "GridValueIteration", "LinearThresholdSPSA", "Perseus"}
+STAGED |= {"ProjectedValueIteration"}
 FREE = {"Adaptive", "ExactFreeOrder"}
 SOLVERS = [short(cls) for cls in exported(Solver)]
 RULED = [
