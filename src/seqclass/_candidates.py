@@ -13,6 +13,7 @@ from seqclass._frames import plain
 from seqclass._held_out import some_rows
 from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes
 from seqclass.bn._context_choice import MOST_TESTED, changes_what_others_tell
+from seqclass.bn._contexts import MOST_OUTCOMES
 from seqclass.classifier import SequentialClassifier
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import Adaptive, ClassInformation, DecideNow, HiddenInformation, OrderingRule
@@ -78,7 +79,9 @@ def candidates(
         mixtures[_NARROW] = _mixture_of_densities(effort, random_state, _FEW)
     if contexts:
         model = ContextBayes(random_state=random_state)
-        mixtures["contexts"] = _of_densities(model, effort, rule=HiddenInformation())
+        # equal widths, by which columns of two humps are cut between them
+        bins = Discretizer(MOST_OUTCOMES, strategy="uniform")
+        mixtures["contexts"] = _any_order(model, bins, effort, rule=HiddenInformation())
     for name, settings in mixtures.items():
         found |= {name: settings, f"{name}, calibrated": settings | _CALIBRATED}
     return {name: _filled(settings) for name, settings in found.items()}
@@ -127,10 +130,8 @@ def _mixture_of_densities(effort: Effort, random_state: Any, n_columns: int = _M
     return _of_densities(model, effort, n_columns)
 
 
-def _of_densities(
-    model: ClassMixture | ContextBayes, effort: Effort, n_columns: int = _MANY, rule: OrderingRule | None = None
-) -> dict[str, Any]:
-    return _any_order(model, Discretizer(_FINE, strategy="quantile"), effort, n_columns, rule)
+def _of_densities(model: ClassMixture | ContextBayes, effort: Effort, n_columns: int = _MANY) -> dict[str, Any]:
+    return _any_order(model, Discretizer(_FINE, strategy="quantile"), effort, n_columns)
 
 
 def _any_order(
