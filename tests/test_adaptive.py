@@ -317,7 +317,7 @@ def test_rules_of_ones_own_are_tried():
     found = Adaptive(rules, max_nodes=0, max_rounds=0, certificate_paths=0).solve(problem).info.ordering
     assert [c.name for c in found.candidates] == [repr(rule) for rule in rules]
     with pytest.raises(ValueError, match="HiddenInformation needs a problem with hidden states"):
-        Adaptive([HiddenInformation()]).solve(problem)
+        Adaptive([HiddenInformation()]).solve(free_case(4, tree=True).problem)
     with pytest.raises(ValueError, match=r"Adaptive needs a problem in which any question may come next.*free=True"):
         Adaptive().solve(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1))
 

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 
 import seqclass
+import seqclass.datasets
 from seqclass import AdaptiveClassifier, SequentialClassifier, adaptive_classifier
 from seqclass._calibrating import Folds
-from seqclass._candidates import EFFORTS, NOTHING, STANDING, candidates, standard
+from seqclass._candidates import EFFORTS, NOTHING, STANDING, candidates, standard, worth_contexts
 from seqclass._held_out import assign_folds, cross_fit, some_rows
 from seqclass.choice import choose
 from seqclass.pomdp import Adaptive
@@ -42,6 +43,41 @@ def fitted() -> AdaptiveClassifier:
 @pytest.fixture(scope="module")
 def pointed() -> AdaptiveClassifier:
     return seqclass.adaptive(0.03, effort="quick").fit(*pointer(600, np.random.default_rng(0)))
+
+
+def test_contexts_are_tried_where_a_column_changes_what_the_others_tell(
+    pointed: AdaptiveClassifier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of ten bits the first column names the label: no question says anything about the class by itself."""
+    rng = np.random.default_rng(0)
+    bits, which = rng.integers(0, 2, (2, 600, 10)), rng.integers(0, 10, (2, 600))
+    data = [np.column_stack([w, b]).astype(float) for w, b in zip(which, bits)]
+    label = [b[np.arange(600), w] for w, b in zip(which, bits)]
+    some = (NOTHING, STANDING, "contexts")  # the others take their time
+    monkeypatch.setattr(
+        adaptive_classifier, "candidates", lambda *told: {k: v for k, v in candidates(*told).items() if k in some}
+    )
+    clf = seqclass.adaptive(0.01, effort="quick").fit(data[0], label[0])
+    assert clf.choice_.chosen.startswith("contexts")
+    record = clf.acquire(data[1])
+    assert (record.decision == label[1]).mean() > 0.97
+    assert record.n_features.mean() < 2.2
+    assert "contexts" in pointed.choice_.to_frame().index
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+def test_contexts_are_left_out_of_ordinary_data(load: Any) -> None:
+    data, y = load(return_X_y=True)
+    assert not worth_contexts(data, y)
+    assert not worth_contexts(sparse.csr_array(data), y)
+    holes = np.where(np.random.default_rng(0).random(data.shape) < 0.2, np.nan, data)
+    assert not worth_contexts(holes, y)
+
+
+def test_a_bundle_may_be_a_context() -> None:
+    drawn = seqclass.datasets.load("cube_nm", n_samples=600)
+    assert worth_contexts(drawn.X, drawn.y, bundles=drawn.bundles)
+    assert not worth_contexts(drawn.X[:, 5:], drawn.y)
 
 
 def test_every_candidate_is_held_out_on_the_same_folds(fitted: AdaptiveClassifier) -> None:
@@ -101,7 +137,7 @@ def test_how_many_columns_there_are_is_told(monkeypatch: pytest.MonkeyPatch) -> 
     class Told(Exception):
         pass
 
-    def told(effort: Any, random_state: Any, n_columns: int, numbers: bool) -> dict[str, Any]:
+    def told(effort: Any, random_state: Any, n_columns: int, numbers: bool, contexts: bool) -> dict[str, Any]:
         raise Told(n_columns, numbers)
 
     monkeypatch.setattr(adaptive_classifier, "candidates", told)

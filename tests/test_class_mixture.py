@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -17,12 +19,16 @@ from seqclass.persistence import ModelFileError, save
 from seqclass.pomdp import (
     EC2,
     Adaptive,
+    Bundle,
     ClassInformation,
+    ExpectedSaving,
+    FunctionPolicy,
     Hidden,
     HiddenInformation,
     Lookahead,
     MixtureProblem,
     TableProblem,
+    acquire,
     evaluate,
     optimal_cost,
 )
@@ -88,6 +94,128 @@ def test_bundles_show_several_features(model):
         bundles=ours.bundles,
     )
     assert_allclose(optimal_cost(ours), optimal_cost(plain), rtol=1e-9)
+
+
+def large(free, n_components=3, price=0.03):
+    """A bundle of seven columns, of more joint outcomes than are listed, and two columns by themselves."""
+    rng = np.random.default_rng(0)
+    y, kind = rng.integers(0, 2, 300), rng.integers(0, 3, 300)
+    X = (rng.random((300, 9)) < 0.3 + 0.2 * y[:, None]).astype(int) + (rng.random((300, 9)) < 0.3 * kind[:, None])
+    X[rng.random(X.shape) < 0.05] = -1
+    model = ClassMixture(n_components, random_state=0).fit(X, y)
+    return model, X, problem_of(model, free, np.repeat([0, -1], [7, 2]), price)
+
+
+@pytest.mark.parametrize("free", [True, False])
+@pytest.mark.parametrize("n_components", [1, 3])
+def test_a_bundle_too_large_to_list_is_believed_exactly(n_components, free):
+    model, X, problem = large(free, n_components)
+    assert isinstance(problem, MixtureProblem)
+    assert problem.is_sampled(0)
+    bundle, some = problem.bundle(0), np.where(np.arange(9) < 7, X, -1)
+    after = problem.begin(len(X)).asking(0).update(bundle.encode(some[:, :7]))
+    assert_allclose(after.belief, model.posterior(some), atol=1e-10)
+    assert_allclose(after.asking(1).likelihood, model.likelihood(7, some), atol=1e-10)
+    policy = Lookahead(1, certificate_paths=0).solve(problem)
+    found = acquire(policy, X, columns=np.arange(9))
+    assert set(found.leaf_question.ravel().tolist()) <= {-1, 0, 1, 2}
+
+
+def test_what_stands_for_a_large_bundle_tells_what_the_bundle_tells():
+    _, _, problem = large(free=True)
+    info = problem.begin()
+    assert_allclose(info.asking(0).likelihood.sum(axis=1), 1.0)
+    ask = FunctionPolicy(problem, lambda info: np.full(len(info), 0 if info.stage == 0 else -1))
+    simulated = evaluate(problem, ask, n_paths=50_000)
+    expected = problem.costs_after(np.array([0]), info)[0, 0]
+    assert expected + 0.03 == pytest.approx(simulated.cost, abs=0.02)
+    # as it does once something is known
+    later = info.asking(1).update(np.array([2]))
+    drawn = problem.draw(0, later, np.zeros(50_000, dtype=int), np.random.default_rng(0))
+    cost = later.asking(0).update(drawn, np.zeros(50_000, dtype=int)).stopping_cost.mean()
+    assert problem.costs_after(np.array([0]), later)[0, 0] == pytest.approx(cost, abs=0.02)
+    rules = [ClassInformation(), HiddenInformation(), EC2()]
+    assert all(np.isfinite(rule.scores(later)[0, [0, 2]]).all() for rule in rules)
+
+
+def test_classes_of_one_state_each_are_scored_by_one_product():
+    """As are those of two states that answer alike, one by one."""
+    rng = np.random.default_rng(0)
+    tables, costs = rng.dirichlet(np.ones(4), size=(5, 3)).transpose(0, 2, 1), rng.random((3, 3)) * (1 - np.eye(3))
+    prior = np.array([0.5, 0.3, 0.2])
+    one = MixtureProblem(prior, [0, 1, 2], tables, 0.01, costs, free=True)
+    two = MixtureProblem(np.tile(prior / 2, 2), np.tile([0, 1, 2], 2), np.tile(tables, 2), 0.01, costs, free=True)
+    table = TableProblem(prior, tables, 0.01, costs, free=True)
+    asked = [problem.begin(3).asking(1).update(np.array([0, 2, -1])) for problem in (one, two, table)]
+    for rule in (ClassInformation(), HiddenInformation(), ExpectedSaving(), EC2()):
+        scores = [rule.scores(info) for info in asked[: 2 if isinstance(rule, HiddenInformation) else 3]]
+        assert_allclose(scores[0], scores[1], atol=1e-9)
+        assert_allclose(scores[0], scores[-1], atol=1e-9)
+
+
+@pytest.mark.parametrize("free", [True, False])
+def test_a_large_bundle_is_planned_for_without_the_model_row_by_row(free, monkeypatch):
+    rows = []
+    for name in ("stage_likelihood", "advance"):
+        kept = getattr(ClassMixture, name)
+
+        def noted(self, feature, state, *more, kept=kept):
+            rows.append(len(state))
+            return kept(self, feature, state, *more)
+
+        monkeypatch.setattr(ClassMixture, name, noted)
+    _, _, problem = large(free)
+    solver = Adaptive([ClassInformation()], n_paths=200, n_cases=100, max_rounds=0) if free else Lookahead(1)
+    solver.solve(problem)
+    assert sum(rows) == 0
+
+
+def test_work_counts_what_is_drawn_anew_for_each_instance():
+    model, _, problem = large(free=True)
+    plain = ModelProblem(
+        model,
+        model.class_prior_,
+        np.array([0, 7, 8]),
+        problem.prices,
+        problem.decision_costs,
+        free=True,
+        bundles=[Bundle(np.arange(7), np.full(7, 3)), None, None],
+    )
+    rule = ClassInformation()
+    # a class each against a hidden state each, and 256 joint outcomes of seven columns of three
+    fewer = len(model.classes_) / len(problem.hidden.classes)
+    assert rule.work(plain) / rule.work(problem) == pytest.approx(fewer * (256 * 21 + 6) / (256 + 6))
+
+
+def test_large_bundles_are_saved(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 6)), rng.integers(0, 2, 200)
+    X += y[:, None] * (1 + rng.integers(0, 2, (200, 1)))
+    solver = Adaptive([HiddenInformation()], n_paths=100, n_cases=50, max_rounds=0, certificate_paths=0)
+    bundles = ["a", "a", "a", "a", "a", None]
+    clf = SequentialClassifier(ClassMixture(2, random_state=0), solver, order="adaptive", bundles=bundles)
+    clf.fit(X, y)
+    assert clf.problem_.is_sampled(0)
+    save(clf, tmp_path / "a.model")
+    assert_array_equal(load(tmp_path / "a.model").predict(X), clf.predict(X))
+    clf.problem_.bundles[0].tables[0, 0, 0] += 0.1
+    save(clf, tmp_path / "b.model")
+    with pytest.raises(ModelFileError, match="tables"):
+        load(tmp_path / "b.model")
+
+
+def test_parts_of_a_listed_bundle_are_summed_once_for_all_rows():
+    rng = np.random.default_rng(0)
+    bundle, table = Bundle(np.arange(5), np.full(5, 3)), rng.dirichlet(np.ones(243), size=3).T
+    values = rng.integers(-1, 3, (4000, 5))
+    codes = bundle.encode(values[(values >= 0).any(axis=1)])
+    shared = np.broadcast_to(table, (len(codes), *table.shape))
+    tracemalloc.start()
+    found = bundle.marginal(shared, codes)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < shared.size * 8 / 10
+    assert_allclose(found, bundle.marginal(np.array(shared), codes), rtol=1e-12)
 
 
 def test_any_question_next_asks_what_says_what_to_ask(adaptive):

@@ -15,7 +15,14 @@ import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
+
+import seqclass
+import seqclass.datasets
+from seqclass.bn import ClassMixture
+from seqclass.discretize import Discretizer
+from seqclass.pomdp import AcquireAll, ClassInformation
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="no examples beside the tests: not a checkout")
@@ -424,3 +431,46 @@ def test_search_by_cost(tmp_path: Path) -> None:
     cost, features, total = numbers(r"cost (\S+), (\S+) of (\d+) features", text)
     assert features / 100 < cost < 0.15
     assert features < total
+
+
+class Tensor(np.ndarray):
+    """As much of PyTorch's tensor as is asked of one."""
+
+    def cpu(self):
+        return np.asarray(self)
+
+    def new_tensor(self, values):
+        return np.asarray(values, dtype=np.float32).view(Tensor)
+
+    def long(self):
+        return np.asarray(self, dtype=np.int64).view(Tensor)
+
+
+def test_a_method_for_afabench(tmp_path):
+    text = run("afabench_method", cwd=tmp_path)
+    assert numbers(r"hard budget 5: (5\.00) features, accuracy (0\.\d+)", text)[1] > 0.6
+
+
+def test_a_method_for_afabench_speaks_its_protocol(tmp_path):
+    made = runpy.run_path(str(EXAMPLES / "afabench_method.py"))["AFABenchMethod"]
+    data = seqclass.datasets.load("cube_nm", n_samples=300)
+    solver = AcquireAll(rule=ClassInformation(), certificate_paths=0)
+    clf = seqclass.SequentialClassifier(
+        ClassMixture(1), solver, discretizer=Discretizer(3), order="adaptive", bundles=data.bundles
+    ).fit(data.X, data.y)
+    made(clf, 2, np.maximum(np.arange(55) - 4, 0)).save(tmp_path / "method")  # the first selection shows five columns
+    method = made.load(tmp_path / "method", "cpu").to("cpu")
+    X = np.zeros((2, 3, 55), dtype=np.float32).view(Tensor)
+    X[..., :5] = data.X[:6, :5].reshape(2, 3, 5)
+    mask = np.zeros(X.shape, dtype=bool).view(Tensor)
+    mask[..., :5] = True
+    action = method.act(X, mask, None, None, (55,))
+    assert action.shape == (2, 3, 1)
+    assert action.dtype == np.int64
+    assert 2 <= action.min() <= action.max() <= 51
+    belief = method.predict(X, mask, None, (55,))
+    assert belief.shape == (2, 3, 8)
+    shown = np.where(mask, X, np.nan).reshape(6, 55)
+    np.testing.assert_allclose(belief.reshape(6, 8), clf.acquire(shown, known=range(55), budget=0).posterior, rtol=1e-5)
+    mask[..., 9] = True
+    assert (method.act(X, mask, None, None, (55,)) == 0).all()  # two were asked

@@ -123,6 +123,9 @@ def test_rules_are_their_formulas(kind, seed):
     else:
         labels = np.arange(case.problem.n_classes)
         check(case, EC2(), lambda q, seen: pairs_separated(joints(case, seen, q), labels))
+        if case.problem.class_tables is not None:  # the classes are the hidden states
+            check(case, HiddenInformation(), lambda q, seen: mutual(joints(case, seen, q)))
+            return
         with pytest.raises(ValueError, match=r"HiddenInformation needs a problem with hidden states.*ClassInformation"):
             HiddenInformation().scores(case.problem.begin())
 
@@ -299,7 +302,7 @@ def test_simple_rules_refuse_what_is_no_rule_or_no_problem_for_one():
         with pytest.raises(TypeError, match="rule must be an ordering rule such as ClassInformation"):
             make("EC2").solve(free)
         with pytest.raises(ValueError, match="HiddenInformation needs a problem with hidden states"):
-            make(HiddenInformation()).solve(free)
+            make(HiddenInformation()).solve(free_case(0, tree=True).problem)
     policy = FirstK(1, rule=EC2()).solve(free)
     del policy.rule  # as in files that were written before there were rules
     assert policy.act(free.begin()).tolist() == [0]

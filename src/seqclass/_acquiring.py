@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from seqclass._arrays import FloatArray, IntArray
@@ -18,7 +19,7 @@ from seqclass._record import AcquisitionRecord, EncodedRows
 from seqclass._validation import check_integer, plain_labels
 from seqclass.bn import check_order
 from seqclass.costs import Prices
-from seqclass.pomdp import Acquisition, AcquisitionProblem, Policy, acquire
+from seqclass.pomdp import DECIDE, Acquisition, AcquisitionProblem, Policy, acquire
 from seqclass.pomdp.solvers.ordering.asking import asking
 
 
@@ -110,6 +111,81 @@ class Acquiring:
         """
         acquired = self._run(X, record_beliefs, known, budget)
         return AcquisitionRecord.from_acquisition(acquired, self.decisions_, self.support_)
+
+    def next_question(self, X: Any, known: npt.ArrayLike | None = None, *, budget: int | None = None) -> IntArray:
+        """What to ask next of each instance, from what is known of it and nothing else.
+
+        Nothing is kept from one call to the next: for pipelines that hold features and a mask of their own, and ask row
+        by row what comes next. Called again with each answer, it asks what `acquire` does.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse array of shape (n, n_features)
+            Instances; what is not known may be anything that is valid, such as 0 or NaN.
+        known : array-like of bool of shape (n, n_features), optional
+            Which cells were acquired before: they count, were paid for, and are not asked for again, also where they
+            are missing. By default all that are not missing.
+        budget : int, optional
+            Hard budget: a question for each instance of which fewer have been asked, as long as any is left, whether or
+            not it pays for itself. By default the policy says when to stop.
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+            Column of ``X`` to acquire next, of a bundle the first one; -1 to decide.
+
+        Raises
+        ------
+        ValueError
+            If ``known`` has another shape, or the policy is drawn by lot (``target_cost``), where the lot would have to
+            be kept.
+
+        See Also
+        --------
+        acquire : All questions of rows that are there; ``acquire(X, known=[...])`` for what cost nothing.
+        session : One live case.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from seqclass import SequentialClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> clf = SequentialClassifier().fit(X, y)
+        >>> known = np.zeros(X.shape, dtype=bool)
+        >>> first = clf.next_question(X, known)
+        >>> known[np.arange(len(X)), first] = True
+        >>> bool((clf.next_question(X, known) == clf.acquire(X).order[:, 1]).all())
+        True
+        """
+        check_is_fitted(self, "policy_")
+        if len(self.policy_.begin()[0]) > 1:
+            raise ValueError(
+                "next_question keeps nothing between calls, and this policy is drawn by lot for each instance "
+                "(target_cost): use acquire(X) or session()."
+            )
+        if budget is not None:
+            check_integer(budget, "budget", 0)
+        features = np.arange(self.support_.size)
+        rows = self._encoded(X, features)
+        codes = rows.codes[:, rows.columns]
+        codes = np.asarray(codes.toarray() if sparse.issparse(codes) else codes)
+        if known is None:
+            asked = codes >= 0
+        else:
+            mask = np.asarray(known)
+            shape = (len(codes), self._prices.full.size)
+            if mask.shape != shape or mask.dtype.kind != "b":
+                raise ValueError(
+                    f"known must be a mask of bool of the shape of X, {shape}; got {mask.dtype} of shape {mask.shape}."
+                )
+            asked = mask[:, self.support_]
+            codes = np.where(asked, codes, -1)
+        nothing = np.zeros(len(codes), dtype=np.intp)
+        warm = WarmStart(self, features, codes, features, nothing, asked)  # type: ignore[arg-type]
+        question = warm.next_question(self.policy_, budget)[warm.node]
+        column = np.append(self.support_[self.problem_.features], DECIDE)
+        return np.asarray(column[question])
 
     def encode(self, X: Any) -> EncodedRows:
         """Outcomes of what may be asked for: what `seqclass.pomdp.acquire` needs to run a policy of `problem_`.

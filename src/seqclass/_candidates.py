@@ -5,9 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._fitting import rows_of
+from seqclass._frames import plain
+from seqclass._held_out import some_rows
 from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes
+from seqclass.bn._context_choice import MOST_TESTED, changes_what_others_tell
+from seqclass.bn._contexts import MOST_OUTCOMES
+from seqclass.classifier import SequentialClassifier
 from seqclass.discretize import Discretizer
-from seqclass.pomdp import Adaptive, ClassInformation, DecideNow
+from seqclass.pomdp import Adaptive, ClassInformation, DecideNow, HiddenInformation, OrderingRule
 from seqclass.recipes import ifc2f
 
 #: Name of the candidate that buys nothing.
@@ -46,10 +55,12 @@ EFFORTS = {
 }
 
 
-def candidates(effort: Effort, random_state: Any, n_columns: int, numbers: bool = True) -> dict[str, dict[str, Any]]:
+def candidates(
+    effort: Effort, random_state: Any, n_columns: int, numbers: bool = True, contexts: bool = False
+) -> dict[str, dict[str, Any]]:
     """Settings of `SequentialClassifier` by name of the candidate, for data of so many columns.
 
-    Where these hold no numbers there is one mixture, for nothing is to be cut.
+    Where these hold no numbers there is one mixture, for nothing is to be cut. Contexts are tried if asked for.
     """
     effort = effort.on(n_columns)
     bayes = {"observation_model": NaiveBayes(), "discretizer": Discretizer()}
@@ -66,9 +77,33 @@ def candidates(effort: Effort, random_state: Any, n_columns: int, numbers: bool 
     mixtures[STANDING] = _mixture_of_densities(effort, random_state)
     if effort.others and n_columns > _FEW:
         mixtures[_NARROW] = _mixture_of_densities(effort, random_state, _FEW)
+    if contexts:
+        model = ContextBayes(random_state=random_state)
+        # equal widths, by which columns of two humps are cut between them
+        bins = Discretizer(MOST_OUTCOMES, strategy="uniform")
+        mixtures["contexts"] = _any_order(model, bins, effort, rule=HiddenInformation())
     for name, settings in mixtures.items():
         found |= {name: settings, f"{name}, calibrated": settings | _CALIBRATED}
     return {name: _filled(settings) for name, settings in found.items()}
+
+
+def worth_contexts(X: Any, y: npt.NDArray[Any], **settings: Any) -> bool:
+    """Whether a column or a bundle, of not too many, changes what the others tell; a quick look at some rows.
+
+    Settings are those of `SequentialClassifier` that say what the columns are.
+    """
+    if np.shape(X)[1] > _MANY:
+        return False
+    look = {"solver": DecideNow(certificate_paths=0), "discretizer": Discretizer(4), "order": "adaptive"}
+    rows = some_rows(y, MOST_TESTED, 0)
+    X, y = (X, y) if len(rows) == len(y) else (rows_of(plain(X), rows), y[rows])
+    clf = SequentialClassifier(NaiveBayes(), **look, **settings).fit(X, y)
+    encoded = clf._encoded(X, np.arange(clf.support_.size))
+    label = clf._prices.bundles
+    bundles = [] if label is None else [np.flatnonzero(label == one) for one in np.unique(label[label >= 0])]
+    codes = np.searchsorted(clf.classes_, y)
+    X, sizes = encoded.codes[:, encoded.columns], clf.model_.n_outcomes_
+    return changes_what_others_tell(X, codes, np.ones(len(codes)), sizes, [one for one in bundles if len(one) > 1])
 
 
 _CALIBRATED = {"calibrate": True}
@@ -100,10 +135,14 @@ def _of_densities(model: ClassMixture | ContextBayes, effort: Effort, n_columns:
 
 
 def _any_order(
-    model: ClassMixture | ContextBayes, discretizer: Discretizer, effort: Effort, n_columns: int = _MANY
+    model: ClassMixture | ContextBayes,
+    discretizer: Discretizer,
+    effort: Effort,
+    n_columns: int = _MANY,
+    rule: OrderingRule | None = None,
 ) -> dict[str, Any]:
     solver = Adaptive(
-        [ClassInformation()],
+        [ClassInformation() if rule is None else rule],
         n_paths=_PATHS,
         foresee=effort.foresee,
         n_cases=_CASES,

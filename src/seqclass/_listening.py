@@ -44,6 +44,9 @@ class Walk:
     def __init__(self, part: Part) -> None:
         self.clf, self.codes, self.label = part.clf, part.codes, part.label
         self.info = self.first = self.clf.problem_.begin(len(self.label))
+        lots = self.clf.policy_.begin()[0].lot
+        if lots is not None:
+            self.info.lot = lots[self.clf.policy_.draw(self.codes)]
         self.listeners: list[Listener] = []
         self.asked: list[list[_Asked]] = []
 

@@ -40,11 +40,12 @@ from seqclass.pomdp import (
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.bounds._line import LogOddsLine
 from seqclass.pomdp.bounds.repeats import RepeatValues, has_repeats
-from seqclass.pomdp.bundles import Bundle
+from seqclass.pomdp.bundles import Bundle, DrawnBundle
 from seqclass.pomdp.solvers.exact._lines import LineSet
 from seqclass.pomdp.solvers.exact.free_order import PlannedPolicy
 from seqclass.pomdp.solvers.fitted_values import BeliefFunctions
 from seqclass.pomdp.solvers.rules.bounded_order import OrderBoundPolicy
+from seqclass.pomdp.table_problem import check_table
 from seqclass.pomdp.values import ValueFunction
 
 #: Most contexts of a stage that a problem tells apart.
@@ -90,6 +91,10 @@ def _check_mixture(problem: MixtureProblem) -> None:
     tables = numbers(problem.likelihoods, "likelihoods", problem.n_questions, None, len(states))
     again = MixtureProblem(problem.prior[states] * problem.hidden_prior, states, tables, 0.0)
     need(np.array_equal(problem.member, again.member), "member is not that of hidden_class")
+    for bundle, n_outcomes in zip(problem.bundles or (), problem.n_outcomes.tolist()):
+        if isinstance(bundle, DrawnBundle):
+            known = bundle.tables.shape[2] == len(states) and len(bundle.drawn) == n_outcomes
+            need(known, "a bundle is of other hidden states")
     need(np.allclose(problem.prior, again.prior), "hidden_prior is wrong")
     need(bool((problem.n_outcomes <= tables.shape[1]).all()), "likelihoods have other outcomes")
 
@@ -134,6 +139,18 @@ def check_bundle(bundle: Bundle) -> None:
     need(sizes.min() >= 1, "sizes are wrong")
     again = Bundle(features, sizes)
     need((bundle.n_complete, bundle.n_codes) == (again.n_complete, again.n_codes), "its outcomes are wrong")
+
+
+def check_drawn(bundle: DrawnBundle) -> None:
+    """Check the outcomes that stand for all of a bundle's."""
+    tables = numbers(bundle.tables, "tables", len(bundle.sizes), None, None)
+    need(tables.shape[1] >= int(bundle.sizes.max()), "tables have other outcomes")
+    for table, size in zip(tables, bundle.sizes.tolist()):
+        check_table(table, "tables")
+        need(not table[size:].any(), "tables have other outcomes")
+    check_distribution(bundle.share, tables.shape[2], "share")
+    drawn = array(bundle.drawn, "drawn", "i", None)
+    need(len(drawn) > 0 and drawn.min() >= 0 and drawn.max() < bundle.n_complete, "drawn holds no outcomes")
 
 
 def check_grid(grid: SimplexGrid) -> None:

@@ -120,9 +120,17 @@ class ModelProblem(AcquisitionProblem):
 
     def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
         """P(outcome | what was seen, class) of many questions at once; see `AcquisitionProblem.likelihoods_of`."""
-        if any(self.bundle(question) is not None for question in questions.tolist()):
+        single = np.array([self.bundle(question) is None for question in questions.tolist()], dtype=bool)
+        if single.all():
+            return self.model.stage_likelihoods(self.features[questions], state.messages)
+        if not single.any():
             return super().likelihoods_of(questions, state)
-        return self.model.stage_likelihoods(self.features[questions], state.messages)
+        parts = [self.likelihoods_of(questions[some], state) for some in (single, ~single)]
+        shape = (len(state), len(questions), max(part.shape[2] for part in parts), self.n_classes)
+        result = np.zeros(shape)
+        for some, part in zip((single, ~single), parts):
+            result[:, some, : part.shape[2]] = part
+        return result
 
     def advance(self, question: int, state: Any, outcome: IntArray) -> Any:
         """Return the state after an outcome."""

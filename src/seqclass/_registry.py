@@ -19,6 +19,7 @@ from seqclass._loading import (
 from seqclass._loading_models import check_model, check_network_tables
 from seqclass._loading_parts import (
     check_bundle,
+    check_drawn,
     check_grid,
     check_line,
     check_policy,
@@ -104,6 +105,7 @@ from seqclass.pomdp import (
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.bounds._line import LogOddsLine
 from seqclass.pomdp.bounds.repeats import RepeatValues
+from seqclass.pomdp.bundles import DrawnBundle
 from seqclass.pomdp.solvers.exact._lines import LineSet
 from seqclass.pomdp.solvers.exact.free_order import PlannedPolicy, RecursionPolicy
 from seqclass.pomdp.solvers.fitted_values import BeliefFunctions
@@ -140,6 +142,7 @@ for _cls in (
     AlphaVectors,
     BoundedLookaheadPolicy,
     Bundle,
+    DrawnBundle,
     ClassMixture,
     ContextBayes,
     CorrectedValues,
@@ -210,6 +213,7 @@ for _former, _cls in (
 for _kind, _check in (
     (AcquisitionProblem, check_problem),
     (Bundle, check_bundle),
+    (DrawnBundle, check_drawn),
     (ObservationModel, check_model),
     (NetworkTables, check_network_tables),
     (Discretizer, check_discretizer),

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._arrays import FloatArray, IntArray
-from seqclass._model_problem import MAX_JOINT, ModelProblem
+from seqclass._model_problem import MAX_JOINT, N_ATOMS, ModelProblem
 from seqclass.bn import ObservationModel, as_order, check_order
+from seqclass.bn._hidden import HiddenTables
 from seqclass.costs import Prices
 from seqclass.pomdp import AcquisitionProblem, MixtureProblem, TableProblem
-from seqclass.pomdp.bundles import Bundle, joint_tables
+from seqclass.pomdp.bundles import Bundle, DrawnBundle, joint_tables
 
 
 def acquisition_problem(
@@ -70,9 +71,16 @@ def acquisition_problem(
     prior = model.class_prior_ if prior is None else prior
     given: dict[str, Any] = {"features": first, "groups": groups, "full_prices": full, "free": free, "bundles": shown}
     tables, listed = model.tables(first), _listed(shown)
-    hidden = model.hidden(first) if free and tables is None else None
-    if not listed or (tables is None and hidden is None):
+    hidden = model.hidden(first) if tables is None and (free or not listed) else None
+    if tables is not None and not listed:
+        n_classes = len(model.classes_)
+        hidden = HiddenTables(np.ones(n_classes), np.arange(n_classes), tables)
+    if tables is None and hidden is None:
         return ModelProblem(model, prior, prices=stage_prices, decision_costs=decision_costs, **given)
+    if not listed:
+        assert hidden is not None  # or it would be a problem of the model
+        assert shown is not None
+        given["bundles"] = shown = [_drawn(model, bundle, hidden) for bundle in shown]
     single = tables if hidden is None else hidden.tables
     by_column = single if shown is None else _joint(model, single, first, shown)
     n_outcomes = model.n_outcomes_[first] if shown is None else None
@@ -105,6 +113,16 @@ def _listed(shown: Sequence[Bundle | None] | None) -> bool:
     return all(bundle is None or bundle.n_complete <= MAX_JOINT for bundle in shown or ())
 
 
+def _drawn(model: ObservationModel, bundle: Bundle | None, hidden: HiddenTables) -> Bundle | None:
+    """A bundle by outcomes that are drawn, where it has too many to list them."""
+    if bundle is None or bundle.n_complete <= MAX_JOINT:
+        return bundle
+    # from all classes alike, half of them from all states of a class
+    n_classes, counts = len(model.classes_), np.bincount(hidden.classes)
+    share = (hidden.weights + 1 / counts[hidden.classes]) / (2 * n_classes)
+    return DrawnBundle(bundle.features, bundle.sizes, _single(model, bundle.features), share, N_ATOMS)
+
+
 def _joint(
     model: ObservationModel, tables: FloatArray, first: IntArray, shown: Sequence[Bundle | None]
 ) -> list[FloatArray]:
@@ -112,6 +130,8 @@ def _joint(
     return [
         table[: model.n_outcomes_[feature]]
         if bundle is None
+        else bundle.weights
+        if isinstance(bundle, DrawnBundle)
         else joint_tables(_single(model, bundle.features), bundle.sizes.tolist())
         for feature, table, bundle in zip(first.tolist(), tables, shown)
     ]

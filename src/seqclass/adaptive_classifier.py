@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._arrays import FloatArray
 from seqclass._calibrating import Folds
-from seqclass._candidates import EFFORTS, NOTHING, STANDING, candidates, standard
+from seqclass._candidates import EFFORTS, NOTHING, STANDING, candidates, standard, worth_contexts
 from seqclass._fitting import rows_of, weighted
 from seqclass._frames import plain
 from seqclass._held_out import assign_folds, check_folds, completed, cross_fit, some_rows, yardsticks
@@ -30,7 +30,8 @@ class AdaptiveClassifier(SequentialClassifier):
 
     Simple and rich ways to learn are tried on the same folds of the training rows, from deciding at once over naive
     Bayes and a tree network in one order for everybody, to class mixtures by which every answer decides what is asked
-    next, as they are and calibrated. The mixture of densities as it is stands: it is fitted to all rows, unless
+    next, as they are and calibrated; contexts (`ContextBayes`) too, where a quick look at some rows says that a column
+    or bundle changes what the others tell. The mixture of densities as it is stands: it is fitted to all rows, unless
     another way, buying nothing among them, costs less on rows held out by more than a standard error. What the result
     costs is held out as well: the rows of each fold are decided by what the other folds choose. Where models are
     calibrated (see `SequentialClassifier`), each fold's is by the other folds.
@@ -187,7 +188,10 @@ handle_unknown
         some, labels = (kept, labels) if len(rows) == len(labels) else (rows_of(plain(kept), rows), labels[rows])
         some_weight = None if weight is None else weight[rows]
         fold = assign_folds(labels, n_folds, self.random_state)
-        ways = candidates(effort, self.random_state, n := np.shape(some)[1], n > len(category_counts(encoder)))
+        numbers = (n := np.shape(some)[1]) > len(category_counts(encoder))
+        columns = {name: getattr(self, name) for name in ("bundles", "handle_unknown")}
+        contexts = worth_contexts(some, labels, **columns)
+        ways = candidates(effort, self.random_state, n, numbers, contexts)
         tried, seconds, calibrated = self._tried(ways, some, labels, fold, some_weight)
         self.choice_, held = choose(tried, seconds, STANDING, self.target_cost is not None)
         self._chosen = ways[self.choice_.chosen]

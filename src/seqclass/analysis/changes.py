@@ -53,13 +53,20 @@ class HeldPolicy(Policy):
         """Lot of each instance, as the policy draws it; see `Policy.draw`."""
         return self.policy.draw(keys)
 
+    def following(self, info: InformationState) -> IntArray:
+        """Question that comes next wherever it goes on, (n,); see `Policy.following`."""
+        return self.policy.following(self._own(info))
+
     def _act(self, info: InformationState) -> IntArray:
+        return self.policy.act(self._own(info))
+
+    def _own(self, info: InformationState) -> InformationState:
         own = copy.copy(info)
         own.problem = self.policy.problem
         for name in ("stopping_cost", "context"):
             own.__dict__.pop(name, None)
         own.__dict__["open"] = info.open  # what the other problem's budget leaves
-        return self.policy.act(own)
+        return own
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from seqclass._arrays import FloatArray, IntArray
+from seqclass._information import mutual_information
 from seqclass.bn._checks import Codes
 from seqclass.bn._choosing import FOLDS, MOST_ROWS, class_likelihoods, difference, rows_looked_at, state_likelihoods
 from seqclass.bn._context_states import Rows, States, states_of
@@ -18,6 +19,12 @@ from seqclass.bn._structure import pair_weights
 
 #: So many single columns are looked at, and of no more than so many features.
 SHORT_LIST, MOST_FEATURES = 6, 1000
+#: Rows that are looked at to see whether contexts are worth a try.
+MOST_TESTED = 3000
+#: A context says little itself: this share of what the best column says, and not much more than by chance.
+_LITTLE, _BY_CHANCE = 0.1, 2.0
+#: Standard errors that classes of held-out rows have to be more probable by.
+_CLEARLY = 3.0
 
 
 def choose_context(
@@ -61,6 +68,69 @@ def choose_context(
         if gain > max(error, most) and told >= -told_error:
             best, most = contexts, gain
     return best, gains
+
+
+def changes_what_others_tell(
+    X: Codes, codes: IntArray, weight: FloatArray, n_outcomes: IntArray, bundles: Sequence[IntArray]
+) -> bool:
+    """Whether columns that say next to nothing about the class themselves change what the others say of it.
+
+    Held-out rows tell: their classes have to be more probable by the tables of each context, beyond chance, than by
+    naive Bayes, and their other columns too. Where the column itself tells the class, or none stands out, questions
+    need no context: mixtures see to what depends on what there.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of int of shape (n, n_features)
+    codes : ndarray of int of shape (n,)
+        Class of each row.
+    weight : ndarray of shape (n,)
+    n_outcomes : ndarray of int of shape (n_features,)
+        Few each.
+    bundles : sequence of ndarray of int
+        Columns that are tried together.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.integers(0, 2, (400, 3))
+    >>> pointed, plain = np.where(X[:, 0] == 1, X[:, 2], X[:, 1]), X[:, 1]
+    >>> of = (np.ones(400), np.full(3, 2), [])
+    >>> changes_what_others_tell(X, pointed, *of), changes_what_others_tell(X, plain, *of)
+    (True, False)
+    """
+    rng, rows = np.random.default_rng(0), Rows(X, codes, weight, int(codes.max()) + 1, n_outcomes)
+    if len(rows) > MOST_TESTED:
+        rows = rows[np.sort(rng.choice(len(rows), MOST_TESTED, replace=False))]
+    folds = stratified_folds(rows.codes, rows.n_classes, FOLDS, rng)
+    scored = np.flatnonzero((folds >= 0) & (rows.weight > 0))
+    if not scored.size:
+        return False
+    said = mutual_information(rows.X, rows.codes, n_outcomes=n_outcomes, sample_weight=rows.weight)
+    chance = (rows.n_classes - 1) / (2 * rows.weight.sum())
+    little = _LITTLE * float((said - chance * (n_outcomes - 1)).max(initial=0.0))
+    family, scales = np.zeros(len(n_outcomes), dtype=np.intp), None
+    single = None
+    for columns in [*bundles, *_short_list(rows)]:
+        contexts = contexts_of(rows.X, columns, n_outcomes, rows.weight)
+        if contexts is None or len(columns) == len(n_outcomes):
+            continue
+        context, n_contexts = contexts.of(rows.X)[:, None], len(contexts.patterns)
+        own = mutual_information(context, rows.codes, n_outcomes=n_contexts, sample_weight=rows.weight)[0]
+        if own > little + _BY_CHANCE * chance * (n_contexts - 1):
+            continue
+        if single is None or scales is None:
+            single = rows.counts(folds=folds)
+            scales = Scales(n_outcomes, single.sum(axis=(0, 3, 4)), 1.0)
+        gains = _gains(rows, folds, single, contexts, scales, family)[:, scored]
+        found = [difference(gain, np.zeros(len(scored)), rows.weight[scored]) for gain in gains]
+        if all(gain > z * error for (gain, error), z in zip(found, (1.0, _CLEARLY))):
+            return True
+    return False
 
 
 def _short_list(rows: Rows) -> list[IntArray]:

@@ -14,7 +14,7 @@ from seqclass.bn._checks import Codes
 from seqclass.bn._cpds import dense_columns
 
 #: A single column of more outcomes is cut into groups, so many.
-MOST_OUTCOMES, GROUPS = 8, 4
+MOST_OUTCOMES, GROUPS = 12, 4
 #: Of several columns one of more outcomes is cut in two.
 _MOST_OF_SEVERAL = 3
 #: Joint outcomes of several columns that are contexts: those of so many rows, and of these the most frequent.

@@ -111,15 +111,96 @@ class Bundle:
         ndarray of shape (n, n_classes)
         """
         values = self.decode(codes)
+        # where all rows share a table it is summed once for each pattern of missing features
+        shared = len(likelihood) > 0 and likelihood.strides[0] == 0
         result = np.empty((len(codes), likelihood.shape[2]))
         patterns, which = np.unique(values >= 0, axis=0, return_inverse=True)
         for number, pattern in enumerate(patterns):
             rows = np.flatnonzero(which.reshape(-1) == number)
-            joint = likelihood[rows].reshape(len(rows), *self.sizes.tolist(), -1)
-            table = joint.sum(axis=tuple((1 + np.flatnonzero(~pattern)).tolist()))
-            place = (np.arange(len(rows)), *values[rows][:, pattern].T)
+            joint = likelihood[:1] if shared else likelihood[rows]
+            table = joint.reshape(len(joint), *self.sizes.tolist(), joint.shape[2])
+            table = table.sum(axis=tuple((1 + np.flatnonzero(~pattern)).tolist()))
+            place = (0 if shared else np.arange(len(rows)), *values[rows][:, pattern].T)
             result[rows] = table[place]
         return result
+
+
+class DrawnBundle(Bundle):
+    """A bundle of too many joint outcomes to list them, of features that are independent given a hidden state.
+
+    Some outcomes, drawn from all hidden states, stand for all: each counts in a hidden state as often as the state
+    shows it, by how often it was drawn (importance weights). What was seen is believed exactly.
+
+    Parameters
+    ----------
+    features, sizes : array-like of int of shape (m,)
+        See `Bundle`.
+    tables : array-like of shape (m, V, n_hidden)
+        P(outcome | hidden state) of each feature, zero beyond its own outcomes.
+    share : array-like of shape (n_hidden,)
+        Share of the outcomes that are drawn from each hidden state.
+    n_drawn : int
+        How many are drawn; always the same ones.
+
+    Attributes
+    ----------
+    drawn : ndarray of int of shape (n_drawn,)
+        Numbers of the outcomes.
+
+    Examples
+    --------
+    >>> coins = np.array([[[0.9, 0.5], [0.1, 0.5]]] * 20)
+    >>> bundle = DrawnBundle(np.arange(20), np.full(20, 2), coins, [0.5, 0.5], 100)
+    >>> bundle.likelihood(bundle.encode([[0] * 20, [1] + [-1] * 19])).round(4)
+    array([[0.1216, 0.    ],
+           [0.1   , 0.5   ]])
+    >>> bundle.weights.shape, bool(np.allclose(bundle.weights.sum(axis=0), 1))
+    ((100, 2), True)
+    """
+
+    def __init__(
+        self,
+        features: npt.ArrayLike,
+        sizes: npt.ArrayLike,
+        tables: npt.ArrayLike,
+        share: npt.ArrayLike,
+        n_drawn: int = 256,
+    ) -> None:
+        super().__init__(features, sizes)
+        self.tables: FloatArray = np.asarray(tables, dtype=np.float64)
+        self.share: FloatArray = np.asarray(share, dtype=np.float64)
+        place = (np.arange(n_drawn) + 0.5) / n_drawn * self.share.sum()
+        state = np.minimum(np.searchsorted(self.share.cumsum(), place), len(self.share) - 1)
+        rng = np.random.default_rng([int(self.features[0]), len(self.sizes)])
+        self.drawn: IntArray = self.draw(state, rng)
+
+    def draw(self, state: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw an outcome for each of some hidden states, (n,)."""
+        uniforms = rng.random((len(state), len(self.sizes)))
+        values = np.empty(uniforms.shape, dtype=np.intp)
+        for place, table in enumerate(self.tables):
+            cumulative = table.cumsum(axis=0).T[state]
+            below = (cumulative <= uniforms[:, place, None] * cumulative[:, -1:]).sum(axis=1)
+            values[:, place] = np.minimum(below, self.sizes[place] - 1)
+        return self.encode(values)
+
+    def likelihood(self, codes: IntArray) -> FloatArray:
+        """P(what was seen | hidden state) of outcomes that may be partial, (n, n_hidden)."""
+        codes, at = np.unique(codes, return_inverse=True)
+        result = np.ones((len(codes), self.tables.shape[2]))
+        for table, shown in zip(self.tables, self.decode(codes).T):
+            seen = np.flatnonzero(shown >= 0)
+            result[seen] *= table[shown[seen]]
+        return np.asarray(result[at.reshape(-1)])
+
+    @property
+    def weights(self) -> FloatArray:
+        """How much each of the outcomes drawn counts in each hidden state, (n_drawn, n_hidden); sums to one."""
+        likelihood = self.likelihood(self.drawn)
+        weight = likelihood / (likelihood @ self.share)[:, None]
+        total = weight.sum(axis=0)
+        # of a state that shows none of them nothing is known
+        return np.where(total > 0, weight / np.where(total > 0, total, 1.0), 1 / len(weight))
 
 
 def _strides(sizes: IntArray) -> IntArray:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from seqclass._arrays import FloatArray, IntArray, chunks
 from seqclass._mixtures import conditioned, within_classes
 from seqclass._validation import check_distribution
-from seqclass.pomdp.bundles import Bundle
+from seqclass.pomdp.bundles import Bundle, DrawnBundle
 from seqclass.pomdp.hidden import Hidden
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.likelihoods import CACHE_BYTES, padded, together
@@ -46,7 +46,8 @@ class MixtureProblem(AcquisitionProblem):
     free : bool
         Whether the questions may be asked in any order.
     max_questions, max_cost, bundles : optional
-        See `AcquisitionProblem`. The likelihoods of a bundle are of its joint outcomes.
+        See `AcquisitionProblem`. The likelihoods of a bundle are of its joint outcomes; of a `DrawnBundle` they are its
+        weights.
 
     Raises
     ------
@@ -138,6 +139,27 @@ class MixtureProblem(AcquisitionProblem):
         """Whether each row may ask a question of its own; see `AcquisitionProblem.mixes`."""
         return self.bundles is None or all(self.bundle(question) is None for question in questions)
 
+    def is_sampled(self, question: int) -> bool:
+        """Whether the question is a bundle of too many joint outcomes to list them."""
+        return isinstance(self.bundle(question), DrawnBundle)
+
+    def atoms(self, question: int, state: Any) -> IntArray:
+        """Joint outcomes that stand for all of a sampled bundle's, (n, n_outcomes)."""
+        drawn = self._drawn(question).drawn
+        return np.broadcast_to(drawn, (len(state), len(drawn)))
+
+    def draw(self, question: int, info: InformationState, rows: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw an outcome of a bundle for each of some rows, as the hidden states have it."""
+        share = self.hidden.probability(info).cumsum(axis=1)
+        place = rng.random(len(rows)) * share[rows, -1]
+        state = np.minimum((share[rows] <= place[:, None]).sum(axis=1), share.shape[1] - 1)
+        return self._drawn(question).draw(state, rng)
+
+    def _drawn(self, question: int) -> DrawnBundle:
+        bundle = self.bundle(question)
+        assert isinstance(bundle, DrawnBundle)  # nothing else is sampled
+        return bundle
+
     def likelihood(self, question: Any, state: Any) -> FloatArray:
         """P(outcome | what was seen, class), (n, n_outcomes, n_classes)."""
         if isinstance(question, np.ndarray):
@@ -183,11 +205,11 @@ class MixtureProblem(AcquisitionProblem):
         if isinstance(question, np.ndarray):
             return np.asarray(self.likelihoods[question, outcome])
         table, bundle = self.likelihoods[question, : self.n_outcomes[question]], self.bundle(question)
+        if isinstance(bundle, DrawnBundle):
+            return bundle.likelihood(outcome)
         if bundle is None or outcome.max(initial=-1) < len(table):
             return np.asarray(table[outcome])
-        codes, place = np.unique(outcome, return_inverse=True)
-        marginal = bundle.marginal(np.broadcast_to(table, (len(codes), *table.shape)), codes)
-        return np.asarray(marginal[place.reshape(-1)])
+        return bundle.marginal(np.broadcast_to(table, (len(outcome), *table.shape)), outcome)
 
     def observed(self, question: int, state: Any, outcome: IntArray) -> FloatArray:
         """P(outcome | what was seen, class) of outcomes that were seen, whole or in part, (n, n_classes)."""

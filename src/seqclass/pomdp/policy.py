@@ -184,7 +184,9 @@ class Policy(DescribedPolicy, ABC):
         return self._act(info)
 
     def following(self, info: InformationState) -> IntArray:
-        """Question that comes next wherever it goes on, (n,): in a fixed order the stage's.
+        """Question that comes next wherever it goes on, (n,): in a fixed order the stage's, else what `act` asks.
+
+        A policy that knows what it would ask also where it decides overrides this; where it asks, both are the same.
 
         Parameters
         ----------
@@ -196,8 +198,9 @@ class Policy(DescribedPolicy, ABC):
         ndarray of int of shape (n,)
             -1 where no question is left, or the policy does not tell.
         """
-        known = not self.problem.free and info.stage < self.n_stages
-        return np.full(len(info), info.stage if known else DECIDE)
+        if self.problem.free:
+            return self.act(info)
+        return np.full(len(info), info.stage if info.stage < self.n_stages else DECIDE)
 
     def decide(self, belief: FloatArray) -> IntArray:
         """Index of the cheapest decision for each belief, (n,)."""

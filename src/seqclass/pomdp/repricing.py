@@ -95,6 +95,10 @@ class RepricedPolicy(Policy):
         """Lot of each instance, as the policy draws it; see `Policy.draw`."""
         return self.policy.draw(keys)
 
+    def following(self, info: InformationState) -> IntArray:
+        """Question that comes next wherever it goes on, (n,); see `Policy.following`."""
+        return self.policy.following(self._scaled(info))
+
     def continuation_cost(self, info: InformationState) -> FloatArray:
         """Expected cost of going on at the prices the policy was made for, (n,); NaN where it cannot tell.
 

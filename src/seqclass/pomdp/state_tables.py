@@ -44,7 +44,12 @@ class StateTables:
     def __init__(self, questions: IntArray, table: FloatArray, members: list[IntArray]) -> None:
         self.questions, self.members, self.shape = questions, members, table.shape[:2]
         flat = table.reshape(-1, table.shape[2])
-        self.by_class = [np.ascontiguousarray(flat[:, own].T) for own in members]
+        if all(own.size == 1 for own in members):  # one product serves all
+            self._whole: FloatArray | None = np.ascontiguousarray(flat[:, np.concatenate(members)].T)
+            self.by_class = [self._whole[c : c + 1] for c in range(len(members))]
+        else:
+            self._whole = None
+            self.by_class = [np.ascontiguousarray(flat[:, own].T) for own in members]
 
     @property
     def size(self) -> int:
@@ -95,6 +100,14 @@ class StateTables:
         array([[0.15]])
         """
         cost, n_classes = self._empty(states), len(self.members)
+        if self._whole is not None:
+            own = states[:, np.concatenate(self.members)]
+            for part in self._parts(states, 3):
+                best = (own[part] * vectors[0]) @ self._whole
+                for vector in vectors[1:]:
+                    np.minimum(best, (own[part] * vector) @ self._whole, out=best)
+                cost[part] = row_sums(best.reshape(-1, *self.shape))
+            return cost
         for part in self._parts(states, max(n_classes, len(vectors))):
             joint = np.empty((n_classes, part.stop - part.start, self.by_class[0].shape[1]))
             for of_class, own, table in zip(joint, self.members, self.by_class):
@@ -105,6 +118,8 @@ class StateTables:
 
     def class_information(self, states: FloatArray) -> FloatArray:
         """I(answer; class) of each question in nats, (n, m)."""
+        if self._whole is not None:
+            return self.hidden_information(states)
         result = self._empty(states)
         for part in self._parts(states, 4):
             total: FloatArray = np.zeros((part.stop - part.start, self.by_class[0].shape[1]))
@@ -123,9 +138,13 @@ class StateTables:
         """I(answer; hidden state) of each question in nats, (n, m)."""
         result = self._empty(states)
         for part in self._parts(states, 3):
-            predictive = sum(states[part][:, own] @ table for own, table in zip(self.members, self.by_class))
+            if self._whole is not None:
+                predictive = states[part][:, np.concatenate(self.members)] @ self._whole
+            else:
+                pairs = zip(self.members, self.by_class)
+                predictive = np.asarray(sum(states[part][:, own] @ table for own, table in pairs))
             given = states[part] @ self.entropy
-            result[part] = given - row_sums(plogp(np.asarray(predictive)).reshape(-1, *self.shape))
+            result[part] = given - row_sums(plogp(predictive).reshape(-1, *self.shape))
         return result
 
     def separated(self, states: FloatArray) -> FloatArray:

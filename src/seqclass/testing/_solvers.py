@@ -31,8 +31,9 @@ def check_policy(policy: Policy, *, max_rows: int = 200) -> None:
     """Check that a policy answers as it must at the information states its problem can reach.
 
     It names the stage's feature, in a free problem any question that is open, or -1, decides at its horizon, answers
-    for each row what it answers for that row alone, in any order and again when asked again, and leaves the information
-    state as it was. In a free problem it is asked about partial answers at random.
+    for each row what it answers for that row alone, in any order and again when asked again, leaves the information
+    state as it was, and where it asks, the question is that of `following`. In a free problem it is asked about partial
+    answers at random.
 
     Parameters
     ----------
@@ -135,6 +136,9 @@ def _check_actions(policy: Policy, info: InformationState, rng: np.random.Genera
     alone = [int(policy.act(info[np.array([row])])[0]) for row in some]
     true(same(alone, action[some]), f"{where}: the answer for a row depends on the other rows")
     true(same(policy.act(info), action), f"{where}: the same question asked twice has two answers")
+    going = np.flatnonzero(action != DECIDE)
+    told = np.asarray(policy.following(info))[going]
+    true(same(told, action[going]), f"{where}: following names other questions than act asks")
     decision, best = policy.decide(info.belief), policy.problem.decide(info.belief)
     true(same(decision, best), f"{where}: decide is not the cheapest decision")
 

@@ -79,6 +79,10 @@ class RandomisedPolicy(Policy):
         bounds = np.cumsum(self.probabilities)[:-1]
         return np.asarray(np.searchsorted(bounds, uniforms(keys, self.seed), side="right"))
 
+    def following(self, info: InformationState) -> IntArray:
+        """Question that comes next wherever the policy that each row drew goes on, (n,); see `Policy.following`."""
+        return self._asked(info, "following")
+
     def continuation_cost(self, info: InformationState) -> FloatArray:
         """Expected cost of going on under the policy that each row drew, (n,); NaN where that cannot tell.
 
@@ -99,10 +103,13 @@ class RandomisedPolicy(Policy):
         return cost
 
     def _act(self, info: InformationState) -> IntArray:
-        feature = np.full(len(info), DECIDE)
+        return self._asked(info, "act")
+
+    def _asked(self, info: InformationState, method: str) -> IntArray:
+        question = np.full(len(info), DECIDE)
         for policy, rows in self._drawn(info):
-            feature[rows] = policy.act(info[rows])
-        return feature
+            question[rows] = getattr(policy, method)(info[rows])
+        return question
 
     def _drawn(self, info: InformationState) -> list[tuple[Policy, IntArray]]:
         """Each policy with the rows that drew it."""

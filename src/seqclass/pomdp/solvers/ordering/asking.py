@@ -41,8 +41,8 @@ def asking(policy: Policy, see: View = as_it_is, budget: int | None = None) -> C
     see : callable
         What it sees of a level.
     budget : int, optional
-        So many questions are asked of each history, as long as any is open, whether or not the policy would stop; by
-        default the policy says when.
+        So many questions are asked of each history, as long as any is open, whether or not the policy would stop: its
+        own as far as it goes on, see `next_question`. By default the policy says when.
 
     Returns
     -------
@@ -71,8 +71,8 @@ def asking(policy: Policy, see: View = as_it_is, budget: int | None = None) -> C
 def next_question(policy: Policy, info: InformationState) -> IntArray:
     """Question that a policy would ask if it had to go on, (n,); -1 where none is open.
 
-    Of a policy of any order that does not tell, because it would stop there for certain, it is the one that tells most
-    about the class per price (`ClassInformation`).
+    It is the policy's own, `Policy.following`. Where a policy of any order does not tell, because it would stop there
+    and has no rule, it is the one that tells most about the class per price (`ClassInformation`).
 
     Parameters
     ----------

@@ -92,7 +92,12 @@ class OrderingRule(BaseEstimator, ABC):  # type: ignore[misc]
         float
         """
         width = problem.n_classes if problem.hidden is None else len(problem.hidden.classes)
-        return float(problem.n_outcomes.sum()) * width * (1 + problem.n_decisions)
+        answers = problem.n_outcomes.astype(np.float64)
+        for question in np.flatnonzero([problem.is_sampled(q) for q in range(problem.n_questions)]).tolist():
+            if problem.hidden is None:  # what stands for a bundle is drawn anew for each instance, column by column
+                bundle = problem.bundle(question)
+                answers[question] *= 1 if bundle is None else bundle.sizes.sum()
+        return float(answers.sum()) * width * (1 + problem.n_decisions)
 
     def scores(self, info: InformationState) -> FloatArray:
         """Score of every question; -inf where it is not open.

@@ -9,13 +9,15 @@ from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.likelihoods import together
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
+from seqclass.pomdp.solvers.ordering.class_information import ClassInformation
 
 
 class HiddenInformation(OrderingRule):
     """The mutual information of the answer and the hidden state, of which each class may have several, per price.
 
     A question that says nothing about the class may say which other question does: it tells much about the hidden
-    state. Only for problems that offer hidden states (`AcquisitionProblem.hidden`), such as `MixtureProblem`.
+    state. Only for problems that offer hidden states (`AcquisitionProblem.hidden`), such as `MixtureProblem`, and for
+    those whose answers are independent given the class, where it is `ClassInformation`: the classes are the states.
 
     Examples
     --------
@@ -29,7 +31,7 @@ class HiddenInformation(OrderingRule):
 
     def check(self, problem: AcquisitionProblem) -> None:
         """Refuse a problem without hidden states; see `OrderingRule.check`."""
-        if problem.hidden is None:
+        if problem.hidden is None and problem.class_tables is None:
             raise ValueError(
                 f"HiddenInformation needs a problem with hidden states, and this {type(problem).__name__} has none; "
                 "use ClassInformation."
@@ -39,7 +41,8 @@ class HiddenInformation(OrderingRule):
         """Mutual information in nats; see `OrderingRule.gains`."""
         self.check(info.problem)
         hidden = info.problem.hidden
-        assert hidden is not None  # it was looked at
+        if hidden is None:
+            return ClassInformation().gains(info, questions)
         states = hidden.probability(info)
         result: FloatArray = np.empty((len(info), len(questions)))
         for places in together(info.problem, questions):

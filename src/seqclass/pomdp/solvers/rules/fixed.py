@@ -215,6 +215,12 @@ class _Asking(Policy):
             rule.check(problem)
         self.rule = rule
 
+    def following(self, info: InformationState) -> IntArray:
+        """What the order or the rule puts next, (n,), a rule beyond the horizon too; see `Policy.following`."""
+        if info.stage >= self.n_stages and (self.rule is None or info.stage >= self.problem.n_stages):
+            return np.full(len(info), DECIDE)
+        return self._next(info)
+
     def _next(self, info: InformationState) -> IntArray:
         return first_open(info) if self.rule is None else self.rule.next(info)
 
