@@ -216,4 +216,6 @@ def test_memory_is_bounded_and_forgets_soundly(monkeypatch: pytest.MonkeyPatch) 
     small = DiscreteNetwork(random_network(5), "n0").fit()
     for rows in (slice(0, 5), slice(3, 300), slice(0, 2), slice(0, 300)):
         np.testing.assert_array_equal(small.posterior(X[rows]), model.posterior(X[rows]))
+        for j in range(X.shape[1]):  # of more rows than are remembered only what is asked for is worked out
+            np.testing.assert_allclose(small.stage_likelihood(j, X[rows]), model.stage_likelihood(j, X[rows]))
     assert len(small._memory.slots) <= max(7, len(np.unique(X, axis=0)))
