@@ -212,8 +212,11 @@ def test_data_are_checked_and_nothing_is_learnt() -> None:
 def test_memory_is_bounded_and_forgets_soundly(monkeypatch: pytest.MonkeyPatch) -> None:
     model = DiscreteNetwork(random_network(5), "n0").fit()
     X, _ = model.sample(300, 1)
+    whole = [model.stage_likelihood(j, X) for j in range(5)]
     monkeypatch.setattr(memory, "MAX_BYTES", 8 * 5 * 3 * 2 * 7)  # of seven rows
     small = DiscreteNetwork(random_network(5), "n0").fit()
     for rows in (slice(0, 5), slice(3, 300), slice(0, 2), slice(0, 300)):
         np.testing.assert_array_equal(small.posterior(X[rows]), model.posterior(X[rows]))
+        for j in range(5):  # of more rows than are remembered only what is asked for is worked out
+            np.testing.assert_allclose(small.stage_likelihood(j, X[rows]), whole[j][rows])
     assert len(small._memory.slots) <= max(7, len(np.unique(X, axis=0)))
