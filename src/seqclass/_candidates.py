@@ -16,7 +16,7 @@ from seqclass.bn._context_choice import MOST_TESTED, changes_what_others_tell
 from seqclass.bn._contexts import MOST_OUTCOMES
 from seqclass.classifier import SequentialClassifier
 from seqclass.discretize import Discretizer
-from seqclass.pomdp import Adaptive, ClassInformation, DecideNow, HiddenInformation, OrderingRule
+from seqclass.pomdp import Adaptive, ClassInformation, DecideNow, FirstK, HiddenInformation, OrderingRule
 from seqclass.recipes import ifc2f
 
 #: Name of the candidate that buys nothing.
@@ -85,6 +85,25 @@ def candidates(
     for name, settings in mixtures.items():
         found |= {name: settings, f"{name}, calibrated": settings | _CALIBRATED}
     return {name: _filled(settings) for name, settings in found.items()}
+
+
+def at_budget(
+    effort: Effort, random_state: Any, numbers: bool, contexts: bool, budget: int
+) -> dict[str, dict[str, Any]]:
+    """Settings by name of what is tried where so many questions are asked of everybody: bins, models and rules."""
+    found = {
+        f"mixture, {_CUT[strategy]}": _mixture(strategy, effort, random_state)
+        for strategy in ("uniform", "quantile", "mdlp")
+        if numbers
+    }
+    found[STANDING] = _mixture_of_densities(effort, random_state)
+    found["densities"] = _of_densities(ContextBayes(None, random_state=random_state), effort)
+    if contexts:
+        bins = Discretizer(MOST_OUTCOMES, strategy="uniform")
+        found["contexts"] = _any_order(ContextBayes(random_state=random_state), bins, effort, rule=HiddenInformation())
+    # when to stop is given: there is nothing to plan
+    first = {name: FirstK(budget, rule=way["solver"].rules[0], certificate_paths=0) for name, way in found.items()}
+    return {name: _filled(way | {"solver": first[name]}) for name, way in found.items()}
 
 
 def worth_contexts(X: Any, y: npt.NDArray[Any], **settings: Any) -> bool:
