@@ -113,7 +113,8 @@ def worth_contexts(X: Any, y: npt.NDArray[Any], **settings: Any) -> bool:
     """
     if np.shape(X)[1] > _MANY:
         return False
-    look = {"solver": DecideNow(certificate_paths=0), "discretizer": Discretizer(4), "order": "adaptive"}
+    look: dict[str, Any] = {"discretizer": Discretizer(4), "order": "adaptive"}
+    look["solver"] = DecideNow(certificate_paths=0)
     rows = some_rows(y, MOST_TESTED, 0)
     X, y = (X, y) if len(rows) == len(y) else (rows_of(plain(X), rows), y[rows])
     clf = SequentialClassifier(NaiveBayes(), **look, **settings).fit(X, y)
