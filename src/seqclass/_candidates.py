@@ -16,7 +16,7 @@ from seqclass.bn._context_choice import MOST_TESTED, changes_what_others_tell
 from seqclass.bn._contexts import MOST_OUTCOMES
 from seqclass.classifier import SequentialClassifier
 from seqclass.discretize import Discretizer
-from seqclass.pomdp import Adaptive, ClassInformation, DecideNow, HiddenInformation, OrderingRule
+from seqclass.pomdp import Adaptive, ClassInformation, DecideNow, FirstK, HiddenInformation, OrderingRule
 from seqclass.recipes import ifc2f
 
 #: Name of the candidate that buys nothing.
@@ -87,6 +87,25 @@ def candidates(
     return {name: _filled(settings) for name, settings in found.items()}
 
 
+def at_budget(
+    effort: Effort, random_state: Any, numbers: bool, contexts: bool, budget: int
+) -> dict[str, dict[str, Any]]:
+    """Settings by name of what is tried where so many questions are asked of everybody: bins, models and rules."""
+    found = {
+        f"mixture, {_CUT[strategy]}": _mixture(strategy, effort, random_state)
+        for strategy in ("uniform", "quantile", "mdlp")
+        if numbers
+    }
+    found[STANDING] = _mixture_of_densities(effort, random_state)
+    found["densities"] = _of_densities(ContextBayes(None, random_state=random_state), effort)
+    if contexts:
+        bins = Discretizer(MOST_OUTCOMES, strategy="uniform")
+        found["contexts"] = _any_order(ContextBayes(random_state=random_state), bins, effort, rule=HiddenInformation())
+    # when to stop is given: there is nothing to plan
+    first = {name: FirstK(budget, rule=way["solver"].rules[0], certificate_paths=0) for name, way in found.items()}
+    return {name: _filled(way | {"solver": first[name]}) for name, way in found.items()}
+
+
 def worth_contexts(X: Any, y: npt.NDArray[Any], **settings: Any) -> bool:
     """Whether a column or a bundle, of not too many, changes what the others tell; a quick look at some rows.
 
@@ -94,7 +113,8 @@ def worth_contexts(X: Any, y: npt.NDArray[Any], **settings: Any) -> bool:
     """
     if np.shape(X)[1] > _MANY:
         return False
-    look = {"solver": DecideNow(certificate_paths=0), "discretizer": Discretizer(4), "order": "adaptive"}
+    look: dict[str, Any] = {"discretizer": Discretizer(4), "order": "adaptive"}
+    look["solver"] = DecideNow(certificate_paths=0)
     rows = some_rows(y, MOST_TESTED, 0)
     X, y = (X, y) if len(rows) == len(y) else (rows_of(plain(X), rows), y[rows])
     clf = SequentialClassifier(NaiveBayes(), **look, **settings).fit(X, y)

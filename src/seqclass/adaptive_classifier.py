@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._arrays import FloatArray
 from seqclass._calibrating import Folds
-from seqclass._candidates import EFFORTS, NOTHING, STANDING, candidates, standard, worth_contexts
+from seqclass._candidates import EFFORTS, NOTHING, STANDING, at_budget, candidates, standard, worth_contexts
 from seqclass._fitting import rows_of, weighted
 from seqclass._frames import plain
-from seqclass._held_out import assign_folds, check_folds, completed, cross_fit, some_rows, yardsticks
+from seqclass._held_out import assign_folds, check_folds, completed, cross_fit, fitted_without, some_rows, yardsticks
 from seqclass._inputs import category_counts, check_training
 from seqclass._telling import telling
 from seqclass._validation import check_choice, check_integer, plain_labels
 from seqclass.choice import Choice, choose
 from seqclass.classifier import SequentialClassifier
 from seqclass.held_out import HeldOut
+
+#: Settings of its own, and what is averaged over budgets.
+_OWN, _AVERAGED = ("effort", "budget"), ("decision_costs", "errors", "counts")
 
 
 class AdaptiveClassifier(SequentialClassifier):
@@ -48,6 +53,11 @@ class AdaptiveClassifier(SequentialClassifier):
     decision_costs, decisions, groups, discounted_costs, bundles, charge_missing, target_cost, max_features, max_cost, \
 handle_unknown
         See `SequentialClassifier`.
+    budget : int or sequence of int, optional
+        Hard budgets: so many questions are asked of everybody, whatever they cost, and what is chosen among are ways to
+        cut numbers, models and ordering rules, by the cost of wrong decisions on rows held out, on average over the
+        budgets. `acquire` asks the most of them, ``acquire(X, budget=k)`` any number. By default prices say when to
+        stop.
     random_state : int, generator or None
         Seed of folds, models and solvers.
 
@@ -96,6 +106,7 @@ handle_unknown
         max_features: int | None = None,
         max_cost: float | None = None,
         handle_unknown: str = "error",
+        budget: int | Sequence[int] | None = None,
         random_state: Any = 0,
     ) -> None:
         self.feature_costs = feature_costs
@@ -110,9 +121,11 @@ handle_unknown
         self.max_features = max_features
         self.max_cost = max_cost
         self.handle_unknown = handle_unknown
+        self.budget = budget
         self.random_state = random_state
 
     _grows = False
+    budget: int | Sequence[int] | None = None  # files of before there were budgets do not say
 
     def fit_chunks(self, chunks: Any, *, sample_rows: int = 20_000, held_out: int = 0) -> AdaptiveClassifier:
         """Refused: the choice is made on rows held out, which chunks do not give.
@@ -170,6 +183,7 @@ handle_unknown
             If nothing is worth buying.
         """
         effort = EFFORTS[check_choice(self.effort, "effort", tuple(EFFORTS))]
+        budgets = self._budgets()
         n_folds = effort.n_folds if held_out is None else check_folds(held_out)
         self.choice_: Choice | None = None
         self._found = None
@@ -181,6 +195,8 @@ handle_unknown
             warnings.simplefilter("ignore")  # which the fit repeats
             self._settle()  # what is wrong with prices and costs is said before anything is tried
         self._chosen = standard(effort, self.random_state, np.shape(kept)[1])
+        if budgets:
+            self._chosen = at_budget(effort, self.random_state, False, False, budgets[-1])[STANDING]
         if not n_folds:
             return super().fit(X, y, sample_weight)
         labels = plain_labels(labels)
@@ -191,6 +207,15 @@ handle_unknown
         numbers = (n := np.shape(some)[1]) > len(category_counts(encoder))
         columns = {name: getattr(self, name) for name in ("bundles", "handle_unknown")}
         contexts = worth_contexts(some, labels, **columns)
+        if budgets:
+            ways = at_budget(effort, self.random_state, numbers, contexts, budgets[-1])
+            means, last, seconds = self._tried_at(budgets, ways, some, labels, fold, some_weight)
+            self.choice_, held = choose(means, seconds, STANDING, on_decisions=True, last=last)
+            self._chosen, took = ways[self.choice_.chosen], perf_counter() - began
+            super().fit(X, y, sample_weight)
+            self.held_out_ = completed(held, self, yardsticks(self, some, labels, fold), ("more rows",))
+            self.timings_["held_out"] = took
+            return self
         ways = candidates(effort, self.random_state, n, numbers, contexts)
         tried, seconds, calibrated = self._tried(ways, some, labels, fold, some_weight)
         self.choice_, held = choose(tried, seconds, STANDING, self.target_cost is not None)
@@ -230,8 +255,40 @@ handle_unknown
             seconds.append(perf_counter() - started)
         return tried, seconds, calibrated
 
+    def _budgets(self) -> list[int]:
+        """The budgets, the least first; none where prices say when to stop."""
+        if self.budget is None:
+            return []
+        given = [self.budget] if np.ndim(self.budget) == 0 else list(self.budget)  # type: ignore[arg-type]
+        if not given:
+            raise ValueError("budget must name one number of questions at least, or be None.")
+        for name in ("target_cost", "max_cost", "max_features"):
+            if getattr(self, name) is not None:
+                raise ValueError(f"budget says how many questions are asked; leave out {name}.")
+        return sorted({check_integer(one, "budget", 1) for one in given})
+
+    def _tried_at(
+        self, budgets: list[int], ways: dict[str, dict[str, Any]], X: Any, y: Any, fold: Any, weight: FloatArray | None
+    ) -> tuple[list[HeldOut], list[HeldOut], list[float]]:
+        """What each way costs on average over the budgets, prices left out, and at the last; and seconds."""
+        means, last, seconds, X = [], [], [], plain(X)
+        for number, (name, settings) in enumerate(ways.items(), 1):
+            started, clf = perf_counter(), self._with(settings)
+            with telling(f"candidate {number} of {len(ways)}, {name}"):
+                parts = [fitted_without(clf, X, y, fold, k, weight=weight) for k in range(int(fold.max()) + 1)]
+                helds = []
+                for budget in budgets:
+                    for part in parts:
+                        part.policy_ = clone(clf.solver).set_params(k=budget).solve(part.problem_)
+                    helds.append(cross_fit(clf, X, y, fold, name, weight, parts))
+            mean = {key: np.mean([getattr(held, key) for held in helds], axis=0) for key in _AVERAGED}
+            means.append(replace(helds[-1], prices=np.zeros_like(helds[-1].prices), **mean))
+            last.append(helds[-1])
+            seconds.append(perf_counter() - started)
+        return means, last, seconds
+
     def _with(self, settings: dict[str, Any]) -> SequentialClassifier:
-        shared = {name: value for name, value in self.get_params(deep=False).items() if name != "effort"}
+        shared = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
         return SequentialClassifier(**shared, **settings)
 
     def chosen(self) -> SequentialClassifier:

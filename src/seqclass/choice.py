@@ -135,7 +135,11 @@ def cheapest(
 
 
 def choose(
-    tried: Sequence[HeldOut], seconds: Sequence[float], standing: str, on_decisions: bool
+    tried: Sequence[HeldOut],
+    seconds: Sequence[float],
+    standing: str,
+    on_decisions: bool,
+    last: Sequence[HeldOut] | None = None,
 ) -> tuple[Choice, HeldOut]:
     """Choose among candidates of the same folds, and say what choosing so costs.
 
@@ -149,6 +153,9 @@ def choose(
         Name of the candidate that is left only for what costs less by more than a standard error.
     on_decisions : bool
         Whether decision costs alone count, as where the budget is given.
+    last : sequence of HeldOut, optional
+        What is told of the choice where that was made on something else, such as the mean over budgets; by default
+        what each candidate cost.
 
     Returns
     -------
@@ -175,7 +182,7 @@ def choose(
         Candidate(held.name, held.cost, held.cost_interval, *apart, held.price, held.error, held.n_features, took)
         for held, apart, took in zip(tried, above, seconds)
     )
-    return Choice(tried[place].name, candidates), _of_the_choice(tried, losses, shared, stands)
+    return Choice(tried[place].name, candidates), _of_the_choice(last or tried, losses, shared, stands)
 
 
 def _of_the_choice(tried: Sequence[HeldOut], losses: Sequence[FloatArray], shared: float, standing: int) -> HeldOut:

@@ -101,11 +101,11 @@ class StateTables:
         """
         cost, n_classes = self._empty(states), len(self.members)
         if self._whole is not None:
-            own = states[:, np.concatenate(self.members)]
+            alone: FloatArray = states[:, np.concatenate(self.members)]
             for part in self._parts(states, 3):
-                best = (own[part] * vectors[0]) @ self._whole
+                best = (alone[part] * vectors[0]) @ self._whole
                 for vector in vectors[1:]:
-                    np.minimum(best, (own[part] * vector) @ self._whole, out=best)
+                    np.minimum(best, (alone[part] * vector) @ self._whole, out=best)
                 cost[part] = row_sums(best.reshape(-1, *self.shape))
             return cost
         for part in self._parts(states, max(n_classes, len(vectors))):
