@@ -34,7 +34,7 @@ from benchmarks._common import LEFT_OUT, PEAK_IS, Row, write_json
 from benchmarks._page import page
 
 import seqclass
-from seqclass._files import replacing
+from seqclass._utils.files import replacing
 
 HERE = Path(__file__).resolve().parent
 #: Scripts that count rather than measure.

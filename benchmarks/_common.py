@@ -25,7 +25,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from seqclass._files import replacing
+from seqclass._utils.files import replacing
 
 Call = Callable[[], Any]
 

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from seqclass import SequentialClassifier, datasets
-from seqclass._fitting import PREPROCESSING
+from seqclass.fitting._steps import PREPROCESSING
 from seqclass.metrics import realised_cost
 from seqclass.reproduction import get_tables
 

@@ -19,7 +19,7 @@ from _common import parser, write_json
 from _real import Data, add_data_option, each_set
 
 from seqclass import etana, ifc2f
-from seqclass.statistics import paired_t_test
+from seqclass.stats import paired_t_test
 
 PRICE = 0.01
 RECIPES: dict[str, Callable[..., Any]] = {"etana": etana, "ifc2f": ifc2f}

@@ -18,9 +18,9 @@ from _common import Row, parser, report
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import KBinsDiscretizer
 
-from seqclass._staging import acquisition_problem
 from seqclass.bn import NaiveBayes, TreeNetwork
 from seqclass.costs import resolve_prices
+from seqclass.deciding._problem import acquisition_problem
 from seqclass.pomdp import AcquisitionProblem, ExactFreeOrder, Lookahead, Solver, TableProblem
 from seqclass.pomdp.bounds.search import OrderSearch
 

@@ -23,10 +23,8 @@ from scipy.stats import binom
 
 import seqclass
 from seqclass import datasets
-from seqclass._certify_rows import Counts, RungSums
-from seqclass._certifying import BeliefLadder, ErrorRisk
-from seqclass.certified import decided
-from seqclass.statistics.risk import start_levels
+from seqclass.evaluation.certified import BeliefLadder, Counts, ErrorRisk, RungSums, decided
+from seqclass.stats.risk import start_levels
 
 DELTA = 0.1
 

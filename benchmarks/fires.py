@@ -33,7 +33,7 @@ from sklearn.linear_model import Perceptron, SGDClassifier
 
 from seqclass.reproduction import get_tables
 from seqclass.selection import EFS, FIRES, FSDS, OFS, FiresANN, prequential
-from seqclass.statistics import mean_interval
+from seqclass.stats import mean_interval
 
 BATCHES = (25, 50, 75, 100)
 FRACTIONS = (0.1, 0.15, 0.2)

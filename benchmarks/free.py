@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from _common import Row, measure, parser, report
 
-from seqclass._staging import acquisition_problem
 from seqclass.bn import NaiveBayes, TreeNetwork
 from seqclass.costs import resolve_prices
+from seqclass.deciding._problem import acquisition_problem
 from seqclass.pomdp import AcquisitionProblem, InformationState, Lookahead, acquire
 
 N_ROWS, N_QUESTIONS, N_OUTCOMES, N_CLASSES = 1000, 57, 6, 3

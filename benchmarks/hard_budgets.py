@@ -29,7 +29,7 @@ from sklearn.metrics import roc_auc_score
 
 import seqclass
 from seqclass import SequentialClassifier, datasets
-from seqclass._files import replacing
+from seqclass._utils.files import replacing
 from seqclass.bn import ClassMixture
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import AcquireAll, ClassInformation

@@ -21,7 +21,7 @@ from _real import absent, add_data_option, data_folder
 from sklearn.datasets import make_classification
 
 from seqclass import adaptive, datasets, etana, ifc2f
-from seqclass._held_out import assign_folds, cross_fit, yardsticks
+from seqclass.fitting._cross_fit import assign_folds, cross_fit, yardsticks
 
 PRICE, FOLDS = 0.01, 5
 SETS = ("breast_cancer", "mll", "digits")

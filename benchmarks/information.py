@@ -13,12 +13,12 @@ from _common import Row, measure, parser, report
 from sklearn.metrics import adjusted_mutual_info_score, mutual_info_score
 from sklearn.tree import DecisionTreeClassifier
 
-from seqclass._information import (
+from seqclass._utils.information import (
     adjusted_mutual_information,
     contingency_table,
     mutual_information,
 )
-from seqclass._pairs import conditional_mutual_information
+from seqclass.bn._structure import conditional_mutual_information
 from seqclass.discretize import Discretizer
 
 

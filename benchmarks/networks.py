@@ -22,8 +22,8 @@ from _common import Row, parser, report
 from _real import absent, add_data_option, data_folder
 
 from seqclass import SequentialClassifier
-from seqclass._planning import network_solver
 from seqclass.bn import DiscreteNetwork, NetworkTables
+from seqclass.fitting._planning import network_solver
 from seqclass.pomdp import CrossEntropy, RulePolicy, RuleValues, acquire
 from seqclass.pomdp.solvers.ordering.asking import asking
 

@@ -21,7 +21,7 @@ from _common import parser, write_json
 from _real import Outcome, add_data_option, authors_code, each_set, json_row, run
 
 from seqclass import SequentialClassifier, etana, f_etana, ifc2f
-from seqclass._files import replacing
+from seqclass._utils.files import replacing
 from seqclass.bn import NaiveBayes
 
 PRICE = 0.01

@@ -27,7 +27,7 @@ from seqclass.pomdp import (
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.alpha.points import Points, point_based, sample_beliefs
 from seqclass.pomdp.information import TIE
-from seqclass.pomdp.solvers.grid_program import GridProgram
+from seqclass.pomdp.solvers.grid import GridProgram
 
 #: Classes, bins and features of the random problems.
 SIZES = ((2, 2, 40), (3, 4, 10), (3, 10, 20), (5, 4, 20), (11, 4, 20), (11, 10, 20))

@@ -46,22 +46,22 @@ def pytest_collection() -> Generator[None, Any, Any]:
 @pytest.fixture(scope="module")
 def loose_mixtures() -> Iterator[None]:
     """Mixtures of `seqclass.adaptive` stop early, where it matters how ways are compared, not how close each fits."""
-    from seqclass import _candidates
+    from seqclass import adaptive_classifier
     from seqclass.bn import ClassMixture
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(_candidates, "ClassMixture", partial(ClassMixture, tol=1e-3))
+        patched.setattr(adaptive_classifier, "ClassMixture", partial(ClassMixture, tol=1e-3))
         yield
 
 
 @pytest.fixture(scope="module")
 def few_ways(loose_mixtures: None) -> Iterator[None]:
     """`seqclass.adaptive` tries two ways, where it does not matter which it takes."""
-    from seqclass import _candidates, adaptive_classifier
+    from seqclass import adaptive_classifier
 
     def few(*how: Any) -> dict[str, Any]:
-        ways = _candidates.candidates(*how)
-        return {name: ways[name] for name in (_candidates.NOTHING, "mixture of densities")}
+        ways = adaptive_classifier.candidates(*how)
+        return {name: ways[name] for name in (adaptive_classifier.NOTHING, "mixture of densities")}
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(adaptive_classifier, "candidates", few)

@@ -14,10 +14,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 from free_cases import free_case, mixture_case
 from network_cases import random_network
 
-from seqclass import SequentialClassifier, _time_limit
-from seqclass._model_problem import ModelProblem
+from seqclass import SequentialClassifier
+from seqclass._utils import progress
 from seqclass.bn import DiscreteNetwork, TreeNetwork
 from seqclass.datasets import make_indicator, make_sensors
+from seqclass.deciding._problem import ModelProblem
 from seqclass.persistence import load, save
 from seqclass.pomdp import (
     EC2,
@@ -42,7 +43,7 @@ from seqclass.pomdp import (
 from seqclass.pomdp.solvers.base import uncertified
 from seqclass.pomdp.solvers.ordering import adaptive, regression
 from seqclass.pomdp.solvers.ordering.cases import model_cases
-from seqclass.pomdp.solvers.ordering.greedy import greedy_order
+from seqclass.pomdp.solvers.ordering.given import greedy_order
 from seqclass.pomdp.solvers.ordering.regression import fitted_values, ridge
 from seqclass.pomdp.solvers.ordering.values import NextQuestion, bounded
 
@@ -252,7 +253,7 @@ def test_the_same_seed_gives_the_same_policy():
 def limited(patch):
     """A clock that goes on by a second whenever it is looked at."""
     looks = itertools.count()
-    patch.setattr(_time_limit, "_clock", lambda: float(next(looks)))
+    patch.setattr(progress, "_clock", lambda: float(next(looks)))
     return looks
 
 

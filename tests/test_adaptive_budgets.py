@@ -11,8 +11,8 @@ from sklearn.datasets import load_breast_cancer
 
 import seqclass
 from seqclass import SequentialClassifier
-from seqclass._candidates import EFFORTS, at_budget
-from seqclass._held_out import assign_folds
+from seqclass.adaptive_classifier import EFFORTS, at_budget
+from seqclass.fitting._cross_fit import assign_folds
 from seqclass.persistence import load, save
 from seqclass.pomdp import FirstK
 

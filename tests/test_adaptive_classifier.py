@@ -16,10 +16,10 @@ from sklearn.exceptions import NotFittedError
 import seqclass
 import seqclass.datasets
 from seqclass import AdaptiveClassifier, SequentialClassifier, adaptive_classifier
-from seqclass._calibrating import Folds
-from seqclass._candidates import EFFORTS, NOTHING, STANDING, candidates, standard, worth_contexts
-from seqclass._held_out import assign_folds, cross_fit, some_rows
-from seqclass.choice import choose
+from seqclass.adaptive_classifier import EFFORTS, NOTHING, STANDING, candidates, standard, worth_contexts
+from seqclass.fitting._calibration import Folds
+from seqclass.fitting._cross_fit import assign_folds, cross_fit, some_rows
+from seqclass.fitting.choice import choose
 from seqclass.pomdp import Adaptive
 
 X, Y = load_iris(return_X_y=True)

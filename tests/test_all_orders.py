@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from free_cases import free_case
 
-from seqclass import _time_limit
+from seqclass._utils import progress
 from seqclass.persistence import load, save
 from seqclass.pomdp import (
     AcquireAll,
@@ -27,8 +27,7 @@ from seqclass.pomdp import (
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.solvers.exact import free_order
-from seqclass.pomdp.solvers.rules.bounded_order import OrderBoundPolicy
-from seqclass.pomdp.solvers.rules.lookahead import DeepLookaheadPolicy
+from seqclass.pomdp.solvers.rules.lookahead import DeepLookaheadPolicy, OrderBoundPolicy
 
 
 def cases(first, last, most=5):
@@ -112,7 +111,7 @@ def test_limits_end_the_search_with_bounds_that_hold(monkeypatch):
     assert short.lower <= longer.lower < longer.upper <= short.upper
     with monkeypatch.context() as patch:  # a second for each look at the clock
         ticks = itertools.count()
-        patch.setattr(_time_limit, "_clock", lambda: float(next(ticks)))
+        patch.setattr(progress, "_clock", lambda: float(next(ticks)))
         timed = ExactFreeOrder(max_seconds=100, certificate_paths=0).solve(problem).info
     assert timed.status == "limit"
     assert next(ticks) < 110
@@ -246,7 +245,7 @@ def test_the_time_binds_where_all_are_enumerated(monkeypatch):
     for limit in (0, 3, 9):
         ticks = itertools.count()
         with monkeypatch.context() as patch:
-            patch.setattr(_time_limit, "_clock", lambda ticks=ticks: float(next(ticks)))
+            patch.setattr(progress, "_clock", lambda ticks=ticks: float(next(ticks)))
             policy = ExactFreeOrder(max_seconds=limit, certificate_paths=0).solve(problem)
         assert next(ticks) < limit + 10
         assert policy.info.status == "limit"

@@ -23,11 +23,10 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
-from seqclass.pomdp.bounds.all_orders import lowest
-from seqclass.pomdp.bounds.order_paths import cost_above
+from seqclass.pomdp.bounds.certificate import lowest
 from seqclass.pomdp.bounds.over_orders import OnePriceBounds
-from seqclass.pomdp.bounds.repeats import RepeatValues
-from seqclass.pomdp.solvers.rules.bounded_order import OrderBoundPolicy
+from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above
+from seqclass.pomdp.solvers.rules.lookahead import OrderBoundPolicy
 
 
 def naive_problem(seed, *, n_questions=None, n_classes=2, price=0.06):

@@ -11,7 +11,6 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from seqclass import SequentialClassifier
-from seqclass._staging import acquisition_problem
 from seqclass.analysis import (
     HeldPolicy,
     class_profile,
@@ -29,6 +28,7 @@ from seqclass.analysis._stage_states import information_at
 from seqclass.analysis.beliefs import entropy
 from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.costs import resolve_prices
+from seqclass.deciding._problem import acquisition_problem
 from seqclass.pomdp import (
     DECIDE,
     AcquireAll,

@@ -25,82 +25,18 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 #: A part imports parts of its own rank or below. Anything new must be given its place here.
 RANKS = {
-    **dict.fromkeys(
-        ["_arrays", "_archive", "_files", "_validation", "_messages", "_telling", "_text", "_highlight"], 0
-    ),
-    **dict.fromkeys(["_instances", "_time_limit", "persistence"], 0),
-    **dict.fromkeys(
-        ["_information", "_bin_choice", "_pairs", "discretize", "_edges", "_outcomes", "_support", "costs", "base"], 1
-    ),
-    **dict.fromkeys(
-        ["_frames", "_coding", "_doubts", "_inputs", "_few_values", "_mixtures", "_charging", "_treating"], 1
-    ),
-    **dict.fromkeys(["_column_sums", "_sum_edges", "_label_edges", "_numeric"], 1),
-    **dict.fromkeys(["bn", "pomdp", "selection", "datasets", "statistics", "_chunks"], 2),
-    **dict.fromkeys(
-        [
-            "classifier",
-            "_staging",
-            "_model_problem",
-            "_fitting",
-            "_planning",
-            "_record",
-            "session",
-            "_questions",
-            "_fingerprint",
-            "explanation",
-            "_explaining",
-            "_likeness",
-            "_outcome_labels",
-            "components",
-            "_acquiring",
-            "_answering",
-            "_case",
-            "_judging",
-            "_knowing",
-            "_saved_session",
-            "held_out",
-            "_held_out",
-            "_yardsticks",
-            "choice",
-            "certified",
-            "_certifying",
-            "_certify_rows",
-            "_contract",
-            "_seen_rows",
-            "calibrated",
-            "_calibrating",
-            "_listening",
-            "_chunk_fitting",
-            "_growing",
-            "_row_by_row",
-        ],
-        3,
-    ),
-    **dict.fromkeys(["recipes", "_candidates", "adaptive_classifier", "_registry"], 3),
-    **dict.fromkeys(["_loading", "_loading_parts", "_loading_models", "_loading_basics"], 3),
-    **dict.fromkeys(
-        [
-            "metrics",
-            "scores",
-            "calibration",
-            "decision_curves",
-            "_record_rows",
-            "_scoring",
-            "analysis",
-            "testing",
-            "offpolicy",
-            "large",
-            "_decided",
-            "_deciding_parts",
-        ],
-        4,
-    ),
-    **dict.fromkeys(["experiment"], 5),
-    **dict.fromkeys(["plots", "reproduction"], 6),
-    **dict.fromkeys(["report"], 7),
-    **dict.fromkeys(["export"], 8),
-    **dict.fromkeys(["cli", "__main__"], 9),
+    "_utils": 0,
+    **dict.fromkeys(["costs", "discretize"], 1),
+    **dict.fromkeys(["bn", "pomdp", "selection", "datasets", "stats", "_chunks"], 2),
+    "deciding": 3,
+    "fitting": 4,
+    "evaluation": 5,
+    **dict.fromkeys(["classifier", "recipes", "adaptive_classifier", "metrics"], 6),
+    **dict.fromkeys(["large", "analysis", "testing", "offpolicy", "persistence"], 7),
+    "experiment": 8,
+    "plots": 9,
+    **dict.fromkeys(["report", "export"], 10),
+    **dict.fromkeys(["cli", "__main__"], 11),
 }
 #: Of equal rank, and yet none imports another.
 SIBLINGS = {"bn", "pomdp", "selection", "datasets"}
@@ -113,8 +49,8 @@ DEFERRED = HEAVY | {"PIL", "pyarrow", "networkx", "tqdm", "click", "river", "skl
 #: Imported against the arrows all the same: a model file may hold what nobody has imported yet, and the package's names
 #: are loaded when they are asked for.
 ON_DEMAND = {
-    ("seqclass.persistence", "seqclass.selection"),
-    ("seqclass.persistence", "seqclass._registry"),
+    ("seqclass._utils.model_files", "seqclass.selection"),
+    ("seqclass._utils.model_files", "seqclass.persistence._registry"),
     ("seqclass", "(computed at run time)"),
 }
 #: Parts that the package's own names leave alone: whoever wants them imports them.

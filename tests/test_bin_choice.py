@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqclass import etana
-from seqclass._bin_choice import left_out_information
 from seqclass.discretize import Discretizer
+from seqclass.discretize._discretizer import left_out_information
 
 
 @given(st.integers(0, 2**32 - 1))

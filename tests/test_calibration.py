@@ -12,13 +12,13 @@ from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest
 
 import seqclass
-from seqclass import SequentialClassifier, _calibrating
-from seqclass._calibrating import Folds, _exponents
-from seqclass._candidates import EFFORTS, candidates
-from seqclass._held_out import assign_folds, cross_fit
-from seqclass._listening import Part, Walk
+from seqclass import SequentialClassifier
+from seqclass.adaptive_classifier import EFFORTS, candidates
 from seqclass.bn import ClassMixture, ContextBayes, DiscreteNetwork, NaiveBayes, ObservationModel, TreeNetwork
 from seqclass.bn.network_tables import NetworkTables
+from seqclass.fitting import _calibration
+from seqclass.fitting._calibration import Folds, Part, Walk, _exponents
+from seqclass.fitting._cross_fit import assign_folds, cross_fit
 from seqclass.metrics import realised_cost
 from seqclass.pomdp import Adaptive, ClassInformation
 
@@ -37,9 +37,9 @@ class Picky(SelectKBest):  # type: ignore[misc]
 @pytest.fixture
 def few_folds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the exponents themselves are not looked at: four folds, drawn once."""
-    monkeypatch.setattr(_calibrating, "_FOLDS", 4)
-    monkeypatch.setattr(_calibrating, "_FREE_FOLDS", 2)
-    monkeypatch.setattr(_calibrating, "_FEW_ROWS", 0)
+    monkeypatch.setattr(_calibration, "_FOLDS", 4)
+    monkeypatch.setattr(_calibration, "_FREE_FOLDS", 2)
+    monkeypatch.setattr(_calibration, "_FEW_ROWS", 0)
 
 
 def copies(n: int, seed: int, n_copies: int = 8) -> tuple[Any, Any]:
@@ -95,7 +95,7 @@ def test_exponents_are_those_of_the_losses_by_hand() -> None:
     """One binary feature: the loss of each exponent, and so their mean, follows from counts of the folds."""
     X, y = copies(30, 4, 1)
     clf = classifier().fit(X, y)
-    from seqclass._held_out import assign_folds
+    from seqclass.fitting._cross_fit import assign_folds
 
     grid, losses = np.linspace(0, 1, 21), np.zeros(21)
     for repeat in (0, 1):
@@ -235,7 +235,7 @@ def test_rows_are_asked_once_for_all_that_listen(order: str, monkeypatch: pytest
             super().__init__(part)
             walks.append(self)
 
-    monkeypatch.setattr(_calibrating, "Walk", Counted)
+    monkeypatch.setattr(_calibration, "Walk", Counted)
     X, y = copies(150, 15, 2)
     looks = np.random.default_rng(16).random((150, 6)) < 0.2
     X = np.column_stack([X, np.where(looks, 1 - y[:, None], y[:, None])]).astype(float)
@@ -262,7 +262,7 @@ def test_a_rule_alone_says_what_is_asked() -> None:
     X, y = copies(90, 14, 4)
     one, improving = QUICK, Adaptive([ClassInformation()], max_rounds=1, n_cases=200, certificate_paths=0)
     for solver, solved in ((one, False), (improving, True)):
-        settings = _calibrating._asking(classifier(order="adaptive", solver=solver))
+        settings = _calibration._asking(classifier(order="adaptive", solver=solver))
         assert ("solver" not in settings) == solved
     limited = clone(one).set_params(max_nodes=0)
     folds = Folds(classifier(order="adaptive", solver=limited, feature_costs=0.02), X, y, assign_folds(y, 3, 0), None)

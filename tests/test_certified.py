@@ -15,11 +15,11 @@ from scipy.stats import binom, binomtest
 from sklearn.datasets import load_breast_cancer
 
 import seqclass
-from seqclass._seen_rows import MOST_MARKS, SeenRows, row_marks
-from seqclass.certified import certify_error
+from seqclass.deciding._seen_rows import MOST_MARKS, SeenRows, row_marks
+from seqclass.evaluation.certified import certify_error
 from seqclass.pomdp import Adaptive, DecideNow, GridValueIteration, StopWhenSure, TableProblem, acquire
 from seqclass.pomdp.sweeps.ladder import run_ladder
-from seqclass.statistics import (
+from seqclass.stats import (
     binomial_p_value,
     binomial_upper_bound,
     fallback_test,
@@ -27,7 +27,7 @@ from seqclass.statistics import (
     hoeffding_bentkus_upper_bound,
     rows_needed,
 )
-from seqclass.statistics.risk import start_levels
+from seqclass.stats.risk import start_levels
 
 
 @pytest.fixture(scope="module")
@@ -490,7 +490,8 @@ def test_labels_may_be_one_column(clf: Any, fresh: Any) -> None:
 
 def test_more_rows_than_a_part_holds(clf: Any, fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = certify_error(clf, *fresh).record()
-    monkeypatch.setattr("seqclass._certify_rows.chunks", lambda n, size: [slice(i, i + 7) for i in range(0, n, 7)])
+    sevens = "seqclass.evaluation.certified.chunks"
+    monkeypatch.setattr(sevens, lambda n, size: [slice(i, i + 7) for i in range(0, n, 7)])
     parts = certify_error(clf, *fresh).record()
     assert parts["risk"] == whole["risk"]
     assert parts["n_features"] == pytest.approx(whole["n_features"])

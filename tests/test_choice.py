@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqclass import HeldOut
-from seqclass.choice import Candidate, Choice, cheapest, choose
-from seqclass.statistics import paired_t_test
+from seqclass.fitting.choice import Candidate, Choice, cheapest, choose
+from seqclass.stats import paired_t_test
 
 
 def held(costs: np.ndarray, fold: np.ndarray, name: str = "a") -> HeldOut:

@@ -10,10 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from seqclass import SequentialClassifier, load
-from seqclass._model_problem import ModelProblem
-from seqclass._staging import acquisition_problem
 from seqclass.bn import ClassMixture, NaiveBayes
 from seqclass.costs import resolve_prices
+from seqclass.deciding._problem import ModelProblem, acquisition_problem
 from seqclass.discretize import Discretizer
 from seqclass.persistence import ModelFileError, save
 from seqclass.pomdp import (
@@ -32,7 +31,7 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
-from seqclass.pomdp.likelihoods import table_costs
+from seqclass.pomdp.hidden import table_costs
 
 
 def indicator(n=400, n_bits=4, seed=0):

@@ -10,7 +10,7 @@ import pytest
 from seqclass import SequentialClassifier
 from seqclass.analysis import describe_components
 from seqclass.bn import ClassMixture
-from seqclass.explanation import Explanation
+from seqclass.deciding.explanation import Explanation
 from seqclass.pomdp import Adaptive, ClassInformation
 
 QUICK = Adaptive([ClassInformation()], max_rounds=0, n_cases=100, n_paths=100, certificate_paths=0)

@@ -10,10 +10,10 @@ from scipy import stats
 from sklearn.base import clone
 
 from seqclass import SequentialClassifier, load
-from seqclass._staging import acquisition_problem
 from seqclass.bn import ContextBayes, InformationFilter, NaiveBayes
 from seqclass.costs import resolve_prices
 from seqclass.datasets import make_cube_nm
+from seqclass.deciding._problem import acquisition_problem
 from seqclass.discretize import Discretizer
 from seqclass.persistence import ModelFileError, save
 from seqclass.pomdp import (

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from scipy.stats import t, ttest_ind
 
 import seqclass
-from seqclass.calibration import calibration_by_questions, calibration_error
-from seqclass.certified import certify_error
-from seqclass.decision_curves import acquired_curve, decision_curve, miss_cost, own_threshold
+from seqclass.evaluation.calibration_curves import calibration_by_questions, calibration_error
+from seqclass.evaluation.certified import certify_error
+from seqclass.evaluation.decision_curves import acquired_curve, decision_curve, miss_cost, own_threshold
 from seqclass.metrics import realised_cost, score_rows
-from seqclass.statistics import mean_interval
+from seqclass.stats import mean_interval
 
 
 def cases(seed: int = 0, n: int = 60) -> tuple[Any, Any, Any]:

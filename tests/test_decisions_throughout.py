@@ -16,9 +16,9 @@ from live_cases import DOUBT_COSTS as COSTS
 from live_cases import doubtful
 
 from seqclass import SequentialClassifier
-from seqclass.certified import certify_error
 from seqclass.cli import main
 from seqclass.datasets import Dataset
+from seqclass.evaluation.certified import certify_error
 from seqclass.experiment import Experiment, Results
 from seqclass.export import policy_data
 from seqclass.large import predict_dask, predict_parquet

@@ -14,7 +14,8 @@ from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from seqclass import discretize
-from seqclass.discretize import Discretizer, check_outcomes
+from seqclass.discretize import Discretizer
+from seqclass.discretize._discretizer import check_outcomes
 
 STRATEGIES = ["uniform", "quantile"]
 ZERO_BINS = [False, True, "auto"]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
 from seqclass import Explanation, SequentialClassifier, Session, etana
-from seqclass._highlight import Word, mark_words
+from seqclass.deciding.explanation import Word, mark_words
 from seqclass.pomdp import FirstK, GridValueIteration, Perseus, PosteriorThreshold
 
 QUICK = GridValueIteration(200, certificate_paths=0)

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 import seqclass
 from seqclass import analysis
-from seqclass._loading import check_discretizer
-from seqclass._outcome_labels import outcome_labels
-from seqclass._text import going_on_text, saving_text
+from seqclass._utils.text import going_on_text, saving_text
 from seqclass.cli import main
+from seqclass.deciding.components import outcome_labels
 from seqclass.discretize import Discretizer
+from seqclass.persistence._checks import check_discretizer
 
 
 def plain(column: Any) -> list[float]:

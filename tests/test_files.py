@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from seqclass import SequentialClassifier
-from seqclass._files import replacing
+from seqclass._utils.files import replacing
 from seqclass.large import predict_parquet
 
 
@@ -60,7 +60,7 @@ def test_a_full_disk_names_the_file(tmp_path: Path) -> None:
 
 _WRITES = """
 import sys
-from seqclass._files import replacing
+from seqclass._utils.files import replacing
 with replacing(sys.argv[1]) as path:
     path.write_bytes(b"half")
     print("written", flush=True)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from free_cases import free_case
 
-from seqclass._model_problem import ModelProblem
 from seqclass.bn import NaiveBayes, TreeNetwork
+from seqclass.deciding._problem import ModelProblem
 from seqclass.pomdp import (
     DECIDE,
     AcquireAll,

@@ -20,12 +20,12 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import StratifiedKFold
 
 import seqclass
-from seqclass import HeldOut, SequentialClassifier, _calibrating, _yardsticks, etana, ifc2f
-from seqclass._candidates import EFFORTS
-from seqclass._charging import charged
-from seqclass._held_out import _known, assign_folds, cross_fit
-from seqclass.costs import resolve_prices
+from seqclass import HeldOut, SequentialClassifier, etana, ifc2f
+from seqclass.adaptive_classifier import EFFORTS
+from seqclass.costs import charged, resolve_prices
 from seqclass.discretize import Discretizer
+from seqclass.fitting import _calibration, _yardsticks
+from seqclass.fitting._cross_fit import _known, assign_folds, cross_fit
 from seqclass.metrics import realised_cost
 from seqclass.pomdp import DecideNow, GridValueIteration, evaluate
 from seqclass.pomdp.solvers import base
@@ -183,7 +183,7 @@ def test_a_series_of_labels_is_read_by_row(
     cancer: Any, fit: Any, loose_mixtures: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As `train_test_split` leaves it: by its index the rows are others, or none."""
-    monkeypatch.setattr(_calibrating, "_FOLDS", 3)
+    monkeypatch.setattr(_calibration, "_FOLDS", 3)
     quick = replace(EFFORTS["quick"], strategies=())
     monkeypatch.setitem(EFFORTS, "normal", quick)
     X, y = cancer[0][::3, :1], cancer[1][::3]

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_mutual_info_score, mutual_info_score
 
-from seqclass import _information
-from seqclass._information import (
+from seqclass._utils import information
+from seqclass._utils.information import (
     adjusted_mutual_information,
     contingency_table,
     mutual_information,
 )
-from seqclass._pairs import conditional_mutual_information
+from seqclass.bn._structure import conditional_mutual_information
 
 KINDS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_matrix}
 
@@ -80,9 +80,9 @@ def test_contingency_does_not_depend_on_chunks(kind, monkeypatch):
     X, y, weight = draw(3, n=90, n_features=9)
     Z = KINDS[kind](X)
     whole = contingency_table(Z, y, 3, 4), contingency_table(Z, y, 3, 4, weight)
-    monkeypatch.setattr(_information, "_COLUMNS", 2)
-    monkeypatch.setattr(_information, "CHUNK_BYTES", 1)
-    monkeypatch.setattr(_information, "chunks", lambda n, *_, **__: (slice(i, min(n, i + 2)) for i in range(0, n, 2)))
+    monkeypatch.setattr(information, "_COLUMNS", 2)
+    monkeypatch.setattr(information, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(information, "chunks", lambda n, *_, **__: (slice(i, min(n, i + 2)) for i in range(0, n, 2)))
     np.testing.assert_array_equal(contingency_table(Z, y, 3, 4), whole[0])
     np.testing.assert_allclose(contingency_table(Z, y, 3, 4, weight), whole[1], atol=1e-12)
 
@@ -145,8 +145,8 @@ def test_adjusted_information_of_many_rows(missing):
 def test_adjusted_information_does_not_depend_on_chunks(monkeypatch):
     X, y, _ = draw(5, n=200, n_features=9)
     whole = adjusted_mutual_information(X, y)
-    monkeypatch.setattr(_information, "_TERMS", 7)
-    monkeypatch.setattr(_information, "chunks", lambda n, *_, **__: (slice(i, i + 1) for i in range(n)))
+    monkeypatch.setattr(information, "_TERMS", 7)
+    monkeypatch.setattr(information, "chunks", lambda n, *_, **__: (slice(i, i + 1) for i in range(n)))
     np.testing.assert_allclose(adjusted_mutual_information(X, y), whole, atol=1e-13)
 
 
@@ -193,7 +193,7 @@ def test_conditional_information_equals_a_loop_over_pairs(case, sizes, indicator
     expected = condition_naively(X, y)
     for kind, convert in KINDS.items():
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(_information, "_INDICATORS", indicators)
+            patch.setattr(information, "_INDICATORS", indicators)
             result = conditional_mutual_information(convert(X), y)
         np.testing.assert_allclose(result, expected, atol=1e-12, err_msg=kind)
         np.testing.assert_array_equal(result, result.T, err_msg=kind)
@@ -212,9 +212,9 @@ def test_conditional_information_of_chosen_columns(kind):
 def test_conditional_information_does_not_depend_on_row_chunks(monkeypatch):
     X, y, _ = draw(4, n=150)
     whole = conditional_mutual_information(X, y)
-    monkeypatch.setattr(_information, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(information, "CHUNK_BYTES", 1)
     np.testing.assert_allclose(conditional_mutual_information(X, y), whole, atol=1e-13)
-    monkeypatch.setattr(_information, "_FLOAT32_EXACT", 1)
+    monkeypatch.setattr(information, "_FLOAT32_EXACT", 1)
     np.testing.assert_allclose(conditional_mutual_information(X, y), whole, atol=1e-13)
 
 

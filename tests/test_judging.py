@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from seqclass import SequentialClassifier, load
-from seqclass._judging import _questions
 from seqclass.bn import TreeNetwork
 from seqclass.datasets import make_sensors
 from seqclass.discretize import Discretizer
+from seqclass.fitting._planning import _questions
 from seqclass.pomdp import Adaptive, ExpectedSaving, TableProblem
 from seqclass.pomdp.solvers.ordering.given import GivenOrder
 from seqclass.pomdp.solvers.ordering.observed import ON_ROWS

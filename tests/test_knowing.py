@@ -54,7 +54,7 @@ def test_a_batch_is_as_its_rows_one_by_one(name, monkeypatch):
     X = X[:4]
     lots = clf.policy_.draw(X[:, clf.order_])
     assert ("lot" in name) == (len(set(lots.tolist())) > 1)
-    monkeypatch.setattr("seqclass.session._draw_lot", lambda policy, key: int(lots[key]))
+    monkeypatch.setattr("seqclass.deciding.session._draw_lot", lambda policy, key: int(lots[key]))
     for known in ([2], [0, 3, 5, 6]):
         record = clf.acquire(X, known=known, record_beliefs=True)
         decision, cost, n_features, posterior = row_by_row(clf, X, known)

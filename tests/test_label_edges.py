@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqclass import SequentialClassifier, _label_edges, etana
-from seqclass._arrays import chunks_by_size
-from seqclass.discretize import Discretizer
+from seqclass import SequentialClassifier, etana
+from seqclass._utils.arrays import chunks_by_size
+from seqclass.discretize import Discretizer, _edges
 
 
 def entropy(labels: list[int]) -> float:
@@ -94,7 +94,7 @@ def test_groups_of_columns_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> Non
         whole = Discretizer(5, strategy="mdlp").fit(data, y).bin_edges_
         assert np.isfinite(whole).any()
         with monkeypatch.context() as patched:
-            patched.setattr(_label_edges, "_BUDGET", 20_000)
+            patched.setattr(_edges, "_BUDGET", 20_000)
             groups = list(chunks_by_size(np.arange(150, 4600, 150), 20_000 // (64 + 48)))
             assert max(group.stop - group.start for group in groups) == 1
             np.testing.assert_array_equal(Discretizer(5, strategy="mdlp").fit(data, y).bin_edges_, whole)

@@ -19,14 +19,13 @@ from sklearn.preprocessing import KBinsDiscretizer
 import seqclass
 from seqclass import SequentialClassifier
 from seqclass._chunks.source import as_chunks
-from seqclass._column_sums import SKETCH, ColumnSums
-from seqclass._few_values import few_dense, few_of_both
-from seqclass._held_out import some_rows
-from seqclass._sum_edges import fit_to_sums
 from seqclass.adaptive_classifier import AdaptiveClassifier
 from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, TreeNetwork
-from seqclass.bn._choosing import class_likelihoods
+from seqclass.bn._em import class_likelihoods
 from seqclass.discretize import Discretizer
+from seqclass.discretize._edges import few_dense, few_of_both
+from seqclass.discretize._sums import SKETCH, ColumnSums, fit_to_sums
+from seqclass.fitting._cross_fit import some_rows
 from seqclass.large import Chunks, read_parquet
 from seqclass.selection import FCBF
 

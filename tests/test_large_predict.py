@@ -11,9 +11,9 @@ import pytest
 from large_cases import cut, people, quick, write
 
 import seqclass
-from seqclass import SequentialClassifier, _deciding_parts
-from seqclass._fingerprint import acting_fingerprint
+from seqclass import SequentialClassifier, large
 from seqclass.bn import ClassMixture
+from seqclass.deciding._fingerprint import acting_fingerprint
 from seqclass.large import predict_parquet
 
 FRAME, ILL = people(240)
@@ -66,7 +66,7 @@ def test_a_lost_part_is_decided_again_and_others_stay(clf: SequentialClassifier,
 def test_what_is_cut_short_leaves_whole_parts_only(
     clf: SequentialClassifier, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_part, calls = _deciding_parts.decided_frame, []
+    write_part, calls = large.decided_frame, []
 
     def fail_later(*given: Any) -> Any:
         calls.append(given)
@@ -74,7 +74,7 @@ def test_what_is_cut_short_leaves_whole_parts_only(
             raise KeyboardInterrupt
         return write_part(*given)
 
-    monkeypatch.setattr(_deciding_parts, "decided_frame", fail_later)
+    monkeypatch.setattr(large, "decided_frame", fail_later)
     with pytest.raises(KeyboardInterrupt):
         predict_parquet(clf, folder, tmp_path / "out", chunk_rows=25)
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["0.parquet"]

@@ -13,7 +13,7 @@ from live_cases import row_by_row
 import seqclass
 from seqclass import SequentialClassifier
 from seqclass.bn import ClassMixture, ContextBayes, DiscreteNetwork, NaiveBayes, NetworkTables, TreeNetwork
-from seqclass.certified import certify_error
+from seqclass.evaluation.certified import certify_error
 from seqclass.export import policy_data
 from seqclass.pomdp import Adaptive, ClassInformation, Lookahead
 

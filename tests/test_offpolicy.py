@@ -23,8 +23,7 @@ from seqclass.offpolicy._completions import Completions
 from seqclass.offpolicy._recorder import Chances, declared
 from seqclass.offpolicy._records import Records, read_records
 from seqclass.offpolicy._replay import Replayer
-from seqclass.offpolicy._robust import robust_scores
-from seqclass.offpolicy.evaluation import METHODS
+from seqclass.offpolicy.evaluation import METHODS, robust_scores
 from seqclass.pomdp import AcquireAll
 
 CELLS = np.array(list(product([0, 1], repeat=3)))

@@ -25,7 +25,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import KBinsDiscretizer
 
-import seqclass.persistence as persistence
+import seqclass._utils.model_files as persistence
 from seqclass.bn import NaiveBayes
 from seqclass.discretize import Discretizer
 from seqclass.persistence import ModelFileError, load, register, save
@@ -321,7 +321,7 @@ def test_a_failed_write_leaves_the_old_file(failing: str, path: Path, monkeypatc
             args[0].write(b"half a file")
         raise OSError("disk full")
 
-    monkeypatch.setattr(f"seqclass.persistence.{failing}", fail)
+    monkeypatch.setattr(f"seqclass._utils.model_files.{failing}", fail)
     with pytest.raises(OSError, match="disk full"):
         save("new", path)
     assert os.listdir(path.parent) == ["model.seq"]

@@ -12,7 +12,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 from seqclass.plots import CriticalDifferenceDisplay
-from seqclass.statistics import critical_difference
+from seqclass.stats import critical_difference
 
 SCORES = np.random.default_rng(0).normal(size=(20, 7)) + np.arange(7) * 0.5
 NAMES = ["first", "second", "third", "fourth", "fifth", "sixth", "a method whose name is far too long to be shown"]

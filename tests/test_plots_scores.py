@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 
 import seqclass
-from seqclass.decision_curves import acquired_curve, decision_curve
+from seqclass.evaluation.decision_curves import acquired_curve, decision_curve
 from seqclass.metrics import score_rows
 from seqclass.plots import DecisionCurveDisplay, GroupScoresDisplay, QuestionCalibrationDisplay
 

@@ -97,5 +97,5 @@ def test_bounds_as_tables(clf: SequentialClassifier, data: tuple[pd.DataFrame, p
 
 def test_only_public_names_are_listed() -> None:
     assert dir(seqclass.pomdp) == sorted(seqclass.pomdp.__all__)
-    for part in (seqclass.bn, seqclass.selection, seqclass.statistics):
+    for part in (seqclass.bn, seqclass.selection, seqclass.stats):
         assert set(part.__all__) <= set(dir(part))

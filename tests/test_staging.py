@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from seqclass import SequentialClassifier, ifc2f, load
-from seqclass._model_problem import ModelProblem
-from seqclass._staging import acquisition_problem
 from seqclass.analysis import stopping_regions, thresholds
 from seqclass.analysis._stage_states import information_at
 from seqclass.bn import NaiveBayes, TreeNetwork
 from seqclass.costs import resolve_prices
+from seqclass.deciding._problem import ModelProblem, acquisition_problem
 from seqclass.pomdp import (
     ExactValueIteration,
     GridValueIteration,

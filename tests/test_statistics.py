@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
-from seqclass.statistics import (
+from seqclass.stats import (
     critical_difference,
     friedman_test,
     group_differences,
@@ -24,7 +24,7 @@ from seqclass.statistics import (
     wilcoxon_test,
     win_tie_loss,
 )
-from seqclass.statistics.intervals import interval_ends
+from seqclass.stats.intervals import interval_ends
 
 METHODS = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
 #: AUC of J. Demsar, JMLR 7, 2006, Table 6. On voting his ranks are those of unrounded scores: 4, 1, 2, 3.

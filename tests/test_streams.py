@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from seqclass import SequentialClassifier
-from seqclass._arrays import as_generator
-from seqclass._held_out import some_rows
+from seqclass._utils.arrays import as_generator
 from seqclass.analysis import missing_sweep
 from seqclass.bn.ordering import conditional_order
 from seqclass.discretize import Discretizer
+from seqclass.fitting._cross_fit import some_rows
 from seqclass.large import read_parquet
 
 N = 5000
@@ -40,7 +40,7 @@ def test_a_sample_of_files_is_drawn_by_no_label(tmp_path: Path) -> None:
 
 
 def test_the_rows_kept_of_many_calls_are_drawn_by_no_label() -> None:
-    from seqclass._row_by_row import keys
+    from seqclass.fitting._chunked import keys
 
     y = np.random.default_rng(0).random(N) < 0.3
     assert fair(y[keys(0, 0, N) < 0.2].mean(), 0.3, N // 5)

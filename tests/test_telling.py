@@ -11,7 +11,7 @@ from network_cases import random_network
 
 import seqclass
 from seqclass import SequentialClassifier, adaptive_classifier
-from seqclass._telling import telling
+from seqclass._utils.progress import telling
 from seqclass.bn import NaiveBayes
 from seqclass.pomdp import Adaptive, ClassInformation, DecideNow, ExpectedSaving
 

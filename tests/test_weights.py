@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 import seqclass
 from seqclass import SequentialClassifier
-from seqclass._candidates import EFFORTS
+from seqclass.adaptive_classifier import EFFORTS
 from seqclass.bn import DiscreteNetwork, NaiveBayes, NetworkTables, ObservationModel, TreeNetwork
 from seqclass.metrics import realised_cost_scorer
 

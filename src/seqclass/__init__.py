@@ -7,16 +7,16 @@ import pkgutil
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from seqclass._record import AcquisitionRecord
+    from seqclass._utils.model_files import load
     from seqclass.adaptive_classifier import AdaptiveClassifier, adaptive
-    from seqclass.calibrated import Calibration
-    from seqclass.certified import CertifiedError, certify_error
     from seqclass.classifier import SequentialClassifier
-    from seqclass.explanation import Explanation
-    from seqclass.held_out import HeldOut
-    from seqclass.persistence import load
+    from seqclass.deciding._record import AcquisitionRecord
+    from seqclass.deciding.calibration import Calibration
+    from seqclass.deciding.explanation import Explanation
+    from seqclass.deciding.session import Session
+    from seqclass.evaluation.certified import CertifiedError, certify_error
+    from seqclass.fitting.held_out import HeldOut
     from seqclass.recipes import etana, f_etana, ifc2f
-    from seqclass.session import Session
 
 __version__ = "0.1.0"
 
@@ -40,20 +40,20 @@ __all__ = [
 
 #: Where the names above live: they are imported when they are first asked for, as the modules of the package are.
 _HOMES = {
-    "AcquisitionRecord": "_record",
-    "AdaptiveClassifier": "adaptive_classifier",
-    "Calibration": "calibrated",
-    "CertifiedError": "certified",
-    "Explanation": "explanation",
-    "HeldOut": "held_out",
-    "SequentialClassifier": "classifier",
-    "Session": "session",
     "adaptive": "adaptive_classifier",
-    "certify_error": "certified",
+    "certify_error": "evaluation.certified",
     "etana": "recipes",
     "f_etana": "recipes",
     "ifc2f": "recipes",
-    "load": "persistence",
+    "load": "_utils.model_files",
+    "AcquisitionRecord": "deciding._record",
+    "AdaptiveClassifier": "adaptive_classifier",
+    "Calibration": "deciding.calibration",
+    "CertifiedError": "evaluation.certified",
+    "Explanation": "deciding.explanation",
+    "HeldOut": "fitting.held_out",
+    "SequentialClassifier": "classifier",
+    "Session": "deciding.session",
 }
 
 

@@ -10,24 +10,23 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._acquiring import Acquiring
-from seqclass._coding import OutcomeCoder
-from seqclass._doubts import warn_of_doubts
-from seqclass._explaining import explain
-from seqclass._fitting import filter_features, fit_model, prefitted, timed, weighted
-from seqclass._growing import Growing
-from seqclass._held_out import check_folds, hold_out
-from seqclass._inputs import category_counts, check_training
-from seqclass._planning import Planning
-from seqclass._seen_rows import seen_by
-from seqclass._validation import check_choice, check_flag, check_part
+from seqclass._utils.model_files import save
+from seqclass._utils.validation import check_choice, check_flag, check_part
 from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.costs import resolve_decisions, resolve_prices, warn_of_money
-from seqclass.explanation import Explanation
-from seqclass.held_out import HeldOut
-from seqclass.persistence import save
+from seqclass.deciding._acquiring import Acquiring
+from seqclass.deciding._coding import OutcomeCoder, category_counts, check_training
+from seqclass.deciding._explaining import explain
+from seqclass.deciding._seen_rows import seen_by
+from seqclass.deciding.explanation import Explanation
+from seqclass.deciding.session import Session
+from seqclass.fitting._chunked import Growing
+from seqclass.fitting._cross_fit import check_folds, hold_out
+from seqclass.fitting._doubts import warn_of_doubts
+from seqclass.fitting._planning import Planning
+from seqclass.fitting._steps import filter_features, fit_model, prefitted, timed, weighted
+from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import Solver
-from seqclass.session import Session
 
 #: Parts that a classifier is put together from: what may stand there, and what it has to do.
 _PARTS = {

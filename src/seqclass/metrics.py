@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._validation import check_costs, check_not_negative, class_numbers, plain_labels
-from seqclass.calibration import calibration_by_questions, calibration_error
-from seqclass.decision_curves import acquired_curve, decision_curve
-from seqclass.scores import ClassScores, GroupScores, Scores, score_rows
+from seqclass._utils.validation import check_costs, check_not_negative, class_numbers, plain_labels
+from seqclass.evaluation.calibration_curves import calibration_by_questions, calibration_error
+from seqclass.evaluation.decision_curves import acquired_curve, decision_curve
+from seqclass.evaluation.scores import ClassScores, GroupScores, Scores, score_rows
 
 __all__ = [
     "ClassScores",

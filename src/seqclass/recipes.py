@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from seqclass._edges import STRATEGIES
-from seqclass._validation import check_choice
+from seqclass._utils.validation import check_choice
 from seqclass.bn import InformationFilter, NaiveBayes, TreeNetwork
 from seqclass.classifier import SequentialClassifier
 from seqclass.discretize import Discretizer
+from seqclass.discretize._edges import STRATEGIES
 from seqclass.pomdp import GridValueIteration, LinearThresholdSPSA, Perseus, Solver
 
 #: Settings of `ifc2f`: ours, and the paper's.

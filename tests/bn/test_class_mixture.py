@@ -8,7 +8,7 @@ from mixture_cases import random_data, summed_out
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from seqclass.bn import ClassMixture, NaiveBayes, _choosing, _design, _em
+from seqclass.bn import ClassMixture, NaiveBayes, _em
 from seqclass.bn._em import fit_mixture
 from seqclass.testing import check_observation_model
 
@@ -151,17 +151,17 @@ def test_stored_zeros_are_zeros():
 def test_parts_of_the_rows_make_no_difference(monkeypatch, kind):
     X, y, sizes = random_data(7, missing=0.1)
     whole = ClassMixture(3, n_bags=2).fit(kind(X), y, n_outcomes=sizes)
-    chunks = _design.chunks
-    monkeypatch.setattr(_design, "chunks", lambda n, size: chunks(n, size, budget=7 * size))
-    for kept in (_design._KEPT_BYTES, 0):
-        monkeypatch.setattr(_design, "_KEPT_BYTES", kept)
+    chunks = _em.chunks
+    monkeypatch.setattr(_em, "chunks", lambda n, size: chunks(n, size, budget=7 * size))
+    for kept in (_em._KEPT_BYTES, 0):
+        monkeypatch.setattr(_em, "_KEPT_BYTES", kept)
         same(ClassMixture(3, n_bags=2).fit(kind(X), y, n_outcomes=sizes), whole, rtol=1e-10)
 
 
 def test_few_ones_take_the_sparse_product(monkeypatch):
     X, y, sizes = random_data(8)
     dense = ClassMixture(3).fit(X, y, n_outcomes=sizes)
-    monkeypatch.setattr(_design, "_DENSITY", 1.0)
+    monkeypatch.setattr(_em, "_DENSITY", 1.0)
     same(ClassMixture(3).fit(X, y, n_outcomes=sizes), dense, rtol=1e-10)
 
 
@@ -265,7 +265,7 @@ def test_the_number_of_components_is_chosen(kind):
 def test_the_choice_knows_likelihoods():
     X, y, sizes = random_data(15, missing=0.2)
     model = ClassMixture(3).fit(X, y, n_outcomes=sizes)
-    found = _choosing.class_likelihoods(X, model.hidden_class_, model.weights_, model.tables_)
+    found = _em.class_likelihoods(X, model.hidden_class_, model.weights_, model.tables_)
     assert found.shape == (len(model.classes_), len(X))
     for c, of_class in enumerate(found):
         own = model.hidden_class_ == c
@@ -286,7 +286,7 @@ def test_a_second_fit_forgets_the_hidden_states_of_the_first():
 
 def test_the_choice_looks_at_some_rows_of_many(monkeypatch):
     X, y, sizes = random_data(16, n=300)
-    monkeypatch.setattr(_choosing, "MOST_ROWS", 150)
+    monkeypatch.setattr(_em, "MOST_ROWS", 150)
     model = ClassMixture().fit(X, y, n_outcomes=sizes)
     assert model.n_components_[0] in model.candidates_
     assert_array_equal(model.tables_, ClassMixture().fit(X, y, n_outcomes=sizes).tables_)
@@ -295,11 +295,11 @@ def test_the_choice_looks_at_some_rows_of_many(monkeypatch):
 def test_structure_without_bearing_on_the_class_is_left_alone():
     # log-likelihoods of four rows, and of their classes
     scores = {1: np.array([np.zeros(4), [-0.1] * 4]), 2: np.array([np.ones(4), [-0.5] * 4])}
-    assert _choosing._fewest(scores, 2, np.ones(4)) == 1
+    assert _em._fewest(scores, 2, np.ones(4)) == 1
     scores[2][1] = -0.1
-    assert _choosing._fewest(scores, 2, np.ones(4)) == 2
+    assert _em._fewest(scores, 2, np.ones(4)) == 2
     scores[1][0] = [0.0, 4.1, 0.0, 0.0]  # within a standard error of the best
-    assert _choosing._fewest(scores, 2, np.ones(4)) == 1
+    assert _em._fewest(scores, 2, np.ones(4)) == 1
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
@@ -324,17 +324,17 @@ def test_conformance_over_fine_bins(density, n_bags):
 
 
 def test_a_row_counts_in_every_bag_over_fine_bins(monkeypatch):
-    from seqclass.bn import _component_densities
+    from seqclass.bn import mixture
 
     X, y = fine_kinds(missing=0.2)
-    seen, scales = [], _component_densities.Scales
+    seen, scales = [], mixture.Scales
 
     class Seen(scales):
         def tables(self, counts, family):
             seen.append(counts.sum())
             return super().tables(counts, family)
 
-    monkeypatch.setattr(_component_densities, "Scales", Seen)
+    monkeypatch.setattr(mixture, "Scales", Seen)
     ClassMixture(2, n_bags=3, density="normal").fit(X, y)
     assert sum(seen) == pytest.approx(3 * (X >= 0).sum())
 

@@ -10,7 +10,7 @@ from mixture_cases import random_data, summed_out
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import integrate, sparse, stats
 
-from seqclass.bn import ContextBayes, NaiveBayes, _shrinking
+from seqclass.bn import ContextBayes, NaiveBayes, _densities
 from seqclass.bn._contexts import contexts_of
 from seqclass.bn._densities import FAMILIES
 from seqclass.datasets import make_cube_nm
@@ -106,7 +106,7 @@ def test_the_strength_is_that_of_greatest_likelihood():
         best = max(((polya(counts, base, a), base, a) for base in bases for a in (1.0, 10.0, 1e5)), key=lambda t: t[0])
         expected = (counts + best[2] * best[1][:, None]) / (counts.sum(axis=0) + best[2])
         given = [(base[None, :, None, None], base[None, :, None, None]) for base in bases]
-        found = _shrinking.shrunk(counts[None, :, None], given, (1.0, 10.0, 1e5))
+        found = _densities.shrunk(counts[None, :, None], given, (1.0, 10.0, 1e5))
         assert_allclose(found[0, :, 0], expected, rtol=1e-9)
 
 
@@ -122,11 +122,11 @@ def test_means_are_drawn_as_their_likelihood_says():
             at = np.linspace(-20, 30, 5001)
             return integrate.trapezoid(np.prod(stats.norm.pdf(mean[:, None], at, deviation[:, None]), axis=0), at)
 
-        k = max(_shrinking._MEAN_ROWS, key=likelihood)
+        k = max(_densities._MEAN_ROWS, key=likelihood)
         strengths.add(k)
         precision = 1 / (variance / n + variance / k)
         target = (precision * mean).sum() / precision.sum()
-        found = _shrinking._shrunk_means(n[None, None], (n * mean)[None, None], np.full((1, 1), variance))
+        found = _densities._shrunk_means(n[None, None], (n * mean)[None, None], np.full((1, 1), variance))
         assert_allclose(found[0, 0], (n * mean + k * target) / (n + k), rtol=1e-6)
     assert len(strengths) > 2
 
@@ -254,13 +254,13 @@ def test_the_context_is_chosen():
 
 
 def test_many_rows_are_chosen_on_some(monkeypatch):
-    from seqclass.bn import _context_choice
+    from seqclass.bn import context_bayes
 
     X, y, _ = pointing(3000)
     asked = []
-    gains = _context_choice._gains
-    monkeypatch.setattr(_context_choice, "MOST_ROWS", 500)
-    monkeypatch.setattr(_context_choice, "_gains", lambda rows, *rest: asked.append(len(rows)) or gains(rows, *rest))
+    gains = context_bayes._gains
+    monkeypatch.setattr(context_bayes, "MOST_ROWS", 500)
+    monkeypatch.setattr(context_bayes, "_gains", lambda rows, *rest: asked.append(len(rows)) or gains(rows, *rest))
     assert_array_equal(ContextBayes().fit(X, y).context_, [0])
     assert set(asked) == {500}
 

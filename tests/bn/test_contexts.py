@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqclass.bn import NaiveBayes, StageContexts, stage_contexts
-from seqclass.bn._remembering import likelihood_of_rows, strongest
+from seqclass.bn.contexts import likelihood_of_rows, strongest
 
 
 def by_hand(joint, feature, given):
@@ -131,5 +131,5 @@ def test_memory_of_wide_evidence_is_bounded(make_tree, monkeypatch):
     tree = make_tree(2)
     rows = np.array([[0, 1], [2, -1], [-1, -1]], dtype=np.int8)
     whole = likelihood_of_rows(tree.model, 4, np.array([0, 2]), rows)
-    monkeypatch.setattr("seqclass.bn._remembering.chunks", lambda n, size: (slice(i, i + 1) for i in range(n)))
+    monkeypatch.setattr("seqclass.bn.contexts.chunks", lambda n, size: (slice(i, i + 1) for i in range(n)))
     np.testing.assert_allclose(likelihood_of_rows(tree.model, 4, np.array([0, 2]), rows), whole, atol=1e-14)

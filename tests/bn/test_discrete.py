@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from network_cases import as_pgmpy, random_network
 
 from seqclass.bn import DiscreteNetwork, NetworkTables
-from seqclass.bn import _junction as junction
-from seqclass.bn import _row_memory as memory
+from seqclass.bn import discrete as junction
+from seqclass.bn import discrete as memory
 from seqclass.testing import check_observation_model
 
 

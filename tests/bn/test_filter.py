@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import seqclass
 from seqclass import SequentialClassifier
-from seqclass._information import chance_p_values
+from seqclass._utils.information import chance_p_values
 from seqclass.bn import InformationFilter
 from seqclass.bn.filter import _halve
 

@@ -12,7 +12,7 @@ import pytest
 from network_cases import as_pgmpy, random_network
 
 from seqclass.bn import DiscreteNetwork, NetworkTables
-from seqclass.bn._network_files import read_network
+from seqclass.bn.network_tables import read_network
 
 NAMES, STATES, PARENTS = ["flu", "fever", "x ray"], [["no", "yes"], ["a", "b", "c"], ["neg", "pos"]], [[], [0], [0, 1]]
 TABLES = [
@@ -163,7 +163,7 @@ def test_what_is_no_text(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_file_that_unpacks_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("seqclass.bn._network_files.MAX_SIZE", 1000)
+    monkeypatch.setattr("seqclass.bn.network_tables.MAX_SIZE", 1000)
     (tmp_path / "a.bif.gz").write_bytes(gzip.compress(b" " * 10_000))
     with pytest.raises(ValueError, match="it holds more than"):
         read_network(tmp_path / "a.bif.gz")

@@ -17,9 +17,7 @@ from seqclass.bn import (
     information_order,
     variance_order,
 )
-from seqclass.bn._conditional import _information
-from seqclass.bn._ranking import rank, rank_by_rate
-from seqclass.bn.ordering import error_scores, information_scores, variance_scores
+from seqclass.bn.ordering import _information, error_scores, information_scores, rank, rank_by_rate, variance_scores
 
 
 def random_table(seed, n_features=20, n_outcomes=4, n_classes=3):

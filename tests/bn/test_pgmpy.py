@@ -10,8 +10,8 @@ from network_cases import check_inference, random_evidence
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from seqclass._pairs import conditional_mutual_information
 from seqclass.bn import TreeNetwork
+from seqclass.bn._structure import conditional_mutual_information
 
 
 def random_model(seed, n_features=6, n_parents=1, n_classes=3, dense=0.8):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from seqclass.bn._rows import distinct_rows
+from seqclass.bn._messages import distinct_rows
 
 
 @pytest.mark.parametrize("n, n_columns, size", [(500, 2, 3), (5000, 40, 3), (300, 3, 70), (1, 2, 2), (50, 0, 2)])

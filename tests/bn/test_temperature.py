@@ -4,7 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
 from seqclass.bn import NaiveBayes
-from seqclass.bn._folds import stratified_folds
+from seqclass.bn._em import stratified_folds
 from seqclass.bn._tables import temper
 
 

@@ -335,7 +335,7 @@ def test_chunks_of_rows_change_nothing(monkeypatch):
     evidence = draw_evidence(np.random.default_rng(14), model, 100)
     expected = model.posterior(evidence), model.likelihood(3, evidence), model.likelihoods(evidence)
     monkeypatch.setattr("seqclass.bn._messages._MESSAGE_BYTES", 600)
-    monkeypatch.setattr("seqclass.bn._two_pass.CHUNK_BYTES", 60_000)
+    monkeypatch.setattr("seqclass.bn._messages.CHUNK_BYTES", 60_000)
     found = model.posterior(evidence), model.likelihood(3, evidence), model.likelihoods(evidence)
     for a, b in zip(expected, found):
         assert_allclose(a, b, rtol=1e-12)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import seqclass
-from seqclass.certified import CertifiedError, certify_error
+from seqclass.evaluation.certified import CertifiedError, certify_error
 
 
 @pytest.fixture(scope="session")

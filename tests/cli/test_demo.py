@@ -13,8 +13,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
 from seqclass.cli import demo as module
-from seqclass.cli._demo_run import ETANA, OURS, PRICE, Comparison, compare, features_used
-from seqclass.cli._demo_story import tell
+from seqclass.cli.demo import ETANA, OURS, PRICE, Comparison, compare, features_used, tell
 
 KEYS = {"method", "accuracy", "mean_features", "mean_cost", "realised_cost", "fit_seconds", "predict_seconds"}
 

@@ -14,9 +14,9 @@ import click
 import pytest
 
 import seqclass
-from seqclass._candidates import EFFORTS
-from seqclass._certifying import LADDERS, RISKS
+from seqclass.adaptive_classifier import EFFORTS
 from seqclass.cli import COMMANDS, export, fit, main, show
+from seqclass.evaluation.certified import LADDERS, RISKS
 from seqclass.export import MAX_NODES
 from seqclass.reproduction.picture_files import FORMATS
 

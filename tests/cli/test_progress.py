@@ -12,7 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from seqclass._telling import logger, telling
+from seqclass._utils.progress import logger, telling
 from seqclass.cli import _progress
 from seqclass.cli.commands._shared import quiet_option
 

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from seqclass import SequentialClassifier
-from seqclass._arrays import chunks
+from seqclass._utils.arrays import chunks
 from seqclass.datasets import Dataset, load, make_naive_bayes_world, make_sparse_text
 
 X = np.array([[0.0, 1.0], [2.0, np.nan], [0.0, 3.0]])

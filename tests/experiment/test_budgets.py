@@ -19,7 +19,7 @@ from seqclass import SequentialClassifier
 from seqclass.cli import main
 from seqclass.datasets import load
 from seqclass.experiment import Experiment, Results, ShuffledSplit, StratifiedFolds, afabench_log
-from seqclass.experiment._purchases import purchases
+from seqclass.experiment._keeping import purchases
 from seqclass.pomdp import Lookahead
 from seqclass.report import write_report
 

@@ -17,8 +17,8 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from seqclass.experiment import Experiment, Results
+from seqclass.experiment._keeping import unpack, unpack_json
 from seqclass.experiment._keys import canonical, key_of
-from seqclass.experiment._packing import unpack, unpack_json
 from seqclass.pomdp import (
     ExactValueIteration,
     FirstK,

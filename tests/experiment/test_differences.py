@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from seqclass.datasets import load
-from seqclass.decision_curves import decision_curve
+from seqclass.evaluation.decision_curves import decision_curve
 from seqclass.experiment import Experiment, HoldOut, Results
 from seqclass.experiment._store import opened
 from seqclass.metrics import realised_cost
-from seqclass.statistics import paired_t_test
+from seqclass.stats import paired_t_test
 
 METHODS = {"etana": "etana", "tree": "sklearn:DecisionTreeClassifier(max_depth=2, random_state=0)"}
 

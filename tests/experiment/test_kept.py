@@ -34,9 +34,9 @@ from seqclass.experiment import (
     _cell,
     _keeping,
 )
-from seqclass.experiment._evenly import evenly
-from seqclass.experiment._packing import pack, pack_json, unpack
+from seqclass.experiment._keeping import pack, pack_json, unpack
 from seqclass.experiment._store import opened
+from seqclass.experiment.explored import evenly
 from seqclass.plots import AcquisitionMapDisplay, FeatureCountDisplay, StagewiseCalibrationDisplay
 from seqclass.pomdp import RandomisedPolicy
 

@@ -12,7 +12,7 @@ import pytest
 from seqclass.experiment import Results
 from seqclass.experiment._keys import key_of
 from seqclass.experiment._store import opened
-from seqclass.statistics import friedman_test, mean_interval, win_tie_loss
+from seqclass.stats import friedman_test, mean_interval, win_tie_loss
 
 METHODS = ("a", "b", "c")
 

@@ -28,7 +28,7 @@ from sklearn.tree import DecisionTreeClassifier
 import seqclass
 from seqclass.cli import main
 from seqclass.datasets import Dataset, load
-from seqclass.experiment import Experiment, HoldOut, Protocol, Results, SourceSplit, StratifiedFolds, _versions, grid
+from seqclass.experiment import Experiment, HoldOut, Protocol, Results, SourceSplit, StratifiedFolds, grid
 from seqclass.experiment._cell import Held
 from seqclass.experiment._columns import COLUMNS, VOLATILE
 from seqclass.experiment._store import opened
@@ -481,7 +481,7 @@ def test_wrong_settings_are_refused_before_any_work(tmp_path: Path) -> None:
 def test_cells_of_another_version_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = Experiment(["iris"], {"dummy": DummyClassifier()}, cv=2)
     experiment.run(tmp_path / "a.run")
-    monkeypatch.setattr(_versions, "__version__", "99.0")
+    monkeypatch.setattr(grid, "__version__", "99.0")
     with pytest.warns(UserWarning, match=rf"computed by seqclass {seqclass.__version__} and are kept, this is 99\.0"):
         experiment.run(tmp_path / "a.run")
 

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from seqclass.costs import resolve_prices
 from seqclass.datasets import load
 from seqclass.experiment import calibration_error
-from seqclass.experiment._purchases import Decided, needed, purchases
+from seqclass.experiment._keeping import Decided, needed, purchases
 from seqclass.experiment._scores import scores
 
 IRIS = load("iris")

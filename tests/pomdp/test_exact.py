@@ -15,10 +15,18 @@ import seqclass.pomdp.solvers.exact.solver as exact_module
 from seqclass.persistence import load, save
 from seqclass.pomdp import AcquisitionProblem, ExactValueIteration, GridValueIteration, TableProblem, evaluate
 from seqclass.pomdp.alpha import vectors as alpha_module
-from seqclass.pomdp.solvers.exact import _vertices
-from seqclass.pomdp.solvers.exact._lines import envelope_of, lower, thin, total
-from seqclass.pomdp.solvers.exact._pruning import pruned_sum
-from seqclass.pomdp.solvers.exact._vertices import Budget, linear_support, values_of, vertices
+from seqclass.pomdp.solvers.exact import solver
+from seqclass.pomdp.solvers.exact.solver import (
+    Budget,
+    envelope_of,
+    linear_support,
+    lower,
+    pruned_sum,
+    thin,
+    total,
+    values_of,
+    vertices,
+)
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "golden" / "pomdp" / "problem.json"
 KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions", "sharp")
@@ -129,7 +137,7 @@ def looks(monkeypatch):
         found.append(len(found) / 100)
         return found[-1]
 
-    monkeypatch.setattr(_vertices, "_clock", clock)
+    monkeypatch.setattr(solver, "_clock", clock)
     return found
 
 

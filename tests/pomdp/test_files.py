@@ -29,7 +29,7 @@ from seqclass.pomdp import (
     write_pomdp,
     write_pomdpx,
 )
-from seqclass.pomdp.files._names import labels
+from seqclass.pomdp.files._layout import labels
 
 GOLDEN = Path(__file__).resolve().parents[3] / "shared" / "golden" / "pomdp"
 CASES = [(seed, kind, contexts) for contexts in (False, True) for seed, kind in enumerate(

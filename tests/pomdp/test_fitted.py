@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqclass._loading_parts import check_values
-from seqclass._model_problem import ModelProblem
+from seqclass.deciding._problem import ModelProblem
+from seqclass.persistence._checks import check_values
 from seqclass.pomdp import (
     FittedValueIteration,
     FittedValues,
@@ -21,9 +21,8 @@ from seqclass.pomdp import (
     scale_prices,
 )
 from seqclass.pomdp.alpha.points import Points
-from seqclass.pomdp.solvers.fitted_values import BeliefFunctions, fitted_values
-from seqclass.pomdp.sweeps._interpolated_policies import InterpolatedSweep
-from seqclass.pomdp.sweeps.solving import solve_sweep
+from seqclass.pomdp.solvers.fitted import BeliefFunctions, fitted_values
+from seqclass.pomdp.sweeps.solving import InterpolatedSweep, solve_sweep
 
 
 def weak_problem(n_classes, n_stages, price=0.01, seed=0, concentration=3.0):
@@ -131,7 +130,7 @@ def test_reading_in_chunks_is_reading_at_once(monkeypatch):
     values = FittedValueIteration(200, certificate_paths=0).solve(problem).values
     belief = np.random.default_rng(0).dirichlet(np.ones(3), 100)
     whole = values.value(1, belief)
-    monkeypatch.setattr("seqclass.pomdp.solvers.fitted_values._READ_BYTES", 2000)
+    monkeypatch.setattr("seqclass.pomdp.solvers.fitted._READ_BYTES", 2000)
     np.testing.assert_allclose(values.value(1, belief), whole, rtol=1e-12)
 
 

@@ -24,7 +24,7 @@ from seqclass.pomdp import (
     write_pomdp,
     write_pomdpx,
 )
-from seqclass.pomdp.unrolled.nodes import FreeNodes
+from seqclass.pomdp.unrolled import FreeNodes
 
 
 def tree_case(seed: int) -> FreeCase:

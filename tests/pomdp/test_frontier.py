@@ -28,7 +28,7 @@ from seqclass.pomdp import (
     solve_for_budget,
     within_budget,
 )
-from seqclass.pomdp.sweeps.randomised import uniforms
+from seqclass.pomdp.sweeps.budget import uniforms
 from seqclass.pomdp.sweeps.solving import solve_sweep
 
 MULTIPLIERS = np.geomspace(0.05, 20, 9)

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from seqclass._arrays import another_stream, as_generator
+from seqclass._utils.arrays import another_stream, as_generator
 from seqclass.pomdp import GridValueIteration, Perseus, TableProblem, certify
 
 BOTH = pytest.mark.parametrize("solver", [GridValueIteration, partial(Perseus, 300)], ids=["grid", "Perseus"])

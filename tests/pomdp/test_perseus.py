@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from seqclass.pomdp import Perseus, TableProblem, certify, evaluate, optimal_cost
 from seqclass.pomdp.alpha.points import Points, merged, sample_beliefs, sample_states
-from seqclass.pomdp.solvers import _perseus_rounds
+from seqclass.pomdp.solvers import perseus
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "golden" / "pomdp" / "problem.json"
 KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions", "sharp")
@@ -289,7 +289,7 @@ def test_a_limit_on_beliefs_ends_the_rounds():
 @pytest.mark.slow
 def test_a_limit_on_time_ends_the_rounds(monkeypatch):
     ticks = itertools.count()
-    monkeypatch.setattr(_perseus_rounds, "_clock", lambda: float(next(ticks)))  # a second each time it is looked at
+    monkeypatch.setattr(perseus, "_clock", lambda: float(next(ticks)))  # a second each time it is looked at
     problem = digits_like()
     short, longer = (Perseus(50, certificate_paths=500, max_seconds=s).solve(problem).info for s in (0.0, 60.0))
     assert short.status == longer.status == "limit"

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
 import seqclass
-from seqclass._model_problem import ModelProblem
+from seqclass.deciding._problem import ModelProblem
 from seqclass.pomdp import DECIDE, LookaheadPolicy, Perseus, ProjectedValueIteration, acquire
-from seqclass.pomdp.solvers.correlated import bounded
-from seqclass.pomdp.solvers.correlated.bounded import BoundedLookaheadPolicy
+from seqclass.pomdp.solvers.correlated import solver
+from seqclass.pomdp.solvers.correlated.solver import BoundedLookaheadPolicy
 
 
 def solved(tree, price=0.03, solver=None, *, costs=None, groups=None, full_prices=None, n_beliefs=400):
@@ -102,7 +102,7 @@ def test_most_evaluations_are_spared(make_tree, monkeypatch):
 
 
 def test_chunks_change_nothing(make_tree, monkeypatch):
-    monkeypatch.setattr(bounded, "_JOINT_BYTES", 500)
+    monkeypatch.setattr(solver, "_JOINT_BYTES", 500)
     for seed in range(2):
         tree = make_tree(seed, n_features=6, n_classes=3, spread=0.7)
         acts_alike(solved(tree, 0.005), np.random.default_rng(seed), 300)

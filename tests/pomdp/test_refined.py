@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqclass._model_problem import ModelProblem
+from seqclass.deciding._problem import ModelProblem
 from seqclass.pomdp import CorrectedValues, ProjectedValueIteration, ProjectedValues, StoppingValue, TableProblem
 from seqclass.pomdp.bounds.dual import DualPaths
 from seqclass.pomdp.solvers.correlated.corrected import CostsAhead, visited_states
-from seqclass.pomdp.solvers.correlated.martingale import MartingaleValues
+from seqclass.pomdp.solvers.correlated.solver import MartingaleValues
 
 
 def refit(values, states):

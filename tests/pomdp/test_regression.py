@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqclass._model_problem import ModelProblem
+from seqclass.deciding._problem import ModelProblem
 from seqclass.pomdp import ProjectedValueIteration, evaluate
 from seqclass.pomdp.solvers.correlated import corrected
 

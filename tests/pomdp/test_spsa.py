@@ -20,10 +20,8 @@ from seqclass.pomdp import (
     evaluate,
 )
 from seqclass.pomdp.solvers.thresholds import spsa
-from seqclass.pomdp.solvers.thresholds._initial import initial_thresholds
-from seqclass.pomdp.solvers.thresholds.paths import SampledPaths
 from seqclass.pomdp.solvers.thresholds.policy import close_corners, normalised
-from seqclass.pomdp.solvers.thresholds.spsa import joint_gradient
+from seqclass.pomdp.solvers.thresholds.spsa import SampledPaths, initial_thresholds, joint_gradient
 
 QUICK = {"certificate_paths": 0}
 

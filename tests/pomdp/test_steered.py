@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqclass._model_problem import ModelProblem
 from seqclass.bn import TreeNetwork
+from seqclass.deciding._problem import ModelProblem
 from seqclass.pomdp import (
     AcquisitionProblem,
     CorrectedValues,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqclass._model_problem import ModelProblem
+from seqclass.deciding._problem import ModelProblem
 from seqclass.pomdp import (
     GridValueIteration,
     InformationState,
@@ -25,9 +25,7 @@ from seqclass.pomdp import (
     scale_prices,
 )
 from seqclass.pomdp.bounds.optimum import optimal_costs
-from seqclass.pomdp.sweeps._interpolated_policies import MAX_RATIO, InterpolatedSweep, anchors
-from seqclass.pomdp.sweeps.interpolated import InterpolatedValues
-from seqclass.pomdp.sweeps.solving import solve_sweep
+from seqclass.pomdp.sweeps.solving import MAX_RATIO, InterpolatedSweep, InterpolatedValues, anchors, solve_sweep
 
 CLOSE = np.geomspace(0.3, 3.0, 12)
 

@@ -22,13 +22,11 @@ from seqclass.plots import AcquisitionMapDisplay, FeatureCountDisplay, Stagewise
 from seqclass.pomdp import FirstK
 from seqclass.report import Explored, explore, explore_run, write_report
 from seqclass.report import _acquisition as acquisition_module
+from seqclass.report._acquisition import calibration, codes_of, feature_counts, shares_of
 from seqclass.report._axes import Scale, fitted, limits, ticks
-from seqclass.report._frame import features
-from seqclass.report._markup import Markup, element, script_json, together
+from seqclass.report._markup import Markup, element, features, prices, script_json, table, together
 from seqclass.report._pictures import MOST
 from seqclass.report._sections import summarise
-from seqclass.report._tables import prices, table
-from seqclass.report._ways import calibration, codes_of, feature_counts, shares_of
 
 explore_module = importlib.import_module("seqclass.report.explore")  # whose name is also that of a function
 VOID = {"meta", "input", "br", "hr", "img", "link"}

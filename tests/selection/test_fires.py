@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from seqclass.selection import FIRES, FiresANN, FiresGLM, FiresModel, FiresSDT, fires_weights
-from seqclass.selection._rows import largest, still_constant
+from seqclass.selection._base import largest, still_constant
 
 #: Settings that learn from little.
 QUICK = {
@@ -147,7 +147,7 @@ def test_a_block_of_rows_at_a_time_is_all_rows_at_once(monkeypatch: pytest.Monke
     X, y = stream(101)
     mu, sigma = np.full((1, 20), 0.1), np.full((1, 20), 0.9)
     whole = FiresGLM().gradient(X, 2.0 * y[None] - 1, mu, sigma, np.random.default_rng(0))
-    monkeypatch.setattr("seqclass.selection._fires_glm.CACHE_BYTES", 8 * 20 * 7)
+    monkeypatch.setattr("seqclass.selection.fires.CACHE_BYTES", 8 * 20 * 7)
     parts = FiresGLM().gradient(X, 2.0 * y[None] - 1, mu, sigma, np.random.default_rng(0))
     np.testing.assert_allclose(parts, whole, atol=1e-14)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import mutual_info_score
 
-from seqclass.selection._pair_tables import indicators, joint_information
+from seqclass.selection._dependence import indicators, joint_information
 
 
 @pytest.mark.parametrize("n_outcomes", [3, 30])  # by products of indicators, and counted row by row

@@ -13,11 +13,10 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import seqclass.selection._neighbourhoods as neighbourhoods
+import seqclass.selection._rough_set as neighbourhoods
 import seqclass.selection._rough_set as rough_set
 from seqclass.selection import OFSA3M, OFSDensity
-from seqclass.selection._neighbourhoods import Density, Gap
-from seqclass.selection._rough_set import Dependency
+from seqclass.selection._rough_set import Density, Dependency, Gap
 
 BOTH = [OFSA3M, OFSDensity]
 #: What only 50 digits' rounding tells apart.

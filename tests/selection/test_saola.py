@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import f as f_distribution
 
-import seqclass.selection._pairwise_scan as scan_module
+import seqclass.selection.saola as scan_module
 from seqclass.selection import SAOLA
 
 

@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from seqclass.persistence import save
 from seqclass.selection import SemiRFS, SemiRFSStep
 from seqclass.selection import _semi_evaluate as evaluate
-from seqclass.selection._semi_state import described
+from seqclass.selection.semi_rfs import described
 
 pytestmark = pytest.mark.usefixtures("few_trees")
 
@@ -171,7 +171,7 @@ def test_resuming_without_a_seed_or_fixed_folds(data: Any, tmp_path: Path) -> No
 def test_a_checkpoint_is_written_on_the_way(
     data: Any, undisturbed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("seqclass.selection._semi_selector.CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr("seqclass.selection.semi_rfs.CHECKPOINT_SECONDS", 0.0)
     path = tmp_path / "state"
 
     def crash(step: SemiRFSStep) -> None:

@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqclass.selection._semi_search import SearchState, feasible_moves, group_sizes, propose
-from seqclass.selection._semi_settings import SearchSettings
-from seqclass.selection._semi_stage import (
+from seqclass.selection._semi_evaluate import (
     CoolDown,
     Stage,
     acceptance_probability,
@@ -21,6 +19,7 @@ from seqclass.selection._semi_stage import (
     is_better,
     removal_size,
 )
+from seqclass.selection._semi_search import SearchSettings, SearchState, feasible_moves, group_sizes, propose
 
 
 def settings(**changes: object) -> SearchSettings:

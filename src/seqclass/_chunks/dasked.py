@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from seqclass._chunks.source import Chunk, Chunks, n_rows, some
-from seqclass._messages import near, shown
+from seqclass._utils.text import near, shown
 
 T = TypeVar("T")
 
@@ -86,19 +86,7 @@ class DaskChunks(Chunks):
             yield self._delayed(_split, number).compute()
 
     def total(self, of: Callable[[Chunk], T], add: Callable[[T, T], T]) -> T:
-        """Work out a statistic of each partition where it lies, and add them up as a tree; see `Chunks`.
-
-        Parameters
-        ----------
-        of : callable
-            Gives the statistic of a chunk.
-        add : callable
-            Gives the sum of two.
-
-        Returns
-        -------
-        object
-        """
+        """Work out a statistic of each partition where it lies, and add them up as a tree; see `Chunks`."""
         from dask.base import compute
         from dask.delayed import delayed
 

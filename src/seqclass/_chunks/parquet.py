@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import CHUNK_BYTES
-from seqclass._chunks.drawing import told_apart
-from seqclass._chunks.source import Chunks
-from seqclass._messages import near, shown
-from seqclass._validation import check_integer
+from seqclass._chunks.source import Chunks, told_apart
+from seqclass._utils.arrays import CHUNK_BYTES
+from seqclass._utils.text import near, shown
+from seqclass._utils.validation import check_integer
 from seqclass.datasets._tables import as_cells
 
 #: Most rows of a chunk.
@@ -135,13 +134,7 @@ class ParquetChunks(Chunks):
 
 
 def parquet_files(path: Path) -> list[Path]:
-    """Parquet files at a path, in order.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there are none.
-    """
+    """Parquet files at a path, in order."""
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}.")
     if not path.is_dir():
@@ -159,13 +152,7 @@ def parquet_files(path: Path) -> list[Path]:
 
 
 def parquet_file(file: Path) -> Any:
-    """Open a file so that it is read page by page.
-
-    Raises
-    ------
-    ValueError
-        If it is no such file, or pyarrow is not installed.
-    """
+    """Open a file so that it is read page by page."""
     try:
         import pyarrow.parquet as pq
 
@@ -193,10 +180,7 @@ def parquet_names(file: Path, root: Path) -> list[str]:
 def frames(
     file: Path, root: Path, columns: Sequence[str], chunk_rows: int, more: Sequence[str] = ()
 ) -> Iterator[tuple[Any, Any]]:
-    """Data frames of a file, a chunk each, with cells as `seqclass.datasets.load_file` reads them, rows from 1.
-
-    Beside each a batch of further columns as they stand in the file.
-    """
+    """Data frames of a file, a chunk each, with cells as `seqclass.datasets.load_file` reads them, rows from 1."""
     import pandas as pd
     import pyarrow as pa
 

@@ -8,14 +8,13 @@ are exact where histories are few, and simulated where they are many. `missing_s
 from __future__ import annotations
 
 from seqclass.analysis.beliefs import EntropyPath, ReachableBeliefs, entropy_path, reachable_beliefs
-from seqclass.analysis.changes import HeldPolicy, WhatIf, what_if
 from seqclass.analysis.comparison import Regret, regret
 from seqclass.analysis.components import describe_components
 from seqclass.analysis.decision_graph import decision_graph
 from seqclass.analysis.features import ClassProfile, FeatureValues, class_profile, feature_values
 from seqclass.analysis.missing import MissingSweep, missing_sweep
 from seqclass.analysis.regions import StoppingRegions, Thresholds, stopping_regions, thresholds
-from seqclass.analysis.sensitivity import Sensitivity, finite_differences, sensitivity
+from seqclass.analysis.sensitivity import HeldPolicy, Sensitivity, WhatIf, finite_differences, sensitivity, what_if
 
 __all__ = [
     "ClassProfile",

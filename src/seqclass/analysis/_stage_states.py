@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass._validation import check_integer
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.validation import check_integer
 from seqclass.pomdp import InformationState, Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 

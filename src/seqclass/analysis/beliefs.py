@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass._validation import check_real
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.validation import check_real
 from seqclass.analysis._walk import MAX_HISTORIES, Effort, Level, collect, ratio
 from seqclass.pomdp import Policy
 from seqclass.pomdp.problem import AcquisitionProblem

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass.analysis._walk import MAX_HISTORIES, Effort
 from seqclass.pomdp import DECIDE, InformationState, Policy
 from seqclass.pomdp.answers import Answers

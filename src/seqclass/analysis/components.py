@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._likeness import component, largest_first
-from seqclass._validation import check_integer
+from seqclass._utils.validation import check_integer
 from seqclass.bn import ClassMixture
-from seqclass.components import Component
+from seqclass.deciding.components import Component, component, largest_first
 
 if TYPE_CHECKING:
     from seqclass.classifier import SequentialClassifier

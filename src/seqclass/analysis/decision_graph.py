@@ -2,19 +2,187 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+import re
+import textwrap
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._outcome_labels import outcome_labels
-from seqclass._validation import check_integer, check_real
-from seqclass.analysis._dot import Labels, percent, write
-from seqclass.analysis._histories import Histories, Node, explore, fold
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.validation import check_integer, check_real
 from seqclass.classifier import SequentialClassifier
+from seqclass.deciding.components import outcome_labels
 from seqclass.pomdp import Policy
+from seqclass.pomdp.answers import AllAnswers
+from seqclass.pomdp.policy import DECIDE
+from seqclass.pomdp.walk import Level, walk
+
+#: A probability this much below a limit still meets it, so that rounding changes no graph.
+_SLACK = 1 - 1e-9
+
+
+@dataclass(frozen=True)
+class Histories:
+    """Histories of one stage, ``n`` rows.
+
+    Attributes
+    ----------
+    parent : ndarray of int of shape (n,)
+        Row of the stage before that each one goes on from.
+    outcome : ndarray of int of shape (n,)
+        What that one's feature showed, -1 where missing; at the first stage the number of the lot.
+    mass : ndarray of shape (n,)
+        Probability of the history.
+    belief : ndarray of shape (n, n_classes)
+        P(class | history).
+    feature : ndarray of int of shape (n,)
+        Feature that is asked for next, -1 to decide.
+    decision : ndarray of int of shape (n,)
+        The cheapest decision.
+    price : ndarray of shape (n,)
+        Price of the next feature.
+    """
+
+    parent: IntArray
+    outcome: IntArray
+    mass: FloatArray
+    belief: FloatArray
+    feature: IntArray
+    decision: IntArray
+    price: FloatArray
+
+
+def explore(
+    policy: Policy, max_depth: int, min_probability: float, missing: float, charge_missing: bool
+) -> list[Histories]:
+    """Follow a policy for at most ``max_depth`` features, histories below ``min_probability`` no further."""
+    stages: list[Histories] = []
+    info, mass = policy.begin()
+
+    def ask(level: Level) -> IntArray:
+        question = policy.act(level.info)
+        parent, outcome = (level.parent, level.outcome) if stages else (np.zeros_like(level.parent), level.parent)
+        price = np.full(len(question), np.nan)
+        following = np.where(question == DECIDE, policy.following(level.info), question)
+        known = following != DECIDE
+        prices = np.broadcast_to(level.info.prices, (len(question), policy.problem.n_questions))
+        price[known] = prices[known, following[known]]
+        decision, feature = policy.decide(level.info.belief), question.copy()
+        feature[question != DECIDE] = policy.problem.features[question[question != DECIDE]]
+        stages.append(Histories(parent, outcome, level.weight, level.info.belief, feature, decision, price))
+        go_on = (question != DECIDE) & (level.weight >= min_probability * _SLACK) & (level.stage < max_depth)
+        return np.where(go_on, question, DECIDE)
+
+    for _ in walk(info, mass, ask, AllAnswers(missing, charge_missing)):
+        pass
+    return stages
+
+
+@dataclass
+class Node:
+    """A node of a decision graph.
+
+    Attributes
+    ----------
+    kind : {"lots", "ask", "more", "rare", "decide"}
+        What happens there.
+    number : tuple of int
+        Stage and feature of a question, or the decision.
+    reach : float
+        Probability of getting there.
+    joint : ndarray of shape (n_classes,)
+        P(getting there, class).
+    prices : tuple of float
+        Lowest and highest price of the feature.
+    edges : dict of int to (int, float)
+        Node that each outcome leads to, and the probability of going there, from the start.
+    """
+
+    kind: str
+    number: tuple[int, ...]
+    reach: float
+    joint: FloatArray
+    prices: tuple[float, float]
+    edges: dict[int, tuple[int, float]] = field(default_factory=dict)
+
+
+def fold(stages: list[Histories], min_probability: float) -> list[Node]:
+    """Merge histories of a stage that go on alike, and all that end alike; the last node is the first of the graph."""
+    followed = _followed(stages, min_probability)
+    nodes = _Nodes(stages[0].belief.shape[1])
+    below: dict[int, dict[int, tuple[int, float]]] = {}
+    last = len(stages) - 1
+    for k in range(last, -1, -1):
+        stage = stages[k]
+        here: dict[int, dict[int, tuple[int, float]]] = {}
+        alive = np.arange(len(stage.mass)) if k == 0 else np.flatnonzero(followed[k - 1][stage.parent])
+        for row in alive.tolist():
+            node = nodes.add(_kind(stage, k, row, bool(followed[k][row]), min_probability), below.get(row, {}))
+            nodes.weigh(node, float(stage.mass[row]), stage.belief[row], float(stage.price[row]))
+            here.setdefault(int(stage.parent[row]), {})[int(stage.outcome[row])] = (node, float(stage.mass[row]))
+        below = here
+    if len(below[0]) > 1:
+        root = nodes.add(("lots",), below[0])
+        nodes.weigh(root, 1.0, (stages[0].mass[:, None] * stages[0].belief).sum(axis=0), np.nan)
+    return nodes.found
+
+
+def _followed(stages: list[Histories], min_probability: float) -> list[BoolArray]:
+    """Rows of each stage whose answers are drawn: those with one that is not just rare."""
+    result: list[BoolArray] = []
+    for k, stage in enumerate(stages):
+        on = np.zeros(len(stage.mass), dtype=bool)
+        if k + 1 < len(stages):
+            after = stages[k + 1]
+            on[after.parent[(after.feature == DECIDE) | (after.mass >= min_probability * _SLACK)]] = True
+            on &= (stage.feature != DECIDE) & (stage.mass >= min_probability * _SLACK)
+        result.append(on if k == 0 else on & result[-1][stage.parent])
+    return result
+
+
+def _kind(stage: Histories, k: int, row: int, followed: bool, min_probability: float) -> tuple[str | int, ...]:
+    feature = int(stage.feature[row])
+    if feature == DECIDE:
+        return ("decide", int(stage.decision[row]))
+    if followed:
+        return ("ask", k, feature)
+    return ("more", k, feature) if stage.mass[row] >= min_probability * _SLACK else ("rare",)
+
+
+class _Nodes:
+    """Nodes by what happens from there on."""
+
+    def __init__(self, n_classes: int) -> None:
+        self.n_classes = n_classes
+        self.found: list[Node] = []
+        self._places: dict[Hashable, int] = {}
+
+    def add(self, kind: tuple[str | int, ...], branches: dict[int, tuple[int, float]]) -> int:
+        """Return the place of the node of that kind and those successors, and add the mass of its branches."""
+        key = (kind, tuple((outcome, child) for outcome, (child, _) in branches.items()))
+        place = self._places.setdefault(key, len(self.found))
+        if place == len(self.found):
+            number = tuple(int(part) for part in kind[1:])
+            self.found.append(Node(str(kind[0]), number, 0.0, np.zeros(self.n_classes), (np.inf, -np.inf)))
+        edges = self.found[place].edges
+        for outcome, (child, mass) in branches.items():
+            edges[outcome] = (child, edges.get(outcome, (child, 0.0))[1] + mass)
+        return place
+
+    def weigh(self, place: int, mass: float, belief: FloatArray, price: float) -> None:
+        """Add one history to a node."""
+        node = self.found[place]
+        node.reach += mass
+        node.joint = node.joint + mass * belief
+        low, high = node.prices
+        node.prices = (min(low, price), max(high, price))
+
+
+__all__ = ["Names", "decision_graph"]
+
 
 Names = Sequence[Any] | Mapping[int, Any] | None
 #: Factor by which ways are made rarer until the graph is small enough.
@@ -200,3 +368,173 @@ def _named(given: Names, what: str, numbers: Collection[int], default: Callable[
 def _check_length(given: Any, what: str, number: int) -> None:
     if not isinstance(given, Mapping) and len(given) <= number:
         raise ValueError(f"{what} must have an entry for each number up to {number}, it has {len(given)}.")
+
+
+#: Colours of decisions, pale enough for black text: those of M. Okabe and K. Ito, mixed with white.
+_FILLS = ("#99C6E0", "#EEBF99", "#99D8C7", "#EBC9DC", "#F5D999", "#BBE1F6", "#BFBFBF")
+#: Of what is left out.
+_GREY = 'color="#8C8C8C", fontcolor="#6E6E6E"'
+#: Most characters of a line in a node, of the note beside an edge, and of a class label.
+_LINE, _EDGE, _CLASS = 26, 30, 18
+_INTERVAL = re.compile(r"\[(?P<low>[^,\[\]()]+), (?P<high>[^,\[\]()]+)\)|< (?P<below>[^,]+)|>= (?P<above>[^,]+)")
+#: Characters that XML, and so SVG, cannot hold.
+_UNWRITABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What things are called; what is not named is called by its number.
+
+    Attributes
+    ----------
+    features, decisions, classes : mapping of int to str
+        Names.
+    outcomes : mapping of int to sequence of str
+        Descriptions of the outcomes of features.
+    priced : bool
+        Whether prices are shown.
+    """
+
+    features: Mapping[int, Any]
+    decisions: Mapping[int, Any]
+    classes: Mapping[int, Any]
+    outcomes: Mapping[int, Sequence[Any]]
+    priced: bool
+
+    def belief(self, joint: Any) -> str:
+        """Write P(class) of a node: of the likelier of two classes, of the two likeliest of more."""
+        share = np.asarray(joint) / joint.sum()
+        index = np.argsort(-share.round(12), kind="stable")[: 1 if len(share) == 2 else 2].tolist()
+        return "\n".join(f"{self._class(i)} {percent(float(share[i]))}" for i in index)
+
+    def _class(self, number: int) -> str:
+        """Name of a class; a number alone would be taken for a share."""
+        label = self.classes.get(number, number)
+        return cut(label if isinstance(label, str) else f"class {label}", _CLASS)
+
+    def answers(self, feature: int, outcomes: Sequence[int]) -> str:
+        """Write the outcomes that lead from one node to another."""
+        names = self.outcomes.get(feature)
+        seen = [str(o) if names is None else " ".join(str(names[o]).split()) for o in outcomes if o >= 0]
+        text = join_labels(seen) + ["missing"] * (-1 in outcomes)
+        shown = [text[0]]
+        while len(shown) < len(text) and len(", ".join([*shown, text[len(shown)]])) <= _EDGE:
+            shown.append(text[len(shown)])
+        more = len(text) - len(shown)
+        return ", ".join(cut(part, _EDGE) for part in shown) + (f"\nand {more} more" if more else "")
+
+
+def write(nodes: list[Node], labels: Labels, note: str) -> str:
+    """Write a graph, its first node first."""
+    order = sorted(range(len(nodes)), key=lambda i: (_rank(nodes[i]), -round(nodes[i].reach, 12), i))
+    name = {place: f"n{i}" for i, place in enumerate(order)}
+    font = 'fontname="Helvetica,Arial,sans-serif"'
+    lines = ["digraph policy {", "  rankdir=LR; nodesep=0.2; ranksep=0.5;"]
+    lines += [f"  graph [{font}, fontsize=11];", f"  node [{font}, fontsize=12];", f"  edge [{font}, fontsize=10];"]
+    if note:
+        lines.append(f"  label={quote(note, 'l')}; labelloc=b; labeljust=l;")
+    lines += [f"  {name[place]} [{_node(nodes[place], labels)}];" for place in order]
+    for rank in sorted({_rank(node) for node in nodes}):  # a column for each stage, the ends in the last one
+        column = " ".join(f"{name[place]};" for place in order if _rank(nodes[place]) == rank)
+        lines.append(f"  {{rank={'max' if rank[0] == 2 else 'same'}; {column}}}")
+    for place in order:
+        lines += [f"  {name[place]} -> {name[child]} [{text}];" for child, text in _edges(nodes, nodes[place], labels)]
+    return "\n".join([*lines, "}", ""])
+
+
+def _rank(node: Node) -> tuple[int, int]:
+    """Lots, then questions by stage, then the ends."""
+    if node.kind == "lots":
+        return (0, 0)
+    return (1, node.number[0]) if node.kind in ("ask", "more") else (2, 0)
+
+
+def _node(node: Node, labels: Labels) -> str:
+    data = [f'kind={node.kind}, reach="{node.reach:.12g}"']
+    data.append(f'posterior="{" ".join(f"{p:.6g}" for p in (node.joint / node.joint.sum()).tolist())}"')
+    style, more = 'shape=box, style="rounded"', ""
+    if node.kind == "decide":
+        decision = node.number[0]
+        text = f"decide {labels.decisions.get(decision, decision)}"
+        style = f'shape=ellipse, style="filled", margin="0.02", fillcolor="{_FILLS[decision % len(_FILLS)]}"'
+        data.append(f"decision={decision}")
+    elif node.kind == "lots":
+        text, style = "draw a lot", 'shape=box, style="rounded,filled", fillcolor="#EEEEEE"'
+    elif node.kind == "rare":
+        text, style = "rarer ways go on", f'shape=ellipse, style="dashed", margin="0.02", {_GREY}'
+    else:
+        low, high = node.prices
+        text = f"ask {labels.features.get(node.number[1], f'feature {node.number[1]}')}"
+        if labels.priced:
+            text += f" for {low:.4g}" if low == high else f" for {low:.4g} to {high:.4g}"
+        data.append(f'stage={node.number[0]}, feature={node.number[1]}, prices="{low:.12g} {high:.12g}"')
+        if node.kind == "more":
+            more, style = "\nand so on", 'shape=box, style="rounded,dashed"'
+    body = f"{_wrap(text)}{more}\nreached {percent(node.reach)}\n{labels.belief(node.joint)}"
+    return f"label={quote(body)}, {style}, {', '.join(data)}"
+
+
+def _edges(nodes: list[Node], node: Node, labels: Labels) -> list[tuple[int, str]]:
+    """Node at the end of each edge, and its attributes; outcomes that lead to the same node are one edge."""
+    targets: dict[int, list[int]] = {}
+    for outcome in sorted(node.edges, key=lambda o: (o < 0, o)):
+        targets.setdefault(node.edges[outcome][0], []).append(outcome)
+    total = sum(mass for _, mass in node.edges.values())
+    result = []
+    for child, seen in targets.items():
+        mass = sum(node.edges[outcome][1] for outcome in seen)
+        if node.kind == "lots":
+            text = f"{'lot' if len(seen) == 1 else 'lots'} {', '.join(map(str, seen))}"
+        else:
+            text = labels.answers(node.number[1], seen)
+        label = quote(f" {text}: {percent(mass / total)} ")
+        look = f'penwidth="{0.6 + 3.4 * mass:.2f}"' + (', style="dashed"' if seen == [-1] else "")
+        look += f", {_GREY}" if nodes[child].kind == "rare" else ""
+        data = f'outcomes="{" ".join(map(str, seen))}", probability="{mass / total:.12g}"'
+        result.append((child, f"label={label}, {look}, {data}"))
+    return result
+
+
+def join_labels(labels: Sequence[str]) -> list[str]:
+    """Join descriptions of bins where one begins at the edge at which the one before it ends."""
+    joined: list[tuple[str, str | None, str | None]] = []  # text, lower and upper edge
+    for text in labels:
+        found = _INTERVAL.fullmatch(text)
+        low, high = (found["low"] or found["above"], found["high"] or found["below"]) if found else (None, None)
+        if joined and low is not None and joined[-1][2] == low:
+            low = joined.pop()[1]
+            text = f"[{low}, {high})" if low and high else f"< {high}" if high else f">= {low}" if low else "any"
+        joined.append((text, low, high))
+    return [text for text, _, _ in joined]
+
+
+def _wrap(text: str) -> str:
+    """Break the text of a node into at most three lines."""
+    text = " ".join(text.split())
+    return "\n".join(textwrap.wrap(cut(text, 3 * _LINE - 6), _LINE)[:3])
+
+
+def cut(text: object, width: int) -> str:
+    """Cut a long text in the middle: names often differ at their ends."""
+    whole = " ".join(str(text).split())
+    if len(whole) <= width:
+        return whole
+    head = (width - 1) // 2
+    return f"{whole[:head].rstrip()}…{whole[len(whole) - (width - 1 - head) :].lstrip()}"
+
+
+def percent(share: float) -> str:
+    """Write a share in per cent, with a digit more near the ends; nothing is called certain that is not."""
+    if 0 < share < 0.001:
+        return "<0.1%"
+    if 0.999 < share < 1 - 1e-12:
+        return ">99.9%"
+    return f"{100 * share:.1f}%" if share < 0.0995 or 0.95 <= share < 0.9995 else f"{100 * share:.0f}%"
+
+
+def quote(text: str, line_end: str = "n") -> str:
+    r"""Quote a label for the dot language: quotes, backslashes, line ends, and what looks like an entity."""
+    for plain, escaped in (("\\", "\\\\"), ('"', '\\"'), ("&", "&amp;"), ("\r", ""), ("\n", f"\\{line_end}")):
+        text = text.replace(plain, escaped)
+    end = "\\l" if line_end == "l" else ""
+    return f'"{_UNWRITABLE.sub("?", text)}{end}"'

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray, chunks
+from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass.analysis._walk import MAX_HISTORIES, Effort, Level, collect, ratio
 from seqclass.pomdp import DECIDE, InformationState, Policy
 from seqclass.pomdp.problem import AcquisitionProblem

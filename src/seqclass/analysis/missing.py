@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from seqclass._arrays import FloatArray, IntArray, as_generator, chunks
-from seqclass._validation import check_finite, check_integer, class_numbers
+from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
+from seqclass._utils.validation import check_finite, check_integer, class_numbers
 from seqclass.classifier import SequentialClassifier
 from seqclass.pomdp import acquire
 

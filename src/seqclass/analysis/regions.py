@@ -8,8 +8,8 @@ from math import comb
 
 import numpy as np
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray
-from seqclass._validation import check_integer, check_real
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.validation import check_integer, check_real
 from seqclass.analysis._stage_states import drawn_lot, n_contexts, one_row, spread
 from seqclass.pomdp import DECIDE, InformationState, Policy
 from seqclass.pomdp.needs import needed_order

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from seqclass.bn._base import ObservationModel
-from seqclass.bn._hidden import HiddenTables
+from seqclass.bn._base import HiddenTables, ObservationModel
 from seqclass.bn._structure import CLASS_NODE
-from seqclass.bn.blanket import blanket_order, markov_blanket
 from seqclass.bn.context_bayes import ContextBayes
 from seqclass.bn.contexts import StageContexts, stage_contexts
 from seqclass.bn.discrete import DiscreteNetwork
@@ -15,10 +13,12 @@ from seqclass.bn.naive_bayes import NaiveBayes
 from seqclass.bn.network_tables import NetworkTables
 from seqclass.bn.ordering import (
     as_order,
+    blanket_order,
     check_order,
     conditional_order,
     error_order,
     information_order,
+    markov_blanket,
     variance_order,
 )
 from seqclass.bn.tree import TreeNetwork

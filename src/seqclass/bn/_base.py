@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +13,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._arrays import FloatArray, IntArray, smallest_int
-from seqclass._validation import check_integer, check_weights
-from seqclass.bn._chain import chain_posterior
+from seqclass._utils.arrays import FloatArray, IntArray, chunks, smallest_int
+from seqclass._utils.information import contingency_table
+from seqclass._utils.validation import check_integer, check_weights
 from seqclass.bn._checks import (
     Codes,
     blank,
@@ -23,12 +24,167 @@ from seqclass.bn._checks import (
     check_likelihood,
     check_n_outcomes,
     check_outcome,
+    raise_impossible,
     resolve_prior,
     seen_outcomes,
 )
-from seqclass.bn._chunked import FromChunks
-from seqclass.bn._hidden import HiddenTables
-from seqclass.bn._tempering import Tempering
+
+
+class HiddenTables(NamedTuple):
+    """Hidden states, each of a class, given which the features are independent.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_hidden,)
+        P(hidden state | its class).
+    classes : ndarray of int of shape (n_hidden,)
+        Class of each hidden state.
+    tables : ndarray of shape (m, V_max, n_hidden)
+        P(outcome | hidden state), zero beyond V_j of a feature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> HiddenTables(np.ones(2), np.arange(2), np.full((1, 2, 2), 0.5)).classes
+    array([0, 1])
+    """
+
+    weights: FloatArray
+    classes: IntArray
+    tables: FloatArray
+
+
+T = TypeVar("T")
+
+
+class CodedChunks(ABC):
+    """Rows of outcome codes that come in chunks, as a model sees them.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_features, V_max, n_classes)
+        Rows of each outcome in each class; missing cells are left out.
+    class_count : ndarray of shape (n_classes,)
+        Rows of each class.
+    sample : tuple of codes and ndarray of int
+        Rows drawn at random, of every class the same share, and the numbers of their classes; all rows where there are
+        no more.
+    """
+
+    counts: FloatArray
+    class_count: FloatArray
+    sample: tuple[Codes, IntArray]
+
+    @abstractmethod
+    def total(self, of: Callable[[Codes, IntArray], T], add: Callable[[T, T], T]) -> T:
+        """Work out a statistic of each chunk's codes and classes, which can be pickled, and add them up."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether the sample is all there is."""
+        return bool(len(self.sample[1]) == self.class_count.sum())
+
+
+class FromChunks:
+    """Fits an observation model to rows that come in chunks."""
+
+    classes_: npt.NDArray[Any]
+    n_features_in_: int
+    n_outcomes_: IntArray
+    class_prior_: FloatArray
+
+    def _learn_chunks(self, chunks: CodedChunks, classes: npt.NDArray[Any], n_outcomes: IntArray) -> Any:
+        self.classes_, self.n_outcomes_ = classes, n_outcomes.copy()
+        self.n_features_in_ = len(n_outcomes)
+        self.class_prior_ = resolve_prior(None, chunks.class_count)
+        self._fit_chunks(chunks)
+        return self
+
+    def _fit_chunks(self, chunks: CodedChunks) -> None:
+        """Learn from rows that come in chunks, as `_fit` does from all at once; models that can override it."""
+        raise ValueError(
+            f"observation_model: {type(self).__name__} learns from all rows at once. From chunks learn NaiveBayes, "
+            "ClassMixture and TreeNetwork; or fit to a sample of the rows, clf.fit(*chunks.sample(100_000))."
+        )
+
+
+def count_outcomes(codes: Codes, y: IntArray, n_classes: int, n_outcomes: IntArray) -> FloatArray:
+    """Counts of outcomes by class, (n_features, V_max, n_classes)."""
+    return contingency_table(codes, y, n_classes, n_outcomes)
+
+
+Tempered = TypeVar("Tempered", bound="Tempering")
+
+
+class Tempering:
+    """A model whose likelihoods can be flattened, feature by feature."""
+
+    n_features_in_: int
+
+    def tempered(self: Tempered, exponents: npt.ArrayLike) -> Tempered:
+        """Return the same fitted model, with what each feature says flattened towards what all classes show.
+
+        P(v | class) becomes proportional to P(v) (P(v | class) / P(v))^w, P(v) the mean over the classes, or over the
+        hidden states of all; in a network and given contexts so for every outcome of what the feature depends on.
+
+        Parameters
+        ----------
+        exponents : array-like of shape (n_features,)
+            w of each feature, between 0 and 1: 1 leaves it as it is, 0 makes it say nothing.
+
+        Returns
+        -------
+        ObservationModel
+
+        Raises
+        ------
+        TypeError
+            If the model has no tables to flatten.
+        ValueError
+            If exponents are not between 0 and 1, or not one a feature.
+
+        Examples
+        --------
+        >>> from seqclass.bn import NaiveBayes
+        >>> model = NaiveBayes().fit([[0, 0], [1, 1], [1, 0], [0, 1]] * 5, [0, 1, 1, 0] * 5)
+        >>> model.tempered([0.5, 1.0]).posterior([[0, -1], [-1, 0]]).round(2)
+        array([[0.77, 0.23],
+               [0.5 , 0.5 ]])
+        """
+        check_is_fitted(self)
+        exponent = np.array(exponents, dtype=np.float64)
+        if exponent.shape != (self.n_features_in_,):
+            raise ValueError(f"exponents must be {self.n_features_in_}, one a feature; got shape {exponent.shape}.")
+        if not ((exponent >= 0) & (exponent <= 1)).all():
+            raise ValueError("exponents must be between 0 and 1.")
+        other = copy.copy(self)
+        with np.errstate(divide="ignore"):
+            other._temper(1 / exponent)
+        return other
+
+    def _temper(self, temperature: FloatArray) -> None:
+        """Flatten the likelihoods of each feature; infinity makes them say nothing."""
+        raise TypeError(f"{type(self).__name__} has no tables to flatten: it cannot be calibrated.")
+
+
+def chain_posterior(prior: FloatArray, evidence: Any, likelihood_of: Callable[[int, Any], FloatArray]) -> FloatArray:
+    """P(class | evidence) of dense codes, from the likelihood of each feature given those before it."""
+    belief = np.tile(prior, (evidence.shape[0], 1))
+    for rows in chunks(evidence.shape[0], 2 * evidence.itemsize * evidence.shape[1]):
+        known = evidence[rows]
+        seen = np.full_like(known, -1)
+        for feature in np.flatnonzero((known >= 0).any(axis=0)):
+            at = np.flatnonzero(known[:, feature] >= 0)
+            outcome = known[at, feature].astype(np.intp)
+            likelihood = likelihood_of(int(feature), seen[at])
+            joint = belief[rows][at] * likelihood[np.arange(len(at)), outcome]
+            total = joint.sum(axis=1, keepdims=True)
+            if not total.all():
+                raise_impossible(int(feature), int(outcome[np.argmin(total)]))
+            belief[rows.start + at] = joint / total
+            seen[:, feature] = known[:, feature]
+    return belief
+
 
 Model = TypeVar("Model", bound="ObservationModel")
 #: Relative difference below which two class probabilities count as equal; the lower class then wins.
@@ -117,18 +273,11 @@ class ObservationModel(Tempering, FromChunks, ClassifierMixin, BaseEstimator, AB
 
     @abstractmethod
     def _fit(self, X: Codes, codes: IntArray, sample_weight: FloatArray | None) -> None:
-        """Learn from checked data.
-
-        ``classes_``, ``n_outcomes_``, ``n_features_in_`` and ``class_prior_`` (weighted frequencies) are set
-        already; ``codes`` index ``classes_``.
-        """
+        """Learn from checked data."""
 
     @abstractmethod
     def _likelihood(self, feature: int, evidence: Any) -> FloatArray:
-        """P(outcome | evidence, class), shape (n_rows, V_feature, n_classes), for checked evidence.
-
-        The evidence has nothing on ``feature`` itself. The result may be a read-only broadcast.
-        """
+        """P(outcome | evidence, class), shape (n_rows, V_feature, n_classes), for checked evidence."""
 
     def likelihood(self, feature: int, evidence: Any) -> FloatArray:
         """P(outcome of the feature | evidence, class).

@@ -10,47 +10,15 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from seqclass._arrays import FloatArray, IntArray, unmasked
-from seqclass._validation import check_choice, check_distribution, plain_labels
+from seqclass._utils.arrays import FloatArray, IntArray, unmasked
+from seqclass._utils.validation import check_choice, check_distribution, plain_labels
 
 #: A discretised matrix: integer ndarray or scipy CSR of outcome codes, -1 where nothing is known.
 Codes = Any
 
 
 def check_codes(X: Any, *, n_outcomes: Any = None, n_features: int | None = None, name: str = "X") -> Codes:
-    """Check a discretised matrix and give it as a dense array or a canonical CSR matrix.
-
-    Parameters
-    ----------
-    X : array-like or scipy sparse of shape (n_rows, n_features)
-        Outcome codes; -1 is missing, an implicit zero of a sparse matrix is outcome 0.
-    n_outcomes : int or array-like of shape (n_features,), optional
-        Codes must be below these.
-    n_features : int, optional
-        Number of columns to insist on.
-    name : str
-        What to call the matrix in errors.
-
-    Returns
-    -------
-    ndarray or CSR matrix of integers
-
-    Raises
-    ------
-    TypeError
-        If the values are not integers.
-    ValueError
-        If the shape or a code is wrong; the message names the column and the value.
-
-    Examples
-    --------
-    >>> check_codes([[0, 2], [1, -1]], n_outcomes=np.array([2, 3])).shape
-    (2, 2)
-    >>> check_codes([[0, 3]], n_outcomes=np.array([2, 3]))
-    Traceback (most recent call last):
-        ...
-    ValueError: X: feature 1 has outcome 3 in row 0, but its outcomes are 0..2 (-1 where nothing is known)
-    """
+    """Check a discretised matrix and give it as a dense array or a canonical CSR matrix."""
     if sparse.issparse(X):
         X = X.tocsr()
         if not X.has_canonical_format:
@@ -108,13 +76,7 @@ def _raise_range(name: str, column: int, value: int, row: int, n_outcomes: IntAr
 
 
 def check_n_outcomes(n_outcomes: Any, n_features: int) -> IntArray:
-    """Check the number of outcomes of each feature; a scalar is for all of them.
-
-    Examples
-    --------
-    >>> check_n_outcomes(3, 2)
-    array([3, 3])
-    """
+    """Check the number of outcomes of each feature; a scalar is for all of them."""
     given = np.asarray(n_outcomes)
     if given.dtype.kind not in "iu":
         raise TypeError(f"n_outcomes must be integers, got {given.dtype}")
@@ -129,13 +91,7 @@ def check_n_outcomes(n_outcomes: Any, n_features: int) -> IntArray:
 
 
 def seen_outcomes(X: Codes) -> IntArray:
-    """Count outcomes of each feature as its largest code plus one, at least 1.
-
-    Examples
-    --------
-    >>> seen_outcomes(np.array([[0, 2], [1, -1]]))
-    array([2, 3])
-    """
+    """Count outcomes of each feature as its largest code plus one, at least 1."""
     largest = X.max(axis=0)
     if sparse.issparse(largest):
         largest = largest.toarray()
@@ -143,18 +99,7 @@ def seen_outcomes(X: Codes) -> IntArray:
 
 
 def check_labels(y: Any, n_rows: int) -> Any:
-    """Check class labels and give them as a one-dimensional array.
-
-    Raises
-    ------
-    ValueError
-        If there are none, their number is wrong, one is missing, or they are continuous or of several kinds.
-
-    Examples
-    --------
-    >>> check_labels(["a", "b"], 2).tolist()
-    ['a', 'b']
-    """
+    """Check class labels and give them as a one-dimensional array."""
     labels = column_or_1d(plain_labels(y))
     if len(labels) != n_rows:
         raise ValueError(f"y has {len(labels)} labels, but X has {n_rows} rows")
@@ -165,28 +110,7 @@ def check_labels(y: Any, n_rows: int) -> Any:
 
 
 def resolve_prior(prior: Any, class_count: FloatArray) -> FloatArray:
-    """Give the class prior: from counts (None), ``"uniform"``, or as given.
-
-    Parameters
-    ----------
-    prior : None, "uniform" or array-like of shape (n_classes,)
-    class_count : ndarray of shape (n_classes,)
-        Total weight of each class.
-
-    Returns
-    -------
-    ndarray of shape (n_classes,)
-
-    Raises
-    ------
-    ValueError
-        If a given prior has the wrong length, a negative entry, or does not sum to one.
-
-    Examples
-    --------
-    >>> resolve_prior(None, np.array([1.0, 3.0]))
-    array([0.25, 0.75])
-    """
+    """Give the class prior: from counts (None), ``"uniform"``, or as given."""
     n_classes = len(class_count)
     if prior is None:
         return np.asarray(class_count / class_count.sum(), dtype=np.float64)
@@ -197,13 +121,7 @@ def resolve_prior(prior: Any, class_count: FloatArray) -> FloatArray:
 
 
 def check_likelihood(found: FloatArray, wanted: tuple[int, int, int], method: str) -> FloatArray:
-    """Check the shape of what a model gives as P(outcome | evidence, class).
-
-    Raises
-    ------
-    ValueError
-        If it is not of shape (n_rows, n_outcomes, n_classes); the message names the method.
-    """
+    """Check the shape of what a model gives as P(outcome | evidence, class)."""
     if np.shape(found) != wanted:
         got = np.shape(found)
         raise ValueError(f"{method} must give an array of shape {wanted}: rows, outcomes, classes; it gave {got}.")

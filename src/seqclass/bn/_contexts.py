@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass._information import contingency_table
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.information import contingency_table
 from seqclass.bn._checks import Codes
 from seqclass.bn._cpds import dense_columns
 
@@ -87,25 +87,7 @@ class Contexts:
 
 
 def contexts_of(X: Codes, columns: IntArray, n_outcomes: IntArray, weight: FloatArray) -> Contexts | None:
-    """Contexts that some columns make of the rows; None where they make fewer than two.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of int of shape (n, n_features)
-    columns : ndarray of int of shape (m,)
-    n_outcomes : ndarray of int of shape (n_features,)
-    weight : ndarray of shape (n,)
-
-    Returns
-    -------
-    Contexts or None
-
-    Examples
-    --------
-    >>> found = contexts_of(np.array([[0, 2], [1, 0], [0, 1]]), np.array([1]), np.array([2, 3]), np.ones(3))
-    >>> found.of(np.array([[0, 2], [0, -1]]))
-    array([ 2, -1])
-    """
+    """Contexts that some columns make of the rows; None where they make fewer than two."""
     sizes, shown = n_outcomes[columns], dense_columns(X, columns).astype(np.intp)
     group = np.full((len(columns), int(sizes.max())), -1)
     for row, size, column in zip(group, sizes.tolist(), shown.T):
@@ -123,15 +105,7 @@ def contexts_of(X: Codes, columns: IntArray, n_outcomes: IntArray, weight: Float
 
 
 def grouped(rows: Any, most: int, n_groups: int) -> IntArray:
-    """Group of each outcome of a column, of about as many rows each; its own where they are few.
-
-    A first outcome of more than half the rows, such as that of zeros, is a group by itself.
-
-    Examples
-    --------
-    >>> grouped(np.array([60, 10, 10, 10, 10]), 4, 3)
-    array([0, 1, 1, 2, 2])
-    """
+    """Group of each outcome of a column, of about as many rows each; its own where they are few."""
     size, total = len(rows), max(float(rows.sum()), 1e-12)
     if size <= most:
         return np.arange(size)
@@ -154,27 +128,7 @@ def _in_two(rows: Any) -> IntArray:
 
 
 def coarse(X: Codes, n_outcomes: IntArray, weight: FloatArray, most: int, n_groups: int) -> tuple[Codes, IntArray]:
-    """Rows whose columns of many outcomes are cut into groups, and the number of groups of each column.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of int of shape (n, n_features)
-    n_outcomes : ndarray of int of shape (n_features,)
-    weight : ndarray of shape (n,)
-    most : int
-        Columns of no more outcomes stay as they are.
-    n_groups : int
-
-    Returns
-    -------
-    X : ndarray or CSR matrix of int
-    n_outcomes : ndarray of int of shape (n_features,)
-
-    Examples
-    --------
-    >>> coarse(np.array([[0], [1], [2], [3], [-1]]), np.array([4]), np.ones(5), 3, 2)[0].ravel()
-    array([ 0,  0,  1,  1, -1], dtype=int32)
-    """
+    """Rows whose columns of many outcomes are cut into groups, and the number of groups of each column."""
     if not (n_outcomes > most).any():
         return X, n_outcomes
     counts = contingency_table(X, np.zeros(X.shape[0], dtype=np.intp), 1, n_outcomes, weight)[:, :, 0]

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import xlogy
 
-from seqclass._arrays import FloatArray, IntArray, chunks
+from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass.bn._checks import Codes
 
 #: Strengths among which the best is looked for; infinity stands for no dependence on the parent.
@@ -22,32 +22,7 @@ _TIE = 1e-9
 def count_family(
     X: Codes, codes: IntArray, family: Sequence[int], sizes: IntArray, n_classes: int, weight: FloatArray | None
 ) -> FloatArray:
-    """Count the joint outcomes of some features within each class.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        Outcomes, -1 where missing: a row counts where none of the family is missing.
-    codes : ndarray of shape (n_rows,)
-        Class of each row.
-    family : sequence of int
-        The features.
-    sizes : ndarray of shape (n_features,)
-        Number of outcomes of each feature.
-    n_classes : int
-    weight : ndarray of shape (n_rows,) or None
-        Weights of the rows.
-
-    Returns
-    -------
-    ndarray of shape (V_first, V_second, ..., n_classes)
-
-    Examples
-    --------
-    >>> count_family(np.array([[0, 1], [1, -1]]), np.array([0, 0]), [0, 1], np.array([2, 2]), 1, None)[..., 0]
-    array([[0., 1.],
-           [0., 0.]])
-    """
+    """Count the joint outcomes of some features within each class."""
     columns = dense_columns(X, np.asarray(family))
     shape = tuple(int(sizes[j]) for j in family)
     key = codes.astype(np.intp)
@@ -64,23 +39,7 @@ def count_family(
 def count_pairs(
     X: Codes, codes: IntArray, edges: IntArray, sizes: IntArray, n_classes: int, weight: FloatArray | None
 ) -> list[FloatArray]:
-    """Count the joint outcomes of pairs of features within each class; see `count_family`.
-
-    Parameters
-    ----------
-    edges : ndarray of int of shape (n_edges, 2)
-        Child and parent of each edge.
-
-    Returns
-    -------
-    list of ndarray of shape (V_child, V_parent, n_classes)
-
-    Examples
-    --------
-    >>> count_pairs(np.array([[0, 1]]), np.array([0]), np.array([[1, 0]]), np.array([2, 2]), 1, None)[0][..., 0]
-    array([[0., 0.],
-           [1., 0.]])
-    """
+    """Count the joint outcomes of pairs of features within each class; see `count_family`."""
     if sparse.issparse(X):
         X = X.tocsc()
     y = codes.astype(np.intp)
@@ -103,25 +62,13 @@ def count_pairs(
 
 
 def dense_columns(X: Codes, columns: IntArray) -> IntArray:
-    """Pick some columns, dense.
-
-    Examples
-    --------
-    >>> dense_columns(np.array([[0, 1, 2]]), np.array([2]))
-    array([[2]])
-    """
+    """Pick some columns, dense."""
     picked: Any = X[:, columns]
     return np.asarray(picked.toarray() if sparse.issparse(picked) else picked)
 
 
 def shared_information(counts: FloatArray) -> float:
-    """I(child; parent | class) in nats of a table of counts (V_child, V_parent, n_classes).
-
-    Examples
-    --------
-    >>> round(shared_information(np.array([[[1.0], [0.0]], [[0.0], [1.0]]])), 4)
-    0.6931
-    """
+    """I(child; parent | class) in nats of a table of counts (V_child, V_parent, n_classes)."""
     total = counts.sum()
     if total <= 0:
         return 0.0
@@ -133,38 +80,14 @@ def shared_information(counts: FloatArray) -> float:
 
 
 def laplace(counts: FloatArray, alpha: float) -> FloatArray:
-    """(N_v + alpha) / (N + alpha V) along the first axis; uniform where there is nothing to divide by.
-
-    Examples
-    --------
-    >>> laplace(np.array([[2.0], [0.0]]), 1.0).ravel().tolist()
-    [0.75, 0.25]
-    """
+    """(N_v + alpha) / (N + alpha V) along the first axis; uniform where there is nothing to divide by."""
     table = counts + alpha
     total = table.sum(axis=0, keepdims=True)
     return np.asarray(np.where(total > 0, table / np.where(total > 0, total, 1.0), 1.0 / len(counts)))
 
 
 def backoff(counts: FloatArray, marginal: FloatArray, strength: float) -> FloatArray:
-    """(N_vbc + s P(v | c)) / (N_bc + s): the class's own distribution where the parent has few rows.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (V, ..., n_classes)
-    marginal : ndarray of shape (V, n_classes)
-        P(v | c).
-    strength : float
-        s, in rows; infinity leaves the marginal.
-
-    Returns
-    -------
-    ndarray of the shape of ``counts``
-
-    Examples
-    --------
-    >>> backoff(np.array([[[2.0]], [[0.0]]]), np.array([[0.5], [0.5]]), 2.0).ravel().tolist()
-    [0.75, 0.25]
-    """
+    """(N_vbc + s P(v | c)) / (N_bc + s): the class's own distribution where the parent has few rows."""
     base: FloatArray = marginal.reshape(len(marginal), *[1] * (counts.ndim - 2), -1)
     if np.isinf(strength):
         return np.array(np.broadcast_to(base, counts.shape), order="C")
@@ -174,33 +97,7 @@ def backoff(counts: FloatArray, marginal: FloatArray, strength: float) -> FloatA
 def held_out(
     counts: FloatArray, single: FloatArray, alpha: float, unit: float, strengths: FloatArray = STRENGTHS
 ) -> FloatArray:
-    """Log-likelihood of a feature given parents and class, each row predicted from all others, with backoff.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (V, ..., n_classes)
-        Rows with each outcome of feature and parents in each class.
-    single : ndarray of shape (V, n_classes)
-        The same without the parents.
-    alpha : float
-        Pseudo-count of P(v | c); 1 is taken for 0, which could not predict anything new.
-    unit : float
-        Weight of a row.
-    strengths : ndarray of shape (m,)
-        Strengths of the backoff; infinity stands for no dependence on the parents.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-
-    Examples
-    --------
-    A copy is worth its edge: the weakest pull is best.
-
-    >>> copy = np.array([[[9.0], [0.0]], [[0.0], [9.0]]])
-    >>> int(np.argmax(held_out(copy, copy.sum(axis=1), 1.0, 1.0)))
-    0
-    """
+    """Log-likelihood of a feature given parents and class, each row predicted from all others, with backoff."""
     V, C = single.shape
     counts = counts.reshape(V, -1, C)
     base = _without_one(single, alpha or 1.0, unit)[:, None]
@@ -221,14 +118,7 @@ def _without_one(counts: FloatArray, alpha: float, unit: float) -> FloatArray:
 def smooth_family(
     counts: FloatArray, single: FloatArray, alpha: float, smoothing: str | float, unit: float
 ) -> tuple[FloatArray, float]:
-    """P(v | parents, class) by the smoothing asked for, and the strength of its backoff (NaN where there is none).
-
-    Examples
-    --------
-    >>> counts = np.array([[[2.0]], [[0.0]]])
-    >>> smooth_family(counts, counts.sum(axis=1), 1.0, "laplace", 1.0)[0].ravel().tolist()
-    [0.75, 0.25]
-    """
+    """P(v | parents, class) by the smoothing asked for, and the strength of its backoff (NaN where there is none)."""
     if smoothing == "laplace":
         return laplace(counts, alpha), np.nan
     if smoothing == "backoff":
@@ -239,14 +129,7 @@ def smooth_family(
 
 
 def pays_off(counts: FloatArray, single: FloatArray, alpha: float, smoothing: str | float, unit: float) -> bool:
-    """Whether the parent helps to predict held-out rows under the smoothing asked for.
-
-    Examples
-    --------
-    >>> copy, noise = np.array([[[9.0], [0.0]], [[0.0], [9.0]]]), np.full((2, 2, 1), 5.0)
-    >>> [pays_off(table, table.sum(axis=1), 1.0, "laplace", 1.0) for table in (copy, noise)]
-    [True, False]
-    """
+    """Whether the parent helps to predict held-out rows under the smoothing asked for."""
     if smoothing == "backoff":
         return _best(held_out(counts, single, alpha, unit)) < len(STRENGTHS) - 1
     alone = held_out(counts, single, alpha, unit, np.array([np.inf]))[0]

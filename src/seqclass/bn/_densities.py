@@ -2,13 +2,131 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import gammaln, ndtr, ndtri
 
-from seqclass._arrays import FloatArray, IntArray, chunks
-from seqclass._validation import check_choice
-from seqclass.bn._shrinking import count_tables, normal_tables, scale, shrunk
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.validation import check_choice
+
+#: Rows that what is shared may count for; the last is all but certain of it.
+_SHRUNKEN_ROWS = (2.0, 8.0, 32.0, 128.0, 1e6)
+#: Rows that a shared mean may count for.
+_MEAN_ROWS = (0.5, 2.0, 8.0, 32.0, 128.0, 1e6)
+#: Rows that a shared variance counts for.
+_SPREAD_ROWS = 10.0
+#: Smallest variance, in squared widths of bins or of normal scores.
+_LEAST = 0.02
+#: Smallest parameter of a Dirichlet distribution, so that what is shared rules nothing out.
+_TINY = 1e-12
+
+
+def shrunk(
+    counts: FloatArray, bases: Iterable[tuple[FloatArray, FloatArray]], rows: Iterable[float] = _SHRUNKEN_ROWS
+) -> FloatArray:
+    """Tables drawn to one of some bases, with the strength that makes the counts of all classes most probable."""
+    total = counts.sum(axis=1)
+    best = np.full(total.shape[:2], -np.inf)
+    result = np.empty(counts.shape)
+    for scored, target in bases:
+        for a in rows:
+            prior = np.maximum(a * scored, _TINY)
+            fit = (gammaln(a) - gammaln(a + total)).sum(axis=2)
+            fit += np.where(counts > 0, gammaln(prior + counts) - gammaln(prior), 0.0).sum(axis=(1, 3))
+            better = (fit > best)[:, None, :, None]
+            best = np.maximum(best, fit)
+            np.copyto(result, (counts + a * target) / (total + a)[:, None], where=better)
+    return result
+
+
+def count_tables(counts: FloatArray, n_outcomes: IntArray, alpha: float) -> FloatArray:
+    """Tables from counts, drawn to those of the context in all classes or of the class in all contexts."""
+    real = (np.arange(counts.shape[1]) < n_outcomes[:, None])[:, :, None, None]
+    in_context = _normalised(counts.sum(axis=3, keepdims=True) + alpha * real)
+    bases = [(in_context, in_context)]
+    if counts.shape[2] > 1:
+        of_class = counts.sum(axis=2, keepdims=True)
+        # a context is held against the others alone: its own rows would speak for themselves
+        bases.append((_normalised(of_class - counts + alpha * real), _normalised(of_class + alpha * real)))
+    return shrunk(counts, bases)
+
+
+def normal_tables(counts: FloatArray, edges: FloatArray, centres: FloatArray) -> FloatArray:
+    """Probabilities of the bins of normal distributions, whose means and variances are drawn to what is shared."""
+    n = counts.sum(axis=1)
+    sums = np.einsum("jvzc,jv->jzc", counts, centres)
+    squares = np.einsum("jvzc,jv->jzc", counts, centres**2)
+    mean = _over(sums, n)
+    within = np.maximum(squares - sums * mean, 0.0)
+    mean = _shrunk_means(n, sums, _pooled(within, np.maximum(n - 1, 0.0)))
+    # about the means in use
+    within = np.maximum(squares - 2 * mean * sums + n * mean**2, 0.0)
+    shared = _pooled(within, n)[:, :, None]
+    variance = (within + _SPREAD_ROWS * shared) / (n + _SPREAD_ROWS)
+    deviation = np.sqrt(np.maximum(variance, _LEAST))
+    below = ndtr((edges[:, :, None, None] - mean[:, None]) / deviation[:, None])
+    return np.asarray(np.diff(below, axis=1))
+
+
+def _pooled(within: FloatArray, n: FloatArray) -> FloatArray:
+    """Variance of a feature in each context, (n_features, n_contexts), drawn to that in all contexts."""
+    overall = _over(within.sum(axis=(1, 2)), n.sum(axis=(1, 2)))[:, None]
+    pooled = (within.sum(axis=2) + _SPREAD_ROWS * overall) / (n.sum(axis=2) + _SPREAD_ROWS)
+    return np.asarray(np.maximum(pooled, _LEAST))
+
+
+def _shrunk_means(n: FloatArray, sums: FloatArray, variance: FloatArray) -> FloatArray:
+    """Means of the cells, (n_features, n_contexts, n_classes)."""
+    mean, result = _over(sums, n), np.zeros(sums.shape)
+    best = np.full(variance.shape, -np.inf)
+    seen, spread = n > 0, variance[:, :, None]
+    of_class, n_class = sums.sum(axis=1, keepdims=True), n.sum(axis=1, keepdims=True)
+    in_context = _over(sums.sum(axis=2), n.sum(axis=2))[:, :, None]
+    for by_class in (False, True) if n.shape[1] > 1 else (False,):
+        for k in _MEAN_ROWS:
+            noise = _over(spread, n) + spread / k
+            if by_class:  # against the other contexts alone
+                n_others = n_class - n
+                others = np.where(n_others > 0, _over(of_class - sums, n_others), in_context)
+                noise = noise + spread / np.maximum(n_others, 1.0)
+                target, lost = np.broadcast_to(_over(of_class, n_class), n.shape), 0.0
+            else:
+                share = np.where(seen, 1 / noise, 0.0)
+                others = target = _over((share * mean).sum(axis=2), share.sum(axis=2))[:, :, None]
+                lost = np.log(np.maximum(share.sum(axis=2), _TINY)) / 2  # what estimating the target takes
+            fit = -np.where(seen, np.log(noise) + (mean - others) ** 2 / noise, 0.0).sum(axis=2) / 2 - lost
+            better = (fit > best)[:, :, None]
+            best = np.maximum(best, fit)
+            np.copyto(result, (sums + k * target) / (n + k), where=better)
+    return result
+
+
+def scale(counts: FloatArray, n_outcomes: IntArray, atom: BoolArray, *, rank: bool) -> tuple[FloatArray, FloatArray]:
+    """Where outcomes lie on a scale: bins of width one, or normal scores of their ranks."""
+    place = np.arange(counts.shape[1] + 1.0)
+    lowest, highest = atom.astype(float)[:, None], n_outcomes[:, None]
+    if not rank:
+        edges = np.where(place <= lowest, -np.inf, np.where(place >= highest, np.inf, place))
+        return edges, np.broadcast_to(place[:-1] + 0.5, counts.shape)
+    # half a row each: no edge is infinitely far
+    rows = np.where((place[:-1] >= lowest) & (place[:-1] < highest), counts + 0.5, 0.0)
+    below = np.concatenate([np.zeros((len(rows), 1)), np.cumsum(rows, axis=1)], axis=1) / rows.sum(axis=1)[:, None]
+    edges = np.where(place <= lowest, -np.inf, np.where(place >= highest, np.inf, ndtri(np.clip(below, 0, 1))))
+    # the mean of a normal score in its bin
+    density = np.where(np.isfinite(edges), np.exp(-(np.where(np.isfinite(edges), edges, 0.0) ** 2) / 2), 0.0)
+    return edges, _over((density[:, :-1] - density[:, 1:]) / np.sqrt(2 * np.pi), np.diff(below, axis=1))
+
+
+def _over(top: FloatArray, bottom: FloatArray) -> FloatArray:
+    """Quotient; by zero, zero of what is zero and else something large."""
+    return np.asarray(top / np.maximum(bottom, _TINY))
+
+
+def _normalised(counts: FloatArray) -> FloatArray:
+    return _over(counts, counts.sum(axis=1, keepdims=True))
+
 
 #: Counted outcomes; a normal distribution of values; one of the normal scores of their ranks.
 FAMILIES = ("tables", "normal", "rank")

@@ -2,15 +2,134 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.special import xlogy
+from scipy.special import logsumexp, xlogy
 
-from seqclass._arrays import FloatArray, IntArray
+from seqclass._utils.arrays import CHUNK_BYTES, FloatArray, IntArray, chunks
+from seqclass._utils.information import contingency_table
 from seqclass.bn._checks import Codes
-from seqclass.bn._design import Design, distinct
+from seqclass.bn._tables import smooth
+
+
+def stratified_folds(codes: IntArray, n_classes: int, cv: int, rng: np.random.Generator) -> IntArray:
+    """Spread the rows of each class over the folds; the row of a class that has only one is in none (-1)."""
+    folds = np.full(len(codes), -1)
+    offset = 0
+    for c in range(n_classes):
+        rows = rng.permutation(np.flatnonzero(codes == c))
+        if len(rows) > 1:
+            folds[rows] = (offset + np.arange(len(rows))) % cv
+            offset += len(rows)
+    return folds
+
+
+#: Up to this share of ones a sparse product is faster than a dense one.
+_DENSITY = 0.06
+#: Up to so many bytes a dense matrix is kept between products.
+_KEPT_BYTES = 4 * CHUNK_BYTES
+
+
+class Design:
+    """Which outcome other than 0 each row has of each feature, and where it is missing."""
+
+    def __init__(self, codes: Codes, n_outcomes: int) -> None:
+        self.n_rows, self.n_features = codes.shape
+        seen = _occurring(codes, n_outcomes)
+        self.feature, self.level = np.nonzero(seen[:, 1:-1])
+        self.level = self.level + 1
+        self.missing = np.flatnonzero(seen[:, -1])
+        self.n_columns = len(self.feature) + len(self.missing)
+        column = np.full((self.n_features, n_outcomes + 1), -1)
+        column[self.feature, self.level] = np.arange(len(self.feature))
+        column[self.missing, -1] = np.arange(len(self.feature), self.n_columns)
+        n_ones = codes.nnz if sparse.issparse(codes) else np.count_nonzero(codes)
+        self._codes: Any = None
+        self._kept: Any = None
+        if sparse.issparse(codes) or n_ones <= _DENSITY * self.n_rows * self.n_columns:
+            self._kept = _ones(sparse.csr_array(codes), column, self.n_columns)
+            self._transposed = self._kept.T.tocsr()
+        else:
+            self._codes = np.asfortranarray(codes)
+            if 8 * self.n_rows * self.n_columns <= _KEPT_BYTES:
+                self._kept = self._dense(slice(None))
+
+    def parts(self, width: int) -> Iterator[tuple[slice, Any]]:
+        """Slices of rows and their ones, a part at a time: ``width`` numbers of each row are computed meanwhile."""
+        if self._kept is None:
+            for rows in chunks(self.n_rows, 8.0 * (self.n_columns + 3 * width)):
+                yield rows, self._dense(rows)
+            return
+        for rows in chunks(self.n_rows, 8.0 * 3 * width):
+            whole = rows.stop - rows.start == self.n_rows
+            yield rows, self._kept if whole else self._kept[rows]
+
+    def times(self, table: FloatArray) -> FloatArray:
+        """Sum of the rows of a table where there are ones, (n_rows, m); ``table`` has a row a column."""
+        result = np.empty((self.n_rows, table.shape[1]))
+        for rows, ones in self.parts(table.shape[1]):
+            result[rows] = ones @ table
+        return result
+
+    def sums(self, weight: FloatArray) -> FloatArray:
+        """Sum of the rows' weights (n_rows, m) where there are ones, (n_columns, m)."""
+        result = np.zeros((self.n_columns, weight.shape[1]))
+        for rows, ones in self.parts(weight.shape[1]):
+            result += self.transposed(ones) @ weight[rows]
+        return result
+
+    def transposed(self, ones: Any) -> Any:
+        """Turn what `parts` gave, by column; of a sparse matrix that takes time and is kept."""
+        return self._transposed if ones is self._kept and sparse.issparse(ones) else ones.T
+
+    def _dense(self, rows: slice) -> FloatArray:
+        codes = self._codes[rows]
+        ones = np.empty((len(codes), self.n_columns))
+        for at, (feature, level) in enumerate(zip(self.feature.tolist(), self.level.tolist())):
+            np.equal(codes[:, feature], level, out=ones[:, at])
+        for at, feature in enumerate(self.missing.tolist(), start=len(self.feature)):
+            np.equal(codes[:, feature], -1, out=ones[:, at])
+        return ones
+
+
+def _occurring(codes: Codes, n_outcomes: int) -> Any:
+    """Which outcomes other than 0 occur of each feature, (n_features, n_outcomes + 1); the last is missing."""
+    seen = np.zeros((codes.shape[1], n_outcomes + 1), dtype=bool)
+    if sparse.issparse(codes):
+        seen[codes.indices, codes.data] = True
+    else:
+        for feature, column in enumerate(np.asfortranarray(codes).T):
+            seen[feature, np.unique(column)] = True
+    seen[:, 0] = False
+    return seen
+
+
+def _ones(codes: Any, column: IntArray, n_columns: int) -> Any:
+    """CSR matrix of the ones; a stored zero has none."""
+    place = column[codes.indices, codes.data]
+    entry = place >= 0
+    pointer = np.append(0, np.cumsum(entry))[codes.indptr]
+    data = np.ones(int(entry.sum()))
+    return sparse.csr_array((data, place[entry], pointer), shape=(codes.shape[0], n_columns))
+
+
+def distinct(codes: Codes, weight: FloatArray, seed: int = 0) -> tuple[IntArray, FloatArray]:
+    """First of each kind of equal rows, in order, and the weight of its kind; kinds of no weight are left out."""
+    factor = np.random.default_rng(seed).integers(-(2**63), 2**63, codes.shape[1], dtype=np.int64)
+    key = np.zeros(codes.shape[0], dtype=np.int64)
+    for rows in chunks(codes.shape[0], 8.0 * codes.shape[1]):
+        key[rows] = codes[rows].astype(np.int64) @ factor  # products wrap around, as they may
+    key[weight == 0] = 0
+    some = np.flatnonzero(weight > 0)
+    _, first, kind = np.unique(key[some], return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    total = np.bincount(kind.ravel(), weight[some]).astype(np.float64)
+    return some[first[order]], total[order]
+
 
 #: Rows a component has at least, in the mean: classes of few rows have fewer components.
 MIN_ROWS = 3
@@ -20,19 +139,7 @@ SPARE = 1.0
 
 @dataclass(frozen=True)
 class Mixture:
-    """What was fitted to the rows of a class.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (n_bags * n_components,)
-        P(component), bag by bag.
-    tables : ndarray of shape (n_features, V, n_bags * n_components)
-        P(outcome | component).
-    n_components : int
-        Components of each bag.
-    history : list of ndarray
-        Logarithm of likelihood and prior of each bag (but for a constant), iteration by iteration; NaN when done.
-    """
+    """What was fitted to the rows of a class."""
 
     weights: FloatArray
     tables: FloatArray
@@ -52,39 +159,7 @@ def fit_mixture(
     max_iter: int,
     tol: float,
 ) -> Mixture:
-    """Fit a mixture to the rows of a class, or several side by side, each to a bootstrap sample of them.
-
-    The tables have a Dirichlet prior about the class's own; the objective, likelihood times prior, never falls.
-
-    Parameters
-    ----------
-    codes : ndarray or CSR matrix of int of shape (n, n_features)
-        Outcomes, -1 where missing.
-    weight : ndarray of shape (n,)
-        Weights of the rows: so many rows each stands for.
-    marginal : ndarray of shape (n_features, V)
-        P(outcome) in the class.
-    strength : ndarray of shape (n_features,)
-        Rows that the class's table counts for in a component's.
-    n_components, n_bags : int
-    rng : numpy generator
-        Draws samples and seeds.
-    max_iter : int
-    tol : float
-        A bag is done when its objective rises by less, relative to itself.
-
-    Returns
-    -------
-    Mixture
-
-    Examples
-    --------
-    >>> codes, half = np.array([[0, 0], [1, 1]] * 30), np.full((2, 2), 0.5)
-    >>> rng = np.random.default_rng(0)
-    >>> mixture = fit_mixture(codes, np.ones(60), half, np.ones(2), 2, 1, rng, max_iter=100, tol=1e-9)
-    >>> np.sort(mixture.tables[0, 0]).round(2)
-    array([0.02, 0.98])
-    """
+    """Fit a mixture to the rows of a class, or several side by side, each to a bootstrap sample of them."""
     rows, weight = distinct(codes, weight)
     most = min(n_components, max(1, int(weight.sum() // MIN_ROWS)), max(1, len(rows)))
     if most == 1:
@@ -223,3 +298,180 @@ class _Search:
         shares = total.reshape(len(counts), -1) + SPARE
         weights = (shares / shares.sum(axis=1, keepdims=True) / len(counts)).ravel()
         return Mixture(weights, tables, len(weights) // len(counts), history)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How mixtures are fitted: the parameters of `ClassMixture`, checked."""
+
+    alpha: float
+    shrinkage: float
+    n_bags: int
+    max_iter: int
+    tol: float
+
+
+@dataclass(frozen=True)
+class Components:
+    """The hidden states of all classes, class by class.
+
+    Attributes
+    ----------
+    classes : ndarray of int of shape (n_hidden,)
+    weights : ndarray of shape (n_hidden,)
+        P(hidden state | class).
+    tables : ndarray of shape (n_features, V_max, n_hidden)
+    n_components : ndarray of int of shape (n_classes,)
+        Components of each class in each bag.
+    n_iter : ndarray of int of shape (n_classes,)
+        Iterations until the last bag was done.
+    """
+
+    classes: IntArray
+    weights: FloatArray
+    tables: FloatArray
+    n_components: IntArray
+    n_iter: IntArray
+
+
+def fit_components(
+    X: Codes,
+    codes: IntArray,
+    weight: FloatArray,
+    n_outcomes: IntArray,
+    sizes: IntArray,
+    settings: Settings,
+    rng: np.random.Generator,
+) -> Components:
+    """Fit a mixture to each class."""
+    marginals = smooth(contingency_table(X, codes, len(sizes), n_outcomes, weight), n_outcomes, settings.alpha)
+    strength: FloatArray = settings.shrinkage * n_outcomes.astype(np.float64)
+    mixtures = []
+    for c, seed in enumerate(rng.integers(2**63, size=len(sizes))):
+        rows = np.flatnonzero(codes == c)
+        marginal = np.ascontiguousarray(marginals[:, :, c])
+        mixture = fit_mixture(
+            X[rows],
+            weight[rows],
+            marginal,
+            strength,
+            int(sizes[c]),
+            settings.n_bags,
+            np.random.default_rng(seed),
+            max_iter=settings.max_iter,
+            tol=settings.tol,
+        )
+        mixtures.append(mixture)
+    return Components(
+        np.repeat(np.arange(len(sizes)), [len(m.weights) for m in mixtures]),
+        np.concatenate([m.weights for m in mixtures]),
+        np.concatenate([m.tables for m in mixtures], axis=2),
+        np.array([m.n_components for m in mixtures]),
+        np.array([len(m.history) for m in mixtures]),
+    )
+
+
+#: Numbers of components that are tried, from below.
+CANDIDATES = (1, 2, 4, 8, 16, 32, 64)
+#: Folds that are held out in turn, and the most rows that are looked at.
+FOLDS, MOST_ROWS = 3, 5_000
+#: So many candidates in a row that are clearly worse than the best end the search.
+_PATIENCE = 2
+#: Smallest probability that is scored.
+TINY = 1e-300
+
+
+def rows_looked_at(n: int, most: int, rng: np.random.Generator) -> IntArray:
+    """Some of n rows, by a stream apart: the rows themselves may have been drawn by that of the same seed."""
+    return np.sort(np.random.default_rng(rng.integers(2**63)).choice(n, most, replace=False))
+
+
+def choose_components(
+    X: Codes,
+    codes: IntArray,
+    weight: FloatArray,
+    n_outcomes: IntArray,
+    n_classes: int,
+    settings: Settings,
+    rng: np.random.Generator,
+) -> tuple[int, dict[int, float]]:
+    """Choose by the held-out likelihood of rows given their class: the fewest within a standard error of the best."""
+    settings = replace(settings, n_bags=1)
+    if len(codes) > MOST_ROWS:
+        some = rows_looked_at(len(codes), MOST_ROWS, rng)
+        X, codes, weight = X[some], codes[some], weight[some]
+    folds, seed = stratified_folds(codes, n_classes, FOLDS, rng), int(rng.integers(2**63))
+    scored = np.flatnonzero((folds >= 0) & (weight > 0))
+    whole = weight
+    heaviest = np.bincount(codes, weight, n_classes).max() * (FOLDS - 1) / FOLDS
+    found: dict[int, FloatArray] = {}
+    weight, best, worse = weight[scored], 1, 0
+    for n in CANDIDATES:
+        if not scored.size or (found and n >= 2 * max(1, heaviest // MIN_ROWS)):
+            break  # all classes have had as many as they may have
+        found[n] = _held_out(X, codes, whole, n_outcomes, np.full(n_classes, n), settings, folds, seed)[:, scored]
+        above, error = difference(found[n][0], found[best][0], weight)
+        best = n if above > 0 else best
+        worse = worse + 1 if above < -error else 0
+        if worse == _PATIENCE:
+            break
+    return _fewest(found, best, weight), {
+        n: float(np.average(score, weights=weight)) for n, (score, _) in found.items()
+    }
+
+
+def _fewest(found: dict[int, FloatArray], best: int, weight: FloatArray) -> int:
+    """Choose among those that were tried."""
+    for n, (rows, classes) in found.items():
+        above, error = difference(found[best][0], rows, weight)
+        if above <= error:
+            better, error = difference(found[1][1], classes, weight)
+            return 1 if better > error else n
+    return best
+
+
+def difference(one: FloatArray, other: FloatArray, weight: FloatArray) -> tuple[float, float]:
+    """Mean difference of two scores of weighted rows, and its standard error."""
+    difference = one - other
+    mean = float(np.average(difference, weights=weight))
+    return mean, float(np.sqrt(np.average((difference - mean) ** 2, weights=weight) / weight.sum()))
+
+
+def _held_out(
+    X: Codes,
+    codes: IntArray,
+    weight: FloatArray,
+    n_outcomes: IntArray,
+    sizes: IntArray,
+    settings: Settings,
+    folds: IntArray,
+    seed: int,
+) -> FloatArray:
+    """Log-likelihoods of each row given its class, and of its class, by the other folds, (2, n); 0 of rows in none."""
+    result, n_classes = np.zeros((2, len(codes))), len(sizes)
+    for fold in range(FOLDS):
+        kept, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        rng = np.random.default_rng(seed)
+        states = fit_components(X[kept], codes[kept], weight[kept], n_outcomes, sizes, settings, rng)
+        prior = np.bincount(codes[kept], weight[kept], n_classes) / weight[kept].sum()
+        joint = class_likelihoods(X[held], states.classes, states.weights, states.tables)
+        own_class = codes[held], np.arange(len(held))
+        result[0, held] = joint[own_class]
+        joint += np.log(np.maximum(prior, TINY))[:, None]
+        result[1, held] = joint[own_class] - logsumexp(joint, axis=0)
+    return result
+
+
+def class_likelihoods(codes: Codes, classes: IntArray, weights: FloatArray, tables: FloatArray) -> FloatArray:
+    """Logarithm of P(row | class), (n_classes, n)."""
+    joint = state_likelihoods(codes, tables) + np.log(np.maximum(weights, TINY))
+    members = [classes == c for c in range(int(classes.max()) + 1)]
+    return np.array([logsumexp(joint[:, own], axis=1) for own in members])
+
+
+def state_likelihoods(codes: Codes, tables: FloatArray) -> FloatArray:
+    """Logarithm of P(row | hidden state), (n, n_hidden)."""
+    design, logs = Design(codes, tables.shape[1]), np.log(np.maximum(tables, TINY))
+    zero = logs[:, 0]
+    columns = np.concatenate([logs[design.feature, design.level] - zero[design.feature], -zero[design.missing]])
+    return np.asarray(design.times(columns) + zero.sum(axis=0))

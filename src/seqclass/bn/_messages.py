@@ -3,14 +3,51 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
-from seqclass.bn._rows import Columns, distinct_rows
+from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks
+from seqclass.bn._cpds import laplace, shared_information, smooth_family
+from seqclass.bn._structure import topological
+
+#: Outcome codes of features: feature -> column of shape (n_rows,), -1 where unknown.
+Columns = dict[int, IntArray]
+
+
+def distinct_rows(columns: Columns, sizes: dict[int, int], n: int) -> tuple[IntArray, IntArray]:
+    """Find one row of each distinct combination, and the combination of each row."""
+    key: IntArray = np.zeros(n, dtype=np.intp)
+    size = 1
+    for feature, column in columns.items():
+        width = sizes[feature] + 1
+        if size > 2**62 // width:
+            key, size = _number(key, size)
+        key = key * width  # then in place: codes may be of a type that ends at V - 1
+        key += column
+        key += 1
+        size *= width
+    inverse, count = _number(key, size)
+    if 2 * count > n:
+        return np.arange(n), np.arange(n)
+    rows = np.empty(count, dtype=np.intp)
+    rows[inverse] = np.arange(n)
+    return rows, inverse
+
+
+def _number(key: IntArray, size: int) -> tuple[IntArray, int]:
+    """Number the keys that occur 0, 1, ... in their order."""
+    if size > 4 * len(key) + 1024:
+        distinct, inverse = np.unique(key, return_inverse=True)
+        return inverse.astype(np.intp, copy=False), len(distinct)
+    present = np.zeros(size, dtype=bool)
+    present[key] = True
+    number = np.cumsum(present) - 1
+    return number[key], int(number[-1]) + 1
+
 
 #: Logarithm below which a product of probabilities is left to logarithms; doubles end near -708.
 _LOW = -600.0
@@ -44,18 +81,7 @@ class _Plan:
 
 
 class Forest:
-    """Inference where every feature has the class and at most one feature as parents.
-
-    Arrays of a batch are laid out (n_classes, V, n_rows), so that a message is one small matrix product a class. All
-    numbers are relative to each class; the sums that scaling takes out are kept as logarithms.
-
-    Parameters
-    ----------
-    parent : ndarray of int of shape (n_features,)
-        Feature parent of each feature, -1 for a root.
-    cpds : sequence of ndarray of shape (V, n_classes) or (V, V_parent, n_classes)
-        P(outcome | class) of a root, P(outcome | outcome of the parent, class) of any other feature.
-    """
+    """Inference where every feature has the class and at most one feature as parents."""
 
     def __init__(self, parent: IntArray, cpds: Sequence[FloatArray]) -> None:
         self.parent: list[int] = parent.tolist()
@@ -71,21 +97,7 @@ class Forest:
         self._masks: dict[int, FloatArray] = {}
 
     def conditional(self, feature: int, codes: Columns, n: int) -> FloatArray:
-        """P(outcome of a feature | evidence, class).
-
-        Parameters
-        ----------
-        feature : int
-        codes : dict of int to ndarray of shape (n,)
-            Outcomes of features other than that one, -1 where unknown; features that are absent are unknown.
-        n : int
-            Number of rows.
-
-        Returns
-        -------
-        ndarray of shape (n, V, n_classes)
-            May be a read-only broadcast.
-        """
+        """P(outcome of a feature | evidence, class)."""
         relevant, plan = self._approach(feature, codes, n)
         if not relevant:
             table = self.marginals[feature].T
@@ -161,11 +173,7 @@ class Forest:
         return plans
 
     def _approach(self, feature: int, codes: Columns, n: int) -> tuple[Columns, _Plan]:
-        """What bears on a feature, row by row, and the messages that bring it there.
-
-        An observed node hides all that lies beyond it: there the rows' codes are blanked, so that rows that agree on
-        what matters agree altogether. Branches that then hold no evidence are left out.
-        """
+        """What bears on a feature, row by row, and the messages that bring it there."""
         joined = self._joined(feature, codes)
         seen: Columns = {}
         edges: list[tuple[int, int]] = []
@@ -333,13 +341,7 @@ class Product:
 
 
 def normalised(values: FloatArray) -> FloatArray:
-    """Scale to a sum of one over outcomes; uniform where evidence excludes the class, as any distribution would do.
-
-    Examples
-    --------
-    >>> normalised(np.array([[[1.0, 0.0], [3.0, 0.0]]])).tolist()
-    [[[0.25, 0.5], [0.75, 0.5]]]
-    """
+    """Scale to a sum of one over outcomes; uniform where evidence excludes the class, as any distribution would do."""
     total = values.sum(axis=1, keepdims=True)
     if total.min(initial=1.0) > 0:
         return np.asarray(values / total)
@@ -354,11 +356,359 @@ def _log_sum(terms: FloatArray, axis: int) -> FloatArray:
 
 
 def parent_array(parents: Sequence[npt.ArrayLike]) -> IntArray:
-    """Single feature parent of each feature, -1 where it has none.
-
-    Examples
-    --------
-    >>> parent_array([[], [0]])
-    array([-1,  0])
-    """
+    """Single feature parent of each feature, -1 where it has none."""
     return np.array([int(np.asarray(p)[0]) if len(np.asarray(p)) else -1 for p in parents], dtype=np.intp)
+
+
+def all_conditionals(forest: Forest, codes: Columns, n: int) -> FloatArray:
+    """P(outcome | evidence on the other features, class) of every feature."""
+    order = sorted(range(len(forest.parent)), key=forest.rank.__getitem__)
+    largest = max((len(cpd) for cpd in forest.cpds), default=1)
+    result = np.zeros((len(order), forest.n_classes, largest, n))
+    # three messages a feature are kept until the chunk is done
+    for rows in chunks(n, 8.0 * 4 * len(order) * largest * forest.n_classes, CHUNK_BYTES // 4):
+        some: Columns = {j: column[rows].astype(np.intp) for j, column in codes.items()}
+        _up_and_down(forest, order, some, result[..., rows])
+    return np.asarray(result.transpose(3, 0, 2, 1))
+
+
+def _up_and_down(forest: Forest, order: list[int], codes: Columns, out: FloatArray) -> None:
+    own = {j: forest.evidence(j, codes) for j in order}
+    received: dict[int, Product] = {}
+    sent: dict[int, Product] = {}
+    for j in reversed(order):
+        product = _times(received.get(j), own[j])
+        above = forest.parent[j]
+        if product is not None and above >= 0:
+            sent[j], _ = product.send(forest.step(j, above))
+            received[above] = sent[j] if above not in received else received[above].times(sent[j])
+    arriving: dict[int, Product] = {}
+    for j in order:
+        if forest.parent[j] < 0:
+            arriving[j] = forest.prior(j)
+        here = arriving.pop(j)
+        belief, _ = (here if j not in received else here.times(received[j])).linear()
+        out[j, :, : belief.shape[1]] = normalised(belief)
+        _send_down(forest, j, _times(here, own[j]), sent, arriving)
+
+
+def _send_down(
+    forest: Forest, j: int, here: Product | None, sent: dict[int, Product], arriving: dict[int, Product]
+) -> None:
+    """Tell each child what is known from elsewhere: from above, from here and from its siblings."""
+    speaking = [child for child in forest.children[j] if child in sent]
+    # products of what comes before and after each of them, as nothing can be divided out where it may be zero
+    after: list[Product | None] = [None]
+    for child in reversed(speaking[1:]):
+        after.append(_times(after[-1], sent[child]))
+    before = here
+    for child, rest in zip(speaking, reversed(after)):
+        both = _times(before, rest)
+        assert both is not None
+        arriving[child], _ = both.send(forest.step(j, child))
+        before = _times(before, sent.pop(child))
+    assert before is not None
+    for child in forest.children[j]:
+        if child not in arriving:
+            arriving[child], _ = before.send(forest.step(j, child))
+
+
+def _times(first: Product | None, second: Product | None) -> Product | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return first.times(second)
+
+
+#: Entries of the largest intermediate table of a row, over all classes.
+_MAX_CELLS = 2**24
+#: A table and the features its axes stand for; axes (rows or 1, feature, ..., class).
+_Factor = tuple[tuple[int, ...], FloatArray]
+
+
+class Elimination:
+    """Inference in a directed acyclic graph over the features, the class a parent of each."""
+
+    def __init__(self, parents: Sequence[IntArray], cpds: Sequence[FloatArray | None]) -> None:
+        self.parents = parents
+        self.cpds = cpds
+        self.n_classes = next((cpd.shape[-1] for cpd in cpds if cpd is not None), 0)
+        self.sizes: dict[int, int] = {j: len(cpd) for j, cpd in enumerate(cpds) if cpd is not None}
+
+    def conditional(self, feature: int, codes: Columns, n: int) -> FloatArray:
+        """P(outcome | evidence, class), (n, V, n_classes); see `Forest.conditional`."""
+        result = np.empty((n, self._size(feature), self.n_classes))
+        for rows, inverse, columns in self._patterns(codes, n):
+            table, _ = self._query(columns, len(rows), feature)
+            total = table.sum(axis=1, keepdims=True)
+            # where the evidence excludes the class any distribution will do
+            table = np.where(total > 0, table / np.where(total > 0, total, 1.0), 1.0 / table.shape[1])
+            result[inverse[0]] = np.broadcast_to(table, (len(rows), *table.shape[1:]))[inverse[1]]
+        return result
+
+    def log_evidence(self, codes: Columns, n: int) -> FloatArray:
+        """Log P(evidence | class) of each class and row, shape (n_classes, n)."""
+        result = np.zeros((self.n_classes, n))
+        for rows, inverse, columns in self._patterns(codes, n):
+            table, scale = self._query(columns, len(rows), None)
+            with np.errstate(divide="ignore"):
+                logarithm = np.log(table) + scale
+            result[:, inverse[0]] = np.broadcast_to(logarithm, (len(rows), self.n_classes))[inverse[1]].T
+        return result
+
+    def _size(self, feature: int) -> int:
+        if feature not in self.sizes:
+            raise ValueError(
+                f"feature {feature} has {len(self.parents[feature])} parents, too many to keep its table: "
+                "use conditioning='ancestor'."
+            )
+        return self.sizes[feature]
+
+    def _patterns(self, codes: Columns, n: int) -> Iterator[tuple[IntArray, tuple[IntArray, IntArray], Columns]]:
+        """Distinct rows of each set of observed features, where they occur, and their evidence."""
+        if n == 0:
+            return
+        known: dict[int, Any] = {j: (column >= 0).astype(np.intp) for j, column in codes.items()}
+        examples, pattern = distinct_rows(known, dict.fromkeys(known, 2), n)
+        for number, example in enumerate(examples):
+            at = np.flatnonzero(pattern == number)
+            observed = {j: codes[j][at] for j in codes if known[j][example]}
+            rows, inverse = distinct_rows(observed, {j: self._size(j) for j in observed}, len(at))
+            yield rows, (at, inverse), {j: column[rows] for j, column in observed.items()}
+
+    def _query(self, columns: Columns, n: int, target: int | None) -> tuple[FloatArray, FloatArray]:
+        """P(target's outcome, evidence | class) up to a factor of each row and class, and its logarithm."""
+        needed = self._ancestors([*columns, *([] if target is None else [target])])
+        hidden = [j for j in needed if j not in columns and j != target]
+        scopes = [tuple(i for i in (j, *self.parents[j].tolist()) if i not in columns) for j in needed]
+        steps, peak = self._order(scopes, hidden)
+        if peak * self.n_classes > _MAX_CELLS:
+            raise ValueError(
+                "the graph is too densely connected for exact inference: use conditioning='ancestor', or a structure "
+                "with fewer edges."
+            )
+        shape = (n, self.n_classes) if target is None else (n, self._size(target), self.n_classes)
+        result, scale = np.empty(shape), np.zeros((n, self.n_classes))
+        for rows in chunks(n, 24.0 * peak * self.n_classes):
+            some: Columns = {j: column[rows].astype(np.intp) for j, column in columns.items()}
+            factors = [self._factor(j, some) for j in needed]
+            for variable in steps:
+                touched = [f for f in factors if variable in f[0]]
+                factors = [f for f in factors if variable not in f[0]]
+                factors.append(self._reduce(touched, variable, scale[rows]))
+            _, result[rows] = self._reduce(factors, None, scale[rows]) if factors else ((), np.ones(1))
+        return result, scale
+
+    def _ancestors(self, features: list[int]) -> list[int]:
+        seen: set[int] = set()
+        stack = list(features)
+        while stack:
+            j = stack.pop()
+            if j not in seen:
+                seen.add(j)
+                stack.extend(self.parents[j].tolist())
+        return sorted(seen)
+
+    def _order(self, scopes: list[tuple[int, ...]], hidden: list[int]) -> tuple[list[int], float]:
+        """Elimination order, smallest resulting table first, and the entries of the largest table."""
+        tables, left = [set(scope) for scope in scopes], set(hidden)
+        peak = max((self._cells(scope) for scope in tables), default=1.0)
+        order = []
+        while left:
+            joined = {v: set().union(*(t for t in tables if v in t)) for v in left}
+            best = min(left, key=lambda v: (self._cells(joined[v]), v))
+            peak = max(peak, self._cells(joined[best]))
+            tables = [t for t in tables if best not in t] + [joined[best] - {best}]
+            left.remove(best)
+            order.append(best)
+        return order, peak
+
+    def _cells(self, scope: set[int]) -> float:
+        return math.prod(float(self._size(j)) for j in scope)
+
+    def _factor(self, feature: int, columns: Columns) -> _Factor:
+        """Table of a feature, cut to what the rows have seen."""
+        self._size(feature)
+        axes = (feature, *self.parents[feature].tolist())
+        fixed = [at for at, j in enumerate(axes) if j in columns]
+        free = [at for at, j in enumerate(axes) if j not in columns]
+        table = self.cpds[feature].transpose(*fixed, *free, len(axes))  # type: ignore[union-attr]
+        scope = tuple(axes[at] for at in free)
+        return scope, table[tuple(columns[axes[at]] for at in fixed)] if fixed else table[None]
+
+    def _reduce(self, factors: list[_Factor], variable: int | None, scale: FloatArray) -> _Factor:
+        """Multiply tables and sum a feature out; the largest entry of each row and class goes into ``scale``."""
+        scope: tuple[int, ...] = tuple(sorted(set().union(*(s for s, _ in factors))))
+        product: Any = 1.0
+        for own, table in factors:
+            order = sorted(range(len(own)), key=own.__getitem__)
+            table = table.transpose(0, *(at + 1 for at in order), table.ndim - 1)
+            shape = [self.sizes[j] if j in own else 1 for j in scope]
+            product = product * table.reshape(len(table), *shape, self.n_classes)
+            largest = product.max(axis=tuple(range(1, product.ndim - 1)), keepdims=True)
+            product = product / np.where(largest > 0, largest, 1.0)
+            with np.errstate(divide="ignore"):
+                scale += np.log(largest.reshape(len(largest), self.n_classes))
+        if variable is None:
+            return scope, product
+        at = scope.index(variable)
+        return scope[:at] + scope[at + 1 :], product.sum(axis=at + 1)
+
+
+class AncestorTables(Protocol):
+    """Tables P(outcome | outcome of an ancestor, class)."""
+
+    order: list[int]
+    """Features, each after its ancestors."""
+
+    def above(self, feature: int, known: Container[int]) -> Iterator[int]:
+        """Yield the ancestors of a feature among some, nearest first."""
+
+    def table(self, feature: int, ancestor: int) -> FloatArray:
+        """P(outcome | outcome of the ancestor, class), (V, V_ancestor, n_classes)."""
+
+    def single(self, feature: int) -> FloatArray:
+        """P(outcome | class), (V, n_classes)."""
+
+
+class NearestAncestor:
+    """Second-order conditioning: each feature given its nearest acquired ancestor and the class."""
+
+    def __init__(self, tables: AncestorTables) -> None:
+        self.tables = tables
+
+    def conditional(self, feature: int, codes: Columns, n: int) -> FloatArray:
+        """P(outcome | evidence, class), (n, V, n_classes); see `Forest.conditional`."""
+        single = self.tables.single(feature)
+        result: FloatArray | None = None
+        for rows, ancestor in self._groups(feature, codes, n):
+            if ancestor < 0:
+                if result is None:
+                    return np.broadcast_to(single, (n, *single.shape))
+                result[rows] = single
+                continue
+            result = np.empty((n, *single.shape)) if result is None else result
+            table = self.tables.table(feature, ancestor).transpose(1, 0, 2)
+            result[rows] = table[codes[ancestor][rows]]
+        return np.broadcast_to(single, (n, *single.shape)) if result is None else result
+
+    def log_evidence(self, codes: Columns, n: int) -> FloatArray:
+        """Log P(evidence | class) of each class and row, shape (n_classes, n); of one feature at least."""
+        n_classes = self.tables.single(next(iter(codes))).shape[-1]
+        result = np.zeros((n_classes, n))
+        for feature in self.tables.order:
+            if feature not in codes:
+                continue
+            own = codes[feature]
+            for rows, ancestor in self._groups(feature, codes, n):
+                rows = rows[own[rows] >= 0]
+                if ancestor < 0:
+                    likelihood = self.tables.single(feature)[own[rows]]
+                else:
+                    likelihood = self.tables.table(feature, ancestor)[own[rows], codes[ancestor][rows]]
+                with np.errstate(divide="ignore"):
+                    result[:, rows] += np.log(likelihood).T
+        return result
+
+    def nearest(self, feature: int, known: Container[int]) -> int:
+        """Nearest ancestor of a feature among some, -1 if there is none."""
+        return next(self.tables.above(feature, known), -1)
+
+    def _groups(self, feature: int, codes: Columns, n: int) -> Iterator[tuple[IntArray, int]]:
+        """Rows by their nearest observed ancestor, -1 where there is none."""
+        rows: IntArray = np.arange(n)
+        for ancestor in self.tables.above(feature, codes):
+            known = codes[ancestor][rows] >= 0
+            if known.any():
+                yield rows[known], ancestor
+                rows = rows[~known]
+            if not len(rows):
+                return
+        yield rows, -1
+
+
+class PathTables:
+    """Tables of ancestors in a forest: products of the tables along the path."""
+
+    def __init__(self, forest: Forest) -> None:
+        self.forest = forest
+        self.order = sorted(range(len(forest.parent)), key=forest.rank.__getitem__)
+
+    def above(self, feature: int, known: Container[int]) -> Iterator[int]:
+        """Yield the ancestors of a feature among some, nearest first."""
+        at = self.forest.parent[feature]
+        while at >= 0:
+            if at in known:
+                yield at
+            at = self.forest.parent[at]
+
+    def table(self, feature: int, ancestor: int) -> FloatArray:
+        """P(outcome | outcome of the ancestor, class), (V, V_ancestor, n_classes)."""
+        table: FloatArray = self.forest.cpds[feature]
+        at = self.forest.parent[feature]
+        while at != ancestor:
+            table = np.einsum("vpc,pgc->vgc", table, self.forest.cpds[at])
+            at = self.forest.parent[at]
+        return np.asarray(table)
+
+    def single(self, feature: int) -> FloatArray:
+        """P(outcome | class), (V, n_classes)."""
+        return np.asarray(self.forest.marginals[feature].T)
+
+
+class PairTables:
+    """Tables of ancestors in a graph with several parents, each from the counts of the pair."""
+
+    def __init__(
+        self,
+        parents: Sequence[IntArray],
+        sizes: IntArray,
+        counts: FloatArray,
+        alpha: float,
+        smoothing: str | float,
+        unit: float,
+    ) -> None:
+        self.parents = parents
+        self.order: list[int] = topological(parents).tolist()
+        self.ends = np.cumsum(sizes)
+        self.starts = self.ends - sizes
+        self.counts = counts
+        self.alpha = alpha
+        self.smoothing = smoothing
+        self.unit = unit
+        self._tables: dict[tuple[int, int], FloatArray] = {}
+        self._shares: dict[tuple[int, int], float] = {}
+
+    def above(self, feature: int, known: Container[int]) -> Iterator[int]:
+        """Yield the ancestors of a feature among some, nearest first."""
+        level, seen = [feature], {feature}
+        while level:
+            level = sorted({int(p) for j in level for p in self.parents[j]} - seen)
+            seen.update(level)
+            found = [j for j in level if j in known]
+            yield from sorted(found, key=lambda j: (-self._share(feature, j), j))
+
+    def table(self, feature: int, ancestor: int) -> FloatArray:
+        """P(outcome | outcome of the ancestor, class), (V, V_ancestor, n_classes)."""
+        if (feature, ancestor) not in self._tables:
+            table, _ = smooth_family(
+                self._pair(feature, ancestor), self._alone(feature), self.alpha, self.smoothing, self.unit
+            )
+            self._tables[feature, ancestor] = table
+        return self._tables[feature, ancestor]
+
+    def single(self, feature: int) -> FloatArray:
+        """P(outcome | class), (V, n_classes)."""
+        return laplace(self._alone(feature), self.alpha)
+
+    def _pair(self, feature: int, ancestor: int) -> FloatArray:
+        rows, columns = (slice(self.starts[j], self.ends[j]) for j in (feature, ancestor))
+        return np.asarray(self.counts[rows, columns])
+
+    def _alone(self, feature: int) -> FloatArray:
+        at = np.arange(self.starts[feature], self.ends[feature])
+        return np.asarray(self.counts[at, at])
+
+    def _share(self, feature: int, ancestor: int) -> float:
+        if (feature, ancestor) not in self._shares:
+            self._shares[feature, ancestor] = round(shared_information(self._pair(feature, ancestor)), 12)
+        return self._shares[feature, ancestor]

@@ -10,17 +10,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._arrays import FloatArray, IntArray, as_generator, chunks
-from seqclass._mixtures import conditioned, within_classes
-from seqclass._validation import check_distribution, check_integer
-from seqclass.bn import _pgmpy_mixture
-from seqclass.bn._base import ObservationModel
+from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, conditioned, within_classes
+from seqclass._utils.validation import check_distribution, check_integer
+from seqclass.bn import _pgmpy
+from seqclass.bn._base import HiddenTables, ObservationModel
 from seqclass.bn._checks import check_outcome
-from seqclass.bn._hidden import HiddenTables
 from seqclass.bn._parameters import check_feature_names, check_state_names, check_tables
-from seqclass.bn._posterior import log_joint, state_posterior
-from seqclass.bn._sampling import draw
-from seqclass.bn._tables import temper
+from seqclass.bn._structure import draw
+from seqclass.bn._tables import log_joint, state_posterior, temper
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -148,7 +145,7 @@ class Mixture(ObservationModel):
         >>> bool(np.allclose(again.posterior([[1, 1]]), model.posterior([[1, 1]])))
         True
         """
-        return _pgmpy_mixture.from_pgmpy(cls, network, class_node, component_node, feature_names)
+        return _pgmpy.mixture_from_pgmpy(cls, network, class_node, component_node, feature_names)
 
     def to_pgmpy(
         self,
@@ -188,7 +185,7 @@ class Mixture(ObservationModel):
         >>> sorted(model.to_pgmpy(["fever", "cough"], "flu").edges)
         [('component', 'cough'), ('component', 'fever'), ('flu', 'component')]
         """
-        return _pgmpy_mixture.to_pgmpy(self, feature_names, class_name, component_name, state_names, plain_names)
+        return _pgmpy.mixture_to_pgmpy(self, feature_names, class_name, component_name, state_names, plain_names)
 
     def start(self, n: int) -> Any:
         """State of ``n`` instances: P(hidden state | class)."""

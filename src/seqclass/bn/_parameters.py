@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass._validation import check_finite, check_not_negative
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.validation import check_finite, check_not_negative
 from seqclass.bn._cpds import shared_information
 from seqclass.bn._structure import topological
 
@@ -17,30 +17,7 @@ from seqclass.bn._structure import topological
 def check_cpds(
     parents: Sequence[npt.ArrayLike], cpds: Sequence[npt.ArrayLike], n_classes: int
 ) -> tuple[list[IntArray], list[FloatArray]]:
-    """Check the feature parents and the tables of a network, and put the parents in increasing order.
-
-    Parameters
-    ----------
-    parents : sequence of array-like of int
-    cpds : sequence of array-like of shape (V, V_parent, ..., n_classes)
-    n_classes : int
-
-    Returns
-    -------
-    parents : list of ndarray of int
-    cpds : list of ndarray
-
-    Raises
-    ------
-    ValueError
-        If a parent does not exist, there is a cycle, a shape is wrong, or a column does not sum to one.
-
-    Examples
-    --------
-    >>> parents, cpds = check_cpds([[]], [[[0.2], [0.8]]], 1)
-    >>> cpds[0].shape
-    (2, 1)
-    """
+    """Check the feature parents and the tables of a network, and put the parents in increasing order."""
     if len(parents) != len(cpds):
         raise ValueError(f"parents are of {len(parents)} features, but there are {len(cpds)} cpds.")
     above: list[IntArray] = []
@@ -70,31 +47,7 @@ def check_cpds(
 def check_tables(
     hidden_class: npt.ArrayLike, weights: npt.ArrayLike, tables: Sequence[npt.ArrayLike], n_classes: int
 ) -> tuple[IntArray, FloatArray, FloatArray, IntArray]:
-    """Check hidden states of classes and the tables of features given them, and put the tables together.
-
-    Parameters
-    ----------
-    hidden_class, weights : array-like of shape (n_hidden,)
-    tables : sequence of array-like of shape (V, n_hidden)
-    n_classes : int
-
-    Returns
-    -------
-    hidden_class : ndarray of int of shape (n_hidden,)
-    weights : ndarray of shape (n_hidden,)
-    tables : ndarray of shape (n_features, V_max, n_hidden)
-    n_outcomes : ndarray of int of shape (n_features,)
-
-    Raises
-    ------
-    ValueError
-        If a class has no state, a shape is wrong, or probabilities do not sum to one.
-
-    Examples
-    --------
-    >>> check_tables([0, 1], [1, 1], [[[0.2, 0.5], [0.8, 0.5]]], 2)[3]
-    array([2])
-    """
+    """Check hidden states of classes and the tables of features given them, and put the tables together."""
     classes = np.asarray(hidden_class)
     if classes.dtype.kind not in "iu" or not np.array_equal(np.unique(classes), np.arange(n_classes)):
         raise ValueError(f"hidden_class must hold numbers of classes, each of 0..{n_classes - 1} once at least.")
@@ -118,18 +71,7 @@ def check_tables(
 
 
 def check_state_names(names: Mapping[int, Sequence[Any]] | None, n_outcomes: IntArray) -> dict[int, list[Any]] | None:
-    """Check the names of outcomes: for some features, as many different ones as they have outcomes.
-
-    Raises
-    ------
-    ValueError
-        If a feature does not exist, or its names are too few, too many or not different.
-
-    Examples
-    --------
-    >>> check_state_names({1: ("no", "yes")}, np.array([3, 2]))
-    {1: ['no', 'yes']}
-    """
+    """Check the names of outcomes: for some features, as many different ones as they have outcomes."""
     if names is None:
         return None
     result = {}
@@ -144,18 +86,7 @@ def check_state_names(names: Mapping[int, Sequence[Any]] | None, n_outcomes: Int
 
 
 def check_feature_names(names: Sequence[Any] | None, n_features: int) -> list[Any] | None:
-    """Check the names of features: one each, all different.
-
-    Raises
-    ------
-    ValueError
-        If they are too few, too many or not different.
-
-    Examples
-    --------
-    >>> check_feature_names(("fever", "cough"), 2)
-    ['fever', 'cough']
-    """
+    """Check the names of features: one each, all different."""
     if names is None:
         return None
     result = list(names)
@@ -165,19 +96,7 @@ def check_feature_names(names: Sequence[Any] | None, n_features: int) -> list[An
 
 
 def edge_information(parents: Sequence[IntArray], cpds: Sequence[FloatArray], prior: FloatArray) -> FloatArray:
-    """I(child; parent | class) in nats of each edge by the network itself, by parent, then child.
-
-    Returns
-    -------
-    ndarray of shape (n_edges,)
-        NaN where a feature with several feature parents is the child or an ancestor of it.
-
-    Examples
-    --------
-    >>> copy = np.array([[[1.0], [0.0]], [[0.0], [1.0]]])
-    >>> edge_information([np.array([], int), np.array([0])], [np.full((2, 1), 0.5), copy], np.ones(1)).round(4)
-    array([0.6931])
-    """
+    """I(child; parent | class) in nats of each edge by the network itself, by parent, then child."""
     marginal: dict[int, FloatArray] = {}
     weights: dict[tuple[int, int], float] = {}
     for child in topological(parents).tolist():

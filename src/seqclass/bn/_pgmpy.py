@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._arrays import FloatArray
+from seqclass._utils.arrays import FloatArray
 
 if TYPE_CHECKING:
     from seqclass.bn._mixture import Mixture
+
+    Model = TypeVar("Model", bound=Mixture)
     from seqclass.bn.tree import TreeNetwork
 
     Network = TypeVar("Network", bound=TreeNetwork)
@@ -27,39 +29,7 @@ def to_pgmpy(
     state_names: Mapping[Any, Sequence[Any]] | None = None,
     plain_names: bool = False,
 ) -> Any:
-    """Give a fitted network as a pgmpy ``DiscreteBayesianNetwork`` with its tables; see `TreeNetwork.to_pgmpy`.
-
-    Parameters
-    ----------
-    model : TreeNetwork
-        Fitted.
-    feature_names : sequence of shape (n_features,), optional
-        Nodes of the features; by default the model's own names, else ``x0``, ``x1``, ...
-    class_name : hashable
-        Node of the class.
-    state_names : mapping, optional
-        Names of the outcomes of a feature, by its name or number; by default the model's own, else 0, 1, ... The
-        states of the class are ``classes_``.
-    plain_names : bool
-        Whether to reduce all names to letters, digits and underscores, numbered where they coincide.
-
-    Returns
-    -------
-    pgmpy.models.DiscreteBayesianNetwork
-
-    Raises
-    ------
-    ValueError
-        If names are missing or twice the same, or a feature has so many parents that the model keeps no table of it.
-
-    Examples
-    --------
-    >>> from seqclass.bn import TreeNetwork
-    >>> model = TreeNetwork().fit([[0, 0], [0, 0], [1, 1], [0, 1]], [0, 0, 1, 1])
-    >>> network = to_pgmpy(model, ["fever", "cough"], "flu")
-    >>> sorted(network.edges), network.check_model()
-    ([('cough', 'fever'), ('flu', 'cough'), ('flu', 'fever')], True)
-    """
+    """Give a fitted network as a pgmpy ``DiscreteBayesianNetwork`` with its tables; see `TreeNetwork.to_pgmpy`."""
     from pgmpy.factors.discrete import TabularCPD
     from pgmpy.models import DiscreteBayesianNetwork
 
@@ -105,47 +75,7 @@ def from_pgmpy(
     feature_names: Sequence[Hashable] | None = None,
     conditioning: str = "auto",
 ) -> Network:
-    """Make a fitted model of a pgmpy network; see `TreeNetwork.from_pgmpy`.
-
-    Parameters
-    ----------
-    cls : type
-        `TreeNetwork` or a subclass.
-    network : pgmpy.models.DiscreteBayesianNetwork
-        With tables. The class must have no parents. A feature need not depend on the class directly.
-    class_node : hashable
-        Which node is the class.
-    feature_names : sequence, optional
-        All other nodes, in the order that the columns of evidence are to have; by default that of ``network.nodes``.
-    conditioning : {"auto", "full", "ancestor"}
-        See `TreeNetwork.from_cpds`.
-
-    Returns
-    -------
-    TreeNetwork
-        Outcome v of a feature is the v-th state of its node: ``state_names_``. The states of the class, sorted, are
-        ``classes_``.
-
-    Raises
-    ------
-    TypeError
-        If it is no discrete Bayesian network.
-    ValueError
-        If its tables are missing or inconsistent, or some part is not supported: a class with parents, latent nodes.
-
-    Examples
-    --------
-    >>> from pgmpy.factors.discrete import TabularCPD
-    >>> from pgmpy.models import DiscreteBayesianNetwork
-    >>> network = DiscreteBayesianNetwork([("flu", "fever")])
-    >>> flu = TabularCPD("flu", 2, [[0.9], [0.1]], state_names={"flu": ["no", "yes"]})
-    >>> states = {"fever": ["low", "high"], "flu": ["no", "yes"]}
-    >>> fever = TabularCPD("fever", 2, [[0.8, 0.3], [0.2, 0.7]], ["flu"], [2], state_names=states)
-    >>> network.add_cpds(flu, fever)
-    >>> from seqclass.bn import TreeNetwork
-    >>> from_pgmpy(TreeNetwork, network, "flu").posterior([[1]]).round(2)
-    array([[0.72, 0.28]])
-    """
+    """Make a fitted model of a pgmpy network; see `TreeNetwork.from_pgmpy`."""
     tables = check_network(network, class_node)
     names = check_order([node for node in network.nodes if node != class_node], feature_names)
     number = {name: j for j, name in enumerate(names)}
@@ -291,3 +221,93 @@ def _python(name: Any) -> Any:
 def _listed(names: Iterable[Any]) -> str:
     shown = [repr(name) for name in names]
     return ", ".join(shown[:5]) + (", ..." if len(shown) > 5 else "")
+
+
+def mixture_to_pgmpy(
+    model: Mixture,
+    feature_names: Sequence[Hashable] | None = None,
+    class_name: Hashable = "class",
+    component_name: Hashable = "component",
+    state_names: Mapping[Any, Sequence[Any]] | None = None,
+    plain_names: bool = False,
+) -> Any:
+    """Give a fitted mixture as a pgmpy ``DiscreteBayesianNetwork`` with its tables; see `ClassMixture.to_pgmpy`."""
+    from pgmpy.factors.discrete import TabularCPD
+    from pgmpy.models import DiscreteBayesianNetwork
+
+    check_is_fitted(model)
+    names = node_names(model, feature_names, class_name, component_name)
+    states = [*all_states(model, names[:-1], state_names), list(range(len(model.weights_)))]
+    if plain_names:
+        names = plain(names, letter_first=True)
+        states = [plain(of_node) for of_node in states]
+    *features, label, component = names
+    known = dict(zip(names, states))
+    edges = [(label, component), *((component, name) for name in features)]
+    network = DiscreteBayesianNetwork(edges, latents={component})
+    within = (np.arange(len(model.classes_)) == model.hidden_class_[:, None]) * model.weights_[:, None]
+
+    def table(name: Any, values: FloatArray, above: Any) -> Any:
+        return TabularCPD(
+            name,
+            len(values),
+            values,
+            evidence=[above],
+            evidence_card=[values.shape[1]],
+            state_names={name: known[name], above: known[above]},
+        )
+
+    prior = model.class_prior_[:, None]
+    network.add_cpds(
+        TabularCPD(label, len(prior), prior, state_names={label: known[label]}),
+        table(component, within, label),
+        *(table(name, model.tables_[j, : model.n_outcomes_[j]], component) for j, name in enumerate(features)),
+    )
+    return network
+
+
+def mixture_from_pgmpy(
+    cls: type[Model],
+    network: Any,
+    class_node: Hashable = "class",
+    component_node: Hashable = "component",
+    feature_names: Sequence[Hashable] | None = None,
+) -> Model:
+    """Make a fitted mixture of a pgmpy network; see `ClassMixture.from_pgmpy`."""
+    tables = check_network(network, class_node, component_node)
+    if component_node not in tables:
+        raise ValueError(f"component_node {component_node!r} is no node of the network.")
+    names = check_order([node for node in network.nodes if node not in (class_node, component_node)], feature_names)
+    for name in (component_node, *names):
+        allowed = {class_node} if name == component_node else {class_node, component_node}
+        others = sorted(map(str, set(tables[name].variables[1:]) - allowed))
+        if others:
+            raise ValueError(f"{name!r} depends on {others}; only {sorted(map(str, allowed))} may be above it.")
+    classes, by_label = sorted_classes(tables[class_node].state_names[class_node], class_node)
+    n_components, n_classes = int(tables[component_node].values.shape[0]), len(classes)
+    shape = (n_components, n_classes)
+    within = _by(tables[component_node], [class_node], shape[1:])[:, by_label]
+    # class by class
+    label, component = np.nonzero(within.T > 0)
+    likelihoods = [
+        _by(tables[name], [component_node, class_node], shape)[:, :, by_label][:, component, label] for name in names
+    ]
+    return cls.from_tables(
+        classes,
+        normalised(np.asarray(tables[class_node].values, dtype=np.float64))[by_label],
+        label,
+        within[component, label],
+        likelihoods,
+        feature_names=names,
+        state_names={j: list(tables[name].state_names[name]) for j, name in enumerate(names)},
+    )
+
+
+def _by(table: Any, above: list[Hashable], shape: tuple[int, ...]) -> FloatArray:
+    """A node's table with axes for all of some nodes, whether it depends on them or not."""
+    values = normalised(np.asarray(table.values, dtype=np.float64))
+    given = list(table.variables[1:])
+    values = values.transpose(0, *(1 + given.index(node) for node in above if node in given))
+    axes = tuple(slice(None) if node in given else None for node in above)
+    place = (slice(None), *axes)
+    return np.asarray(np.broadcast_to(values[place], (len(values), *shape)))

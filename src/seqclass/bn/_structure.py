@@ -2,17 +2,351 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
 from itertools import pairwise
+from operator import add
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy import sparse
 from scipy.special import xlogy
 
-from seqclass._arrays import CHUNK_BYTES, FloatArray, IntArray, chunks
-from seqclass._pairs import conditional_mutual_information
+from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks, smallest_int
+from seqclass._utils.information import _mutual_information, canonical, contingency_table, label_codes
+from seqclass.bn._base import CodedChunks
 from seqclass.bn._checks import Codes
-from seqclass.bn._cpds import dense_columns
+from seqclass.bn._cpds import (
+    count_family,
+    count_pairs,
+    dense_columns,
+    laplace,
+    pays_off,
+    shared_information,
+    smooth_family,
+)
+
+#: float32 holds integers up to here exactly.
+_FLOAT32_EXACT = 2**24
+#: Indicator columns a block of features has at most in products of pairs.
+_INDICATORS = 1536
+
+
+def conditional_mutual_information(
+    X: Any, y: npt.ArrayLike, *, columns: npt.ArrayLike | None = None, dtype: npt.DTypeLike = np.float64
+) -> npt.NDArray[Any]:
+    """Mutual information of every two features given the label, in nats."""
+    codes, n_classes = label_codes(y)
+    if codes.shape != (X.shape[0],):
+        raise ValueError(f"y must have one label for each of the {X.shape[0]} rows of X, got {len(codes)}.")
+    pick = np.arange(X.shape[1]) if columns is None else np.asarray(columns, dtype=np.intp)
+    X = canonical(X).tocsc()[:, pick] if sp.issparse(X) else np.asarray(X)[:, pick]
+    values = X.data if sp.issparse(X) else X
+    missing = bool(values.size) and bool(values.min() < 0)
+    sizes = _column_sizes(X)
+    # in order of falling size the columns that have an outcome v are the first ones of any block
+    order = np.argsort(-sizes, kind="stable")
+    sizes = sizes[order]
+    groups = [X[codes == c][:, order] for c in range(n_classes)]
+    result = np.empty((len(pick), len(pick)), dtype=dtype)
+    blocks = list(_feature_blocks(sizes))
+    for i, left in enumerate(blocks):
+        for right in blocks[i:]:
+            parts = [_pair_information(rows, left, right, sizes, missing) for rows in groups]
+            present = np.maximum(sum(n for _, n in parts), 1)
+            value = np.maximum(sum(information for information, _ in parts) / present, 0)
+            if left == right:
+                # rounding differs between the two orders of summation
+                value = (value + value.T) / 2
+            result[np.ix_(order[left], order[right])] = value
+            result[np.ix_(order[right], order[left])] = value.T
+    return result
+
+
+def _column_sizes(X: Any) -> IntArray:
+    if not sp.issparse(X):
+        return np.asarray(X.max(axis=0, initial=0), dtype=np.int64) + 1
+    largest = np.zeros(X.shape[1], dtype=np.int64)
+    np.maximum.at(largest, np.repeat(np.arange(X.shape[1]), np.diff(X.indptr)), X.data)
+    return largest + 1
+
+
+def _feature_blocks(sizes: IntArray) -> Iterator[slice]:
+    start = 0
+    while start < len(sizes):
+        stop = min(len(sizes), start + max(1, _INDICATORS // int(sizes[start])))
+        yield slice(start, stop)
+        start = stop
+
+
+def _pair_indicators(X: Any, widths: list[int], missing: bool) -> Any:
+    """Columns that say which cells are missing, which are 1, 2, ...: outcome v + 1 of the first widths[v]."""
+    if sp.issparse(X):
+        parts = []
+        if missing:
+            parts.append(X.copy())
+            parts[0].data = (X.data < 0).astype(np.float64)
+        for v, width in enumerate(widths):
+            part = X[:, :width]
+            part.data = (part.data == v + 1).astype(np.float64)
+            parts.append(part)
+        stacked = sp.hstack(parts, format="csc") if parts else sp.csc_array((X.shape[0], 0))
+        stacked.eliminate_zeros()
+        return stacked
+    result = np.empty((len(X), missing * X.shape[1] + sum(widths)), dtype=np.float32)
+    at = missing * X.shape[1]
+    if missing:
+        result[:, :at] = X < 0
+    for v, width in enumerate(widths):
+        result[:, at : at + width] = X[:, :width] == v + 1
+        at += width
+    return result
+
+
+def _joint_counts(
+    X: Any, left: slice, right: slice, widths: tuple[list[int], list[int]], missing: bool
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Products of the two blocks' indicators over the rows, and the sums of each."""
+    if sp.issparse(X):
+        a, b = (_pair_indicators(X[:, block], w, missing) for block, w in zip((left, right), widths))
+        return (a.T @ b).toarray(), np.asarray(a.sum(axis=0)).ravel(), np.asarray(b.sum(axis=0)).ravel()
+    n_a, n_b = (missing * (block.stop - block.start) + sum(w) for block, w in zip((left, right), widths))
+    joint = np.zeros((n_a, n_b), dtype=np.float32 if len(X) < _FLOAT32_EXACT else np.float64)
+    sum_a, sum_b = np.zeros(n_a), np.zeros(n_b)
+    for rows in chunks(len(X), 4 * (n_a + n_b), budget=CHUNK_BYTES // 2):
+        a = _pair_indicators(X[rows, left], widths[0], missing)
+        b = a if left == right else _pair_indicators(X[rows, right], widths[1], missing)
+        joint += a.T @ b
+        sum_a += a.sum(axis=0)
+        sum_b += b.sum(axis=0)
+    return joint, sum_a, sum_b
+
+
+def _pair_information(
+    X: Any, left: slice, right: slice, sizes: IntArray, missing: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Information of each pair within a class times the rows with both present, and their number."""
+    n_l, n_r = left.stop - left.start, right.stop - right.start
+    k_l, k_r = ([int((sizes[s] > v).sum()) for v in range(1, int(sizes[s.start]))] for s in (left, right))
+    joint, sum_l, sum_r = _joint_counts(X, left, right, (k_l, k_r), missing)
+    m_l, m_r = missing * n_l, missing * n_r
+    n = np.full((n_l, n_r), float(X.shape[0]))
+    if missing:
+        n += joint[:m_l, :m_r] - sum_l[:m_l, None] - sum_r[:m_r]
+    table: FloatArray = xlogy(np.arange(X.shape[0] + 1.0), np.arange(X.shape[0] + 1.0))
+
+    def f(count: npt.NDArray[Any]) -> FloatArray:
+        return np.take(table, count.astype(np.intp))
+
+    # outcome 0 has no indicator: its counts are what the others leave of the marginals
+    total = f(n)
+    zero_left, zero_right = n.copy(), n.copy()
+    columns = _marginals(k_r, sum_r[m_r:, None] - joint[:m_l, m_r:].T if missing else sum_r[:, None])
+    rest = [np.repeat(c.T, n_l, axis=0) if len(c.T) == 1 else c.T.copy() for c in columns]
+    at_l = m_l
+    for row in _marginals(k_l, sum_l[m_l:, None] - joint[m_l:, :m_r] if missing else sum_l[:, None]):
+        zero_left[: len(row)] -= row
+        total[: len(row)] -= f(row)
+        left_over = np.repeat(row, n_r, axis=1) if row.shape[1] == 1 else row.copy()
+        at_r = m_r
+        for below in rest:
+            width = below.shape[1]
+            cell = joint[at_l : at_l + len(row), at_r : at_r + width]
+            total[: len(row), :width] += f(cell)
+            left_over[:, :width] -= cell
+            below[: len(row)] -= cell
+            at_r += width
+        total[: len(row)] += f(left_over)
+        at_l += len(row)
+    total -= f(zero_left)
+    for column, below in zip(columns, rest):
+        width = below.shape[1]
+        zero_right[:, :width] -= column.T
+        total[:, :width] += f(below) - f(column.T)
+        zero_left[:, :width] -= below
+    return total - f(zero_right) + f(zero_left), n
+
+
+def _marginals(widths: list[int], stacked: FloatArray) -> list[FloatArray]:
+    """Cut stacked rows into those of outcome 1, 2, ..."""
+    return np.split(stacked, np.cumsum(widths)[:-1]) if widths else []
+
+
+#: Bytes of the counts of all pairs of outcomes.
+_MAX_PAIRS = 2**30
+
+
+def check_pairs(sizes: IntArray, n_classes: int) -> None:
+    """Refuse features with so many outcomes that counts of all pairs do not fit."""
+    n_bytes = 8.0 * int(sizes.sum()) ** 2 * n_classes
+    if n_bytes > _MAX_PAIRS:
+        raise ValueError(
+            f"the counts of all pairs of {len(sizes)} features would take {n_bytes / 2**30:.1f} GiB: keep fewer "
+            "features, for example with InformationFilter, or choose structure='tree' with all rows in memory."
+        )
+
+
+def sum_pairs(
+    X: Codes, codes: IntArray, sizes: IntArray, n_classes: int, weight: FloatArray | None = None
+) -> FloatArray:
+    """Joint counts of all outcomes of all features within each class, (n_classes, S, S)."""
+    S = int(sizes.sum())
+    result = np.zeros((n_classes, S, S))
+    outcome = np.arange(S) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    feature = np.repeat(np.arange(len(sizes)), sizes)
+    by_row = X.tocsr() if sparse.issparse(X) else X
+    # without weights whole numbers, which single precision holds exactly in a chunk of rows
+    dtype = np.float32 if weight is None else np.float64
+    for rows in chunks(len(codes), 24.0 * S):
+        block = dense_columns(by_row[rows], np.arange(len(sizes)))
+        indicator = (block[:, feature] == outcome).astype(dtype)
+        for c in range(n_classes):
+            own = indicator[codes[rows] == c]
+            w = 1 if weight is None else weight[rows][codes[rows] == c, None]
+            result[c] += own.T @ (own * w)
+    return result
+
+
+#: Entries of a table of a feature with several feature parents; larger ones are not kept.
+_MAX_TABLE = 2**16
+
+
+class Learner:
+    """Counts of a training set, taken when they are needed.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_rows, n_features)
+        Outcomes, -1 where missing.
+    codes : ndarray of shape (n_rows,)
+        Class of each row.
+    weight : ndarray of shape (n_rows,) or None
+        Weights of the rows.
+    sizes : ndarray of shape (n_features,)
+        Number of outcomes of each feature.
+    n_classes : int
+    alpha, smoothing
+        As in `TreeNetwork`.
+    """
+
+    def __init__(
+        self,
+        X: Codes,
+        codes: IntArray,
+        weight: FloatArray | None,
+        sizes: IntArray,
+        n_classes: int,
+        alpha: float,
+        smoothing: str | float,
+    ) -> None:
+        self.X = X.tocsc() if sparse.issparse(X) else X
+        self.codes = codes
+        self.weight = weight
+        self.sizes = sizes
+        self.n_classes = n_classes
+        self.alpha = alpha
+        self.smoothing = smoothing
+        self.unit = 1.0 if weight is None else float(weight[weight > 0].mean())
+
+    @cached_property
+    def singles(self) -> FloatArray:
+        """Counts of each feature's outcomes in each class, (n_features, V_max, n_classes)."""
+        return contingency_table(self.X, self.codes, self.n_classes, self.sizes, self.weight)
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """I(feature; class) in nats."""
+        scores = np.empty(len(self.singles))
+        for part in chunks(len(scores), 40.0 * max(1, self.singles[:1].size)):
+            scores[part] = _mutual_information(self.singles[part])[0]
+        return scores
+
+    def parents(self, structure: Any, rng: np.random.Generator) -> list[IntArray]:
+        """Feature parents of each feature under a structure; see `TreeNetwork`."""
+        if not isinstance(structure, str):
+            return given_graph(structure, len(self.sizes), self.scores)
+        if structure == "line":
+            return line(self.scores)
+        if structure == "clique":
+            return clique(self.scores)
+        if structure == "random":
+            return random_graph(len(self.sizes), rng)
+        edges = maximum_spanning_tree(self.pair_weights())
+        if structure == "forest":
+            edges = edges[self._pays(edges)]
+        return orient(edges, self.scores)
+
+    def tables(self, parents: list[IntArray], edges: IntArray) -> tuple[list[Any], FloatArray, FloatArray]:
+        """Tables of the features, weights of the edges (parent, child), and strengths of the backoff."""
+        strengths = np.full(len(parents), np.nan)
+        tables: list[Any] = [None] * len(parents)
+        weights = np.empty(len(edges))
+        # the tables of pairs of a dense graph are not kept, only what they share
+        for at in self._chunks(edges):
+            part = edges[at]
+            counts = self.count_pairs(part[:, ::-1])
+            weights[at] = [shared_information(table) for table in counts]
+            for (_, child), table in zip(part.tolist(), counts):
+                if len(parents[child]) == 1:
+                    tables[child], strengths[child] = self.smooth(table, self.single(child))
+        for child, above in enumerate(parents):
+            if len(above) == 0:
+                tables[child] = laplace(self.single(child), self.alpha)
+            elif len(above) > 1:
+                tables[child], strengths[child] = self._joint(child, above)
+        return tables, weights, strengths
+
+    def single(self, feature: int) -> FloatArray:
+        """Counts of a feature's outcomes in each class, (V, n_classes)."""
+        return self.singles[feature, : self.sizes[feature]]
+
+    def smooth(self, counts: FloatArray, single: FloatArray) -> tuple[FloatArray, float]:
+        """P(outcome | parents, class) and the strength of its backoff, NaN for Laplace."""
+        return smooth_family(counts, single, self.alpha, self.smoothing, self.unit)
+
+    def pair_counts(self) -> FloatArray:
+        """Joint counts of all outcomes of all features within each class, (S, S, n_classes)."""
+        check_pairs(self.sizes, self.n_classes)
+        counts = sum_pairs(self.X, self.codes, self.sizes, self.n_classes, self.weight)
+        return np.ascontiguousarray(counts.transpose(1, 2, 0))
+
+    def pair_weights(self) -> FloatArray:
+        """I(feature; feature | class) of all pairs, in nats."""
+        return pair_weights(self.X, self.codes, self.sizes, self.n_classes, self.weight)
+
+    def count_pairs(self, edges: IntArray) -> list[FloatArray]:
+        """Counts of child, parent and class for each edge (child, parent)."""
+        return count_pairs(self.X, self.codes, edges, self.sizes, self.n_classes, self.weight)
+
+    def _joint(self, child: int, above: IntArray) -> tuple[FloatArray | None, float]:
+        family = [child, *above.tolist()]
+        # of thousands of parents this is infinite, which numpy would warn of
+        size = math.prod(self.sizes[family].astype(np.float64).tolist()) * self.n_classes
+        if size > _MAX_TABLE:
+            return None, np.nan
+        counts = count_family(self.X, self.codes, family, self.sizes, self.n_classes, self.weight)
+        return self.smooth(counts, self.single(child))
+
+    def _pays(self, edges: IntArray) -> BoolArray:
+        """Which edges of a tree predict the held-out child better than the class alone does."""
+        parent = np.full(len(self.sizes), -1)
+        for child, above in enumerate(orient(edges, self.scores)):
+            parent[child] = above[0] if len(above) else -1
+        downward = parent[edges[:, 1]] == edges[:, 0]
+        directed = np.where(downward[:, None], edges[:, ::-1], edges)
+        pays = np.zeros(len(edges), dtype=bool)
+        for at in self._chunks(directed):
+            counts = self.count_pairs(directed[at])
+            for i, (child, table) in enumerate(zip(directed[at, 0], counts), at.start):
+                pays[i] = pays_off(table, self.single(int(child)), self.alpha, self.smoothing, self.unit)
+        return pays
+
+    def _chunks(self, edges: IntArray) -> Iterator[slice]:
+        return chunks(len(edges), 8.0 * float(self.sizes.max(initial=1)) ** 2 * self.n_classes)
+
 
 #: Name of the class's node in graphs.
 CLASS_NODE = "class"
@@ -27,19 +361,7 @@ _RANDOM_PARENTS = 2.0
 
 
 def pair_weights(X: Codes, codes: IntArray, sizes: IntArray, n_classes: int, weight: FloatArray | None) -> FloatArray:
-    """I(feature; feature | class) of all pairs, in nats.
-
-    Raises
-    ------
-    ValueError
-        If there are too many features for a matrix of all pairs.
-
-    Examples
-    --------
-    >>> X, y = np.array([[0, 0], [1, 1], [0, 1], [1, 0]]), np.array([0, 0, 1, 1])
-    >>> float(pair_weights(X, y, np.array([2, 2]), 2, None)[0, 1].round(4))
-    0.6931
-    """
+    """I(feature; feature | class) of all pairs, in nats."""
     K = X.shape[1]
     if K > MAX_PAIRED:
         raise ValueError(
@@ -77,21 +399,7 @@ def _weighted(X: Codes, codes: IntArray, sizes: IntArray, n_classes: int, weight
 
 
 def shared_nats(joint: FloatArray, starts_a: IntArray, starts_b: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Sum over the rows of the information, in nats, that features share, and those rows where both are present.
-
-    Parameters
-    ----------
-    joint : ndarray of shape (n_outcomes_a, n_outcomes_b)
-        Joint counts of the outcomes of some features and of others.
-    starts_a, starts_b : ndarray of int
-        Where the outcomes of each feature begin.
-
-    Examples
-    --------
-    >>> told, both = shared_nats(np.diag([2.0, 2.0]), np.array([0]), np.array([0]))
-    >>> float((told / both)[0, 0].round(4))
-    0.6931
-    """
+    """Sum over the rows of the information, in nats, that features share, and those rows where both are present."""
     of_a, of_b = np.add.reduceat(joint, starts_b, axis=1), np.add.reduceat(joint, starts_a, axis=0)
     both = np.add.reduceat(of_a, starts_a, axis=0)
     told = np.add.reduceat(np.add.reduceat(xlogy(joint, joint), starts_a, axis=0), starts_b, axis=1) + xlogy(both, both)
@@ -111,29 +419,7 @@ def _indicators(X: Codes, columns: IntArray, sizes: IntArray) -> tuple[FloatArra
 
 
 def maximum_spanning_tree(weights: FloatArray) -> IntArray:
-    """Edges of the spanning tree with the largest total weight, by Prim's algorithm.
-
-    Weights of zero are edges like others. Weights that differ by rounding only count as equal; the lower feature
-    then wins.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n, n)
-        Symmetric.
-
-    Returns
-    -------
-    ndarray of int of shape (n - 1, 2)
-
-    References
-    ----------
-    .. [1] N. Friedman, D. Geiger, M. Goldszmidt, "Bayesian network classifiers", Machine Learning 29, 1997.
-
-    Examples
-    --------
-    >>> maximum_spanning_tree(np.array([[0, 3, 1], [3, 0, 2], [1, 2, 0]])).tolist()
-    [[0, 1], [1, 2]]
-    """
+    """Edges of the spanning tree with the largest total weight, by Prim's algorithm."""
     n = len(weights)
     edges = np.empty((max(n - 1, 0), 2), dtype=np.intp)
     if n < 2:
@@ -158,23 +444,7 @@ def maximum_spanning_tree(weights: FloatArray) -> IntArray:
 
 
 def orient(edges: IntArray, scores: FloatArray) -> list[IntArray]:
-    """Point the edges of a forest away from the feature of the highest score in each tree.
-
-    Parameters
-    ----------
-    edges : ndarray of int of shape (n_edges, 2)
-    scores : ndarray of shape (n_features,)
-
-    Returns
-    -------
-    list of ndarray of int
-        Parent of each feature, empty at a root.
-
-    Examples
-    --------
-    >>> [p.tolist() for p in orient(np.array([[0, 1], [1, 2]]), np.array([0.1, 0.2, 0.5]))]
-    [[1], [2], []]
-    """
+    """Point the edges of a forest away from the feature of the highest score in each tree."""
     neighbours: list[list[int]] = [[] for _ in scores]
     for a, b in edges.tolist():
         neighbours[a].append(b)
@@ -197,25 +467,13 @@ def orient(edges: IntArray, scores: FloatArray) -> list[IntArray]:
 
 
 def by_score(scores: FloatArray) -> IntArray:
-    """Features by falling score; scores that differ by rounding only go by index.
-
-    Examples
-    --------
-    >>> by_score(np.array([0.1, 0.5, 0.1 + 1e-17])).tolist()
-    [1, 0, 2]
-    """
+    """Features by falling score; scores that differ by rounding only go by index."""
     step = _TIE * max(float(np.abs(scores).max(initial=0.0)), 1e-300)
     return np.argsort(-np.round(scores / step), kind="stable")
 
 
 def line(scores: FloatArray) -> list[IntArray]:
-    """Each feature below the one of the next higher score.
-
-    Examples
-    --------
-    >>> [p.tolist() for p in line(np.array([0.1, 0.5, 0.3]))]
-    [[2], [], [1]]
-    """
+    """Each feature below the one of the next higher score."""
     order = by_score(scores)
     parents: list[IntArray] = [np.empty(0, dtype=np.intp) for _ in scores]
     for above, below in pairwise(order.tolist()):
@@ -224,13 +482,7 @@ def line(scores: FloatArray) -> list[IntArray]:
 
 
 def clique(scores: FloatArray) -> list[IntArray]:
-    """Each feature below all of higher score.
-
-    Examples
-    --------
-    >>> [p.tolist() for p in clique(np.array([0.1, 0.5, 0.3]))]
-    [[1, 2], [], [1]]
-    """
+    """Each feature below all of higher score."""
     order = by_score(scores)
     parents: list[IntArray] = [np.empty(0, dtype=np.intp) for _ in scores]
     for at, feature in enumerate(order):
@@ -239,16 +491,7 @@ def clique(scores: FloatArray) -> list[IntArray]:
 
 
 def random_graph(n: int, rng: np.random.Generator) -> list[IntArray]:
-    """Random directed acyclic graph: a random order, and each edge along it with the same probability.
-
-    The probability makes two feature parents a feature on average, or all earlier ones where there are fewer.
-
-    Examples
-    --------
-    >>> parents = random_graph(50, np.random.default_rng(0))
-    >>> 1 < np.mean([len(p) for p in parents]) < 3
-    np.True_
-    """
+    """Random directed acyclic graph: a random order, and each edge along it with the same probability."""
     order = rng.permutation(n)
     chance = min(1.0, 2 * _RANDOM_PARENTS / max(n - 1, 1))
     parents: list[IntArray] = [np.empty(0, dtype=np.intp)] * n
@@ -258,23 +501,7 @@ def random_graph(n: int, rng: np.random.Generator) -> list[IntArray]:
 
 
 def given_graph(graph: Any, n: int, scores: FloatArray) -> list[IntArray]:
-    """Read a networkx graph over the features 0..n-1, the class's node being optional.
-
-    A directed graph is taken as it is; an undirected one has to be a forest, and is oriented.
-
-    Raises
-    ------
-    TypeError
-        If it is no graph.
-    ValueError
-        If a node is unknown or missing, an edge is not allowed, or there is a cycle.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> [p.tolist() for p in given_graph(nx.DiGraph([(1, 0)]), 2, np.zeros(2))]
-    [[1], []]
-    """
+    """Read a networkx graph over the features 0..n-1, the class's node being optional."""
     if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
         raise TypeError(f"structure must be a name or a networkx graph, got {type(graph).__name__}.")
     nodes = set(graph.nodes) - {CLASS_NODE}
@@ -325,18 +552,7 @@ def _check_forest(edges: list[tuple[int, int]], n: int) -> None:
 
 
 def topological(parents: Sequence[IntArray]) -> IntArray:
-    """Order in which every feature follows its parents.
-
-    Raises
-    ------
-    ValueError
-        If there is a cycle.
-
-    Examples
-    --------
-    >>> topological([np.array([1]), np.array([], dtype=int)]).tolist()
-    [1, 0]
-    """
+    """Order in which every feature follows its parents."""
     children: list[list[int]] = [[] for _ in parents]
     waiting = [len(p) for p in parents]
     for child, above in enumerate(parents):
@@ -355,3 +571,82 @@ def topological(parents: Sequence[IntArray]) -> IntArray:
         stuck = next(j for j, count in enumerate(waiting) if count)
         raise ValueError(f"structure has a directed cycle at or above feature {stuck}.")
     return np.array(order, dtype=np.intp)
+
+
+class SummedLearner(Learner):
+    """What `Learner` gives of all rows, by sums over chunks; each feature has one feature parent at most."""
+
+    def __init__(
+        self, chunks: CodedChunks, sizes: IntArray, n_classes: int, alpha: float, smoothing: str | float
+    ) -> None:
+        check_pairs(sizes, n_classes)
+        super().__init__(*chunks.sample, None, sizes, n_classes, alpha, smoothing)
+        self.singles = chunks.counts
+        self.pairs: FloatArray = chunks.total(partial(sum_pairs, sizes=sizes, n_classes=n_classes), add)
+        self.ends = np.cumsum(sizes)
+
+    def parents(self, structure: object, rng: np.random.Generator) -> list[IntArray]:
+        """Feature parents of each feature under a structure.
+
+        Raises
+        ------
+        ValueError
+            If one has several.
+        """
+        found = super().parents(structure, rng)
+        if any(len(above) > 1 for above in found):
+            raise ValueError(
+                "structure: from chunks only pairs of features are counted, so a feature has one feature parent at "
+                "most; choose 'tree', 'forest' or 'line', or fit to a sample of the rows."
+            )
+        return found
+
+    def pair_weights(self) -> FloatArray:
+        """I(feature; feature | class) of all pairs, in nats."""
+        starts = self.ends - self.sizes
+        parts = [shared_nats(joint, starts, starts) for joint in self.pairs]
+        told, both = (sum(part) for part in zip(*parts))
+        value = np.maximum(told / np.where(both > 0, both, 1.0), 0.0)
+        np.fill_diagonal(value, 0.0)
+        return np.asarray(value)
+
+    def count_pairs(self, edges: IntArray) -> list[FloatArray]:
+        """Counts of child, parent and class for each edge (child, parent)."""
+        starts = self.ends - self.sizes
+        return [
+            self.pairs[:, starts[a] : self.ends[a], starts[b] : self.ends[b]].transpose(1, 2, 0).copy()
+            for a, b in edges.tolist()
+        ]
+
+
+def draw(
+    prior: FloatArray,
+    parents: list[IntArray],
+    cpds: Sequence[FloatArray | None],
+    n: int,
+    rng: np.random.Generator,
+) -> tuple[IntArray, IntArray]:
+    """Draw outcomes and classes."""
+    tables: list[FloatArray] = []
+    for feature, table in enumerate(cpds):
+        if table is None:
+            raise ValueError(f"feature {feature} has {len(parents[feature])} parents, too many to keep its table.")
+        tables.append(table)
+    largest = max((len(table) for table in tables), default=1) - 1
+    X = np.empty((n, len(tables)), dtype=smallest_int(largest), order="F")
+    codes = _pick(np.cumsum(prior)[:, None], np.zeros(n, dtype=np.intp), rng)
+    for feature in topological(parents).tolist():
+        given = tuple(X[:, parent].astype(np.intp) for parent in parents[feature])
+        table = np.cumsum(tables[feature], axis=0).reshape(len(tables[feature]), -1)
+        state = np.ravel_multi_index((*given, codes), tables[feature].shape[1:])
+        X[:, feature] = _pick(table, state, rng)
+    return np.ascontiguousarray(X), codes
+
+
+def _pick(cumulated: FloatArray, column: IntArray, rng: np.random.Generator) -> IntArray:
+    """Draw from the distribution in a column for each row; rounding never picks what has probability zero."""
+    result = np.empty(len(column), dtype=np.intp)
+    for rows in chunks(len(column), 8.0 * len(cumulated)):
+        level = cumulated[:, column[rows]]
+        result[rows] = (level <= rng.random(level.shape[1]) * level[-1]).sum(axis=0)
+    return result

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from seqclass._arrays import FloatArray, IntArray, chunks
+from seqclass._utils.arrays import FloatArray, IntArray, chunks
+from seqclass.bn._checks import Codes, raise_impossible
 
 #: Entries of a joint table of several features: small enough to stay in cache.
 _JOINT_LEVELS = 4096
@@ -16,27 +18,7 @@ _ROWS = 16384
 
 
 def smooth(counts: FloatArray, n_outcomes: IntArray, alpha: float) -> FloatArray:
-    """Turn counts into P(outcome | class) = (count + alpha) / (S + alpha V).
-
-    Parameters
-    ----------
-    counts : ndarray of shape (n_features, V_max, n_classes)
-        Weight of the rows with that outcome in that class; S is their sum over outcomes.
-    n_outcomes : ndarray of shape (n_features,)
-        V of each feature.
-    alpha : float
-        Pseudo-count, at least 0. Where it is 0 and nothing was counted, the outcomes are equally likely.
-
-    Returns
-    -------
-    ndarray of shape (n_features, V_max, n_classes)
-        Zero beyond V.
-
-    Examples
-    --------
-    >>> smooth(np.array([[[2.0], [1.0], [0.0]]]), np.array([2]), 1.0).ravel().tolist()
-    [0.6, 0.4, 0.0]
-    """
+    """Turn counts into P(outcome | class) = (count + alpha) / (S + alpha V)."""
     real = (np.arange(counts.shape[1]) < n_outcomes[:, None])[:, :, None]
     table = counts + alpha * real
     total = table.sum(axis=1, keepdims=True)
@@ -48,27 +30,7 @@ def smooth(counts: FloatArray, n_outcomes: IntArray, alpha: float) -> FloatArray
 
 
 def temper(table: FloatArray, prior: FloatArray, temperature: float | FloatArray) -> FloatArray:
-    """Flatten P(v | c) towards the marginal P(v): P_T(v | c) is proportional to P(v) (P(v | c) / P(v))^(1/T).
-
-    Parameters
-    ----------
-    table : ndarray of shape (n_features, V_max, n_classes)
-    prior : ndarray of shape (n_classes,)
-        Weights of the classes in the marginal.
-    temperature : float or ndarray of shape (n_features,)
-        T, one for all or one each: 1 leaves the table as it is, infinity makes every class's row the marginal.
-
-    Returns
-    -------
-    ndarray of shape (n_features, V_max, n_classes)
-
-    Examples
-    --------
-    >>> table = np.array([[[0.9, 0.1], [0.1, 0.9]]])
-    >>> temper(table, np.array([0.5, 0.5]), 2.0).round(3)
-    array([[[0.75, 0.25],
-            [0.25, 0.75]]])
-    """
+    """Flatten P(v | c) towards the marginal P(v): P_T(v | c) is proportional to P(v) (P(v | c) / P(v))^(1/T)."""
     exponent = 1 / np.asarray(temperature, dtype=np.float64)
     if (exponent == 1.0).all():
         return table
@@ -82,52 +44,19 @@ def temper(table: FloatArray, prior: FloatArray, temperature: float | FloatArray
 
 
 def temper_family(table: FloatArray, prior: FloatArray, temperature: float) -> FloatArray:
-    """Flatten P(v | parents, c) towards P(v | parents), the mean over the classes, for all outcomes of the parents.
-
-    Examples
-    --------
-    >>> temper_family(np.array([[[0.9, 0.1]], [[0.1, 0.9]]]), np.array([0.5, 0.5]), 2.0).round(2)[:, 0]
-    array([[0.75, 0.25],
-           [0.25, 0.75]])
-    """
+    """Flatten P(v | parents, c) towards P(v | parents), the mean over the classes, for all outcomes of the parents."""
     by_parents = table.reshape(len(table), -1, table.shape[-1]).transpose(1, 0, 2)
     return np.ascontiguousarray(temper(by_parents, prior, temperature).transpose(1, 0, 2)).reshape(table.shape)
 
 
 def log_table(table: FloatArray) -> FloatArray:
-    """Logarithm of a likelihood table; -inf where it is 0.
-
-    Examples
-    --------
-    >>> log_table(np.array([1.0, 0.0]))
-    array([  0., -inf])
-    """
+    """Logarithm of a likelihood table; -inf where it is 0."""
     with np.errstate(divide="ignore"):
         return np.log(table)
 
 
 def sum_dense(codes: Any, table: FloatArray, out: FloatArray) -> None:
-    """Add the logarithms of the features' likelihoods to ``out``, a missing outcome adding nothing.
-
-    Several features are read as one digit of a joint code, so that a row costs a few look-ups instead of one
-    a feature; the codes come from a product in float32, which is exact for integers below 2^24.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_rows, n_features)
-        Outcomes, -1 where nothing is known.
-    table : ndarray of shape (n_features, V_max, n_classes)
-        Log-likelihoods.
-    out : ndarray of shape (n_classes, n_rows)
-        Changed in place.
-
-    Examples
-    --------
-    >>> out = np.zeros((1, 2))
-    >>> sum_dense(np.array([[0, 1], [-1, 1]]), np.array([[[1.0], [2.0]], [[10.0], [20.0]]]), out)
-    >>> out
-    array([[21., 20.]])
-    """
+    """Add the logarithms of the features' likelihoods to ``out``, a missing outcome adding nothing."""
     n_rows, n_features = codes.shape
     n_levels, n_classes = table.shape[1] + 1, table.shape[2]
     width = 1
@@ -175,28 +104,7 @@ def _sum_few_rows(codes: Any, table: FloatArray, out: FloatArray) -> None:
 
 
 def sum_sparse(codes: Any, table_of: Callable[[slice], FloatArray], out: FloatArray, n_outcomes: int) -> None:
-    """Do what :func:`sum_dense` does for CSR codes, up to a constant per row that all classes share.
-
-    It is the sum for a row of zeros, plus a difference per stored entry.
-
-    Parameters
-    ----------
-    codes : CSR matrix of shape (n_rows, n_features)
-    table_of : callable
-        Log-likelihoods of a slice of features, shape (slice, V_max, n_classes).
-    out : ndarray of shape (n_classes, n_rows)
-        Changed in place.
-    n_outcomes : int
-        V_max.
-
-    Examples
-    --------
-    >>> from scipy import sparse
-    >>> out, table = np.zeros((2, 2)), np.array([[[1.0, 0.0], [2.0, 0.0]], [[10.0, 0.0], [20.0, 0.0]]])
-    >>> sum_sparse(sparse.csr_array(np.array([[0, 1], [-1, 1]])), lambda s: table[s], out, 2)
-    >>> out[0] - out[1]
-    array([21., 20.])
-    """
+    """Do what :func:`sum_dense` does for CSR codes, up to a constant per row that all classes share."""
     n_classes = out.shape[0]
     bytes_per_feature = 8.0 * n_classes * (n_outcomes + 1) * 6
     slices = list(chunks(codes.shape[1], bytes_per_feature))
@@ -222,3 +130,47 @@ def _stored_sum(codes: Any, table: FloatArray) -> FloatArray:
     column = codes.indices.astype(np.int64) * n_levels + codes.data.astype(np.int64) % n_levels
     picker = type(codes)((np.ones(len(column)), column, codes.indptr), shape=(codes.shape[0], n_levels * len(levels)))
     return np.asarray((picker @ levels.reshape(-1, table.shape[2]) + zero.sum(axis=0)).T)
+
+
+def state_posterior(evidence: Codes, prior: FloatArray, table_of: Callable[[slice], FloatArray]) -> FloatArray:
+    """P(state | evidence), (n_states, n_rows)."""
+    joint = log_joint(evidence, prior, table_of)
+    largest = joint.max(axis=0)
+    if np.isneginf(largest).any():
+        _explain_impossible(evidence[[int(np.argmin(largest))]], prior, table_of)
+    joint -= largest
+    np.exp(joint, out=joint)
+    joint /= joint.sum(axis=0)
+    return joint
+
+
+def log_joint(evidence: Codes, prior: FloatArray, table_of: Callable[[slice], FloatArray]) -> FloatArray:
+    """Logarithm of P(state, evidence), (n_states, n_rows), of sparse evidence up to a constant per row."""
+    n_rows, n_features = evidence.shape
+    joint = np.empty((len(prior), n_rows))
+    joint[:] = log_table(prior)[:, None]
+    n_outcomes = table_of(slice(0, 1)).shape[1] if n_features else 1
+    if sparse.issparse(evidence):
+        sum_sparse(evidence, lambda part: log_table(table_of(part)), joint, n_outcomes)
+        return joint
+    # whole blocks of 48 features keep the blocks of joint codes whole
+    step = max(48, 48 * int(2**26 // (48 * 8 * 6 * max(1, n_outcomes * len(prior)))))
+    for start in range(0, n_features, step):
+        part = slice(start, min(start + step, n_features))
+        codes = evidence[:, part]
+        known = (codes >= 0).any(axis=0)
+        if known.all():
+            sum_dense(codes, log_table(table_of(part)), joint)
+        elif known.any():
+            sum_dense(codes[:, known], log_table(table_of(part)[known]), joint)
+    return joint
+
+
+def _explain_impossible(evidence: Codes, prior: FloatArray, table_of: Callable[[slice], FloatArray]) -> None:
+    """Raise the error that names the feature whose outcome leaves no state."""
+    outcomes = (evidence.toarray() if sparse.issparse(evidence) else evidence)[0].astype(np.intp)
+    possible = prior > 0
+    for feature in np.flatnonzero(outcomes >= 0).tolist():
+        possible = possible & (table_of(slice(feature, feature + 1))[0, outcomes[feature]] > 0)
+        if not possible.any():
+            raise_impossible(feature, int(outcomes[feature]))

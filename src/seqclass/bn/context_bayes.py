@@ -3,23 +3,250 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import log_softmax, softmax
 
-from seqclass._arrays import FloatArray, IntArray, as_generator
-from seqclass._messages import shown
-from seqclass._validation import check_real
+from seqclass._utils.arrays import FloatArray, IntArray, as_generator
+from seqclass._utils.information import contingency_table, mutual_information
+from seqclass._utils.text import shown
+from seqclass._utils.validation import check_real
 from seqclass.bn._checks import Codes, resolve_prior
-from seqclass.bn._choosing import FOLDS
-from seqclass.bn._context_choice import choose_context
-from seqclass.bn._context_states import Rows, fit_states
-from seqclass.bn._contexts import MOST_COLUMNS, Contexts, contexts_of
+from seqclass.bn._contexts import GROUPS, MOST_COLUMNS, MOST_OUTCOMES, Contexts, coarse, contexts_of
 from seqclass.bn._densities import FAMILIES, Scales, check_families
-from seqclass.bn._folds import stratified_folds
+from seqclass.bn._em import (
+    FOLDS,
+    MOST_ROWS,
+    class_likelihoods,
+    difference,
+    rows_looked_at,
+    state_likelihoods,
+    stratified_folds,
+)
 from seqclass.bn._mixture import Mixture
+from seqclass.bn._structure import pair_weights
+
+#: Iterations for rows whose context is not seen, and the change of a probability that ends them.
+MAX_ITER, _TOL = 20, 1e-3
+
+
+@dataclass(frozen=True)
+class States:
+    """Hidden states, class by class, and within a class context by context."""
+
+    classes: IntArray
+    weights: FloatArray
+    tables: FloatArray
+
+
+def states_of(
+    contexts: Contexts | None, counts: FloatArray, by_class: FloatArray, scales: Scales, family: IntArray
+) -> States:
+    """Tables and weights of the hidden states from counts."""
+    n_features, n_outcomes, n_contexts, n_classes = counts.shape
+    tables, share = scales.tables(counts, family), np.ones((1, n_classes))
+    if contexts is not None:
+        columns = contexts.columns
+        marginal = scales.some(columns).tables(by_class[columns], family[columns])[:, :, 0]
+        width = contexts.group.shape[1]
+        own, share = contexts.tables(counts[columns][:, :width], marginal[:, :width], scales.alpha)
+        tables[columns] = 0.0
+        tables[columns, :width] = own
+    flat = tables.transpose(0, 1, 3, 2).reshape(n_features, n_outcomes, -1)
+    return States(np.repeat(np.arange(n_classes), n_contexts), share.T.reshape(-1), np.ascontiguousarray(flat))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Training rows.
+
+    Attributes
+    ----------
+    X : ndarray or CSR matrix of int of shape (n, n_features)
+    codes : ndarray of int of shape (n,)
+        Class of each.
+    weight : ndarray of shape (n,)
+    n_classes : int
+    n_outcomes : ndarray of int of shape (n_features,)
+    """
+
+    X: Codes
+    codes: IntArray
+    weight: FloatArray
+    n_classes: int
+    n_outcomes: IntArray
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, some: IntArray) -> Rows:
+        return Rows(self.X[some], self.codes[some], self.weight[some], self.n_classes, self.n_outcomes)
+
+    def counts(self, context: IntArray | None = None, n_contexts: int = 1, folds: IntArray | None = None) -> FloatArray:
+        """Rows of each outcome by fold, context and class, (n_folds, n_features, V, n_contexts, n_classes).
+
+        Rows of fold -1, which is none, come last; rows of context -1 are left out.
+        """
+        rows = np.arange(len(self)) if context is None else np.flatnonzero(context >= 0)
+        n_folds = 1 if folds is None else int(folds.max(initial=-1)) + 2
+        at = np.zeros(len(rows), dtype=np.intp) if folds is None else folds[rows] % n_folds
+        at = (at * n_contexts + (0 if context is None else context[rows])) * self.n_classes + self.codes[rows]
+        size = n_folds * n_contexts * self.n_classes
+        table = contingency_table(self.X[rows], at, size, self.n_outcomes, self.weight[rows])
+        shape = (*table.shape[:2], n_folds, n_contexts, self.n_classes)
+        return np.ascontiguousarray(table.reshape(shape).transpose(2, 0, 1, 3, 4))
+
+    def shared_out(self, share: FloatArray) -> FloatArray:
+        """Rows of each outcome, each in every context by a share, (n_features, V, n_contexts, n_classes)."""
+        parts = [
+            Rows(self.X, self.codes, self.weight * p, self.n_classes, self.n_outcomes).counts()[0] for p in share.T
+        ]
+        return np.concatenate(parts, axis=2)
+
+
+def fit_states(rows: Rows, contexts: Contexts | None, scales: Scales, family: IntArray) -> tuple[States, int]:
+    """Fit the hidden states; where a row's context is not seen, by expectation maximisation."""
+    by_class = rows.counts()[0]
+    if contexts is None:
+        return states_of(None, by_class, by_class, scales, family), 0
+    context, n_contexts = contexts.of(rows.X), len(contexts.patterns)
+    seen = rows.counts(context, n_contexts)[0]
+    states = states_of(contexts, seen, by_class, scales, family)
+    unseen = rows[np.flatnonzero((context < 0) & (rows.weight > 0))]
+    before, step = np.zeros((len(unseen), n_contexts)), 0
+    while len(unseen) and step < MAX_ITER:
+        step += 1
+        joint = state_likelihoods(unseen.X, states.tables) + np.log(states.weights)
+        own = joint.reshape(-1, rows.n_classes, n_contexts)[np.arange(len(unseen)), unseen.codes]
+        share = softmax(own, axis=1)
+        states = states_of(contexts, seen + unseen.shared_out(share), by_class, scales, family)
+        if np.abs(share - before).max() < _TOL:
+            break
+        before = share
+    return states, step
+
+
+#: So many single columns are looked at, and of no more than so many features.
+SHORT_LIST, MOST_FEATURES = 6, 1000
+#: Rows that are looked at to see whether contexts are worth a try.
+MOST_TESTED = 3000
+#: A context says little itself: this share of what the best column says, and not much more than by chance.
+_LITTLE, _BY_CHANCE = 0.1, 2.0
+#: Standard errors that classes of held-out rows have to be more probable by.
+_CLEARLY = 3.0
+
+
+def choose_context(
+    rows: Rows, scales: Scales, family: IntArray, bundles: Sequence[IntArray], rng: np.random.Generator
+) -> tuple[Contexts | None, list[tuple[tuple[int, ...], float]]]:
+    """Choose the columns given which held-out rows of the other columns are most probable, or none."""
+    if len(rows) > MOST_ROWS:
+        rows = rows[rows_looked_at(len(rows), MOST_ROWS, rng)]
+    folds = stratified_folds(rows.codes, rows.n_classes, FOLDS, rng)
+    scored = np.flatnonzero((folds >= 0) & (rows.weight > 0))
+    best, gains, most = None, list[tuple[tuple[int, ...], float]](), 0.0
+    if not scored.size:
+        return best, gains
+    single, weight = rows.counts(folds=folds), rows.weight[scored]
+    for columns in [*bundles, *_short_list(rows)]:
+        contexts = contexts_of(rows.X, columns, rows.n_outcomes, rows.weight)
+        if contexts is None:
+            continue
+        others, classes = _gains(rows, folds, single, contexts, scales, family)[:, scored]
+        gain, error = difference(others, np.zeros(len(scored)), weight)
+        told, told_error = difference(classes, np.zeros(len(scored)), weight)
+        gains.append((tuple(columns.tolist()), gain))
+        if gain > max(error, most) and told >= -told_error:
+            best, most = contexts, gain
+    return best, gains
+
+
+def changes_what_others_tell(
+    X: Codes, codes: IntArray, weight: FloatArray, n_outcomes: IntArray, bundles: Sequence[IntArray]
+) -> bool:
+    """Whether columns that say next to nothing about the class themselves change what the others say of it."""
+    rng, rows = np.random.default_rng(0), Rows(X, codes, weight, int(codes.max()) + 1, n_outcomes)
+    if len(rows) > MOST_TESTED:
+        rows = rows[np.sort(rng.choice(len(rows), MOST_TESTED, replace=False))]
+    folds = stratified_folds(rows.codes, rows.n_classes, FOLDS, rng)
+    scored = np.flatnonzero((folds >= 0) & (rows.weight > 0))
+    if not scored.size:
+        return False
+    said = mutual_information(rows.X, rows.codes, n_outcomes=n_outcomes, sample_weight=rows.weight)
+    chance = (rows.n_classes - 1) / (2 * rows.weight.sum())
+    little = _LITTLE * float((said - chance * (n_outcomes - 1)).max(initial=0.0))
+    family, scales = np.zeros(len(n_outcomes), dtype=np.intp), None
+    single = None
+    for columns in [*bundles, *_short_list(rows)]:
+        contexts = contexts_of(rows.X, columns, n_outcomes, rows.weight)
+        if contexts is None or len(columns) == len(n_outcomes):
+            continue
+        context, n_contexts = contexts.of(rows.X)[:, None], len(contexts.patterns)
+        own = mutual_information(context, rows.codes, n_outcomes=n_contexts, sample_weight=rows.weight)[0]
+        if own > little + _BY_CHANCE * chance * (n_contexts - 1):
+            continue
+        if single is None or scales is None:
+            single = rows.counts(folds=folds)
+            scales = Scales(n_outcomes, single.sum(axis=(0, 3, 4)), 1.0)
+        gains = _gains(rows, folds, single, contexts, scales, family)[:, scored]
+        found = [difference(gain, np.zeros(len(scored)), rows.weight[scored]) for gain in gains]
+        if all(gain > z * error for (gain, error), z in zip(found, (1.0, _CLEARLY))):
+            return True
+    return False
+
+
+def _short_list(rows: Rows) -> list[IntArray]:
+    """Single columns that say most about the others given the class, beyond what chance would let them say."""
+    if len(rows.n_outcomes) > MOST_FEATURES:
+        return []
+    X, sizes = coarse(rows.X, rows.n_outcomes, rows.weight, MOST_OUTCOMES, GROUPS)
+    said = np.asarray(pair_weights(X, rows.codes, sizes, rows.n_classes, rows.weight))
+    free = (sizes - 1.0)[:, None] * (sizes - 1.0)
+    beyond = said - free * rows.n_classes / (2 * rows.weight.sum())
+    np.fill_diagonal(beyond, 0.0)
+    total = beyond.sum(axis=1)
+    order = np.argsort(-total, kind="stable")[:SHORT_LIST]
+    return [np.array([j]) for j in order.tolist() if total[j] > 0 and sizes[j] > 1]
+
+
+def _gains(
+    rows: Rows, folds: IntArray, single: FloatArray, contexts: Contexts, scales: Scales, family: IntArray
+) -> FloatArray:
+    """What contexts add to the log-likelihood of each row's other columns, and of its class, (2, n)."""
+    result, context, n_contexts = np.zeros((2, len(rows))), contexts.of(rows.X), len(contexts.patterns)
+    split = rows.counts(context, n_contexts, folds)
+    for fold in range(FOLDS):
+        held, kept = np.flatnonzero(folds == fold), np.arange(len(single)) != fold
+        by_class, by_context = single[kept].sum(axis=0), split[kept].sum(axis=0)
+        without = states_of(None, by_class, by_class, scales, family)
+        within = states_of(contexts, by_context, by_class, scales, family)
+        known = held[context[held] >= 0]
+        codes, columns = rows.codes[known], contexts.columns
+        result[0, known] = _of_state(rows.X[known], within, columns, codes * n_contexts + context[known])
+        result[0, known] -= _of_state(rows.X[known], without, columns, codes)
+        prior = np.log(by_class[0].sum(axis=(0, 1)) + 1.0)
+        result[1, held] = _of_class(rows[held], within, prior) - _of_class(rows[held], without, prior)
+    return result
+
+
+def _of_state(X: Codes, states: States, left_out: IntArray, own: IntArray) -> FloatArray:
+    """Log-likelihood of all but some columns of each row in its own hidden state."""
+    tables = np.array(states.tables)
+    tables[left_out] = 1.0
+    return np.asarray(state_likelihoods(X, tables)[np.arange(len(own)), own])
+
+
+def _of_class(rows: Rows, states: States, prior: FloatArray) -> FloatArray:
+    """Log-probability of each row's class."""
+    joint = class_likelihoods(rows.X, states.classes, states.weights, states.tables) + prior[:, None]
+    return np.asarray(log_softmax(joint, axis=0)[rows.codes, np.arange(len(rows))])
+
+
+__all__ = ["ContextBayes"]
 
 
 class ContextBayes(Mixture):

@@ -9,13 +9,13 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from seqclass._arrays import BoolArray, FloatArray, unmasked
-from seqclass._information import adjusted_mutual_information, chance_p_values
-from seqclass._outcomes import check_outcomes
-from seqclass._support import SupportMixin
-from seqclass._validation import check_choice, check_integer, check_real
+from seqclass._utils.arrays import BoolArray, FloatArray, unmasked
+from seqclass._utils.information import adjusted_mutual_information, chance_p_values
+from seqclass._utils.support import SupportMixin
+from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.bn._checks import check_labels
-from seqclass.bn._ranking import rank
+from seqclass.bn.ordering import rank
+from seqclass.discretize._outcomes import check_outcomes
 
 __all__ = ["InformationFilter"]
 
@@ -30,7 +30,7 @@ class InformationFilter(SupportMixin, BaseEstimator):  # type: ignore[misc]
 
     The score of a feature is its mutual information with the class, corrected for chance and scaled so that 1 is
     perfect and 0 is what independent features have on average; see
-    `seqclass._information.adjusted_mutual_information`. It is computed on outcomes, not on raw numbers (of which
+    `seqclass._utils.information.adjusted_mutual_information`. It is computed on outcomes, not on raw numbers (of which
     each would be a value of its own, and every continuous feature perfect).
 
     Parameters

@@ -2,22 +2,138 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from scipy.special import logsumexp, softmax, xlogy
 
-from seqclass._arrays import FloatArray, IntArray, as_generator
-from seqclass._validation import check_choice, check_integer, check_real
+from seqclass._utils.arrays import FloatArray, IntArray, as_generator
+from seqclass._utils.information import contingency_table
+from seqclass._utils.validation import check_choice, check_integer, check_real
+from seqclass.bn._base import CodedChunks
 from seqclass.bn._checks import Codes, resolve_prior
-from seqclass.bn._choosing import choose_components
-from seqclass.bn._chunked import CodedChunks
-from seqclass.bn._component_densities import GROUPS, dense_tables
-from seqclass.bn._components import Components, Settings, fit_components
 from seqclass.bn._contexts import coarse
-from seqclass.bn._densities import FAMILIES, check_families
-from seqclass.bn._em_chunks import go_on
+from seqclass.bn._densities import FAMILIES, Scales, check_families
+from seqclass.bn._em import (
+    FOLDS,
+    SPARE,
+    TINY,
+    Components,
+    Design,
+    Settings,
+    choose_components,
+    fit_components,
+    state_likelihoods,
+)
 from seqclass.bn._mixture import Mixture
+from seqclass.bn._tables import smooth
+
+
+class Shares(NamedTuple):
+    """Sums over rows of the components' shares in them."""
+
+    likelihood: float
+    counts: FloatArray
+    totals: FloatArray
+
+
+def added(one: Shares, other: Shares) -> Shares:
+    """Sums over the rows of both."""
+    return Shares(one.likelihood + other.likelihood, one.counts + other.counts, one.totals + other.totals)
+
+
+def shares(codes: Codes, y: IntArray, states: Components) -> Shares:
+    """Shares of the components in some rows, summed up."""
+    counts: FloatArray = np.zeros(states.tables.shape)
+    likelihood, totals = 0.0, np.zeros(len(states.weights))
+    for c in np.unique(y).tolist():
+        own, rows = states.classes == c, codes[np.flatnonzero(y == c)]
+        joint = state_likelihoods(rows, states.tables[:, :, own]) + np.log(np.maximum(states.weights[own], TINY))
+        top = logsumexp(joint, axis=1, keepdims=True)
+        share = np.exp(joint - top)
+        likelihood += float(top.sum())
+        totals[own] = share.sum(axis=0)
+        counts[:, :, own] = _counted(Design(rows, counts.shape[1]), counts.shape[1], share)
+    return Shares(likelihood, counts, totals)
+
+
+def _counted(design: Design, n_outcomes: int, share: FloatArray) -> FloatArray:
+    sums, m, n_states = design.sums(share), len(design.feature), share.shape[1]
+    found = np.zeros((design.n_features, n_outcomes, n_states))
+    found[design.feature, design.level] = sums[:m]
+    known: FloatArray = np.tile(share.sum(axis=0), (design.n_features, 1))
+    known[design.missing] -= sums[m:]
+    found[:, 0] = np.maximum(known - found.sum(axis=1), 0.0)
+    return found
+
+
+def go_on(chunks: CodedChunks, states: Components, n_outcomes: IntArray, settings: Settings) -> Components:
+    """Go on from components that were fitted to a sample, over all rows, until their objective rises no more."""
+    marginal = smooth(chunks.counts, n_outcomes, settings.alpha)[:, :, states.classes]
+    strength = settings.shrinkage * n_outcomes[:, None, None] * marginal
+    alone = np.bincount(states.classes)[states.classes] == 1
+    before = -np.inf
+    for _ in range(settings.max_iter):
+        found: Shares = chunks.total(partial(shares, states=states), added)
+        spread = states.weights[~alone]
+        objective = found.likelihood + float(xlogy(strength, states.tables)[:, :, ~alone].sum())
+        objective += SPARE * float(np.log(np.maximum(spread, TINY)).sum())
+        states = _maximised(states, found, strength, np.where(alone, marginal, np.nan))
+        if objective - before <= settings.tol * abs(objective):
+            break
+        before = objective
+    return states
+
+
+def _maximised(states: Components, found: Shares, strength: FloatArray, fixed: FloatArray) -> Components:
+    """Parameters that are most probable given the shares; a class of one component has its own table."""
+    tables = found.counts + strength
+    tables /= tables.sum(axis=1, keepdims=True)
+    total = found.totals + SPARE
+    weights = total / np.bincount(states.classes, total)[states.classes]
+    tables = np.where(np.isnan(fixed), tables, fixed)
+    return replace(states, weights=weights, tables=tables, n_iter=states.n_iter + 1)
+
+
+#: Outcomes of a feature that components are found on, at most: more are grouped.
+GROUPS = 5
+
+
+def dense_tables(
+    X: Codes,
+    groups: Codes,
+    codes: IntArray,
+    weight: FloatArray,
+    states: Components,
+    n_outcomes: IntArray,
+    allowed: tuple[str, ...],
+    alpha: float,
+) -> tuple[FloatArray, IntArray]:
+    """Tables of hidden states over all outcomes, of components that were found on groups of them."""
+    n_folds = FOLDS if len(allowed) > 1 else 1
+    nowhere = np.zeros(len(codes), dtype=np.intp)
+    whole = contingency_table(X, nowhere, 1, n_outcomes, weight)[:, :, 0]
+    counts = np.zeros((n_folds, *whole.shape, 1, len(states.classes)))
+    for c in range(int(states.classes.max()) + 1):
+        rows, own = np.flatnonzero(codes == c), np.flatnonzero(states.classes == c)
+        joint = state_likelihoods(groups[rows], states.tables[:, :, own]) + np.log(states.weights[own])
+        some, fold = X[rows], np.arange(len(rows)) % n_folds
+        # a row is in every bag
+        bags = joint.reshape(len(rows), -1, int(states.n_components[c]))
+        for state, share in zip(own.tolist(), softmax(bags, axis=2).reshape(joint.shape).T):
+            table = contingency_table(some, fold, n_folds, n_outcomes, weight[rows] * share)
+            counts[:, :, :, 0, state] = table.transpose(2, 0, 1)
+    scales = Scales(n_outcomes, whole, alpha)
+    family = scales.suited(counts, allowed)
+    total = counts.sum(axis=0)
+    parts = [scales.tables(total[..., states.classes == c], family) for c in range(int(states.classes.max()) + 1)]
+    return np.concatenate(parts, axis=3)[:, :, 0], family
+
+
+__all__ = ["ClassMixture"]
 
 
 class ClassMixture(Mixture):

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._arrays import FloatArray, IntArray, chunks
-from seqclass._information import contingency_table
-from seqclass._validation import check_integer, check_real, check_weights
-from seqclass.bn._base import ObservationModel
+from seqclass._utils.arrays import FloatArray, IntArray, chunks
+from seqclass._utils.information import contingency_table
+from seqclass._utils.validation import check_integer, check_real, check_weights
+from seqclass.bn._base import CodedChunks, ObservationModel
 from seqclass.bn._checks import (
     Codes,
     check_codes,
@@ -20,9 +20,7 @@ from seqclass.bn._checks import (
     check_outcome,
     resolve_prior,
 )
-from seqclass.bn._chunked import CodedChunks
-from seqclass.bn._posterior import state_posterior
-from seqclass.bn._tables import smooth, temper
+from seqclass.bn._tables import smooth, state_posterior, temper
 
 
 class NaiveBayes(ObservationModel):

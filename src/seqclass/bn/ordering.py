@@ -8,20 +8,64 @@ network. Ties go to the lowest index, and scores that differ by rounding only ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
-from seqclass._arrays import FloatArray, IntArray, chunks
-from seqclass._validation import check_distribution, check_finite
-from seqclass.bn._conditional import SEARCHED, conditional_order
-from seqclass.bn._ranking import check_prices, rank, rank_by_rate
-from seqclass.bn.blanket import blanket_order
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks, row_sums
+from seqclass._utils.information import contingency_table
+from seqclass._utils.validation import check_costs, check_distribution, check_finite, check_integer
+from seqclass.bn._checks import Codes, check_codes, check_labels, check_n_outcomes, seen_outcomes
 
 if TYPE_CHECKING:
     from seqclass.bn._base import ObservationModel
+
+
+#: Scores that differ by less, relative to themselves, are equal.
+RELATIVE = 1e-10
+#: Scores that differ by less, relative to the largest of all, are equal.
+ABSOLUTE = 1e-12
+
+
+def rank(*scores: FloatArray) -> IntArray:
+    """Order by increasing score; ties by the next score, and at last by the lowest index."""
+    # lexsort is stable, and its last key decides first
+    return np.lexsort([_levels(score) for score in reversed(scores)])
+
+
+def rank_by_rate(gains: FloatArray, prices: FloatArray) -> IntArray:
+    """Order by decreasing gain per price; what is free comes first, by its gain, and of the useless the cheapest."""
+    free = prices == 0
+    rate = np.where(free, np.inf, gains / np.where(free, 1.0, prices))
+    return rank(-rate, -gains, prices)
+
+
+def check_prices(costs: Any, n_features: int) -> FloatArray:
+    """Give the price of each feature: 1 for all of them by default, and a scalar is for all."""
+    if costs is None:
+        return np.ones(n_features)
+    if np.ndim(costs) == 0:
+        return np.full(n_features, check_costs(costs, "costs"))
+    return check_costs(costs, "costs", (n_features,))
+
+
+def _levels(score: FloatArray) -> IntArray:
+    """Number the distinct values of a score in increasing order, chains of near-equal ones counting once."""
+    order = np.argsort(score, kind="stable")
+    values = score[order]
+    finite = np.abs(values[np.isfinite(values)])
+    with np.errstate(invalid="ignore"):
+        gap = values[1:] - values[:-1]
+        apart = gap > np.maximum(RELATIVE * np.abs(values[1:]), ABSOLUTE * finite.max(initial=0.0))
+    # between an infinity and a finite number the tolerance itself is infinite, and the rule above fails
+    apart |= np.isinf(gap)
+    levels = np.zeros(len(score), dtype=np.intp)
+    levels[order[1:]] = np.cumsum(apart)
+    return levels
+
 
 __all__ = [
     "as_order",
@@ -32,6 +76,7 @@ __all__ = [
     "error_scores",
     "information_order",
     "information_scores",
+    "markov_blanket",
     "variance_order",
     "variance_scores",
 ]
@@ -359,3 +404,312 @@ def _check_tables(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     table = _check_table(likelihood)
     return table, check_distribution(prior, table.shape[2], "prior"), check_prices(costs, len(table))
+
+
+#: So many features are searched for; the rest follows by what each says alone.
+SEARCHED = 256
+
+
+def conditional_order(
+    X: Any,
+    y: npt.ArrayLike,
+    n: int = SEARCHED,
+    *,
+    costs: Any = None,
+    n_outcomes: Any = None,
+    n_candidates: int = 4096,
+    max_rows: int = 20_000,
+    random_state: Any = 0,
+) -> IntArray:
+    """Order greedily by what a feature says about the class that no chosen one has said (CMIM).
+
+    The next feature f is the one with the largest min over the chosen features s of I(f; class | s), per unit
+    of cost [1]_. Information is estimated with the bias of small samples taken off (Miller and Madow), so
+    that noise does not pass for news; the search ends early when no candidate says anything new. All other
+    features follow in the order of their information per cost.
+
+    Parameters
+    ----------
+    X : discretised matrix of shape (n_rows, n_features)
+        Integer outcome codes, dense or scipy sparse; -1 is missing. A missing cell of a candidate is left
+        out; a missing cell of a chosen feature is a value of its own.
+    y : array-like of shape (n_rows,)
+        Class labels.
+    n : int
+        Features to choose before the rest follows.
+    costs : array-like of shape (n_features,) or float, optional
+        Price of each feature; by default all the same. Free features come first.
+    n_outcomes : int or array-like of shape (n_features,), optional
+        Number of outcomes of each feature; by default the largest code plus one.
+    n_candidates : int
+        Only so many features, the best by information per cost, are looked at in the search.
+    max_rows : int
+        Only so many rows, drawn at random, are used in the search.
+    random_state : None, int or numpy generator
+        Draws the rows.
+
+    Returns
+    -------
+    ndarray of int of shape (n_features,)
+        Features, best first.
+
+    References
+    ----------
+    .. [1] F. Fleuret, "Fast binary feature selection with conditional mutual information", JMLR 5, 2004.
+
+    Examples
+    --------
+    Column 1 repeats column 0; column 2 is weaker but says something new.
+
+    >>> y = np.repeat([0, 1], 200)
+    >>> strong = np.where(np.arange(400) % 7 == 0, 1 - y, y)
+    >>> weak = np.where(np.arange(400) % 5 < 1, 1 - y, y)
+    >>> conditional_order(np.column_stack([strong, strong, weak]), y).tolist()
+    [0, 2, 1]
+    """
+    X = check_codes(X, n_outcomes=n_outcomes)
+    labels = check_labels(y, X.shape[0])
+    check_integer(n, "n", 0)
+    check_integer(n_candidates, "n_candidates", 1)
+    check_integer(max_rows, "max_rows", 1)
+    n_features = X.shape[1]
+    sizes = seen_outcomes(X) if n_outcomes is None else check_n_outcomes(n_outcomes, n_features)
+    prices = np.broadcast_to(check_costs(1.0 if costs is None else costs, "costs"), (n_features,))
+    classes, codes = np.unique(labels, return_inverse=True)
+
+    plain = _information(X, codes, np.zeros_like(codes), len(classes), 1, sizes)
+    rest = rank_by_rate(plain, prices)
+    candidates = np.sort(rest[:n_candidates])
+    if X.shape[0] > max_rows:
+        rows = np.sort(as_generator(random_state, "some rows").choice(X.shape[0], max_rows, replace=False))
+        X, codes = X[rows], codes[rows]
+    X = X[:, candidates]
+    chosen = candidates[_search(X, codes, len(classes), sizes[candidates], prices[candidates], n)]
+    return np.concatenate([chosen, rest[~np.isin(rest, chosen)]])
+
+
+def _search(X: Codes, codes: IntArray, n_classes: int, sizes: IntArray, prices: FloatArray, n: int) -> IntArray:
+    by_column = X.tocsc() if sparse.issparse(X) else np.asfortranarray(X)
+    gains = _information(X, codes, np.zeros_like(codes), n_classes, 1, sizes)
+    negligible = 1e-9 * max(float(gains.max(initial=0.0)), 1e-300)
+    chosen: list[int] = []
+    while len(chosen) < n:
+        best = _best(gains, prices, negligible)
+        if best < 0:
+            break
+        chosen.append(best)
+        gains[best] = -np.inf
+        seen: Any = by_column[:, [best]]
+        given = (seen.toarray() if sparse.issparse(seen) else seen).ravel().astype(np.intp)
+        # a candidate that says nothing new will not say more later
+        alive = np.flatnonzero(gains > negligible)
+        if len(alive) == 0:
+            break
+        part = X if len(alive) > 0.8 * len(gains) else X[:, alive]
+        at = np.arange(len(gains)) if part is X else alive
+        strata = int(sizes[best]) + 1
+        news = _information(part, codes, given % strata, n_classes, strata, sizes[at])
+        gains[at] = np.minimum(gains[at], news)
+    return np.array(chosen, dtype=np.intp)
+
+
+def _best(gains: FloatArray, prices: FloatArray, negligible: float) -> int:
+    """Find the largest gain per price, at the lowest index; -1 where nothing is gained."""
+    gaining = gains > negligible
+    if not gaining.any():
+        return -1
+    free = gaining & (prices == 0)
+    if free.any():
+        rate = np.where(free, gains, -np.inf)
+    else:
+        rate = np.where(gaining, gains / np.where(prices == 0, 1.0, prices), -np.inf)
+    top = float(rate.max())
+    return int(np.argmax(rate >= top * (1 - RELATIVE) - ABSOLUTE * top))
+
+
+def _information(
+    X: Codes, codes: IntArray, given: IntArray, n_classes: int, n_strata: int, sizes: IntArray
+) -> FloatArray:
+    """I(feature; class | given) of every feature in nats, less its expectation where there is none."""
+    joint = given * n_classes + codes
+    largest = int(sizes.max(initial=1))
+    scores = np.empty(X.shape[1])
+    for cols in chunks(X.shape[1], 8.0 * 5 * largest * n_strata * n_classes):
+        part = X if cols.stop - cols.start == X.shape[1] else X[:, cols]
+        counts = contingency_table(part, joint, n_strata * n_classes, sizes[cols])
+        counts = counts.reshape(counts.shape[0], counts.shape[1], n_strata, n_classes)
+        outcomes, classes = row_sums(counts), counts.sum(axis=1)
+        totals = row_sums(classes)
+        entropies = _n_log_n(counts) - _n_log_n(outcomes) - _n_log_n(classes) + _n_log_n(totals)
+        # Miller and Madow: in each stratum the plug-in estimate is too large by (rows - 1)(columns - 1) / 2n
+        freedom = ((outcomes > 0).sum(axis=1) - 1.0) * (row_sums((classes > 0).astype(np.float64)) - 1.0)
+        freedom = row_sums(np.where(totals > 0, freedom, 0.0))
+        scores[cols] = (entropies - freedom / 2) / np.maximum(row_sums(totals), 1.0)
+    return np.maximum(scores, 0.0)
+
+
+def _n_log_n(counts: FloatArray) -> FloatArray:
+    """Sum of n log n of each feature."""
+    terms = counts * np.log(np.maximum(counts, 1.0))
+    return row_sums(terms.reshape(len(counts), -1))
+
+
+def markov_blanket(parents: Sequence[npt.ArrayLike], node: int) -> IntArray:
+    """Features that, with the class, shield a feature from all others.
+
+    These are its feature parents, its children, and its children's other feature parents. The class is a parent of
+    every feature, hence in every blanket, and is not listed.
+
+    Parameters
+    ----------
+    parents : sequence of array-like of int
+        Feature parents of each feature, such as ``parents_`` of `TreeNetwork`.
+    node : int
+        The feature.
+
+    Returns
+    -------
+    ndarray of int
+        Features in increasing order.
+
+    Raises
+    ------
+    ValueError
+        If a feature does not exist or is its own parent.
+
+    References
+    ----------
+    .. [1] J. Pearl, "Probabilistic reasoning in intelligent systems", 1988, section 3.3.
+
+    Examples
+    --------
+    In 0 -> 1 -> 2 <- 3 the blanket of 1 holds its parent, its child and that child's other parent.
+
+    >>> markov_blanket([[], [0], [1, 3], []], 1)
+    array([0, 2, 3])
+    """
+    node = check_integer(node, "node", 0, len(parents) - 1)
+    above = _check_parents(parents)
+    present = np.ones(len(above), dtype=bool)
+    return _blanket(above, _children(above), node, present)
+
+
+def blanket_order(
+    scores: npt.ArrayLike, parents: Sequence[npt.ArrayLike], costs: Any = None, *, go_on: bool = True
+) -> IntArray:
+    """Order by score, leaving out the Markov blanket of every feature that was taken.
+
+    The feature of the highest score comes first; it and its blanket leave the pool; then the best of what is left in
+    the pool follows, until the pool is empty ([1]_, section III). Features that share much, given the class, are
+    neighbours in the network, so that what comes next repeats little of what is known.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_features,)
+        Information of each feature about the class.
+    parents : sequence of array-like of int, of length n_features
+        Feature parents of each feature, such as ``parents_`` of `TreeNetwork`. The graph is the one over the features
+        given here: what a filter has dropped is in nobody's blanket.
+    costs : array-like of shape (n_features,) or float, optional
+        Price of each feature, all the same by default; the best is the one of the highest score per price, and free
+        ones come first.
+    go_on : bool
+        Whether the features that left the pool follow: the same rule is applied to them, in the graph that they
+        induce, and so on until none is left. The paper ends with the pool.
+
+    Returns
+    -------
+    ndarray of int of shape (n_stages,)
+        Features, best first; all of them with ``go_on``.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, or a parent does not exist.
+
+    Notes
+    -----
+    The rule looks at the graph, not at how much neighbours share: `conditional_order`, which does, mostly predicts
+    better from as many features (breast_cancer, spambase, MLL, digits, under the tree network itself). Whether the
+    rest follows by this rule or simply by score made no difference there.
+
+    References
+    ----------
+    .. [1] Y. W. Liyanage, D.-S. Zois, C. Chelmis, "Dynamic instance-wise classification in correlated feature
+       spaces", IEEE Transactions on Artificial Intelligence 2, 2021, section III.
+
+    Examples
+    --------
+    In the chain 0 -> 1 -> 2 the best feature is 1, and both of the others are its neighbours.
+
+    >>> blanket_order([0.2, 0.5, 0.3], [[], [0], [1]], go_on=False)
+    array([1])
+    >>> blanket_order([0.2, 0.5, 0.3], [[], [0], [1]])
+    array([1, 2, 0])
+    """
+    values = check_finite(scores, "scores")
+    if values.ndim != 1 or len(values) != len(parents):
+        raise ValueError(f"scores must have one number for each of the {len(parents)} features, got {values.shape}.")
+    prices = check_prices(costs, len(values))
+    above = _check_parents(parents)
+    below = _children(above)
+    ranked = rank_by_rate(values, prices)
+    rest = np.ones(len(above), dtype=bool)
+    order: list[int] = []
+    while len(order) < len(above):
+        taken = _pool(ranked[rest[ranked]], above, below, rest.copy())
+        order += taken
+        rest[taken] = False
+        if not go_on:
+            break
+    return np.array(order, dtype=np.intp)
+
+
+def _pool(ranked: IntArray, above: list[IntArray], below: list[IntArray], present: BoolArray) -> list[int]:
+    """Take the best until the pool, at first all that are present, is empty."""
+    pool = present.copy()
+    taken = []
+    for feature in ranked.tolist():
+        if pool[feature]:
+            taken.append(feature)
+            pool[feature] = False
+            pool[_blanket(above, below, feature, present)] = False
+    return taken
+
+
+def _blanket(above: list[IntArray], below: list[IntArray], node: int, present: BoolArray) -> IntArray:
+    """Blanket in the graph that the present features induce."""
+    children = below[node][present[below[node]]]
+    near = np.unique(np.concatenate([above[node], children, *[above[child] for child in children.tolist()]]))
+    return np.asarray(near[present[near] & (near != node)])
+
+
+def _children(above: list[IntArray]) -> list[IntArray]:
+    """Children of each feature, in increasing order."""
+    parent, child = _edges(above)
+    if not len(parent):
+        return list(above)
+    child = child[np.argsort(parent, kind="stable")]
+    return np.split(child, np.cumsum(np.bincount(parent, minlength=len(above)))[:-1])
+
+
+def _edges(above: list[IntArray]) -> tuple[IntArray, IntArray]:
+    """Parent and child of every edge."""
+    child = np.repeat(np.arange(len(above)), [len(given) for given in above])
+    return np.concatenate([np.empty(0, dtype=np.intp), *above]), child
+
+
+def _check_parents(parents: Sequence[npt.ArrayLike]) -> list[IntArray]:
+    above = [np.asarray(given) if np.size(given) else np.empty(0, dtype=np.intp) for given in parents]
+    for feature, given in enumerate(above):
+        if given.ndim != 1 or given.dtype.kind not in "iu":
+            raise ValueError(f"parents of feature {feature} must be a list of feature numbers, got {given.tolist()}.")
+    parent, child = _edges(above)
+    wrong = (parent < 0) | (parent >= len(above)) | (parent == child)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise ValueError(
+            f"feature {int(child[at])} has the parent {int(parent[at])}, "
+            f"which is none of the other features 0..{len(above) - 1}."
+        )
+    return above

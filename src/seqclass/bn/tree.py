@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
@@ -10,16 +11,432 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._arrays import FloatArray, IntArray, as_generator
-from seqclass._validation import check_choice, check_distribution, check_real
+from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, smallest_int
+from seqclass._utils.validation import check_choice, check_distribution, check_integer, check_real
 from seqclass.bn import _pgmpy
-from seqclass.bn._checks import Codes
-from seqclass.bn._chunked import CodedChunks
-from seqclass.bn._learning import Learner
-from seqclass.bn._network import Network
+from seqclass.bn._base import CodedChunks, ObservationModel
+from seqclass.bn._checks import Codes, check_outcome, raise_impossible
+from seqclass.bn._messages import (
+    Columns,
+    Elimination,
+    Forest,
+    NearestAncestor,
+    PairTables,
+    PathTables,
+    all_conditionals,
+    parent_array,
+)
 from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names, edge_information
-from seqclass.bn._summed_learning import SummedLearner
-from seqclass.bn._tables import temper_family
+from seqclass.bn._structure import CLASS_NODE, Learner, SummedLearner, draw
+from seqclass.bn._tables import log_table, temper_family
+
+
+def pack_graph(structure: Any) -> Any:
+    """Turn a networkx graph into plain data; leave a name as it is."""
+    if not hasattr(structure, "is_directed"):
+        return structure
+    return {
+        "directed": bool(structure.is_directed()),
+        "nodes": [_plain(node) for node in structure.nodes],
+        "edges": [(_plain(edge[0]), _plain(edge[1])) for edge in structure.edges],
+    }
+
+
+def unpack_graph(structure: Any) -> Any:
+    """Undo `pack_graph`."""
+    if not isinstance(structure, dict):
+        return structure
+    import networkx as nx
+
+    graph = nx.DiGraph() if structure["directed"] else nx.Graph()
+    graph.add_nodes_from(structure["nodes"])
+    graph.add_edges_from(tuple(edge) for edge in structure["edges"])
+    return graph
+
+
+def _plain(node: Any) -> Any:
+    return node if isinstance(node, str) else int(node)
+
+
+def moral_neighbours(parents: Sequence[IntArray]) -> list[list[int]]:
+    """Neighbours of each feature: parents, children, and the children's other parents."""
+    joined: list[set[int]] = [set() for _ in parents]
+    for child, above in enumerate(parents):
+        family = [child, *above.tolist()]
+        for j in family:
+            joined[j].update(family)
+    for j, around in enumerate(joined):
+        around.discard(j)
+    return [sorted(around) for around in joined]
+
+
+def boundaries(order: Sequence[int], neighbours: Sequence[Sequence[int]]) -> list[IntArray]:
+    """For each stage, the acquired features that a path of unacquired ones joins to a feature still in the order."""
+    stage = {feature: k for k, feature in enumerate(order)}
+    visited: set[int] = set()
+    boundary: set[int] = set()
+    result: list[IntArray] = []
+    # from the last stage back: a feature that returns to the open ones joins its neighbours to what is to come
+    for k in range(len(order) - 1, -1, -1):
+        boundary.discard(order[k])
+        stack = [order[k]]
+        while stack:
+            for j in neighbours[stack.pop()]:
+                if j in stage:
+                    if stage[j] < k:
+                        boundary.add(j)
+                elif j not in visited:
+                    visited.add(j)
+                    stack.append(j)
+        result.append(np.array(sorted(boundary), dtype=np.intp))
+    return result[::-1]
+
+
+def shadowed(order: Sequence[int], nearest: Callable[[int, Container[int]], int]) -> list[IntArray]:
+    """For each stage, the acquired features that are the nearest acquired ancestor of a feature at its stage."""
+    stage = {feature: k for k, feature in enumerate(order)}
+    above: list[int] = []
+    known: set[int] = set()
+    for feature in order:
+        above.append(nearest(feature, known))
+        known.add(feature)
+    wanted: set[int] = set()
+    result: list[IntArray] = []
+    for k in range(len(order) - 1, -1, -1):
+        if above[k] >= 0:
+            wanted.add(above[k])
+        wanted = {j for j in wanted if stage[j] < k}
+        result.append(np.array(sorted(wanted), dtype=np.intp))
+    return result[::-1]
+
+
+def check_stages(order: npt.ArrayLike, n_features: int) -> list[int]:
+    """Check an order of some features."""
+    given = np.asarray(order)
+    if given.size == 0:
+        return []
+    if given.ndim != 1 or given.dtype.kind not in "iu":
+        raise ValueError("order must be a one-dimensional array of feature numbers.")
+    wrong = (given < 0) | (given >= n_features)
+    if wrong.any():
+        raise ValueError(f"order names feature {given[np.argmax(wrong)]}; they are 0..{n_features - 1}.")
+    if len(np.unique(given)) < len(given):
+        raise ValueError("order names a feature twice.")
+    return [int(j) for j in given]
+
+
+class NetworkState:
+    """Outcomes of the features that were asked for, one column each."""
+
+    __slots__ = ("codes", "features", "hidden")
+
+    def __init__(self, features: tuple[int, ...], codes: IntArray, hidden: frozenset[int] = frozenset()) -> None:
+        self.features = features
+        self.codes = codes
+        self.hidden = hidden
+
+    @classmethod
+    def empty(cls, n: int, dtype: Any) -> NetworkState:
+        """State of ``n`` instances of which nothing is known."""
+        return cls((), np.empty((0, n), dtype=dtype))
+
+    def __len__(self) -> int:
+        return int(self.codes.shape[1])
+
+    def __getitem__(self, rows: Any) -> NetworkState:
+        if isinstance(rows, np.ndarray) and rows.dtype.kind == "i":  # take is quicker
+            return NetworkState(self.features, self.codes.take(rows, axis=1), self.hidden)
+        return NetworkState(self.features, self.codes[:, rows], self.hidden)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return int(self.codes.nbytes)
+
+    def columns(self, without: int = -1) -> Columns:
+        """Outcomes by feature, leaving one feature out."""
+        return {j: column for j, column in zip(self.features, self.codes) if j != without}
+
+    @classmethod
+    def concatenate(cls, states: Sequence[NetworkState]) -> NetworkState:
+        """The rows of several states, one after the other; what one of them does not hold is unknown there."""
+        features = tuple(dict.fromkeys(j for state in states for j in state.features))
+        codes = np.full((len(features), sum(len(state) for state in states)), -1, dtype=states[0].codes.dtype)
+        place = {j: at for at, j in enumerate(features)}
+        start = 0
+        for state in states:
+            codes[[place[j] for j in state.features], start : start + len(state)] = state.codes
+            start += len(state)
+        # a feature that is hidden in some rows only bears on nothing there, so it may as well be unknown
+        return cls(features, codes, frozenset.intersection(*(state.hidden for state in states)))
+
+    def put(self, feature: int, outcome: IntArray) -> NetworkState:
+        """State in which a feature showed ``outcome``; where that is -1, what is known of it stays."""
+        if not (outcome >= 0).any():
+            return self
+        kept = [at for at, j in enumerate(self.features) if j != feature]
+        codes = np.empty((len(kept) + 1, len(self)), dtype=self.codes.dtype)
+        codes[-1] = outcome
+        if len(kept) < len(self.features):
+            before = self.codes[self.features.index(feature)]
+            codes[-1] = np.where(outcome >= 0, outcome, before)
+        codes[:-1] = self.codes if len(kept) == len(self.features) else self.codes[kept]
+        return NetworkState((*(self.features[at] for at in kept), feature), codes, self.hidden - {feature})
+
+    def forget_hidden(self, feature: int, neighbours: Sequence[Sequence[int]]) -> NetworkState:
+        """Drop features whose neighbours are all known in all rows: they bear on nothing that is still open."""
+        position = {j: at for at, j in enumerate(self.features)}
+        known: dict[int, bool] = {}
+
+        def is_known(j: int) -> bool:
+            if j not in known:
+                known[j] = j in self.hidden or (j in position and bool((self.codes[position[j]] >= 0).all()))
+            return known[j]
+
+        if not is_known(feature):
+            return self
+        near = [j for j in (feature, *neighbours[feature]) if j in position]
+        gone = {j for j in near if all(is_known(i) for i in (j, *neighbours[j]))}
+        if not gone:
+            return self
+        kept = [at for at, j in enumerate(self.features) if j not in gone]
+        return NetworkState(tuple(self.features[at] for at in kept), self.codes[kept], self.hidden | gone)
+
+
+class Network(ObservationModel):
+    """Inference in a network whose class is a parent of every feature.
+
+    A subclass sets, beside what every `ObservationModel` has: ``parents_``, ``cpds_``, ``edge_weights_``,
+    ``is_forest_`` and ``conditioning_``; for ancestors in graphs where features have several parents also ``alpha``,
+    ``smoothing``, ``pair_counts_`` and ``unit_``. See `TreeNetwork` for what they hold.
+    """
+
+    parents_: list[IntArray]
+    cpds_: list[Any]
+    edge_weights_: FloatArray
+    is_forest_: bool
+    conditioning_: str
+    alpha: float
+    smoothing: str | float
+    unit_: float
+    pair_counts_: FloatArray | None
+    state_names_: dict[int, list[Any]] | None
+    feature_names_: list[Any] | None
+    #: What is worked out from the fitted attributes when it is first needed.
+    _cached = ("graph_", "_edges", "_engine", "_neighbours")
+
+    @cached_property
+    def graph_(self) -> Any:
+        """The network as a networkx.DiGraph.
+
+        Nodes are the feature numbers and ``CLASS_NODE``, edges run from parent to child and from the class to every
+        feature; the edges between features carry their ``weight``.
+        """
+        import networkx as nx
+
+        graph = nx.DiGraph()
+        graph.add_nodes_from(range(self.n_features_in_))
+        graph.add_node(CLASS_NODE)
+        weights = np.asarray(self.edge_weights_, dtype=np.float64).tolist()
+        graph.add_weighted_edges_from((*edge, weight) for edge, weight in zip(self._edges.tolist(), weights))
+        graph.add_edges_from((CLASS_NODE, j) for j in range(self.n_features_in_))
+        return graph
+
+    def start(self, n: int) -> NetworkState:
+        """State of ``n`` instances: the outcomes that were seen and still matter."""
+        check_is_fitted(self)
+        return NetworkState.empty(check_integer(n, "n", 0), smallest_int(int(self.n_outcomes_.max(initial=1)) - 1))
+
+    def stage_likelihood(self, feature: int, state: Any) -> FloatArray:
+        """P(outcome of the feature | what the state has seen, class); like :meth:`likelihood`, unchecked."""
+        likelihood: FloatArray = self._engine.conditional(feature, state.columns(without=feature), len(state))
+        return likelihood
+
+    def advance(self, feature: int, state: Any, outcome: npt.ArrayLike) -> NetworkState:
+        """State after the feature's outcome was seen; see :meth:`ObservationModel.advance`."""
+        seen: NetworkState = state.put(int(feature), check_outcome(feature, outcome, int(self.n_outcomes_[feature])))
+        if not self.is_forest_:
+            return seen
+        return seen.forget_hidden(int(feature), self._neighbours)
+
+    def stage_likelihoods(self, features: IntArray, state: Any) -> FloatArray:
+        """P(outcome | what the state has seen, class) of many features at once; two passes of messages in a forest."""
+        if isinstance(self._engine, Forest):
+            return all_conditionals(self._engine, state.columns(), len(state))[:, features]
+        return super().stage_likelihoods(features, state)
+
+    def join(self, states: Sequence[Any]) -> NetworkState:
+        """Put the rows of several states together, one after the other."""
+        return NetworkState.concatenate(states)
+
+    def likelihoods(self, evidence: Any) -> FloatArray:
+        """P(outcome | evidence on the other features, class) of every feature at once.
+
+        In trees and forests two passes of messages serve all features.
+
+        Parameters
+        ----------
+        evidence : array-like of shape (n_rows, K)
+            Outcome codes, -1 where not acquired.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, K, V_max, n_classes)
+            Zero beyond V_j of a feature.
+
+        Examples
+        --------
+        >>> from seqclass.bn import TreeNetwork
+        >>> model = TreeNetwork().fit([[0, 0], [1, 1], [1, 0]], [0, 1, 1])
+        >>> model.likelihoods([[0, -1]]).shape
+        (1, 2, 2, 2)
+        """
+        check_is_fitted(self)
+        evidence = self._check_evidence(evidence)
+        columns = _columns(evidence)
+        if isinstance(self._engine, Forest):
+            return all_conditionals(self._engine, columns, len(evidence))
+        shape = (len(evidence), self.n_features_in_, int(self.n_outcomes_.max(initial=1)), len(self.classes_))
+        result = np.zeros(shape)
+        for j, V in enumerate(self.n_outcomes_):
+            others = {i: column for i, column in columns.items() if i != j}
+            result[:, j, :V] = self._engine.conditional(j, others, len(evidence))
+        return result
+
+    def context_features(self, order: npt.ArrayLike) -> list[IntArray]:
+        """Features whose outcomes bear on what is still to come, for each stage of an order.
+
+        Full conditioning: those that a path of features not yet acquired joins to one still in the order; in graphs
+        with several parents joined means adjacent or parents of the same feature, which may list more than matter.
+        Ancestors: those that are the nearest acquired ancestor of a feature at its stage.
+
+        Parameters
+        ----------
+        order : array-like of int of shape (n_stages,)
+            Features in the order in which they are acquired.
+
+        Returns
+        -------
+        list of ndarray of int
+            For each stage k, features of ``order[:k]`` in increasing order. What matters at stage k + 1 is among those
+            of stage k and the feature acquired there.
+
+        Examples
+        --------
+        In the line 0 - 1 - 2, once 1 is acquired 0 says nothing about 2.
+
+        >>> from seqclass.bn import TreeNetwork
+        >>> model = TreeNetwork("line").fit([[0, 0, 0], [1, 1, 1], [1, 0, 0]], [0, 1, 1])
+        >>> [features.tolist() for features in model.context_features([1, 0, 2])]
+        [[], [1], [1]]
+        """
+        check_is_fitted(self)
+        wanted = check_stages(order, self.n_features_in_)
+        if self.conditioning_ == "ancestor":
+            return shadowed(wanted, self._engine.nearest)
+        return boundaries(wanted, self._neighbours)
+
+    def sample(self, n: int, random_state: Any = None) -> tuple[IntArray, npt.NDArray[Any]]:
+        """Draw instances from the network.
+
+        Parameters
+        ----------
+        n : int
+            Number of instances.
+        random_state : None, int or numpy generator
+            Seed.
+
+        Returns
+        -------
+        X : ndarray of int of shape (n, K)
+            Outcome codes.
+        y : ndarray of shape (n,)
+            Labels.
+
+        Raises
+        ------
+        ValueError
+            If the table of a feature with many parents was too large to keep.
+
+        Examples
+        --------
+        >>> from seqclass.bn import TreeNetwork
+        >>> model = TreeNetwork().fit([[0, 0], [1, 1], [1, 0]], ["a", "b", "b"])
+        >>> X, y = model.sample(5, random_state=0)
+        >>> X.shape, y.shape
+        ((5, 2), (5,))
+        """
+        check_is_fitted(self)
+        n = check_integer(n, "n", 0)
+        X, codes = draw(self.class_prior_, self.parents_, self.cpds_, n, as_generator(random_state))
+        return X, self.classes_[codes]
+
+    @cached_property
+    def _edges(self) -> IntArray:
+        """Feature edges (parent, child) in the order of ``graph_``."""
+        edges = [(int(parent), child) for child, above in enumerate(self.parents_) for parent in above]
+        return np.array(sorted(edges), dtype=np.intp).reshape(-1, 2)
+
+    @cached_property
+    def _engine(self) -> Any:
+        """What answers queries: ``conditional(feature, columns, n)`` and ``log_evidence(columns, n)``."""
+        if self.is_forest_:
+            forest = Forest(parent_array(self.parents_), self.cpds_)
+            return forest if self.conditioning_ == "full" else NearestAncestor(PathTables(forest))
+        if self.conditioning_ == "full":
+            return Elimination(self.parents_, self.cpds_)
+        assert self.pair_counts_ is not None
+        given = (self.alpha, self.smoothing, self.unit_)
+        return NearestAncestor(PairTables(self.parents_, self.n_outcomes_, self.pair_counts_, *given))
+
+    @cached_property
+    def _neighbours(self) -> list[list[int]]:
+        return moral_neighbours(self.parents_)
+
+    def _likelihood(self, feature: int, evidence: Any) -> FloatArray:
+        likelihood: FloatArray = self._engine.conditional(feature, _columns(evidence), len(evidence))
+        return likelihood
+
+    def _posterior(self, evidence: Any) -> FloatArray:
+        belief = np.empty((len(evidence), len(self.classes_)))
+        for rows in chunks(len(evidence), 8.0 * self.n_features_in_ + 64.0 * len(self.classes_)):
+            columns, n = _columns(evidence[rows]), rows.stop - rows.start
+            joint = np.repeat(log_table(self.class_prior_)[:, None], n, axis=1)
+            if columns:
+                joint += self._engine.log_evidence(columns, n)
+            largest = joint.max(axis=0)
+            if np.isneginf(largest).any():
+                self._explain_impossible(evidence[rows][[int(np.argmin(largest))]])
+            joint = np.exp(joint - largest)
+            belief[rows] = (joint / joint.sum(axis=0)).T
+        return belief
+
+    def _explain_impossible(self, evidence: Any) -> None:
+        """Raise the error that names the feature whose outcome leaves no class."""
+        possible = self.class_prior_ > 0
+        seen: Columns = {}
+        for feature, column in _columns(evidence).items():
+            seen[feature] = column
+            possible = possible & ~np.isneginf(self._engine.log_evidence(seen, 1)[:, 0])
+            if not possible.any():
+                raise_impossible(feature, int(column[0]))
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: value for name, value in super().__getstate__().items() if name not in self._cached}
+        return state | {"structure": pack_graph(self.structure)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state | {"structure": unpack_graph(state["structure"])})
+
+
+def _columns(evidence: Any) -> Columns:
+    """Features with evidence in any row."""
+    seen = np.flatnonzero((evidence >= 0).any(axis=0))
+    return {int(j): column for j, column in zip(seen, np.ascontiguousarray(evidence[:, seen].T))}
+
+
+__all__ = ["TreeNetwork"]
+
 
 _STRUCTURES = ("tree", "forest", "line", "random", "clique")
 

@@ -12,8 +12,8 @@ from typing import Any
 import click
 
 from seqclass import __version__
-from seqclass._files import NO_ROOM
-from seqclass._messages import brief, shown
+from seqclass._utils.files import NO_ROOM
+from seqclass._utils.text import brief, shown
 from seqclass.cli._errors import InputError, end_sentence, sentence
 
 #: The line of each command in the help. `commands` declares them, and a declaration loads what it runs when it runs.
@@ -136,7 +136,7 @@ def _broken_pipe() -> int:
 
 
 def _not_written(error: OSError) -> int:
-    """Say that standard output takes no more: a file that does not names itself, see `seqclass._files`."""
+    """Say that standard output takes no more: a file that does not names itself, see `seqclass._utils.files`."""
     if error.filename is not None or error.errno not in (*NO_ROOM, errno.EBADF):
         return _fault(error)
     _broken_pipe()  # or Python would try again at its end

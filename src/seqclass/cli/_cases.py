@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._decided import absent_asked, full_frame
-from seqclass._messages import shown
-from seqclass._record import AcquisitionRecord
+from seqclass._utils.text import shown
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._errors import InputError, near, refused
 from seqclass.cli._format import count
 from seqclass.cli._progress import progress
-from seqclass.cli._tables import header, kind, pick, read_arrays, read_frame
-from seqclass.cli._training import class_labels
+from seqclass.cli._training import class_labels, header, kind, pick, read_arrays, read_frame
+from seqclass.deciding._record import AcquisitionRecord
+from seqclass.large import absent_asked, full_frame
 
 #: Numbers that are classified at once.
 _CELLS = 8_000_000
@@ -26,17 +25,7 @@ _MAX_ROWS = 100_000
 
 @dataclass(frozen=True)
 class Cases:
-    """The rows to decide for.
-
-    Attributes
-    ----------
-    X : DataFrame, ndarray or csr_array of shape (n, n_columns)
-        Their values.
-    position : dict of str to int, or None
-        Column of each name; None where columns are known by their position, as in the training data.
-    kept : DataFrame or None
-        Columns to copy to the output.
-    """
+    """The rows to decide for."""
 
     X: Any
     position: dict[str, int] | None
@@ -44,26 +33,7 @@ class Cases:
 
 
 def read_cases(clf: SequentialClassifier, path: Path, keep: tuple[str, ...] = ()) -> Cases:
-    """Read what a classifier may ask for.
-
-    Parameters
-    ----------
-    clf : SequentialClassifier
-        A fitted classifier.
-    path : path
-        The table.
-    keep : tuple of str
-        Columns to copy to the output.
-
-    Returns
-    -------
-    Cases
-
-    Raises
-    ------
-    InputError
-        If the table cannot be read, or has none of the columns.
-    """
+    """Read what a classifier may ask for."""
     if kind(path) == "npz":
         if keep:
             raise InputError(f"--keep: {path} is no table with columns.")

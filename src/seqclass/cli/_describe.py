@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from seqclass import __version__
-from seqclass._case import Questions
-from seqclass._outcome_labels import outcome_labels
-from seqclass.certified import CertifiedError
-from seqclass.choice import Choice
+from seqclass._utils.model_files import load
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._errors import InputError, check_input, refused
 from seqclass.cli._format import count, gap_text, table, wrapped
-from seqclass.held_out import HeldOut
-from seqclass.persistence import load
+from seqclass.deciding._case import Questions
+from seqclass.deciding.components import outcome_labels
+from seqclass.evaluation.certified import CertifiedError
+from seqclass.fitting.choice import Choice
+from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import ClassInformation
 from seqclass.pomdp.bounds.certificate import SCOPES
 from seqclass.pomdp.policy import WIDE_GAP
@@ -30,13 +30,7 @@ LIMITED = "Time or work was up before all was tried that might serve."
 
 
 def load_model(path: Path, unknown: str | None = None) -> SequentialClassifier:
-    """Read a model file, and have it treat unknown categories as the user wants.
-
-    Raises
-    ------
-    InputError
-        If there is none, or it is damaged or holds something else.
-    """
+    """Read a model file, and have it treat unknown categories as the user wants."""
     model = load_contract(path)[0]
     if unknown is not None:
         model.handle_unknown = unknown
@@ -44,13 +38,7 @@ def load_model(path: Path, unknown: str | None = None) -> SequentialClassifier:
 
 
 def load_contract(path: Path) -> tuple[SequentialClassifier, CertifiedError | None]:
-    """Read a model file, and what 'seqclass certify' found of the model, if it wrote the file.
-
-    Raises
-    ------
-    InputError
-        If there is none, or it is damaged or holds something else.
-    """
+    """Read a model file, and what 'seqclass certify' found of the model, if it wrote the file."""
     check_input(path)
     with refused():
         model = load(path)
@@ -73,19 +61,7 @@ def contract_text(contract: CertifiedError) -> str:
 
 
 def describe(clf: SequentialClassifier, most: int | None = None) -> dict[str, Any]:
-    """What is in a model, as a plain record.
-
-    Parameters
-    ----------
-    clf : SequentialClassifier
-        A fitted classifier.
-    most : int, optional
-        Most features to list; by default all up to the horizon.
-
-    Returns
-    -------
-    dict
-    """
+    """What is in a model, as a plain record."""
     info = clf.policy_.info
     features = list(islice(_features(clf, most is None), len(clf.order_) if most is None else most))
     return {
@@ -182,10 +158,7 @@ def feature_lines(features: list[dict[str, Any]]) -> str:
 
 
 def _features(clf: SequentialClassifier, silent: bool = True) -> Iterator[dict[str, Any]]:
-    """Features as they are asked for, or in any order what tells most first; those of a bundle stand together.
-
-    Without ``silent``, not those that may come next and tell nothing of the class by themselves.
-    """
+    """Features as they are asked for, or in any order what tells most first; those of a bundle stand together."""
     questions, problem = Questions(clf, clf.problem_), clf.problem_
     prices = problem.full_prices if problem.free else problem.planned_prices
     order = range(clf.policy_.n_stages)

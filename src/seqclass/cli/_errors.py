@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
-from seqclass._messages import brief, shown
-from seqclass._messages import end_sentence as end_sentence
-from seqclass._messages import near as near
-from seqclass._messages import sentence as sentence
+from seqclass._utils.text import brief, shown
+from seqclass._utils.text import end_sentence as end_sentence
+from seqclass._utils.text import near as near
+from seqclass._utils.text import sentence as sentence
 
 
 class InputError(click.ClickException):
@@ -26,13 +26,7 @@ class InputError(click.ClickException):
 
 @contextmanager
 def refused(about: str = "") -> Iterator[None]:
-    """Turn the errors by which the library refuses an input into an `InputError`.
-
-    Parameters
-    ----------
-    about : str
-        What to put before the message, such as the name of a file.
-    """
+    """Turn the errors by which the library refuses an input into an `InputError`."""
     try:
         yield
     except (ValueError, TypeError, OSError, MemoryError) as error:
@@ -40,23 +34,7 @@ def refused(about: str = "") -> Iterator[None]:
 
 
 def check_output(path: Path | None, read: Iterable[Path | None] = (), written: Iterable[Path | None] = ()) -> None:
-    """Refuse an output file that could not be written or that is an input, before any work is done.
-
-    Parameters
-    ----------
-    path : path or None
-        The file to write.
-    read : iterable of path or None
-        All that the command reads.
-    written : iterable of path or None
-        Its other outputs.
-
-    Raises
-    ------
-    InputError
-        If its folder does not exist, the path is a folder or a device, or it is one of the other files, by whatever
-        name or link.
-    """
+    """Refuse an output file that could not be written or that is an input, before any work is done."""
     if path is None:
         return
     with _named(path):
@@ -74,13 +52,7 @@ def check_output(path: Path | None, read: Iterable[Path | None] = (), written: I
 
 
 def check_input(path: Path) -> None:
-    """Refuse an input file that is not there.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, or it is a folder.
-    """
+    """Refuse an input file that is not there."""
     with _named(path):
         if path.is_dir():
             raise InputError(f"{path} is a folder, not a file.")

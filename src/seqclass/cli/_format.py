@@ -10,21 +10,13 @@ from typing import Any
 import click
 import numpy as np
 
-from seqclass._text import belief_text as belief_text
-from seqclass._text import percent as percent
-from seqclass._text import value_text as value_text
+from seqclass._utils.text import belief_text as belief_text
+from seqclass._utils.text import percent as percent
+from seqclass._utils.text import value_text as value_text
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Lay a table out in columns: the first ``left`` flush left, the others flush right.
-
-    Examples
-    --------
-    >>> print(table(["name", "n"], [["a", "10"], ["bcdef", "2"]]))
-      name    n
-      a      10
-      bcdef   2
-    """
+    """Lay a table out in columns: the first ``left`` flush left, the others flush right."""
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
 
     def line(row: Sequence[str]) -> str:
@@ -35,24 +27,12 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -
 
 
 def count(n: int, noun: str, plural: str | None = None) -> str:
-    """Give a number with its noun.
-
-    Examples
-    --------
-    >>> count(1, "row"), count(1234, "class", "classes")
-    ('1 row', '1,234 classes')
-    """
+    """Give a number with its noun."""
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
 def gap_text(gap: float) -> str:
-    """Write a certified gap in percent.
-
-    Examples
-    --------
-    >>> gap_text(0.0123), gap_text(1e-6), gap_text(0.0)
-    ('1.2%', 'less than 0.01%', '0%')
-    """
+    """Write a certified gap in percent."""
     if math.isnan(gap):
         return "not certified"
     return "less than 0.01%" if 0 < gap < 1e-4 else f"{100 * gap:.2g}%"
@@ -69,13 +49,7 @@ def echo_json(content: Any) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Turn numpy's things into what JSON has.
-
-    Examples
-    --------
-    >>> plain({"a": np.float64("nan"), "b": np.arange(2)})
-    {'a': None, 'b': [0, 1]}
-    """
+    """Turn numpy's things into what JSON has."""
     if isinstance(value, dict):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):

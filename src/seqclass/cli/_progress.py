@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from seqclass._telling import logger
+from seqclass._utils.progress import logger
 from seqclass.cli.commands._shared import QUIET
 
 #: Seconds before anything is shown, and between looks.
@@ -34,17 +34,7 @@ def is_shown() -> bool:
 
 
 def progress(items: Iterable[_T], description: str, total: int | None = None) -> Iterable[_T]:
-    """Iterate with a progress bar.
-
-    Parameters
-    ----------
-    items : iterable
-        What to go through.
-    description : str
-        What is going on.
-    total : int, optional
-        Number of items, if ``len`` does not tell.
-    """
+    """Iterate with a progress bar."""
     from tqdm import tqdm
 
     bar: Iterable[_T] = tqdm(items, description, total=total, **_settings())
@@ -66,13 +56,7 @@ def reading(path: Any) -> Iterator[Any]:
 
 @contextmanager
 def working(task: str) -> Iterator[None]:
-    """Show for how long work goes on, and which step the library tells that it is at.
-
-    Parameters
-    ----------
-    task : str
-        What is going on.
-    """
+    """Show for how long work goes on, and which step the library tells that it is at."""
     if not is_shown():
         yield
         return

@@ -6,7 +6,7 @@ import numpy as np
 
 from seqclass.cli._format import count, table, wrapped
 from seqclass.metrics import GroupScores, Scores
-from seqclass.statistics.unpaired import LEAST_ROWS
+from seqclass.stats.paired import LEAST_ROWS
 
 #: Thresholds of a decision curve that are printed, unless others were asked for.
 _SHOWN = (0.05, *(k / 10 for k in range(1, 10)))

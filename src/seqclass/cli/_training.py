@@ -2,22 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import FloatArray
-from seqclass._frames import as_if_numbers
-from seqclass._messages import listed, shown
-from seqclass.cli._errors import InputError, refused
+from seqclass._chunks.parquet import ParquetChunks
+from seqclass._utils.arrays import FloatArray
+from seqclass._utils.frames import as_if_numbers
+from seqclass._utils.text import listed, shown
+from seqclass.classifier import SequentialClassifier
+from seqclass.cli._errors import InputError, is_folder, near, refused
 from seqclass.cli._format import count
-from seqclass.cli._tables import Arrays, form, header, kind, pick, read_arrays, read_frame
+from seqclass.cli._progress import reading
+from seqclass.cli.commands._shared import CSV_FORM
+from seqclass.datasets import _tables
 from seqclass.datasets._costs import beside, read_costs
 from seqclass.datasets._files import file_stem
-from seqclass.datasets._labels import number, read_labels
+from seqclass.datasets._tables import Arrays as Arrays
+from seqclass.datasets._tables import number, read_labels
+from seqclass.large import read_parquet
+
+
+def form() -> _tables.CsvForm:
+    """How --sep and --decimal say that CSV and TSV files are written."""
+    context = click.get_current_context(silent=True)
+    given = {} if context is None else context.meta.get(CSV_FORM, {})
+    with refused():
+        return _tables.CsvForm(**given)
+
+
+def kind(path: Path) -> str:
+    """Kind of a file by its ending: ``"csv"``, ``"tsv"``, ``"parquet"`` or ``"npz"``."""
+    with refused():
+        return _tables.kind(path)
+
+
+def header(path: Path) -> list[str]:
+    """Column names of a CSV, TSV or Parquet file."""
+    with refused():
+        return _tables.header(path, reading, form())
+
+
+def read_frame(path: Path, columns: Sequence[str] | None = None, text: Collection[str] = (), **how: bool) -> Any:
+    """Read a CSV, TSV or Parquet file; its rows are numbered from 1."""
+    with refused():
+        return _tables.read_frame(path, columns, text, reading, form(), **how)
+
+
+def read_arrays(path: Path) -> Arrays:
+    """Read an .npz file; nothing is unpickled."""
+    with refused():
+        return _tables.read_arrays(path)
+
+
+def pick(name: str, names: list[str], path: Path, option: str) -> str:
+    """Return a column's name if there is such a column."""
+    if not name:
+        raise InputError(f"{option}: the name is empty; {near(name, names)}")
+    if name not in names:
+        raise InputError(f"{option}: {path} has no column {shown(name)}; {near(name, names)}")
+    return name
+
 
 #: A column of this many different texts, or fewer, may be a category whatever the number of rows.
 _MANY = 50
@@ -26,24 +76,7 @@ _FEW_ROWS = 8
 
 
 def read_training(path: Path, target: str | None, drop: Sequence[str], drop_unlabelled: bool) -> tuple[Any, Any]:
-    """Read features and labels.
-
-    Parameters
-    ----------
-    path : path
-        The table.
-    target : str or None
-        Column of the labels; None: ``y`` of an .npz file.
-    drop : sequence of str
-        Columns to leave out.
-    drop_unlabelled : bool
-        Whether to leave out rows without a label, rather than to refuse them.
-
-    Returns
-    -------
-    X : DataFrame, ndarray or csr_array of shape (n, n_features)
-    y : ndarray of shape (n,)
-    """
+    """Read features and labels."""
     X, labels, target = _columns(path, target, drop)
     missing = labels.isna().to_numpy()
     if missing.any():
@@ -63,19 +96,7 @@ def read_training(path: Path, target: str | None, drop: Sequence[str], drop_unla
 
 
 def read_labels_of(path: Path, target: str | None) -> npt.NDArray[Any]:
-    """Read labels alone, one for each row.
-
-    Parameters
-    ----------
-    path : path
-        The table.
-    target : str or None
-        Column of the labels; None: ``y`` of an .npz file.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-    """
+    """Read labels alone, one for each row."""
     if kind(path) == "npz":
         _, labels, target = _columns(path, target, ())
     else:
@@ -100,28 +121,7 @@ def read_prices(
     classes: npt.NDArray[Any],
     left_out: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Read a file of costs as the settings of a classifier.
-
-    Parameters
-    ----------
-    path : path or None
-        Table with the columns feature and cost, and if need be group, discounted and bundle; or JSON, which may have
-        the costs of decisions as well.
-    price : float, ndarray of shape (n_features,) or None
-        Price of the features that the file does not name.
-    names : list of str
-        Names of all features.
-    classes : ndarray of shape (n_classes,)
-        Class labels, sorted.
-    left_out : sequence of str
-        Names that the file may hold besides.
-
-    Returns
-    -------
-    dict
-        ``feature_costs``, ``groups``, ``discounted_costs`` and ``bundles``, in the order of ``names``, and
-        ``decision_costs`` and ``decisions``, as far as the file has them.
-    """
+    """Read a file of costs as the settings of a classifier."""
     usual = 0.01 if price is None else price
     if path is None:
         return {"feature_costs": usual}
@@ -158,20 +158,7 @@ def costs_file(data: Path, costs: Path | None, dataset_costs: bool) -> Path | No
 
 
 def read_decision_costs(path: Path | None, classes: npt.NDArray[Any]) -> dict[str, Any]:
-    """Read the costs of decisions: a row a class (its label first), a column a decision.
-
-    Parameters
-    ----------
-    path : path or None
-        The table; its first column names the true class, each other column a decision.
-    classes : ndarray of shape (n_classes,)
-        Class labels, sorted.
-
-    Returns
-    -------
-    dict
-        ``decision_costs`` and ``decisions``.
-    """
+    """Read the costs of decisions: a row a class (its label first), a column a decision."""
     if path is None:
         return {}
     frame = read_frame(path, text=header(path), row_names=True)
@@ -289,3 +276,51 @@ def _numbers(frame: Any, column: str, path: Path, key: str) -> dict[str, float]:
             raise InputError(f"{path}: column {shown(column)} must not be negative, but row {row} ({name}) has {text}.")
         costs[str(name)] = value
     return costs
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows to learn from.
+
+    Attributes
+    ----------
+    X : DataFrame, ndarray, csr_array or ParquetChunks
+    y : Series or None
+        Labels, which chunks have with them.
+    names : list of str
+        Names of the features.
+    classes : ndarray of shape (n_classes,)
+        Labels that occur; none where nobody asked for them and they are not known yet.
+    """
+
+    X: Any
+    y: Any
+    names: list[str]
+    classes: npt.NDArray[Any]
+
+    def fit(self, clf: SequentialClassifier, **how: int) -> None:
+        """Fit a classifier to them."""
+        if isinstance(self.X, ParquetChunks):
+            clf.fit_chunks(self.X, **how)
+        else:
+            clf.fit(self.X, self.y, **how)
+
+    def count(self, clf: Any) -> int:
+        """Number of rows that a classifier was fitted to."""
+        return int(clf.model_.class_count_.sum()) if isinstance(self.X, ParquetChunks) else int(self.X.shape[0])
+
+
+def read_rows(path: Path, target: str | None, drop: Sequence[str], drop_unlabelled: bool, classes: bool) -> Rows:
+    """Read rows, or get ready to read them in chunks; whether their classes are needed at once is said."""
+    import pandas as pd
+
+    if not is_folder(path):
+        X, y = read_training(path, target, drop, drop_unlabelled)
+        names = [str(name) for name in getattr(X, "columns", [])] or [f"x{j}" for j in range(X.shape[1])]
+        # labels that know the name of their column, which the classifier keeps
+        return Rows(X, pd.Series(y, name="y" if target is None else target), names, np.unique(y))
+    if target is None:
+        raise InputError(f"{path}: name the column of the labels with --target.")
+    with refused():
+        chunks = read_parquet(path, target, drop=drop, drop_unlabelled=drop_unlabelled)
+        return Rows(chunks, None, chunks.columns, chunks.labels() if classes else np.empty(0))

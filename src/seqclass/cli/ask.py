@@ -8,15 +8,14 @@ from typing import Any
 
 import click
 
-from seqclass._files import replacing
-from seqclass._frames import spelt
-from seqclass._messages import shown
-from seqclass._text import saving_text, worthless
+from seqclass._utils.files import replacing
+from seqclass._utils.frames import spelt
+from seqclass._utils.text import saving_text, shown, worthless
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, check_input, check_output, refused, sentence
 from seqclass.cli._format import belief_text, count, value_text, wrapped
-from seqclass.session import Question, Session
+from seqclass.deciding.session import Question, Session
 
 _HELP = (
     "Answer with what the feature shows; ? if it cannot be had, NAME = VALUE to answer another one, best for the most "

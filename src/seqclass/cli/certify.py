@@ -10,8 +10,6 @@ from typing import Any
 import click
 import numpy as np
 
-from seqclass._treating import class_position
-from seqclass.certified import CertifiedError, certify_error
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._cases import full_rows, lacks, read_cases, read_groups
 from seqclass.cli._describe import contract_text, load_model
@@ -19,6 +17,8 @@ from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import echo_json
 from seqclass.cli._progress import working
 from seqclass.cli._training import read_labels_of
+from seqclass.evaluation.certified import CertifiedError, certify_error
+from seqclass.evaluation.decision_curves import class_position
 
 
 def _command(

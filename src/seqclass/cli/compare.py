@@ -12,12 +12,11 @@ from typing import Any
 import click
 import numpy as np
 
-from seqclass._messages import shown
+from seqclass._utils.text import shown
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import count, echo_json, table
 from seqclass.cli._progress import is_shown
-from seqclass.cli._tables import form
-from seqclass.cli._training import read_decision_costs
+from seqclass.cli._training import form, read_decision_costs
 from seqclass.datasets import Dataset, list_datasets, load
 from seqclass.datasets._catalog import data_files
 from seqclass.datasets._tables import CsvForm

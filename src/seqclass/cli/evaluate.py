@@ -8,9 +8,7 @@ from typing import Any
 import click
 import numpy as np
 
-from seqclass._messages import shown
-from seqclass._record_rows import joined, rows_of
-from seqclass._treating import class_position
+from seqclass._utils.text import shown
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._cases import acquire_parts, read_answers, read_cases, read_groups, unknown_cells
 from seqclass.cli._describe import load_model
@@ -23,6 +21,8 @@ from seqclass.cli._training import (
     read_prices,
 )
 from seqclass.costs import Prices, resolve_prices
+from seqclass.evaluation.decision_curves import class_position
+from seqclass.evaluation.scores import joined, rows_of
 from seqclass.metrics import score_rows
 
 

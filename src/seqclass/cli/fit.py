@@ -11,20 +11,21 @@ from typing import Any
 import click
 
 from seqclass import selection
-from seqclass._text import unit_text
+from seqclass._utils.text import unit_text
 from seqclass.adaptive_classifier import AdaptiveClassifier, adaptive
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import describe, feature_lines, held_out_text
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import count, echo_json, gap_text, wrapped
 from seqclass.cli._progress import working
-from seqclass.cli._rows import Rows, read_rows
 from seqclass.cli._training import (
+    Rows,
     costs_file,
     read_decision_costs,
     read_prices,
+    read_rows,
 )
-from seqclass.held_out import HeldOut
+from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import evaluate
 from seqclass.recipes import etana, f_etana, ifc2f
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import click
 
-from seqclass._planning import network_solver
-from seqclass._text import unit_text
-from seqclass._time_limit import TimeUp, within
+from seqclass._utils.progress import TimeUp, within
+from seqclass._utils.text import unit_text
 from seqclass.bn import DiscreteNetwork
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import LIMITED, bound_text, describe, feature_lines
@@ -19,6 +18,7 @@ from seqclass.cli._errors import InputError, check_input, check_output, refused
 from seqclass.cli._format import count, echo_json, wrapped
 from seqclass.cli._progress import working
 from seqclass.cli._training import read_decision_costs, read_prices
+from seqclass.fitting._planning import network_solver
 from seqclass.pomdp import Evaluation, evaluate
 
 #: Questions that are listed.

@@ -14,10 +14,7 @@ from typing import Any, TextIO
 import click
 import numpy as np
 
-from seqclass._decided import check_kept, decided_frame
-from seqclass._files import replacing
-from seqclass._record import AcquisitionRecord
-from seqclass._record_rows import joined, rows_of
+from seqclass._utils.files import replacing
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._cases import acquire_parts, read_answers, read_cases, unknown_cells
 from seqclass.cli._describe import load_model
@@ -25,7 +22,9 @@ from seqclass.cli._errors import InputError, check_output, is_folder, refused, s
 from seqclass.cli._format import count, echo_json, plain
 from seqclass.cli._progress import working
 from seqclass.cli._scores import scores_text
-from seqclass.large import predict_parquet
+from seqclass.deciding._record import AcquisitionRecord
+from seqclass.evaluation.scores import joined, rows_of
+from seqclass.large import check_kept, decided_frame, predict_parquet
 from seqclass.metrics import Scores, score_rows
 
 

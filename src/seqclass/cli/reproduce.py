@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from seqclass import __version__
-from seqclass._files import replacing
+from seqclass._utils.files import replacing
 from seqclass.cli._errors import InputError, check_output, refused, sentence
 from seqclass.cli._format import echo_json, plain
 from seqclass.cli._progress import is_quiet, is_shown

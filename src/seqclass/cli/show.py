@@ -16,7 +16,7 @@ from seqclass.cli._describe import (
     load_contract,
 )
 from seqclass.cli._format import belief_text, count, echo_json, table, wrapped
-from seqclass.held_out import HeldOut
+from seqclass.fitting.held_out import HeldOut
 
 _MOST = 20
 

@@ -7,24 +7,18 @@ from __future__ import annotations
 
 from seqclass.datasets._catalog import list_datasets, load
 from seqclass.datasets._conditional import Conditional
-from seqclass.datasets._cube import make_cube, make_cube_nuc
-from seqclass.datasets._cube_nm import make_cube_nm, make_cube_nm_ar
-from seqclass.datasets._dataset import Dataset
-from seqclass.datasets._embedded import load_embedded
-from seqclass.datasets._files import load_file
+from seqclass.datasets._cube import make_cube, make_cube_nm, make_cube_nm_ar, make_cube_nuc
+from seqclass.datasets._dataset import Dataset, DatasetInfo
+from seqclass.datasets._files import load_embedded, load_file, load_openml
 from seqclass.datasets._generated import make_naive_bayes_world, make_tree_world
 from seqclass.datasets._hidden import HiddenStates
-from seqclass.datasets._info import DatasetInfo
 from seqclass.datasets._logit import SwitchedLogit
-from seqclass.datasets._madelon import make_madelon_like
 from seqclass.datasets._missing import missing_mask
-from seqclass.datasets._openml import load_openml
-from seqclass.datasets._pointer import make_indicator, make_sensors
-from seqclass.datasets._syn import make_syn
+from seqclass.datasets._pointer import make_indicator, make_sensors, make_xor_noisy_shortcut
+from seqclass.datasets._syn import make_madelon_like, make_syn
 from seqclass.datasets._synthetic_mnist import make_synthetic_mnist
 from seqclass.datasets._text import make_sparse_text
 from seqclass.datasets._world import Optimum, World
-from seqclass.datasets._xor import make_xor_noisy_shortcut
 
 __all__ = [
     "Conditional",

@@ -8,22 +8,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from seqclass._messages import near
+from seqclass._utils.text import near
 from seqclass.datasets._costs import cost_files
-from seqclass.datasets._cube import make_cube, make_cube_nuc
-from seqclass.datasets._cube_nm import make_cube_nm, make_cube_nm_ar
+from seqclass.datasets._cube import make_cube, make_cube_nm, make_cube_nm_ar, make_cube_nuc
 from seqclass.datasets._dataset import Dataset
-from seqclass.datasets._embedded import EMBEDDED, load_embedded
-from seqclass.datasets._files import file_stem, is_svmlight, load_file
+from seqclass.datasets._files import EMBEDDED, file_stem, is_svmlight, load_embedded, load_file, load_openml
 from seqclass.datasets._generated import make_naive_bayes_world, make_tree_world
-from seqclass.datasets._madelon import make_madelon_like
-from seqclass.datasets._openml import load_openml
-from seqclass.datasets._pointer import make_indicator, make_sensors
-from seqclass.datasets._syn import make_syn
+from seqclass.datasets._pointer import make_indicator, make_sensors, make_xor_noisy_shortcut
+from seqclass.datasets._syn import make_madelon_like, make_syn
 from seqclass.datasets._synthetic_mnist import make_synthetic_mnist
 from seqclass.datasets._tables import ENDINGS
 from seqclass.datasets._text import make_sparse_text
-from seqclass.datasets._xor import make_xor_noisy_shortcut
 
 #: Names the folder of the user's own sets.
 VARIABLE = "SEQCLASS_DATA"

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray
-from seqclass._validation import check_distribution, check_finite
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.validation import check_distribution, check_finite
 
 #: Share of a feature's distribution below, and above, the range that bins of equal width cut.
 _TAIL = 0.005

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray
-from seqclass._messages import listed, near, sentence, shown
-from seqclass._validation import check_costs
+from seqclass._utils.arrays import FloatArray
+from seqclass._utils.text import listed, near, sentence, shown
+from seqclass._utils.validation import check_costs
 from seqclass.datasets._tables import USUAL, CsvForm, check_input, header, read_frame
 
 _COLUMNS = ("feature", "cost", "discounted", "group", "bundle")
@@ -19,13 +19,7 @@ _KEYS = ("feature_costs", "discounted_costs", "groups", "bundles", "decision_cos
 
 
 def beside(path: Path, stem: str) -> Path | None:
-    """Costs file of a data file: STEM.costs.csv or STEM.costs.json in the same folder.
-
-    Raises
-    ------
-    ValueError
-        If there are both.
-    """
+    """Costs file of a data file: STEM.costs.csv or STEM.costs.json in the same folder."""
     found = cost_files(path, stem)
     if len(found) > 1:
         raise ValueError(f"both {found[0]} and {found[1]} hold the costs of {path.name}; keep one.")
@@ -46,33 +40,7 @@ def read_costs(
     others: Collection[str] = (),
     form: CsvForm = USUAL,
 ) -> dict[str, Any]:
-    """Read prices as fields of a `Dataset`.
-
-    Parameters
-    ----------
-    path : path
-        A table with the columns feature, cost, and if need be discounted, group and bundle; or JSON with feature_costs,
-        and if need be discounted_costs, groups, bundles, decision_costs and decisions.
-    names : list of str
-        Names of all features.
-    class_names : tuple of str
-        Labels of the classes.
-    rest : float or ndarray of shape (n_features,), optional
-        Price of features that the file does not name; by default it has to name every one.
-    others : collection of str
-        Names that the file may hold besides, such as that of a column that was left out.
-    form : CsvForm
-        How the table is written.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ValueError
-        If the file cannot be read or does not fit the features; the message names file, column and row.
-    """
+    """Read prices as fields of a `Dataset`."""
     check_input(path)
     if path.name.lower().endswith(".json"):
         return _from_json(path, names, class_names, rest, others)
@@ -217,22 +185,7 @@ def _check_complete(found: set[str], names: list[str], path: Path) -> None:
 
 
 def check_prices(found: dict[str, Any], names: list[str], origin: str) -> dict[str, Any]:
-    """Refuse discounts without groups, or above the price.
-
-    Parameters
-    ----------
-    found : dict
-        Fields of a `Dataset`.
-    names : list of str
-        Names of the features.
-    origin : str
-        File, for the message.
-
-    Returns
-    -------
-    dict
-        ``found``.
-    """
+    """Refuse discounts without groups, or above the price."""
     full, discounted, groups = (found.get(key) for key in ("feature_costs", "discounted_costs", "groups"))
     if discounted is not None and groups is None:
         raise ValueError(f"{origin} gives discounts but no groups: say which features share them.")

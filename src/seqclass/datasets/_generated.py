@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import FloatArray, as_generator
-from seqclass._validation import check_costs, check_integer, check_real
+from seqclass._utils.arrays import FloatArray, as_generator
+from seqclass._utils.validation import check_costs, check_integer, check_real
 from seqclass.costs import resolve_prices
 from seqclass.datasets._conditional import Conditional
 from seqclass.datasets._dataset import Dataset

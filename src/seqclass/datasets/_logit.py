@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray, as_generator
-from seqclass._validation import check_choice, check_integer
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
+from seqclass._utils.validation import check_choice, check_integer
 
 #: Columns that each of the three logits looks at.
 _LOOKS_AT = {1: slice(0, 2), 2: slice(2, 6), 3: slice(6, 10)}

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logit
 
-from seqclass._arrays import BoolArray, FloatArray, as_generator
-from seqclass._validation import check_choice, check_real
+from seqclass._utils.arrays import BoolArray, FloatArray, as_generator
+from seqclass._utils.validation import check_choice, check_real
 
 MECHANISMS = ("mcar", "mar", "mnar_logistic", "mnar_self")
 #: Halvings after which an interval of intercepts is as small as rounding.

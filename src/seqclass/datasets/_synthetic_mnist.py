@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import BoolArray
-from seqclass._validation import check_real
+from seqclass._utils.arrays import BoolArray
+from seqclass._utils.validation import check_real
 from seqclass.datasets._conditional import Conditional, Values, clipped
 from seqclass.datasets._cube import drawn
 from seqclass.datasets._dataset import Dataset

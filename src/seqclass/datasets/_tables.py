@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import warnings
 import zipfile
 import zlib
@@ -15,12 +17,55 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from sklearn.datasets import load_svmlight_file
 
-from seqclass._archive import read_npy
-from seqclass._arrays import check_width
-from seqclass._frames import plain, refuse_cells
-from seqclass._messages import listed, sentence, shown
-from seqclass.datasets._labels import number
+from seqclass._utils.arrays import IntArray, check_width
+from seqclass._utils.files import read_npy
+from seqclass._utils.frames import plain, refuse_cells
+from seqclass._utils.text import listed, sentence, shown
+
+#: A column of this many different labels, or fewer, may be a class whatever the number of rows.
+_MANY = 50
+
+
+def read_labels(labels: Any, column: str) -> npt.NDArray[Any]:
+    """Labels as integers where all are, else as texts."""
+    texts = [str(v) for v in labels.tolist()]
+    numbers = np.array([number(text) for text in texts])
+    known = set(texts)
+    if len(known) == 1:
+        raise ValueError(f"{column} holds a single class, {shown(texts[0])}; at least two are needed.")
+    if np.isfinite(numbers).all():
+        whole = (numbers == np.floor(numbers)).all() and np.abs(numbers).max() < 2**53
+        if whole and all(str(int(float(t))) == t or "." in t for t in known):
+            return np.asarray(numbers.astype(np.int64))
+        if not whole and len(known) > max(10, len(texts) // 10):
+            raise ValueError(f"{column} holds {len(known)} different decimal numbers: a quantity, not a class.")
+    if len(known) > max(_MANY, len(texts) // 2):
+        raise ValueError(f"{column} holds {len(known)} different labels in {len(texts)} rows; is it the right one?")
+    return np.array(texts)
+
+
+def encode_labels(labels: Any, column: str) -> tuple[IntArray, tuple[str, ...]]:
+    """Codes of labels, and the label of each code: sorted, numbers by size."""
+    import pandas as pd
+
+    series = pd.Series(labels)
+    missing = series.isna().to_numpy()
+    if not len(series) or missing.any():
+        where = f"a missing label in row {int(missing.argmax()) + 1}" if len(series) else "no row"
+        raise ValueError(f"{column} has {where}; every row needs one.")
+    known, codes = np.unique(read_labels(series, column), return_inverse=True)
+    return codes.astype(np.int64), tuple(str(label) for label in known.tolist())
+
+
+def number(text: str) -> float:
+    """Value of a text, NaN where it is no number."""
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
 
 #: Opens a file for reading bytes; the command line passes one that shows how far it is.
 Opener = Callable[[Path], AbstractContextManager[IO[bytes]]]
@@ -69,17 +114,7 @@ def open_file(path: Path) -> IO[bytes]:
 
 @dataclass(frozen=True)
 class Arrays:
-    """What an .npz file holds.
-
-    Attributes
-    ----------
-    X : ndarray or csr_array of shape (n, n_features)
-        The features.
-    names : list of str or None
-        Their names.
-    others : dict of str to ndarray
-        Its other arrays, such as labels.
-    """
+    """What an .npz file holds."""
 
     X: Any
     names: list[str] | None
@@ -87,13 +122,7 @@ class Arrays:
 
 
 def check_input(path: Path) -> None:
-    """Refuse an input file that is not there.
-
-    Raises
-    ------
-    FileNotFoundError, IsADirectoryError
-        If there is no such file, or it is a folder.
-    """
+    """Refuse an input file that is not there."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder, not a file.")
     if not path.exists():
@@ -101,15 +130,7 @@ def check_input(path: Path) -> None:
 
 
 def kind(path: Path) -> str:
-    """Kind of a file by its ending: ``"csv"``, ``"tsv"``, ``"parquet"`` or ``"npz"``.
-
-    Raises
-    ------
-    FileNotFoundError, IsADirectoryError
-        If there is no such file.
-    ValueError
-        If its ending is another.
-    """
+    """Kind of a file by its ending: ``"csv"``, ``"tsv"``, ``"parquet"`` or ``"npz"``."""
     check_input(path)
     for ending, name in _KINDS.items():
         if path.name.lower().endswith(ending):
@@ -118,13 +139,7 @@ def kind(path: Path) -> str:
 
 
 def header(path: Path, opener: Opener = open_file, form: CsvForm = USUAL) -> list[str]:
-    """Column names of a CSV, TSV or Parquet file, without that of a row index.
-
-    Raises
-    ------
-    ValueError
-        If the file is empty, its columns are parted by another sign, or two of them have the same name.
-    """
+    """Column names of a CSV, TSV or Parquet file, without that of a row index."""
     names, has_index = _header(path, opener, form)
     return names[has_index:]
 
@@ -155,13 +170,7 @@ def _header(path: Path, opener: Opener, form: CsvForm) -> tuple[list[str], bool]
 
 
 def without_header(names: Sequence[str]) -> str:
-    """Sentence that asks for a header if the names look like values, else nothing.
-
-    Examples
-    --------
-    >>> without_header(["age", "2"]), without_header(["5.1", "3", "yes"])
-    ('', ' If the first line holds values already, put one with the names of the columns above it.')
-    """
+    """Sentence that asks for a header if the names look like values, else nothing."""
     values = sum(np.isfinite(number(name)) for name in names)
     if 2 * values <= len(names):
         return ""
@@ -178,34 +187,7 @@ def read_frame(
     row_names: bool = False,
     verbatim: bool = False,
 ) -> Any:
-    """Read a CSV, TSV or Parquet file; its rows are numbered from 1.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    columns : sequence of str, optional
-        The columns to keep; by default all.
-    text : collection of str
-        Columns to be read as text whatever they hold.
-    opener : callable
-        Opens the file.
-    form : CsvForm
-        How a CSV or TSV file is written.
-    row_names : bool
-        Whether a first column without a name is kept, as "column 1" and as text; else it is a row index, and left out.
-    verbatim : bool
-        Whether cells of text that mean "missing" are kept as they are, to be copied.
-
-    Returns
-    -------
-    pandas.DataFrame
-
-    Raises
-    ------
-    ValueError
-        If the file cannot be read, or has no rows.
-    """
+    """Read a CSV, TSV or Parquet file; its rows are numbered from 1."""
     import pandas as pd
 
     unique, has_index = _header(path, opener, form)
@@ -232,13 +214,7 @@ def read_frame(
 
 
 def as_cells(frame: Any, path: Path, text: Collection[str] = ()) -> Any:
-    """Columns of Parquet as those of other files are read: True and False, and what shall be text, as text.
-
-    Raises
-    ------
-    ValueError
-        If a column holds bytes.
-    """
+    """Columns of Parquet as those of other files are read: True and False, and what shall be text, as text."""
     frame = plain(frame)
     for name in frame.columns:
         refuse_cells(frame[name], f"{path}: column {shown(name)}")
@@ -248,13 +224,7 @@ def as_cells(frame: Any, path: Path, text: Collection[str] = ()) -> Any:
 
 
 def read_arrays(path: Path) -> Arrays:
-    """Read an .npz file: ``X``, or a CSR matrix as ``data``, ``indices``, ``indptr``, ``shape``; nothing is unpickled.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be read or holds no features.
-    """
+    """Read an .npz file: ``X``, or a CSR matrix as ``data``, ``indices``, ``indptr``, ``shape``."""
     if not zipfile.is_zipfile(path):
         raise ValueError(f"{path} is no .npz file, or a damaged one.")
     name, parts = "", dict[str, npt.NDArray[Any]]()
@@ -367,3 +337,55 @@ def _parquet(path: Path) -> Any:
         raise ValueError("reading Parquet needs pyarrow: run pip install 'seqclass[parquet]'.") from error
     except (OSError, ValueError) as error:
         raise ValueError(f"{path} is no Parquet file, or a damaged one.") from error
+
+
+#: Endings of such files; each may be followed by .gz or .bz2.
+SVMLIGHT = (".svmlight", ".libsvm", ".svm")
+
+
+def read_svmlight(path: Path) -> tuple[Any, npt.NDArray[np.float64]]:
+    """Read features and labels."""
+    check_input(path)
+    try:
+        X, y = load_svmlight_file(str(path), zero_based="auto")
+    except (ValueError, IndexError, OverflowError, OSError, EOFError) as error:
+        raise ValueError(f"{path}: {_bad_line(path) or sentence(error)}") from error
+    if not X.shape[0] or not X.shape[1]:
+        raise ValueError(f"{path} holds no row with a feature.")
+    try:
+        check_width(X.shape[1], path.stat().st_size)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    return sp.csr_array(X), np.asarray(y, dtype=np.float64)
+
+
+def _bad_line(path: Path) -> str | None:
+    """What is wrong with the first line that cannot be read."""
+    openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
+    try:
+        with openers.get(path.suffix.lower(), open)(path, "rt", encoding="utf-8") as file:
+            for i, line in enumerate(file, 1):
+                wrong = _wrong_part(line.split("#")[0].split())
+                if wrong is not None:
+                    return (
+                        f"line {i} has {shown(wrong)}; a line is a label, then number:value for each feature in order."
+                    )
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        return f"it is no text: {sentence(error)}"
+    return None
+
+
+def _wrong_part(parts: list[str]) -> str | None:
+    last = -1
+    for k, part in enumerate(parts):
+        index, colon, value = part.partition(":")
+        if index == "qid" and k == 1:
+            continue
+        try:
+            float(value if k else part)
+            if k and (not colon or int(index) <= last):
+                return part
+            last = int(index) if k else -1
+        except ValueError:
+            return part
+    return None

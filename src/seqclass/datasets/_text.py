@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from seqclass._arrays import FloatArray, IntArray, as_generator, chunks
-from seqclass._validation import check_integer, check_real
+from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
+from seqclass._utils.validation import check_integer, check_real
 from seqclass.datasets._dataset import Dataset
 
 

@@ -3,15 +3,67 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import FloatArray, IntArray, as_generator, smallest_int
-from seqclass._validation import check_distribution, check_integer
-from seqclass.costs import resolve_decisions, resolve_prices
-from seqclass.datasets._optimum import MAX_CELLS, cost_any_order, cost_in_order, stop_cost
+from seqclass._utils.arrays import FloatArray, IntArray, as_generator, smallest_int
+from seqclass._utils.validation import check_distribution, check_integer
+from seqclass.costs import Prices, resolve_decisions, resolve_prices
+
+#: Cells of the joint table up to which it is made.
+MAX_CELLS = 2**22
+
+
+def stop_cost(joint: FloatArray, decision_costs: FloatArray) -> FloatArray:
+    """Cost of the best decision at each history, times the history's probability."""
+    return np.asarray((joint @ decision_costs).min(axis=-1))
+
+
+def cost_in_order(joint: FloatArray, prices: npt.ArrayLike, decision_costs: FloatArray) -> float:
+    """Least expected cost when features come in the order of the axes, and all that one may do is to stop."""
+    # Bellman backward, on values that are multiplied by the probability of the history: no division
+    value = stop_cost(joint, decision_costs)
+    for price in np.asarray(prices, dtype=np.float64)[::-1]:
+        joint = joint.sum(axis=-2)
+        value = np.minimum(stop_cost(joint, decision_costs), price * joint.sum(axis=-1) + value.sum(axis=-1))
+    return float(value)
+
+
+def cost_any_order(joint: FloatArray, prices: Prices, decision_costs: FloatArray) -> float:
+    """Least expected cost when any feature may be asked for at any time: Bellman over all sets of features."""
+    n = joint.ndim - 1
+    values = {tuple(range(n)): stop_cost(joint, decision_costs)}
+    for size in range(n - 1, -1, -1):
+        values = {
+            known: _backup(known, joint, values, prices, decision_costs) for known in combinations(range(n), size)
+        }
+    return float(values[()])
+
+
+def _backup(
+    known: tuple[int, ...],
+    joint: FloatArray,
+    after: dict[tuple[int, ...], FloatArray],
+    prices: Prices,
+    decision_costs: FloatArray,
+) -> FloatArray:
+    """Value of every outcome of the features ``known``, from the values with one feature more."""
+    unknown = [j for j in range(joint.ndim - 1) if j not in known]
+    seen = joint.sum(axis=tuple(unknown))
+    best, mass = stop_cost(seen, decision_costs), seen.sum(axis=-1)
+    for j in unknown:
+        more = tuple(sorted((*known, j)))
+        np.minimum(best, _price(j, known, prices) * mass + after[more].sum(axis=more.index(j)), out=best)
+    return best
+
+
+def _price(feature: int, known: tuple[int, ...], prices: Prices) -> float:
+    groups: Any = prices.groups
+    shared = groups is not None and groups[feature] >= 0 and any(groups[k] == groups[feature] for k in known)
+    return float((prices.discounted if shared else prices.full)[feature])
 
 
 @dataclass(frozen=True)

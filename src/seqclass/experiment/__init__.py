@@ -6,9 +6,8 @@ scored on only to classify them.
 
 from __future__ import annotations
 
-from seqclass.calibration import calibration_error
-from seqclass.experiment.acquisition_logs import AFABENCH_COLUMNS, ShuffledSplit, afabench_log
-from seqclass.experiment.action_tables import action_table
+from seqclass.evaluation.calibration_curves import calibration_error
+from seqclass.experiment.acquisition_logs import AFABENCH_COLUMNS, ShuffledSplit, action_table, afabench_log
 from seqclass.experiment.explored import Explored
 from seqclass.experiment.grid import Experiment
 from seqclass.experiment.methods import parse_method

@@ -6,7 +6,10 @@ import platform
 import threading
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,18 +18,55 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]
 
 from seqclass import __version__
-from seqclass._fitting import PREPROCESSING
-from seqclass._frames import is_frame
-from seqclass._record import AcquisitionRecord
+from seqclass._utils.frames import is_frame
 from seqclass.costs import resolve_prices
 from seqclass.datasets import Dataset
-from seqclass.experiment._keeping import Keep, Scored, keep_parts, spread
-from seqclass.experiment._memory import peak_memory
-from seqclass.experiment._purchases import Decided, purchases
-from seqclass.experiment._reaching import Reached, known_categories, reached
+from seqclass.deciding._record import AcquisitionRecord
+from seqclass.experiment._keeping import (
+    Decided,
+    Keep,
+    Reached,
+    Scored,
+    keep_parts,
+    known_categories,
+    purchases,
+    reached,
+    spread,
+)
 from seqclass.experiment._scores import scores
 from seqclass.experiment.protocols import Protocol
+from seqclass.fitting._steps import PREPROCESSING
 from seqclass.pomdp import evaluate
+
+_PROCESS = Path("/proc/self")
+
+
+class PeakMemory:
+    """Growth of a process's resident memory over what it held before."""
+
+    def __init__(self) -> None:
+        #: Megabytes; NaN where the system does not tell.
+        self.mb = float("nan")
+
+
+@contextmanager
+def peak_memory() -> Iterator[PeakMemory]:
+    """Measure the peak of resident memory during a block, above what was resident before."""
+    peak = PeakMemory()
+    try:
+        (_PROCESS / "clear_refs").write_text("5")
+        before = _kilobytes("VmRSS")
+    except OSError:
+        yield peak
+        return
+    yield peak
+    peak.mb = max(0, _kilobytes("VmHWM") - before) * 1024 / 1e6
+
+
+def _kilobytes(entry: str) -> int:
+    lines = (_PROCESS / "status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith(entry)).split()[1])
+
 
 _STEPS = (*PREPROCESSING, "solve", "certify")
 #: Instances that are simulated where a policy's expected cost cannot be enumerated.
@@ -87,23 +127,7 @@ class Cell:
 
 
 def run_cell(cell: Cell, held: Held) -> tuple[str, dict[str, Any], dict[str, bytes]]:
-    """Fit on the training rows of a cell, score on the others; an error becomes part of the answer.
-
-    Parameters
-    ----------
-    cell : Cell
-        What to do.
-    held : Held
-        The data set.
-
-    Returns
-    -------
-    key : str
-    result : dict
-        Column of the table to value.
-    parts : dict of str to bytes
-        What is kept of the instances.
-    """
+    """Fit on the training rows of a cell, score on the others; an error becomes part of the answer."""
     # one thread, so that neither results nor seconds hang on how many cells run at a time
     with _ONE_AT_A_TIME, threadpool_limits(1):
         found, scored = _measured(cell, held.data)

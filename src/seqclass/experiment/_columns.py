@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seqclass._messages import near, shown
+from seqclass._utils.text import near, shown
 from seqclass.experiment._scores import QUANTILES
 
 #: What names a cell.
@@ -48,19 +48,7 @@ _BEYOND = 1e150
 
 
 def checked_row(labels: Any, result: Any) -> dict[str, Any]:
-    """Labels and result of a cell together, if they are of the kinds that they should be.
-
-    Raises
-    ------
-    ValueError
-        If not; the message says which.
-
-    Examples
-    --------
-    >>> labels = {"data": "iris", "method": "etana", "price": 0.1, "seed": 0, "fold": 0}
-    >>> checked_row(labels, {"error": "", "accuracy": 0.5})["accuracy"]
-    0.5
-    """
+    """Labels and result of a cell together, if they are of the kinds that they should be."""
     if not (isinstance(labels, dict) and isinstance(result, dict)):
         raise ValueError("holds no table")
     kinds: dict[str, tuple[type, ...]] = {"data": (str,), "method": (str,), "price": (int, float)}
@@ -79,30 +67,12 @@ def checked_row(labels: Any, result: Any) -> dict[str, Any]:
 
 
 def by_default(table: Any) -> list[str]:
-    """What a summary tells apart: data, method and price, and the hard budget where there is any.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> by_default(pd.DataFrame({"budget": [float("nan")]}))
-    ['data', 'method', 'price']
-    """
+    """What a summary tells apart: data, method and price, and the hard budget where there is any."""
     return [*LABELS[:3], *([_LATER] if table[_LATER].notna().any() else [])]
 
 
 def table_of(results: Mapping[str, dict[str, Any]]) -> Any:
-    """Table of results, a row a cell.
-
-    Parameters
-    ----------
-    results : mapping
-        Labels and results by key.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed by key.
-    """
+    """Table of results, a row a cell."""
     import pandas as pd
 
     frame = pd.DataFrame(list(results.values()), index=pd.Index(list(results), name="key", dtype=object))

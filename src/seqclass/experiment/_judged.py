@@ -10,14 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass._scoring import ClassScores, Told
-from seqclass._treating import class_position, miss_cost
-from seqclass.decision_curves import DecisionCurve, decision_curve
-from seqclass.experiment._keeping import COSTS, INSTANCES
-from seqclass.experiment._kept import parts_of
-from seqclass.experiment._packing import Arrays, unpack, unpacking
-from seqclass.experiment._store import opened
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass.evaluation.decision_curves import DecisionCurve, class_position, decision_curve, miss_cost
+from seqclass.evaluation.scores import ClassScores, Told
+from seqclass.experiment._keeping import COSTS, INSTANCES, Arrays, unpack, unpacking
+from seqclass.experiment._store import opened, parts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,24 +77,7 @@ class Judged:
 
 
 def judged(path: Path, cells: Any) -> Judged:
-    """Read what some cells of one method on one data set kept.
-
-    Parameters
-    ----------
-    path : path
-        File of the run.
-    cells : pandas.DataFrame
-        Rows of its table.
-
-    Returns
-    -------
-    Judged
-
-    Raises
-    ------
-    ValueError
-        If none kept its instances, or they do not say what decisions cost.
-    """
+    """Read what some cells of one method on one data set kept."""
     kept = parts_of(path, cells, INSTANCES)
     with unpacking():
         parts = [unpack(content) for _, content in kept]
@@ -134,10 +114,7 @@ def _whole(parts: Sequence[tuple[Arrays, Any]], name: str) -> IntArray:
 
 
 def case_scores(path: Path, cells: Any, metric: str) -> FloatArray | None:
-    """Score of each case by one method on one data set, in the order of its rows, mean over prices.
-
-    None where not all cases that were scored are kept.
-    """
+    """Score of each case by one method on one data set, in the order of its rows, mean over prices."""
     by_price = []
     for _, one in cells.groupby(["price", "budget"], sort=False, dropna=False):
         try:

@@ -2,26 +2,253 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import (
+    Binarizer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OrdinalEncoder,
+    PowerTransformer,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+)
 
-from seqclass._arrays import FloatArray, IntArray, chunks, smallest_int
-from seqclass._frames import is_frame
-from seqclass._messages import sentence
-from seqclass._record import AcquisitionRecord
-from seqclass._validation import check_integer
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
+from seqclass._utils.files import read_npy
+from seqclass._utils.frames import is_frame
+from seqclass._utils.text import sentence
+from seqclass._utils.validation import check_integer
+from seqclass.classifier import SequentialClassifier
+from seqclass.costs import Prices, charged
 from seqclass.datasets import Dataset
-from seqclass.experiment._evenly import evenly
-from seqclass.experiment._packing import pack, pack_json, unpacking
-from seqclass.experiment._purchases import Decided
-from seqclass.experiment._reaching import Reached
-from seqclass.experiment.explored import Explored
-from seqclass.explanation import Explanation
+from seqclass.deciding._record import AcquisitionRecord
+from seqclass.deciding.explanation import Explanation
+from seqclass.experiment.explored import Explored, evenly
+
+#: Steps whose output column j needs input column j and no other, where there are as many out as in.
+_BY_COLUMN = (
+    *(Binarizer, MaxAbsScaler, MinMaxScaler, OrdinalEncoder, PowerTransformer, QuantileTransformer, RobustScaler),
+    *(SimpleImputer, StandardScaler),
+)
+
+
+@dataclass(frozen=True)
+class Decided:
+    """Decisions on ``n`` instances, and what they took."""
+
+    decision: npt.NDArray[Any]
+    proba: FloatArray | None
+    n_features: IntArray
+    cost: FloatArray
+
+
+def purchases(estimator: Any, X: Any, prices: Prices, known: Sequence[int] = ()) -> tuple[IntArray, FloatArray]:
+    """Features that a classifier without a stopping rule needs of each instance, and what they cost."""
+    missing, wanted = _missing(X), np.ones(X.shape[1], dtype=bool)
+    wanted[list(known)] = False
+    if hasattr(estimator, "tree_"):  # a single tree asks for what lies on the way to the leaf
+        asked = sp.csr_array(_paths(estimator, X).multiply(wanted)) if len(known) else _paths(estimator, X)
+        if missing is not None:
+            asked = sp.csr_array(asked.multiply(~missing))
+        return charged(asked, prices)
+    columns = needed(estimator, X.shape[1]) & wanted
+    if missing is None:
+        n_features, cost = charged(sp.csr_array(columns[None, :].astype(np.float64)), prices)
+        return np.repeat(n_features, X.shape[0]), np.repeat(cost, X.shape[0])
+    parts = [
+        charged(sp.csr_array((columns & ~missing[rows]).astype(np.float64)), prices)
+        for rows in chunks(X.shape[0], 24.0 * X.shape[1])
+    ]
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+
+def _missing(X: Any) -> BoolArray | None:
+    """Which cells are missing; None if none is."""
+    if sp.issparse(X):
+        return None
+    missing = X.isna().to_numpy() if is_frame(X) else np.isnan(X) if X.dtype.kind == "f" else None
+    return missing if missing is not None and missing.any() else None
+
+
+def _paths(tree: Any, X: Any) -> Any:
+    """Sparse matrix with a one for every feature that a tree asks for of an instance."""
+    feature = tree.tree_.feature
+    inner = np.flatnonzero(feature >= 0)
+    asks = sp.csr_array((np.ones(inner.size), (inner, feature[inner])), shape=(feature.size, X.shape[1]))
+    asked = sp.csr_array(tree.decision_path(X)).astype(np.float64) @ asks
+    asked.data[:] = 1.0
+    return asked
+
+
+def needed(estimator: Any, n_features: int) -> BoolArray:
+    """Columns that a fitted classifier needs to decide."""
+    estimator = getattr(estimator, "best_estimator_", estimator)
+    everything = np.ones(n_features, dtype=bool)
+    if isinstance(estimator, Pipeline):
+        return _through(estimator, everything)
+    if hasattr(estimator, "coef_") and not sp.issparse(estimator.coef_):
+        weights = np.atleast_2d(estimator.coef_)
+        return (weights != 0).any(axis=0) if weights.shape[1] == n_features else everything
+    trees = [estimator] if hasattr(estimator, "tree_") else list(np.ravel(getattr(estimator, "estimators_", [])))
+    shared = not hasattr(estimator, "estimators_features_")  # each is given all columns
+    if not trees or not shared or not all(hasattr(tree, "tree_") for tree in trees):
+        return everything
+    asked = np.concatenate([tree.tree_.feature for tree in trees])
+    return np.isin(np.arange(n_features), asked)
+
+
+def _through(pipeline: Pipeline, everything: BoolArray) -> BoolArray:
+    """Columns that a pipeline needs: those of its last step, traced back through the steps before."""
+    steps = [step for _, step in pipeline.steps[:-1] if step not in (None, "passthrough")]
+    widths = [getattr(step, "n_features_in_", None) for step in [*steps, pipeline.steps[-1][1]]]
+    if None in widths:
+        return everything
+    mask = needed(pipeline.steps[-1][1], int(widths[-1] or 0))
+    for step, width in zip(reversed(steps), reversed(widths[:-1])):
+        behind = np.zeros(int(width or 0), dtype=bool)
+        if hasattr(step, "get_support"):
+            behind[step.get_support()] = mask
+        elif isinstance(step, _BY_COLUMN) and mask.size == behind.size:
+            behind = mask
+        else:
+            behind[:] = mask.any()
+        mask = behind
+    return mask if mask.size == everything.size else everything
+
+
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """A sequential classifier, and the rows as they reach it."""
+
+    classifier: SequentialClassifier
+    X: Any
+    names: list[str]
+    of_data: bool
+    known: tuple[int, ...] = ()
+    budget: int | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is known at the start and the policy says when to stop."""
+        return self.budget is None and not self.known
+
+    def acquire(self, X: Any, *, record_beliefs: bool = False) -> AcquisitionRecord:
+        """Acquire and decide, of rows as they reach it."""
+        if self.is_plain:
+            return self.classifier.acquire(X, record_beliefs=record_beliefs)
+        return self.classifier.acquire(X, record_beliefs=record_beliefs, known=self.known, budget=self.budget)
+
+    def under(self, known: Sequence[str], data: Sequence[str], budget: int | None) -> Reached:
+        """The same with what is known at the start, by the names of the data set's columns, and a hard budget."""
+        other = [] if not known else [name for name in self.names if name not in set(data)]
+        if other:
+            raise ValueError(
+                f"known: a step before the classifier makes columns such as {other[0]!r}, of which nobody can tell "
+                "whether they are known; use a selector or a scaler, or none."
+            )
+        # what a selector before the classifier left out changes nothing
+        return replace(self, known=tuple(j for j, name in enumerate(self.names) if name in known), budget=budget)
+
+
+def reached(fitted: Any, X: Any, data: Dataset) -> Reached | None:
+    """Find the sequential classifier inside a fitted method."""
+    own = [str(name) for name in X.columns] if is_frame(X) else data.names()
+    fitted = getattr(fitted, "best_estimator_", fitted)
+    if isinstance(fitted, Pipeline) and isinstance(fitted[-1], SequentialClassifier):
+        if len(fitted) == 1:
+            return Reached(fitted[-1], X, own, True)
+        return Reached(fitted[-1], fitted[:-1].transform(X), _names(fitted, own), False)
+    return Reached(fitted, X, own, True) if isinstance(fitted, SequentialClassifier) else None
+
+
+def _names(pipeline: Pipeline, own: list[str]) -> list[str]:
+    """Names of the columns that come out of the steps before the last."""
+    clf: SequentialClassifier = pipeline[-1]
+    named: list[str] = []
+    if not hasattr(clf, "feature_names_in_"):
+        try:
+            named = [str(name) for name in pipeline[:-1].get_feature_names_out(own)]
+        except (AttributeError, TypeError, ValueError):  # not every transformer has any
+            named = []
+    return named if len(named) == clf.n_features_in_ else [clf.feature_name(j) for j in range(clf.n_features_in_)]
+
+
+def known_categories(train: Any, test: Any) -> Any:
+    """Test rows in which a category that no training row has is missing."""
+    test = test.copy()
+    for name in train.columns:
+        if train[name].dtype.kind not in "biuf":
+            test[name] = test[name].where(test[name].isin(train[name].dropna().unique()))
+    return test
+
+
+Arrays = dict[str, npt.NDArray[Any]]
+#: Of an archive, the entry that holds plain data beside the arrays.
+_ABOUT = "about"
+
+
+class DamagedPart(ValueError):
+    """What a run kept of a cell, and cannot be read."""
+
+
+def pack(arrays: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> bytes:
+    """Bytes of a compressed npz; the same content gives the same bytes."""
+    text = np.frombuffer(json.dumps(about, allow_nan=False).encode(), dtype=np.uint8)
+    buffer = io.BytesIO()
+    # not by numpy.savez_compressed, which before 2.1 cannot be kept from pickling
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in {**arrays, _ABOUT: text}.items():
+            info = zipfile.ZipInfo(f"{name}.npy")  # its date is that of no day
+            info.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(info, "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, np.asanyarray(array), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def unpack(content: bytes) -> tuple[Arrays, dict[str, Any]]:
+    """Arrays and plain data that `pack` packed."""
+    with unpacking(), zipfile.ZipFile(io.BytesIO(content)) as archive:
+        arrays = {info.filename.removesuffix(".npy"): read_npy(archive, info) for info in archive.infolist()}
+        about: dict[str, Any] = json.loads(arrays.pop(_ABOUT).tobytes())
+        return arrays, about
+
+
+@contextmanager
+def unpacking() -> Iterator[None]:
+    """Say of whatever goes wrong that what was kept is damaged."""
+    try:
+        yield
+    except DamagedPart:
+        raise
+    except Exception as error:  # the ways in which zipfile, zlib, JSON and arrays that do not fit fail have no end
+        what = f"{type(error).__name__}: {error}"
+        raise DamagedPart(f"what the run kept of its instances is damaged: {what}.") from error
+
+
+def pack_json(content: Any) -> bytes:
+    """Bytes of compressed JSON."""
+    return zlib.compress(json.dumps(content, allow_nan=False, separators=(",", ":")).encode())
+
+
+def unpack_json(content: bytes) -> Any:
+    """Plain data that `pack_json` packed."""
+    with unpacking():
+        return json.loads(zlib.decompress(content))
+
 
 #: Names of the parts of a run's file.
 INSTANCES, EXPLANATIONS = "instances", "explanations"
@@ -51,19 +278,7 @@ class Keep:
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """What a fitted method decided on the rows it was scored on.
-
-    Attributes
-    ----------
-    rows : ndarray of int of shape (n,)
-        Rows of the data set.
-    decided : Decided
-        The decisions; probabilities of all classes.
-    reached : Reached or None
-        The sequential classifier and what reached it; None for another method.
-    record : AcquisitionRecord or None
-        What a sequential classifier acquired.
-    """
+    """What a fitted method decided on the rows it was scored on."""
 
     rows: IntArray
     decided: Decided
@@ -72,23 +287,7 @@ class Scored:
 
 
 def keep_parts(keep: Keep, data: Dataset, scored: Scored) -> tuple[dict[str, bytes], list[str]]:
-    """Make the parts that a cell keeps.
-
-    Parameters
-    ----------
-    keep : Keep
-        How much.
-    data : Dataset
-        The data set.
-    scored : Scored
-        The cell's decisions.
-
-    Returns
-    -------
-    parts : dict of str to bytes
-    troubles : list of str
-        A sentence for each part that could not be made.
-    """
+    """Make the parts that a cell keeps."""
     makers: dict[str, tuple[int, Callable[[Dataset, Scored, IntArray], bytes]]] = {
         INSTANCES: (keep.instances, _instances),
         # explanations are of the policy by itself
@@ -222,26 +421,14 @@ def _small(values: IntArray) -> IntArray:
 
 
 def take(X: Any, rows: IntArray) -> Any:
-    """Some rows of a matrix or a data frame.
-
-    Examples
-    --------
-    >>> take(np.eye(3), np.array([2])).tolist()
-    [[0.0, 0.0, 1.0]]
-    """
+    """Some rows of a matrix or a data frame."""
     if is_frame(X):
         return X.iloc[rows]
     return X.tocsr()[rows] if sp.issparse(X) and X.format not in ("csr", "csc") else X[rows]
 
 
 def spread(proba: FloatArray, known: npt.NDArray[Any], n_classes: int) -> FloatArray:
-    """Probabilities of all classes: 0 for those that the training rows lack.
-
-    Examples
-    --------
-    >>> spread(np.array([[0.2, 0.8]]), np.array([0, 2]), 3).tolist()
-    [[0.2, 0.0, 0.8]]
-    """
+    """Probabilities of all classes: 0 for those that the training rows lack."""
     if len(known) == n_classes:
         return proba
     wide = np.zeros((*proba.shape[:-1], n_classes), dtype=proba.dtype)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from seqclass._frames import is_frame
+from seqclass._utils.frames import is_frame
 from seqclass.datasets import Dataset
 
 _DEEPEST = 40
@@ -61,30 +61,7 @@ def fingerprint(data: Dataset) -> str:
 
 
 def canonical(value: Any, depth: int = 0) -> Any:
-    """Plain form of a setting, in which equal settings are equal and different ones differ.
-
-    Parameters
-    ----------
-    value : object
-        Plain data, arrays, data frames, functions, enums, estimators, and objects of such attributes.
-    depth : int
-        How deep inside a setting.
-
-    Returns
-    -------
-    object
-        None, bool, int, float, str, list or dict of such, as JSON has them.
-
-    Raises
-    ------
-    TypeError
-        If something inside cannot be told apart from others of its kind.
-
-    Examples
-    --------
-    >>> canonical({"b": np.float64(1), "a": (1, 2)})
-    {'mapping': [['a', [1, 2]], ['b', 1.0]]}
-    """
+    """Plain form of a setting, in which equal settings are equal and different ones differ."""
     if depth > _DEEPEST:
         raise TypeError(f"a setting is nested more than {_DEEPEST} deep, or holds itself.")
     if isinstance(value, np.generic):

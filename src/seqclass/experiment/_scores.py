@@ -8,31 +8,17 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import f1_score, log_loss, roc_auc_score
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass.calibration import calibration_error
+from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.datasets import Dataset
-from seqclass.experiment._purchases import Decided
+from seqclass.evaluation.calibration_curves import calibration_error
+from seqclass.experiment._keeping import Decided
 from seqclass.metrics import realised_cost
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def scores(data: Dataset, y: IntArray, decided: Decided) -> dict[str, float]:
-    """Scores of decisions on rows with labels ``y``; NaN where one is not defined.
-
-    Parameters
-    ----------
-    data : Dataset
-        Gives the classes and the costs of decisions.
-    y : ndarray of int of shape (n,)
-        True classes.
-    decided : Decided
-        The decisions on these rows.
-
-    Returns
-    -------
-    dict of str to float
-    """
+    """Scores of decisions on rows with labels ``y``; NaN where one is not defined."""
     classes = np.arange(data.n_classes)
     known = data.decision_costs is not None
     found = {

@@ -1,13 +1,4 @@
-"""The file of a run: SQLite, one row a cell, and what is kept beside the cells.
-
-Why SQLite: a cell is one transaction, so that a run that is killed at any moment leaves a file that holds whole cells
-only; the key of a cell is unique by the database's own doing; it is one file that Python reads by itself, on any
-machine, and that others can query. Parquet parts would be many files, with nothing that keeps a cell from being in two
-of them. The write-ahead log (WAL) lets others read while a run writes; beside a run that goes on, or that was killed,
-it lies in FILE-wal, which belongs to the file and is folded into it when the run ends or the file is next opened; it
-needs a disk of the machine's own, not one of a network. When a run ends the log is put off, so that the file can be
-read wherever it is put. Only the process that started the run writes.
-"""
+"""The file of a run: SQLite, one row a cell, and what is kept beside the cells."""
 
 from __future__ import annotations
 
@@ -19,8 +10,10 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from seqclass._messages import sentence, shown
-from seqclass.experiment._columns import checked_row
+import numpy as np
+
+from seqclass._utils.text import near, sentence, shown
+from seqclass.experiment._columns import LABELS, checked_row
 from seqclass.experiment._keys import key_of
 
 #: Tells our files from other databases: "SEQX".
@@ -55,15 +48,7 @@ CREATE TABLE IF NOT EXISTS parts (
 
 
 class Store:
-    """An open file of a run.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        What `opened` gives.
-    path : path
-        The file, for messages.
-    """
+    """An open file of a run."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
@@ -161,28 +146,7 @@ class Store:
 
 @contextmanager
 def opened(path: Path, *, create: bool = False) -> Iterator[Store]:
-    """Open the file of a run, and close it at the end.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    create : bool
-        Whether to make it where there is none, and to write.
-
-    Yields
-    ------
-    Store
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file, or no folder to make it in.
-    ValueError
-        If it is not the file of a run, or of a newer seqclass.
-    OSError
-        If it cannot be read or written, now or later: permissions, a full disk, a lock.
-    """
+    """Open the file of a run, and close it at the end."""
     if not create and not path.is_file():
         raise FileNotFoundError(f"there is no run {path}.")
     if not path.absolute().parent.is_dir():
@@ -232,3 +196,44 @@ def _text(content: dict[str, Any]) -> str:
     """JSON, in which what is not finite is null."""
     plain = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in content.items()}
     return json.dumps(plain, allow_nan=False)
+
+
+def chosen(table: Any, wanted: Mapping[str, Any]) -> Any:
+    """Rows of a table of results whose labels are among those wanted."""
+    everything = table
+    for name, value in wanted.items():
+        if value is None:
+            continue
+        values = list(value) if isinstance(value, (list, tuple, set, np.ndarray)) else [value]
+        there = list(dict.fromkeys(everything[name]))
+        for one in values:
+            if one not in there:
+                shown = near(one, there, "it has") if isinstance(one, str) else f"it has {there}."
+                raise ValueError(f"the run has no {name} {one!r}: {shown}")
+        table = table[table[name].isin(values)]
+    if not len(table):
+        shown = ", ".join(f"{name} {value!r}" for name, value in wanted.items() if value is not None)
+        raise ValueError(f"the run has no cell{' of ' if shown else ' that is done'}{shown}.")
+    return table
+
+
+def of_first(cells: Any) -> Any:
+    """Cells of the price and the hard budget of the first one; none of none."""
+    if not len(cells):
+        return cells
+    price, budget = cells["price"].iloc[0], cells["budget"].iloc[0]
+    same = cells["budget"].isna() if budget is None or budget != budget else cells["budget"] == budget
+    return cells[(cells["price"] == price) & same]
+
+
+def parts_of(path: Path, cells: Any, name: str) -> list[tuple[dict[str, Any], bytes]]:
+    """Labels and parts of those cells of a table that have one."""
+    with opened(path) as store:
+        found = [(dict(zip(LABELS, row)), store.part(key, name)) for key, *row in cells[list(LABELS)].itertuples()]
+    kept = [(labels, content) for labels, content in found if content is not None]
+    if not kept:
+        raise ValueError(
+            f"no {name} are kept of these cells: they failed, or were run with keep_{name}=0 or by an earlier version; "
+            "run them again with another file."
+        )
+    return kept

@@ -6,9 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from seqclass._validation import check_integer
-from seqclass.experiment._evenly import evenly
-from seqclass.explanation import Explanation
+import numpy as np
+
+from seqclass._utils.arrays import IntArray
+from seqclass._utils.validation import check_integer
+from seqclass.deciding.explanation import Explanation
+
+
+def evenly(n: int, most: int) -> IntArray:
+    """Positions of at most so many of ``n``, the first and the last among them, evenly apart."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.intp))
+
 
 __all__ = ["Explored"]
 

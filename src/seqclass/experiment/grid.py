@@ -3,27 +3,90 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from joblib import delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator
 
-from seqclass._messages import near
-from seqclass._validation import check_choice, check_costs, check_integer, check_real
+from seqclass import __version__
+from seqclass._utils.text import near
+from seqclass._utils.validation import check_choice, check_costs, check_integer, check_real
 from seqclass.datasets import Dataset, load
 from seqclass.experiment._cell import Cell, Held, failed, run_cell
 from seqclass.experiment._keeping import Keep
 from seqclass.experiment._keys import canonical, fingerprint, key_of
 from seqclass.experiment._store import opened
-from seqclass.experiment._versions import warn_of_versions
-from seqclass.experiment._workers import quiet_workers, work
 from seqclass.experiment.methods import build, check_methods, limited
 from seqclass.experiment.protocols import Protocol, as_protocol
 from seqclass.experiment.results import Results
+
+#: A function and its arguments, as `joblib.delayed` gives them.
+Job = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+
+_DIED = "BrokenProcessPool: its process was killed, for want of memory perhaps, or crashed"
+
+
+def work(jobs: Mapping[str, Callable[[], Job]], n_jobs: int | None) -> Iterator[tuple[str, Any, str]]:
+    """Do jobs as far as they can be done."""
+    left = dict(jobs)
+    while left:
+        names = list(left)
+        # one job a batch: what is done is told at once
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
+        try:
+            for number, result in parallel(_numbered(i, left[name]()) for i, name in enumerate(names)):
+                del left[names[number]]
+                yield names[number], result, ""
+        except BrokenProcessPool:
+            # it is among those that were handed out, which are the first
+            for name in list(left)[: 2 * effective_n_jobs(n_jobs) + 1]:
+                yield name, *_alone(left.pop(name)())
+
+
+def _alone(job: Job) -> tuple[Any, str]:
+    """Result of a job that has worker processes for itself, which it may take down."""
+    try:
+        return Parallel(n_jobs=2)([job])[0], ""
+    except BrokenProcessPool:
+        return None, _DIED
+
+
+def _numbered(number: int, job: Job) -> Job:
+    return _with_number, (number, *job[:1], *job[1]), job[2]
+
+
+def _with_number(number: int, function: Callable[..., Any], *arguments: Any, **settings: Any) -> tuple[int, Any]:
+    return number, function(*arguments, **settings)
+
+
+@contextmanager
+def quiet_workers() -> Iterator[None]:
+    """Leave out joblib's warning that a worker whose memory has grown was replaced, which is as it should be."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
+        yield
+
+
+def warn_of_versions(versions: Iterable[str], what: str) -> None:
+    """Warn the caller of our caller if any of these versions is not this one."""
+    others = set(versions) - {__version__}
+    if others:
+        warnings.warn(
+            f"{what} of this run were computed by seqclass {', '.join(sorted(others))} and are kept, this is "
+            f"{__version__}; write to another file to compute them anew.",
+            stacklevel=3,
+        )
+
+
+__all__ = ["Done", "Experiment"]
+
 
 #: Key, figures and kept parts of a cell that is done.
 Done = tuple[str, dict[str, Any], dict[str, bytes]]

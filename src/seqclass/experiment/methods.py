@@ -11,7 +11,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import all_estimators
 
-from seqclass._messages import near
+from seqclass._utils.text import near
 from seqclass.adaptive_classifier import adaptive
 from seqclass.classifier import SequentialClassifier
 from seqclass.recipes import etana, f_etana, ifc2f

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from seqclass._arrays import IntArray
-from seqclass._validation import check_choice, check_integer, check_real
+from seqclass._utils.arrays import IntArray
+from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.datasets import Dataset
 
 

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import IntArray
-from seqclass._record import AcquisitionRecord
+from seqclass._utils.arrays import IntArray
+from seqclass.deciding._record import AcquisitionRecord
 from seqclass.experiment._columns import LABELS
-from seqclass.experiment._keeping import spread
-from seqclass.experiment._packing import Arrays, unpack, unpacking
+from seqclass.experiment._keeping import Arrays, spread, unpack, unpacking
 
 __all__ = ["LabelledRecord"]
 
@@ -64,17 +63,7 @@ class LabelledRecord:
 
 
 def instance_table(kept: Iterable[tuple[Mapping[str, Any], bytes]]) -> Any:
-    """Tidy table of the instances of some cells.
-
-    Parameters
-    ----------
-    kept : iterable of (mapping, bytes)
-        Labels of each cell, and its part.
-
-    Returns
-    -------
-    pandas.DataFrame
-    """
+    """Tidy table of the instances of some cells."""
     import pandas as pd
 
     def frame(labels: Mapping[str, Any], content: bytes) -> Any:
@@ -96,18 +85,7 @@ def instance_table(kept: Iterable[tuple[Mapping[str, Any], bytes]]) -> Any:
 
 
 def pooled(contents: Sequence[bytes]) -> LabelledRecord | None:
-    """Ways that some cells of one data set kept, one cell's instances after the other's.
-
-    Parameters
-    ----------
-    contents : sequence of bytes
-        Parts of the cells.
-
-    Returns
-    -------
-    LabelledRecord or None
-        None if the method is not sequential.
-    """
+    """Ways that some cells of one data set kept, one cell's instances after the other's."""
     with unpacking():
         cells = [(arrays, about) for arrays, about in map(unpack, contents) if "history" in arrays]
         return _pooled(cells) if cells else None

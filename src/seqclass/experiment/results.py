@@ -8,18 +8,15 @@ from typing import Any
 
 import numpy.typing as npt
 
-from seqclass._scoring import ClassScores
-from seqclass._validation import check_choice, check_real
-from seqclass.decision_curves import DecisionCurve
+from seqclass._utils.validation import check_choice, check_real
+from seqclass.evaluation.decision_curves import DecisionCurve
+from seqclass.evaluation.scores import ClassScores
 from seqclass.experiment._columns import FIGURES, LABELS, by_default, check_columns, table_of
 from seqclass.experiment._judged import Judged, judged
-from seqclass.experiment._keeping import EXPLANATIONS, INSTANCES, read_explanations
-from seqclass.experiment._kept import chosen, of_first, parts_of
-from seqclass.experiment._packing import unpack_json
-from seqclass.experiment._store import opened
-from seqclass.experiment._summary import summarise
+from seqclass.experiment._keeping import EXPLANATIONS, INSTANCES, read_explanations, unpack_json
+from seqclass.experiment._store import chosen, of_first, opened, parts_of
 from seqclass.experiment.comparison import Comparison as Comparison
-from seqclass.experiment.comparison import compare_methods
+from seqclass.experiment.comparison import compare_methods, summarise
 from seqclass.experiment.explored import Explored
 from seqclass.experiment.records import LabelledRecord, instance_table, pooled
 
@@ -332,7 +329,7 @@ class Results:
         """Means with confidence intervals.
 
         With ``"data"`` in ``by`` the scores of folds and seeds count as what they are, scores that share training rows,
-        and the interval is wider for it; see `seqclass.statistics.mean_interval`. Without, each data set counts once.
+        and the interval is wider for it; see `seqclass.stats.mean_interval`. Without, each data set counts once.
         Intervals keep to the range of their figure: accuracy, macro-F1, AUROC and calibration error to 0..1, costs,
         counts, losses and seconds to 0 and above.
 

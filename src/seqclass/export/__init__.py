@@ -9,8 +9,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._files import replacing
-from seqclass._validation import check_choice, check_integer, check_real
+from seqclass._utils.files import replacing
+from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.classifier import SequentialClassifier
 from seqclass.export._c import c_source
 from seqclass.export._data import as_data

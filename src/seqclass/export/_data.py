@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from seqclass import __version__
-from seqclass._case import Questions, all_questions
-from seqclass._messages import shown
-from seqclass._outcome_labels import outcome_labels
+from seqclass._utils.text import shown
 from seqclass.classifier import SequentialClassifier
+from seqclass.deciding._case import Questions, all_questions
+from seqclass.deciding.components import outcome_labels
 from seqclass.discretize import Discretizer
 from seqclass.export._graph import graph
 from seqclass.export._values import values

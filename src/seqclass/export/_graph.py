@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
-from seqclass._knowing import WarmStart
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass.classifier import SequentialClassifier
+from seqclass.deciding._acquiring import WarmStart
+from seqclass.deciding.session import expected_saving
 from seqclass.pomdp import DECIDE
 from seqclass.pomdp.answers import AllAnswers
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.walk import Level, walk
-from seqclass.session import expected_saving
 
 #: Share of answers that are missing, in the probability of a case.
 MISSING = 0.05

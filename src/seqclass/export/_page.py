@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from seqclass._text import unit_text
+from seqclass._utils.text import unit_text
 from seqclass.report._markup import Markup, element, resource, script_json, source_hash, together
 
 _ORDER = "This page takes answers in the order in which it asks. "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import clone
 
-from seqclass._arrays import FloatArray, IntArray
+from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.bn import ObservationModel
 from seqclass.classifier import SequentialClassifier
 from seqclass.offpolicy._records import Records

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray, as_generator
-from seqclass._validation import check_finite
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
+from seqclass._utils.validation import check_finite
 from seqclass.offpolicy._records import NEVER, Records
 
 #: Folds in which a rule is fitted that is not linear, and rows of either kind from which on one is tried.
@@ -89,12 +89,7 @@ def declared(records: Records, rule: Any, y: npt.NDArray[Any]) -> Chances:
 def fitted(
     records: Records, template: Any, train: IntArray | None = None, like: Chances | None = None, seed: Any = 0
 ) -> Chances:
-    """Fit the rule to rows, by default all: a classifier of "recorded" for each column, or of "went on".
-
-    The classifiers are of one kind, or as ``like`` has them, or by held-out likelihood a logistic regression or boosted
-    trees. The probabilities of the rows fitted to are those of others' fits, unless the classifier is linear; not so of
-    ``train``, for which nobody asks.
-    """
+    """Fit the rule to rows, by default all: a classifier of "recorded" for each column, or of "went on"."""
     n = records.n
     # those who are recorded alike are spread evenly
     spread = np.lexsort((as_generator(seed, "recorder's rule").random(n), records.seen.sum(axis=1)))
@@ -208,10 +203,7 @@ def _predicted(
 
 
 def _inputs(records: Records) -> tuple[FloatArray, IntArray]:
-    """What a rule may look at: the class, and of each column whether it was seen and what it showed; with its column.
-
-    Values are standardised, and 0 where they were not seen; of categories there is an indicator each.
-    """
+    """What a rule may look at: the class, and of each column whether it was seen and what it showed."""
     parts = [(records.label[:, None] == np.arange(1, records.label.max(initial=0) + 1)).astype(np.float64)]
     owner = [-1] * parts[0].shape[1]
     for j, value in enumerate(records.values.T):

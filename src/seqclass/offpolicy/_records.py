@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray
-from seqclass._certify_rows import Cases
-from seqclass._inputs import check_input
-from seqclass._messages import listed
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.text import listed
 from seqclass.bn import check_order
 from seqclass.classifier import SequentialClassifier
+from seqclass.deciding._coding import check_input
+from seqclass.evaluation.certified import Cases
 
 #: Rank of a cell that was never recorded.
 NEVER = 2**30

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass.classifier import SequentialClassifier
 from seqclass.pomdp import acquire
 
@@ -28,11 +28,7 @@ class Replay:
         return np.asarray(self.leaf_parts[self.leaf, label])
 
     def increments(self, pool: slice, label: IntArray) -> FloatArray:
-        """How each answer changes what a policy is expected to cost given the class, (L, T + 1, n_classes, n_parts).
-
-        First what is expected before anything is asked. Expectations are means over the rows of a pool, whose classes
-        are ``label``; where it has none, an answer changes nothing. The sum over answers is what the leaf costs.
-        """
+        """How each answer changes what a policy is expected to cost given the class, (L, T + 1, n_classes, n_parts)."""
         n_leaves, n_classes = self.leaf_parts.shape[:2]
         count = np.zeros((n_leaves, n_classes))
         np.add.at(count, (self.leaf[pool], label), 1.0)

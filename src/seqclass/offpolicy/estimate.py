@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from seqclass._text import percent
+from seqclass._utils.text import percent
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,24 +4,185 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import t as student
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._arrays import FloatArray, IntArray, as_generator
-from seqclass._held_out import assign_folds
-from seqclass._validation import check_choice, check_integer, check_real
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks
+from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.bn import ObservationModel
 from seqclass.classifier import SequentialClassifier
+from seqclass.fitting._cross_fit import assign_folds
 from seqclass.offpolicy._completions import Completions, fitted_model
-from seqclass.offpolicy._estimating import Support, estimated, ratio_scores
 from seqclass.offpolicy._recorder import Chances, declared, fitted
-from seqclass.offpolicy._records import Records, read_records
-from seqclass.offpolicy._replay import Replayer
-from seqclass.offpolicy._robust import direct_scores, robust_scores
-from seqclass.offpolicy.estimate import NAMES, Comparison, Estimate
+from seqclass.offpolicy._records import NEVER, Records, read_records
+from seqclass.offpolicy._replay import PARTS, Replayer
+from seqclass.offpolicy.estimate import NAMES, Comparison, Estimate, Part
+
+#: People of each class by whom the expected costs along a policy's paths are estimated.
+_POOL = 1000
+
+
+def direct_scores(
+    records: Records, rows: IntArray, label: IntArray, completions: Completions, replayer: Replayer
+) -> FloatArray:
+    """Expected parts of some rows given all that was seen of each, and its class, (len(rows), n_parts)."""
+    result = np.empty((len(rows), len(PARTS)))
+    for part in chunks(len(rows), completions.n_samples * (16.0 * completions.asked.size + 200)):
+        some = rows[part]
+        drawn = completions.draw(records.codes[some], label[part], np.arange(len(some)))
+        who = np.repeat(some, completions.n_samples)
+        parts = replayer.run(drawn.reshape(len(who), -1), who).parts(records.label[who])
+        result[part] = parts.reshape(len(some), completions.n_samples, -1).mean(axis=1)
+    return result
+
+
+def robust_scores(
+    records: Records,
+    rows: IntArray,
+    label: IntArray,
+    completions: Completions,
+    replayer: Replayer,
+    chances: Chances,
+) -> FloatArray:
+    """Doubly robust scores of some rows, (len(rows), n_parts)."""
+    step, count = _steps(records, completions)
+    pool, pool_label = _pool(completions, records, label, rows)
+    result = np.empty((len(rows), len(PARTS)))
+    longest = int(count[rows].max(initial=0)) + 1
+    row_bytes = completions.asked.size * (100.0 + 40.0 * len(replayer.clf.classes_)) + 200
+    for part in chunks(len(rows), longest * completions.n_samples * row_bytes):
+        some = rows[part]
+        n_steps = count[some] + 1
+        first = np.cumsum(n_steps) - n_steps
+        person = np.repeat(np.arange(len(some)), n_steps)
+        at = np.arange(person.size) - np.repeat(first, n_steps)
+        row = some[person]
+        evidence = np.where(step[row] <= at[:, None], records.codes[row], -1)
+        drawn = completions.draw(evidence, label[part][person], person).reshape(-1, records.asked.size)
+        who = np.append(np.arange(len(pool)) % records.n, np.repeat(row, completions.n_samples))
+        replay = replayer.run(np.concatenate([pool, drawn]), who)
+        leaf = replay.leaf[len(pool) :].reshape(len(row), -1)
+        increments = replay.increments(slice(len(pool)), pool_label)
+        ranks = _ranks_by_step(records, step, some, longest)
+        paths = replay.question[leaf]
+        now = chances.along(row, paths, replayer.shows, ranks[person, at])
+        later = chances.along(row, paths, replayer.shows, ranks[person, at + 1])
+        last = at == n_steps[person] - 1
+        change = np.where(last[:, None, None], now, now - later)
+        change = np.concatenate([np.broadcast_to(last[:, None, None], (*leaf.shape, 1)), change], axis=2)
+        value = increments[leaf, :, records.label[row][:, None]]
+        terms = np.einsum("emt,emtp->ep", change, value) / completions.n_samples
+        result[part] = np.add.reduceat(terms, first)
+    return result
+
+
+def _pool(completions: Completions, records: Records, label: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """People that the model makes up, of each class of some rows: outcomes of what may be asked for, and classes."""
+    classes, at = np.unique(records.label[rows], return_index=True)
+    nothing = np.full((classes.size, records.codes.shape[1]), -1, dtype=records.codes.dtype)
+    drawn = completions.draw(nothing, label[at], np.arange(classes.size), _POOL)
+    return drawn.reshape(-1, records.asked.size), np.repeat(classes, _POOL)
+
+
+def _steps(records: Records, completions: Completions) -> tuple[IntArray, IntArray]:
+    """Step at which each feature of the model was revealed, (n, m), 0 at once, NEVER if not; and how many steps."""
+    seen, rank = records.seen[:, records.support], records.rank[:, records.support]
+    moving = seen if records.stepwise else seen & ~records.always[records.support]
+    if completions.independent:  # what the policy does not ask for changes nothing
+        moving = moving & np.isin(np.arange(len(records.support)), records.asked)
+    order = np.argsort(np.where(moving, rank, NEVER), axis=1, kind="stable")
+    place = np.empty_like(order)
+    np.put_along_axis(place, order, np.arange(order.shape[1])[None, :], axis=1)
+    return np.where(moving, place + 1, np.where(seen, 0, NEVER)), moving.sum(axis=1)
+
+
+def _ranks_by_step(records: Records, step: IntArray, rows: IntArray, longest: int) -> IntArray:
+    """The recorder's rank at each step of some rows, (len(rows), longest + 1); -1 before the first."""
+    ranks = np.full((len(rows), longest + 1), -1)
+    who, feature = np.nonzero((step[rows] > 0) & (step[rows] < NEVER))
+    ranks[who, step[rows][who, feature]] = records.rank[rows][who, records.support[feature]]
+    return ranks
+
+
+#: Parameters of a rule are allowed for in standard errors while there are so many rows to each.
+_ROWS_A_PARAMETER = 4
+#: Methods whose weights have a mean of one, where everybody had a chance.
+_OF_ONE = ("ipw", "ipw_plain", "doubly_robust")
+
+
+@dataclass(frozen=True)
+class Support:
+    """How far records reach: rows, the share that can be replayed, and the share that nothing is known about."""
+
+    n_rows: int
+    replayed: float
+    unsupported: float
+
+    @classmethod
+    def of(cls, records: Records, missing: BoolArray, chances: Chances, min_chance: float) -> Support:
+        """Look at what the policy asks for and was not recorded: the chance that all of it is."""
+        chance = np.where(missing, chances.chance[:, records.support[records.asked]], 1.0).prod(axis=1)
+        unsupported = missing.any(axis=1) & (chance < min_chance)
+        return cls(records.n, float((~missing.any(axis=1)).mean()), float(unsupported.mean()))
+
+    def check(self, weights: FloatArray) -> None:
+        """Refuse records of which nothing counts."""
+        if not weights.any():
+            raise ValueError(
+                f"none of the {self.n_rows} rows of X has all that the policy asks for: these records say nothing "
+                'about it without a model (method="direct"). Judge one that asks less, or bring more records.'
+            )
+
+
+def ratio_scores(parts: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Weighted means, and scores of the rows whose variance is that of the means."""
+    means = weights @ parts / weights.sum()
+    share = np.minimum(weights / weights.sum(), 0.5)
+    return means, means + (weights / (1 - share))[:, None] * (parts - means) / weights.mean()
+
+
+def estimated(
+    method: str,
+    means: FloatArray,
+    scores: FloatArray,
+    weights: FloatArray,
+    gradients: FloatArray | None,
+    level: float,
+    support: Support,
+) -> Estimate:
+    """Means with t intervals from scores of the rows; the rule's fit takes off what its own scores explain."""
+    n, effective = len(scores), float(weights.sum() ** 2 / (weights**2).sum())
+    errors = _standard_errors(scores - scores.mean(axis=0), gradients)
+    reach = float(student.ppf(0.5 + level / 2, effective - 1)) if effective > 1 else np.nan
+    ends = np.maximum([means, means - reach * errors, means + reach * errors], 0.0)  # prices and errors are no less
+    parts = tuple(
+        Part(name, float(mean), float(error), float(low), float(high))
+        for name, mean, error, low, high in zip(PARTS, ends[0], errors, *ends[1:])
+    )
+    about = (support.replayed, support.unsupported, effective, float(weights.max() / weights.mean()))
+    counted = int((weights > 0).sum())
+    # plain weights have a mean of one over what the recorder may do; twice their standard error is chance
+    lacking = float(1 - weights.mean() - 2 * weights.std() / np.sqrt(n)) if method in _OF_ONE else 0.0
+    return Estimate(method, parts, float(level), n, counted, *about, max(0.0, lacking))
+
+
+def _standard_errors(residuals: FloatArray, gradients: FloatArray | None) -> FloatArray:
+    n, used = len(residuals), 1
+    if n < 2:
+        return np.full(residuals.shape[1], np.nan)
+    if gradients is not None and gradients.size and _ROWS_A_PARAMETER * gradients.shape[1] <= n:
+        explained, _, rank, _ = np.linalg.lstsq(gradients, residuals, rcond=None)
+        residuals, used = residuals - gradients @ explained, 1 + int(rank)
+    return np.asarray(np.sqrt((residuals**2).sum(axis=0) / (n * (n - used))))
+
+
+__all__ = ["METHODS", "compare", "evaluate"]
+
 
 #: The methods, the first by default.
 METHODS = tuple(NAMES)

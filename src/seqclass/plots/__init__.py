@@ -18,8 +18,7 @@ from seqclass.plots.reachable_beliefs import ReachableBeliefsDisplay
 from seqclass.plots.selection_map import SelectionMapDisplay
 from seqclass.plots.stability import StabilityDisplay
 from seqclass.plots.stagewise_calibration import StagewiseCalibrationDisplay
-from seqclass.plots.stopping_region import StoppingRegionDisplay
-from seqclass.plots.thresholds import ThresholdsDisplay
+from seqclass.plots.stopping_region import StoppingRegionDisplay, ThresholdsDisplay
 
 __all__ = [
     "AccuracyFeaturesDisplay",

@@ -15,13 +15,7 @@ PALE = "#E8E8E8"
 
 
 def pyplot() -> Any:
-    """Return ``matplotlib.pyplot``.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed; the message says what to install.
-    """
+    """Return ``matplotlib.pyplot``."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:

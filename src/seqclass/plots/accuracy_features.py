@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from seqclass._arrays import FloatArray
-from seqclass._validation import check_finite, check_not_negative
+from seqclass._utils.arrays import FloatArray
+from seqclass._utils.validation import check_finite, check_not_negative
 from seqclass.classifier import SequentialClassifier
 from seqclass.metrics import realised_cost
 from seqclass.plots._style import MARKERS, colour, legend_below, new_axes, open_frame, shorten

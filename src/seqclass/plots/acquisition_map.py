@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass._record import AcquisitionRecord
-from seqclass._validation import check_integer, check_not_negative
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.validation import check_integer, check_not_negative
 from seqclass.classifier import SequentialClassifier
+from seqclass.deciding._record import AcquisitionRecord
 from seqclass.plots._style import new_axes, shorten
 
 #: Most cells whose share is written into them, and most classes that are all named.

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from seqclass._arrays import FloatArray
+from seqclass._utils.arrays import FloatArray
 from seqclass.classifier import SequentialClassifier
 from seqclass.plots._style import FAINT, MARKERS, NEUTRAL, colour, legend_beside, new_axes, open_frame, shorten, wrap
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from seqclass.plots._style import NEUTRAL, new_axes, shorten
-from seqclass.statistics import CriticalDifference, critical_difference
+from seqclass.stats import CriticalDifference, critical_difference
 
 #: Height of a line of text, in units of the vertical axis.
 _LINE = 1.0
@@ -18,7 +18,7 @@ _BAR = 0.45
 class CriticalDifferenceDisplay:
     """Critical-difference diagram: methods on an axis of average ranks, best left, bars over those that do not differ.
 
-    Make one with `from_scores` or from the record of `seqclass.statistics.critical_difference` ([1]_).
+    Make one with `from_scores` or from the record of `seqclass.stats.critical_difference` ([1]_).
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class CriticalDifferenceDisplay:
         title : str, optional
             By default none.
         **settings
-            Passed to `seqclass.statistics.critical_difference`.
+            Passed to `seqclass.stats.critical_difference`.
 
         Returns
         -------

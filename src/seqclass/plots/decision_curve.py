@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._treating import class_position
 from seqclass.classifier import SequentialClassifier
-from seqclass.decision_curves import DecisionCurve, acquired_curve, decision_curve, miss_cost
+from seqclass.evaluation.decision_curves import DecisionCurve, acquired_curve, class_position, decision_curve, miss_cost
 from seqclass.plots._style import FAINT, NEUTRAL, colour, legend_beside, new_axes, open_frame, pale, shorten
 
 #: Intervals of thresholds above this may leave the picture.

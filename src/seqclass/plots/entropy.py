@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._validation import check_integer
+from seqclass._utils.validation import check_integer
 from seqclass.analysis import EntropyPath, entropy_path
 from seqclass.classifier import SequentialClassifier
 from seqclass.plots._style import FAINT, NEUTRAL, colour, legend_below, new_axes, open_frame

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray
-from seqclass._text import value_text
-from seqclass._validation import check_integer
+from seqclass._utils.arrays import FloatArray
+from seqclass._utils.text import value_text
+from seqclass._utils.validation import check_integer
 from seqclass.classifier import SequentialClassifier
-from seqclass.explanation import Explanation, ExplanationStep
+from seqclass.deciding.explanation import Explanation, ExplanationStep
 from seqclass.plots._style import FAINT, NEUTRAL, colour, legend_below, open_frame, pyplot, shorten
 
 #: Classes that get a colour of their own; the others together are grey.

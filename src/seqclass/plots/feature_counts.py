@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._record import AcquisitionRecord
-from seqclass._validation import check_not_negative
+from seqclass._utils.validation import check_not_negative
 from seqclass.classifier import SequentialClassifier
+from seqclass.deciding._record import AcquisitionRecord
 from seqclass.plots._style import colour, new_axes, open_frame, shorten
 from seqclass.plots.acquisition_map import labels_of
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._validation import check_integer
+from seqclass._utils.validation import check_integer
 from seqclass.analysis import FeatureValues, feature_values
 from seqclass.classifier import SequentialClassifier
 from seqclass.plots._style import FAINT, colour, legend_below, open_frame, pyplot, shorten

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass.classifier import SequentialClassifier
+from seqclass.evaluation.scores import GroupScores, Scores, score_rows
 from seqclass.plots._style import colour, legend_below, new_axes, open_frame, pale, shorten
-from seqclass.scores import GroupScores, Scores, score_rows
 
 
 class GroupScoresDisplay:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._record import AcquisitionRecord
-from seqclass._validation import class_numbers
-from seqclass.calibration import QuestionCalibration, calibration_by_questions
+from seqclass._utils.validation import class_numbers
 from seqclass.classifier import SequentialClassifier
+from seqclass.deciding._record import AcquisitionRecord
+from seqclass.evaluation.calibration_curves import QuestionCalibration, calibration_by_questions
 from seqclass.plots._style import NEUTRAL, colour, legend_below, new_axes, open_frame
 from seqclass.plots.acquisition_map import labels_of
 
@@ -26,7 +26,7 @@ class QuestionCalibrationDisplay:
     Parameters
     ----------
     stops : sequence of QuestionCalibration
-        What `seqclass.calibration.calibration_by_questions` gives.
+        What `seqclass.evaluation.calibration_curves.calibration_by_questions` gives.
 
     Attributes
     ----------

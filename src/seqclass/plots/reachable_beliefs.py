@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass._validation import check_integer
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.validation import check_integer
 from seqclass.analysis import ReachableBeliefs, Thresholds, reachable_beliefs, thresholds
 from seqclass.classifier import SequentialClassifier
 from seqclass.plots._style import NEUTRAL, PALE, colour, legend_below, new_axes, open_frame, shorten

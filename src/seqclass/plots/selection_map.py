@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._validation import check_integer
+from seqclass._utils.validation import check_integer
 from seqclass.plots._style import colour, new_axes, shorten
 from seqclass.plots.stability import mark_events
 from seqclass.selection import Prequential

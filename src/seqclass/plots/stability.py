@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray
-from seqclass._validation import check_integer
+from seqclass._utils.arrays import FloatArray
+from seqclass._utils.validation import check_integer
 from seqclass.plots._style import MARKERS, colour, legend_below, open_frame, pyplot, shorten
 from seqclass.selection import Prequential
 

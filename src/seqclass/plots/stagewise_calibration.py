@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray
-from seqclass._record import AcquisitionRecord
-from seqclass._validation import check_integer, class_numbers
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.validation import check_integer, class_numbers
 from seqclass.classifier import SequentialClassifier
+from seqclass.deciding._record import AcquisitionRecord
 from seqclass.plots._style import MARKERS, NEUTRAL, colour, legend_beside, new_axes, open_frame
 from seqclass.plots.accuracy_features import wilson
 from seqclass.plots.acquisition_map import labels_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from seqclass.pomdp.acquisition import Acquisition, acquire
 from seqclass.pomdp.alpha.vectors import AlphaSet, AlphaVectors, SharedVectors, backup
 from seqclass.pomdp.bounds.certificate import Certificate, certify
 from seqclass.pomdp.bounds.deterministic import grid_lower_bound, sawtooth_lower_bound
@@ -12,8 +13,7 @@ from seqclass.pomdp.bounds.dual import LowerBound, clairvoyant_bound, dual_bound
 from seqclass.pomdp.bounds.optimum import optimal_cost
 from seqclass.pomdp.bridge import PomdpPyModels, PomdpPyPlanner, PomdpPyPolicy, to_pomdp_py
 from seqclass.pomdp.bundles import Bundle
-from seqclass.pomdp.execution.acquisition import Acquisition, acquire
-from seqclass.pomdp.execution.evaluation import Evaluation, evaluate
+from seqclass.pomdp.evaluation import Evaluation, evaluate
 from seqclass.pomdp.files import read_policy, write_pomdp, write_pomdpx
 from seqclass.pomdp.hidden import Hidden
 from seqclass.pomdp.information import InformationState
@@ -23,38 +23,29 @@ from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LookaheadPolicy, Polic
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.repricing import RepricedPolicy, scale_prices
 from seqclass.pomdp.solvers.base import Solver, ValueSolver
-from seqclass.pomdp.solvers.correlated.bounded import BoundedLookaheadPolicy
 from seqclass.pomdp.solvers.correlated.corrected import CorrectedValues
-from seqclass.pomdp.solvers.correlated.solver import ProjectedValueIteration
+from seqclass.pomdp.solvers.correlated.solver import BoundedLookaheadPolicy, ProjectedValueIteration
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.exact.free_order import ExactFreeOrder
 from seqclass.pomdp.solvers.exact.solver import ExactValueIteration
-from seqclass.pomdp.solvers.fitted import FittedValueIteration
-from seqclass.pomdp.solvers.fitted_values import FittedValues
-from seqclass.pomdp.solvers.grid import GridValueIteration
-from seqclass.pomdp.solvers.grid_program import GridValues
+from seqclass.pomdp.solvers.fitted import FittedValueIteration, FittedValues
+from seqclass.pomdp.solvers.grid import GridValueIteration, GridValues
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
-from seqclass.pomdp.solvers.ordering.class_information import ClassInformation
-from seqclass.pomdp.solvers.ordering.cross_entropy import CrossEntropy
-from seqclass.pomdp.solvers.ordering.ec2 import EC2
-from seqclass.pomdp.solvers.ordering.expected_saving import ExpectedSaving
 from seqclass.pomdp.solvers.ordering.given import GivenOrder
-from seqclass.pomdp.solvers.ordering.hidden_information import HiddenInformation
 from seqclass.pomdp.solvers.ordering.improvement import ImprovedRule
-from seqclass.pomdp.solvers.ordering.lookahead import LookaheadSaving
-from seqclass.pomdp.solvers.ordering.policy import RulePolicy
-from seqclass.pomdp.solvers.ordering.values import RuleValues
+from seqclass.pomdp.solvers.ordering.information import EC2, ClassInformation, CrossEntropy, HiddenInformation
+from seqclass.pomdp.solvers.ordering.savings import ExpectedSaving, LookaheadSaving
+from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
 from seqclass.pomdp.solvers.perseus import Perseus
 from seqclass.pomdp.solvers.rules.fixed import AcquireAll, DecideNow, FirstK, PosteriorThreshold
 from seqclass.pomdp.solvers.rules.lookahead import Lookahead
 from seqclass.pomdp.solvers.thresholds.policy import LinearThresholdPolicy
 from seqclass.pomdp.solvers.thresholds.spsa import LinearThresholdSPSA
-from seqclass.pomdp.sweeps.budget import solve_for_budget, within_budget
+from seqclass.pomdp.sweeps.budget import RandomisedPolicy, solve_for_budget, within_budget
 from seqclass.pomdp.sweeps.frontier import CostFrontier, cost_sweep
-from seqclass.pomdp.sweeps.interpolated import InterpolatedValues
 from seqclass.pomdp.sweeps.ladder import StopWhenSure
-from seqclass.pomdp.sweeps.randomised import RandomisedPolicy
+from seqclass.pomdp.sweeps.solving import InterpolatedValues
 from seqclass.pomdp.table_problem import TableProblem
 from seqclass.pomdp.values import ProjectedValues, StoppingValue, ValueFunction
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from seqclass._arrays import FloatArray, IntArray, chunks, row_sums
+from seqclass._utils.arrays import FloatArray, IntArray, chunks, row_sums
 
 #: Up to so many functions are interpolated one by one, more by a sparse matrix that serves all.
 _FEW_COLUMNS = 2
@@ -18,13 +18,7 @@ _READ_BYTES = 2**22
 
 
 def grid_size(n_classes: int, resolution: int) -> int:
-    """Return the number of grid points: compositions of ``resolution`` into ``n_classes`` parts.
-
-    Examples
-    --------
-    >>> grid_size(3, 10)
-    66
-    """
+    """Return the number of grid points: compositions of ``resolution`` into ``n_classes`` parts."""
     return comb(resolution + n_classes - 1, n_classes - 1)
 
 

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray, as_generator
-from seqclass._time_limit import TimeUp, left, look, within
+from seqclass._utils.arrays import FloatArray, IntArray, as_generator
+from seqclass._utils.progress import TimeUp, left, look, within
 from seqclass.pomdp.answers import Answers, SampledAnswers, TooLarge
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, Policy

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray
+from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE
 

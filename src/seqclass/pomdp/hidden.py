@@ -3,15 +3,403 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass.pomdp.state_tables import StateTables
+from seqclass._utils.arrays import FloatArray, IntArray, chunks, row_sums
 
 if TYPE_CHECKING:
     from seqclass.pomdp.information import InformationState
+    from seqclass.pomdp.problem import AcquisitionProblem
+
+
+#: Products of beliefs and likelihoods are computed in pieces of this size, so that they stay in the cache.
+CACHE_BYTES = 2**21
+
+
+def padded(tables: FloatArray | Sequence[FloatArray], n_outcomes: IntArray) -> FloatArray:
+    """Tables of all questions as one array, zero beyond a question's own outcomes.
+
+    Parameters
+    ----------
+    tables : ndarray of shape (n_questions, V, d) or sequence of arrays of shape (n_outcomes, d)
+        P(outcome | column).
+    n_outcomes : ndarray of int of shape (n_questions,)
+        Number of outcomes of each.
+
+    Returns
+    -------
+    ndarray of shape (n_questions, V, d)
+
+    Examples
+    --------
+    >>> padded([np.ones((1, 2)), np.full((2, 2), 0.5)], np.array([1, 2])).shape
+    (2, 2, 2)
+    """
+    if isinstance(tables, np.ndarray):
+        return tables
+    width = tables[0].shape[-1] if tables else 1
+    result = np.zeros((len(tables), int(n_outcomes.max(initial=1)), width))
+    for row, table in zip(result, tables):
+        row[: len(table)] = table
+    return result
+
+
+def together(problem: AcquisitionProblem, questions: IntArray) -> Iterator[IntArray]:
+    """Positions of questions whose likelihoods are worth computing together.
+
+    Bundles have many outcomes, for which the other questions need not make room: each comes by itself.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    questions : ndarray of int of shape (m,)
+        The questions.
+
+    Yields
+    ------
+    ndarray of int
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1)
+    >>> list(together(problem, np.arange(2)))
+    [array([0, 1])]
+    """
+    whole = np.array([problem.bundle(q) is not None for q in questions.tolist()], dtype=bool)
+    for places in [np.flatnonzero(~whole), *np.flatnonzero(whole)[:, None]]:
+        if places.size:
+            yield places
+
+
+def likelihood_parts(
+    questions: IntArray, info: InformationState, n_columns: int
+) -> Iterator[tuple[slice, IntArray, FloatArray]]:
+    """Likelihoods of many questions for all rows, a part at a time, so that memory is bounded.
+
+    Parameters
+    ----------
+    questions : ndarray of int of shape (m,)
+        The questions.
+    info : InformationState
+        What is known of ``n`` instances.
+    n_columns : int
+        Numbers that are computed of each row, question and outcome.
+
+    Yields
+    ------
+    rows : slice
+        Rows that the part is about.
+    places : ndarray of int
+        Positions of its questions among the ``m``.
+    likelihood : ndarray of shape (n_rows, n_places, V, n_classes)
+        See `AcquisitionProblem.likelihoods_of`.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1)
+    >>> [part[2].shape for part in likelihood_parts(np.arange(2), problem.begin(3), 2)]
+    [(3, 2, 2, 2)]
+    """
+    problem = info.problem
+    for places in together(problem, questions):
+        asked = questions[places]
+        widest = float(problem.n_outcomes[asked].max())
+        for part in chunks(len(info), 8.0 * 3 * len(asked) * widest * max(problem.n_classes, n_columns)):
+            whole = part.start == 0 and part.stop == len(info)
+            state = info.state if whole else info.state[np.arange(part.start, part.stop)]
+            yield part, places, problem.likelihoods_of(asked, state)
+
+
+def common(likelihood: FloatArray) -> FloatArray | None:
+    """Return the likelihoods that all rows share, (m, V, n_classes); None where they may differ.
+
+    Examples
+    --------
+    >>> common(np.broadcast_to(np.ones((1, 2, 2)), (5, 1, 2, 2))).shape
+    (1, 2, 2)
+    """
+    return likelihood[0] if len(likelihood) and likelihood.strides[0] == 0 else None
+
+
+def table_costs(belief: FloatArray, table: FloatArray, vectors: FloatArray) -> FloatArray:
+    """Expected cost of the best of some vectors after each question, by matrix products.
+
+    Parameters
+    ----------
+    belief : ndarray of shape (n, d)
+        P(column) of each row, such as its belief.
+    table : ndarray of shape (m, V, d)
+        P(outcome | column) of each question.
+    vectors : ndarray of shape (k, d)
+        What may be had after the answer, by column.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+
+    Examples
+    --------
+    >>> sensor = np.array([[[0.9, 0.2], [0.1, 0.8]]])
+    >>> table_costs(np.array([[0.5, 0.5]]), sensor, 1 - np.eye(2)).round(3)
+    array([[0.15]])
+    """
+    shape = table.shape[:2]
+    flat = table.reshape(-1, table.shape[2])
+    cost = np.empty((len(belief), shape[0]))
+    for part in chunks(len(belief), 8.0 * 3 * len(flat), CACHE_BYTES):
+        # the successors' costs of one decision are one product of beliefs and weighted likelihoods
+        best = belief[part] @ (flat * vectors[0]).T
+        for vector in vectors[1:]:
+            np.minimum(best, belief[part] @ (flat * vector).T, out=best)
+        cost[part] = row_sums(best.reshape(-1, *shape))
+    return cost
+
+
+_TINY = np.finfo(float).tiny
+#: What is kept of a problem's tables takes at most so many times their own memory.
+_KEPT = 2
+
+
+class StateTables:
+    """P(outcome | hidden state) of some questions, class by class.
+
+    Parameters
+    ----------
+    questions : ndarray of int of shape (m,)
+        The questions.
+    table : ndarray of shape (m, V, n_hidden)
+        Their tables.
+    members : list of ndarray of int
+        Hidden states of each class.
+
+    Attributes
+    ----------
+    by_class : list of ndarray of shape (n_states, m * V)
+        The tables of each class's states.
+
+    Examples
+    --------
+    >>> sensor, members = np.array([[[0.9, 0.9, 0.2], [0.1, 0.1, 0.8]]]), [np.array([0, 1]), np.array([2])]
+    >>> tables = StateTables(np.array([0]), sensor, members)
+    >>> tables.by_class[0]
+    array([[0.9, 0.1],
+           [0.9, 0.1]])
+    """
+
+    def __init__(self, questions: IntArray, table: FloatArray, members: list[IntArray]) -> None:
+        self.questions, self.members, self.shape = questions, members, table.shape[:2]
+        flat = table.reshape(-1, table.shape[2])
+        if all(own.size == 1 for own in members):  # one product serves all
+            self._whole: FloatArray | None = np.ascontiguousarray(flat[:, np.concatenate(members)].T)
+            self.by_class = [self._whole[c : c + 1] for c in range(len(members))]
+        else:
+            self._whole = None
+            self.by_class = [np.ascontiguousarray(flat[:, own].T) for own in members]
+
+    @property
+    def size(self) -> int:
+        """How many numbers there are."""
+        return sum(table.size for table in self.by_class)
+
+    @cached_property
+    def entropy(self) -> FloatArray:
+        """Negative entropy in nats of the answer to each question in each hidden state, (n_hidden, m)."""
+        found: FloatArray = np.empty((sum(map(len, self.members)), self.shape[0]))
+        for own, table in zip(self.members, self.by_class):
+            found[own] = row_sums(plogp(table).reshape(-1, *self.shape))
+        return found
+
+    @cached_property
+    def amplitudes(self) -> list[FloatArray]:
+        """Roots of the tables."""
+        return [np.sqrt(table) for table in self.by_class]
+
+    def places(self, questions: IntArray) -> IntArray | None:
+        """Where some questions are among these; None if some are not, or they are fewer than half of these."""
+        if len(questions) > len(self.questions) or 2 * len(questions) < len(self.questions):
+            return None
+        place = np.full(1 + max(self.questions.max(initial=-1), questions.max(initial=-1)), -1)
+        place[self.questions] = np.arange(len(self.questions))
+        found = place[questions]
+        return None if (found < 0).any() else found
+
+    def class_costs(self, states: FloatArray, vectors: FloatArray) -> FloatArray:
+        """Expected cost of the best of some vectors after each question.
+
+        Parameters
+        ----------
+        states : ndarray of shape (n, n_hidden)
+            P(hidden state) of each row.
+        vectors : ndarray of shape (k, n_classes)
+            What may be had after the answer, by class.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+
+        Examples
+        --------
+        >>> sensor, members = np.array([[[0.9, 0.9, 0.2], [0.1, 0.1, 0.8]]]), [np.array([0, 1]), np.array([2])]
+        >>> tables = StateTables(np.array([0]), sensor, members)
+        >>> tables.class_costs(np.array([[0.25, 0.25, 0.5]]), 1 - np.eye(2)).round(3)
+        array([[0.15]])
+        """
+        cost, n_classes = self._empty(states), len(self.members)
+        if self._whole is not None:
+            alone: FloatArray = states[:, np.concatenate(self.members)]
+            for part in self._parts(states, 3):
+                best = (alone[part] * vectors[0]) @ self._whole
+                for vector in vectors[1:]:
+                    np.minimum(best, (alone[part] * vector) @ self._whole, out=best)
+                cost[part] = row_sums(best.reshape(-1, *self.shape))
+            return cost
+        for part in self._parts(states, max(n_classes, len(vectors))):
+            joint = np.empty((n_classes, part.stop - part.start, self.by_class[0].shape[1]))
+            for of_class, own, table in zip(joint, self.members, self.by_class):
+                np.matmul(states[part][:, own], table, out=of_class)
+            best = (vectors @ joint.reshape(n_classes, -1)).min(axis=0)
+            cost[part] = row_sums(best.reshape(-1, *self.shape))
+        return cost
+
+    def class_information(self, states: FloatArray) -> FloatArray:
+        """I(answer; class) of each question in nats, (n, m)."""
+        if self._whole is not None:
+            return self.hidden_information(states)
+        result = self._empty(states)
+        for part in self._parts(states, 4):
+            total: FloatArray = np.zeros((part.stop - part.start, self.by_class[0].shape[1]))
+            found, known = np.zeros_like(total), np.zeros((len(total), 1))
+            for own, table in zip(self.members, self.by_class):
+                of_class = states[part][:, own]
+                both = of_class @ table
+                total += both
+                found += plogp(both)
+                known += plogp(of_class.sum(axis=1, keepdims=True))
+            found -= plogp(total)
+            result[part] = row_sums(found.reshape(-1, *self.shape)) - known
+        return result
+
+    def hidden_information(self, states: FloatArray) -> FloatArray:
+        """I(answer; hidden state) of each question in nats, (n, m)."""
+        result = self._empty(states)
+        for part in self._parts(states, 3):
+            if self._whole is not None:
+                predictive = states[part][:, np.concatenate(self.members)] @ self._whole
+            else:
+                pairs = zip(self.members, self.by_class)
+                predictive = np.asarray(sum(states[part][:, own] @ table for own, table in pairs))
+            given = states[part] @ self.entropy
+            result[part] = given - row_sums(plogp(predictive).reshape(-1, *self.shape))
+        return result
+
+    def separated(self, states: FloatArray) -> FloatArray:
+        """Weight of the pairs of states of different classes that each question separates, (n, m).
+
+        Examples
+        --------
+        >>> tables = StateTables(np.array([0]), np.eye(2)[None], [np.array([0]), np.array([1])])
+        >>> tables.separated(np.array([[0.5, 0.5]]))
+        array([[0.25]])
+        """
+        result = self._empty(states)
+        for part in self._parts(states, 3):
+            total: FloatArray = np.zeros((part.stop - part.start, self.by_class[0].shape[1]))
+            within, alike = np.zeros((len(total), 1)), np.zeros_like(total)
+            alone = np.zeros((len(total), 1))
+            for own, amplitude in zip(self.members, self.amplitudes):
+                of_class = states[part][:, own]
+                both = of_class @ amplitude
+                total += both
+                weight = of_class.sum(axis=1, keepdims=True) ** 2
+                within += weight
+                if own.size > 1:
+                    alike += both**2
+                else:  # a state answers like itself
+                    alone += weight
+            # twice the weight of all pairs is one less that of pairs within a class; so of pairs that answer alike
+            kept = row_sums((total**2 - alike).reshape(-1, *self.shape)) - alone
+            result[part] = (1 - within - kept) / 2
+        return result
+
+    def _empty(self, states: FloatArray) -> FloatArray:
+        return np.empty((len(states), self.shape[0]))
+
+    def _parts(self, states: FloatArray, width: int) -> Iterator[slice]:
+        """Rows of which ``width`` numbers of each answer fit into the cache, or a quarter of what the tables take."""
+        most = max(CACHE_BYTES, 2 * self.size)  # tables beyond the cache are gone through for each part
+        return chunks(len(states), 8.0 * width * self.shape[0] * self.shape[1], most)
+
+
+class KeptTables:
+    """The tables of sets of questions, kept for when they are looked at again.
+
+    Parameters
+    ----------
+    likelihoods : ndarray of shape (n_questions, V, n_hidden)
+        P(outcome | hidden state), zero beyond a question's own outcomes.
+    n_outcomes : ndarray of int of shape (n_questions,)
+        How many those are.
+    members : list of ndarray of int
+        Hidden states of each class.
+
+    Examples
+    --------
+    >>> kept = KeptTables(np.full((3, 2, 2), 0.5), np.full(3, 2), [np.array([0]), np.array([1])])
+    >>> first, at = kept.of(np.array([0, 1, 2]))
+    >>> second, some = kept.of(np.array([2, 0]))  # nothing new is laid out
+    >>> first is second, some
+    (True, array([2, 0]))
+    """
+
+    def __init__(self, likelihoods: FloatArray, n_outcomes: IntArray, members: list[IntArray]) -> None:
+        self._likelihoods, self._n_outcomes, self._members = likelihoods, n_outcomes, members
+        self._kept: list[StateTables] = []
+
+    def of(self, questions: IntArray) -> tuple[StateTables, IntArray]:
+        """Tables that some questions are among, and where; see `Hidden.tables_of`."""
+        for tables in self._kept:
+            places = tables.places(questions)
+            if places is not None:
+                return tables, places
+        widest = self._n_outcomes[questions].max(initial=1)
+        tables = StateTables(questions, self._likelihoods[questions, :widest], self._members)
+        kept = sum(other.size for other in self._kept) + tables.size
+        self._kept = [tables] if kept > _KEPT * self._likelihoods.size else [tables, *self._kept]
+        return tables, np.arange(len(questions))
+
+
+def plogp(p: FloatArray) -> FloatArray:
+    """``p log p``, zero at zero.
+
+    Examples
+    --------
+    >>> abs(plogp(np.array([0.0, 1.0]))).tolist()
+    [0.0, 0.0]
+    """
+    result = np.log(p + _TINY)
+    result *= p
+    return np.asarray(result)
+
+
+__all__ = [
+    "CACHE_BYTES",
+    "Hidden",
+    "KeptTables",
+    "StateTables",
+    "common",
+    "likelihood_parts",
+    "padded",
+    "plogp",
+    "table_costs",
+    "together",
+]
 
 
 class Hidden(ABC):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqclass._arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks, row_sums
+from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks, row_sums
 
 if TYPE_CHECKING:
     from seqclass.pomdp.problem import AcquisitionProblem

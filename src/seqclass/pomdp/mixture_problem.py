@@ -9,15 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import FloatArray, IntArray, chunks
-from seqclass._mixtures import conditioned, within_classes
-from seqclass._validation import check_distribution
+from seqclass._utils.arrays import FloatArray, IntArray, chunks, conditioned, within_classes
+from seqclass._utils.validation import check_distribution
 from seqclass.pomdp.bundles import Bundle, DrawnBundle
-from seqclass.pomdp.hidden import Hidden
+from seqclass.pomdp.hidden import CACHE_BYTES, Hidden, KeptTables, StateTables, padded, together
 from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.likelihoods import CACHE_BYTES, padded, together
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.state_tables import KeptTables, StateTables
 from seqclass.pomdp.table_problem import check_padding, check_table
 
 

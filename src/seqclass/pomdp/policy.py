@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray, chunks, row_sums
-from seqclass._messages import shown
+from seqclass._utils.arrays import FloatArray, IntArray, chunks, row_sums
+from seqclass._utils.text import shown
 from seqclass.pomdp._described import DescribedPolicy
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.ordering_choice import OrderingChoice

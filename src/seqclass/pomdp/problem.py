@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray, lower_envelope, picked, row_sums, smallest_int
-from seqclass._validation import check_costs, check_distribution, check_integer, check_real
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, lower_envelope, picked, row_sums, smallest_int
+from seqclass._utils.validation import check_costs, check_distribution, check_integer, check_real
 from seqclass.costs import first_of_groups
 from seqclass.pomdp._described import DescribedProblem
 from seqclass.pomdp.bundles import Bundle
-from seqclass.pomdp.hidden import Hidden
+from seqclass.pomdp.hidden import Hidden, likelihood_parts
 from seqclass.pomdp.information import OPEN, TIE, InformationState
-from seqclass.pomdp.likelihoods import likelihood_parts
 from seqclass.pomdp.tables import Tables
 
 _WITHIN = 1 + 1e-12  # what sums up to a budget but for rounding is within it

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass._validation import check_real
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.validation import check_real
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem

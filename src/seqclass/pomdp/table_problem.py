@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass._validation import check_finite
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.validation import check_finite
 from seqclass.pomdp.bundles import Bundle
+from seqclass.pomdp.hidden import padded, table_costs
 from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.likelihoods import padded, table_costs
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.tables import ContextTables, OneContext, Tables
 

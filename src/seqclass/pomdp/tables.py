@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray
+from seqclass._utils.arrays import FloatArray, IntArray
 
 
 class Tables(ABC):

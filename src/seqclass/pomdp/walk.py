@@ -12,8 +12,8 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray
-from seqclass._time_limit import look
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.progress import look
 from seqclass.pomdp.answers import AllAnswers, Answers, TooLarge
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE

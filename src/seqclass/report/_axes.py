@@ -24,22 +24,7 @@ _SHAPES = (
 
 @dataclass(frozen=True)
 class Scale:
-    """Values to places on the picture, evenly or by their logarithms.
-
-    Attributes
-    ----------
-    low, high : float
-        Values at the ends.
-    start, end : float
-        Places of the ends.
-    log : bool
-        Whether equal factors are equally far apart.
-
-    Examples
-    --------
-    >>> Scale(0.01, 1.0, 0.0, 100.0, log=True)(0.1)
-    50.0
-    """
+    """Values to places on the picture, evenly or by their logarithms."""
 
     low: float
     high: float
@@ -55,13 +40,7 @@ class Scale:
 
 
 def round_ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Round values between two ends.
-
-    Examples
-    --------
-    >>> round_ticks(0.91, 0.973)
-    [0.92, 0.94, 0.96]
-    """
+    """Round values between two ends."""
     step = (high - low) / most
     power = 10.0 ** math.floor(math.log10(step))
     step = next(power * k for k in (1, 2, 5, 10) if power * k >= step * (1 - 1e-9))
@@ -70,13 +49,7 @@ def round_ticks(low: float, high: float, most: int = 6) -> list[float]:
 
 
 def ticks(scale: Scale) -> list[float]:
-    """Round values on a scale; by a logarithm 1, 2 and 5 of each power of ten.
-
-    Examples
-    --------
-    >>> ticks(Scale(0.9, 40.0, 0.0, 1.0, log=True))
-    [1.0, 2.0, 5.0, 10.0, 20.0]
-    """
+    """Round values on a scale; by a logarithm 1, 2 and 5 of each power of ten."""
     if not scale.log:
         return round_ticks(scale.low, scale.high)
     powers = range(math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high)) + 1)
@@ -95,31 +68,7 @@ def fitted(
     high: float = math.inf,
     zero: bool = False,
 ) -> Scale:
-    """Scale for means and the ends of their intervals, all of them inside; by logarithms where they are far apart.
-
-    Parameters
-    ----------
-    points : sequence of (mean, lower, upper)
-        NaN for an end that there is not.
-    start, end : float
-        Places of the ends.
-    may_log : bool
-        Whether it may go by logarithms.
-    low, high : float
-        Range of the figure, which the axis does not leave.
-    zero : bool
-        Whether the axis begins at ``low`` unless it goes by logarithms.
-
-    Returns
-    -------
-    Scale
-
-    Examples
-    --------
-    >>> scale = fitted([(0.98, 0.9, 1.0)], 0.0, 100.0, high=1.0)
-    >>> round(scale.low, 3), scale.high
-    (0.895, 1.0)
-    """
+    """Scale for means and the ends of their intervals, all of them inside; by logarithms where they are far apart."""
     values = [value for point in points for value in point if not math.isnan(value)]
     means = [point[0] for point in points]
     if may_log and min(means) > 0 and max(means) >= FAR * min(means) and FAR * min(values) >= min(means):
@@ -130,14 +79,7 @@ def fitted(
 
 
 def limits(values: Sequence[float]) -> tuple[float, float]:
-    """Ends of an axis that holds all values, with some room.
-
-    Examples
-    --------
-    >>> low, high = limits([1.0, 2.0, 0.9, 2.1])
-    >>> round(low, 2), round(high, 2)
-    (0.84, 2.16)
-    """
+    """Ends of an axis that holds all values, with some room."""
     low, high = min(values), max(values)
     room = 0.05 * (high - low) or max(0.05 * abs(high), 1e-3)
     return low - room, high + room
@@ -157,13 +99,7 @@ def sample(number: int) -> Markup:
 
 
 def shortened(text: str, most: int) -> str:
-    """Text of at most so many characters, cut in the middle: names often differ at their ends.
-
-    Examples
-    --------
-    >>> shortened("mean concave points", 11)
-    'mean …oints'
-    """
+    """Text of at most so many characters, cut in the middle: names often differ at their ends."""
     if len(text) <= most:
         return text
     head = (most - 1) // 2

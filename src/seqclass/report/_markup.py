@@ -5,6 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
@@ -43,28 +46,12 @@ class Markup(markupsafe.Markup):
 
 
 def together(*parts: str, between: str = "") -> Markup:
-    """Parts one after the other; those that are text are escaped.
-
-    Examples
-    --------
-    >>> print(together("1 < 2", element("br")))
-    1 &lt; 2<br/>
-    """
+    """Parts one after the other; those that are text are escaped."""
     return Markup.escape(between).join(parts)
 
 
 def element(name: str, /, *children: str, **attributes: object) -> Markup:
-    """One element; children that are text are escaped, as are attributes.
-
-    Attributes are named without the ``_`` at their ends, and left out where None.
-
-    Examples
-    --------
-    >>> print(element("p", "1 < 2", class_="note", data_v=1))
-    <p class="note" data-v="1">1 &lt; 2</p>
-    >>> print(element("line", x1=0.12345))
-    <line x1="0.12"/>
-    """
+    """One element; children that are text are escaped, as are attributes."""
     given = {key.rstrip("_").replace("_", "-"): value for key, value in attributes.items() if value is not None}
     inside = "".join(f' {key}="{Markup.escape(_attribute(value))}"' for key, value in given.items())
     content = together(*children)
@@ -76,13 +63,7 @@ def _attribute(value: object) -> str:
 
 
 def script_json(content: Any) -> Markup:
-    r"""JSON that may stand inside a script element.
-
-    Examples
-    --------
-    >>> print(script_json({"a": "</script>"}))
-    {"a":"\u003c/script\u003e"}
-    """
+    r"""JSON that may stand inside a script element."""
     text = json.dumps(content, allow_nan=False, separators=(",", ":"), ensure_ascii=False).translate(_TURNING)
     return Markup("".join(_UNSAFE.get(c, c) for c in text) if any(c in text for c in _UNSAFE) else text)
 
@@ -95,3 +76,137 @@ def resource(name: str, package: str = __package__) -> Markup:
 def source_hash(text: str) -> str:
     """How a content security policy names a style or script that it lets pass."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+#: What stands where there is no figure.
+NONE = "\N{EN DASH}"
+#: Characters of a text that is not broken into lines.
+_SHORT = 48
+
+
+@dataclass(frozen=True)
+class Number:
+    """A figure in a table."""
+
+    text: str
+    value: float
+    interval: str = ""
+
+
+def number(value: float, decimals: int, *, percent: bool = False) -> Number:
+    """Figure with so many decimals, so that a column of them is aligned."""
+    if math.isnan(value):
+        return Number(NONE, value)
+    text = f"{100 * value:.{decimals}f}%" if percent else f"{value:.{decimals}f}"
+    return Number(text, float(value))
+
+
+def with_interval(value: float, lower: float, upper: float, decimals: int = 4, *, signed: bool = False) -> Number:
+    """Figure with the ends of its interval, where it has one."""
+    plain, sign = number(value, decimals), "+" if signed else ""
+    if not math.isnan(value):
+        plain = Number(f"{value:{sign}.{decimals}f}", plain.value)
+    if math.isnan(value) or math.isnan(lower) or math.isnan(upper):
+        return plain
+    return Number(plain.text, plain.value, f"[{lower:{sign}.{decimals}f}, {upper:{sign}.{decimals}f}]")
+
+
+def prices(values: Sequence[float]) -> list[Number]:
+    """Prices, with as many decimals as the one that needs most."""
+    shown = [f"{value:.6f}".rstrip("0") for value in values]
+    decimals = max((len(text.partition(".")[2]) for text in shown), default=0)
+    # one too small to be written in this way is still told from nothing
+    tiny = any(0 < value < 5e-7 for value in values)
+    return [Number(f"{value:.3e}" if tiny else f"{value:.{decimals}f}", float(value)) for value in values]
+
+
+def count(n: int) -> Number:
+    """Whole number."""
+    return Number(f"{n:,}", float(n))
+
+
+def table(
+    caption: str, header: Sequence[str], rows: Sequence[Sequence[str | Number]], *, sortable: bool = True
+) -> Markup:
+    """Write a table that scrolls within the page; the first cell of a row is its heading."""
+    numeric = [any(isinstance(row[j], Number) for row in rows) for j in range(len(header))]
+    head = [element("th", t, scope="col", class_="n" if n else None) for t, n in zip(header, numeric)]
+    whole = element(
+        "table",
+        element("caption", element("span", caption)),
+        element("thead", element("tr", *head)),
+        element("tbody", "\n", together(*map(_row, rows), between="\n"), "\n"),
+        class_="sortable" if sortable else None,
+    )
+    return element("div", whole, class_="scroll", tabindex=0, role="region", aria_label=caption)
+
+
+def _row(row: Sequence[str | Number]) -> Markup:
+    first, *rest = row
+    heading = first.text if isinstance(first, Number) else first
+    return element("tr", element("th", heading, scope="row", class_=_class(heading)), *map(_cell, rest))
+
+
+def _cell(cell: str | Number) -> Markup:
+    if isinstance(cell, str):
+        return element("td", cell, class_=_class(cell))
+    behind = [" ", element("small", cell.interval)] if cell.interval else []
+    # sorted by all its digits, not by those that are shown
+    value = "" if math.isnan(cell.value) else repr(cell.value)
+    return element("td", cell.text, *behind, class_="n", data_v=value)
+
+
+def _class(text: str) -> str | None:
+    return "long" if len(text) > _SHORT or "\n" in text else None
+
+
+#: Left of the pictures there is room for the names of classes; a picture that is wider than narrow scrolls.
+LEFT, NARROW = 118.0, 420.0
+#: Classes that are drawn.
+CLASSES = 30
+
+
+def label(text: str, x: float, y: float, anchor: str) -> Markup:
+    """Words in a picture."""
+    return element("text", text, x=x, y=y, text_anchor=anchor, class_="figure")
+
+
+def features(n: int, width: int = 1) -> str:
+    """Number of features, or a range of them, in words."""
+    if width == 1:
+        return f"{n} feature{'' if n == 1 else 's'}"
+    return f"{n} to {n + width - 1} features"
+
+
+def of_all(shown: int, n: int, what: str) -> str:
+    """What is left out, in words; empty if nothing is."""
+    return f"the first {shown} of {n} {what}" if shown < n else ""
+
+
+def figure(
+    key: str,
+    title: str,
+    desc: str,
+    drawn: Sequence[Markup],
+    size: tuple[float, float],
+    header: list[str],
+    listed: Sequence[Sequence[str | Number]],
+    legend: str = "",
+) -> Markup:
+    """Put a picture of this size together, with the table of what it shows."""
+    svg = element(
+        "svg",
+        element("title", title, id=f"title-{key}"),
+        element("desc", desc, id=f"desc-{key}"),
+        *drawn,
+        viewBox=f"0 0 {size[0]:.0f} {size[1]:.0f}",
+        role="img",
+        class_="wide" if size[0] > NARROW else None,
+        aria_labelledby=f"title-{key} desc-{key}",
+    )
+    if size[0] > NARROW:
+        svg = element("div", svg, class_="scroll", tabindex=0, role="region", aria_label=title)
+    summary = element("summary", "Figures of this picture")
+    below = element("details", summary, table(title, header, listed, sortable=False))
+    wide = "across" if size[0] > NARROW else None
+    return element("figure", element("figcaption", title), svg, legend, below, class_=wide)

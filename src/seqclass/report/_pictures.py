@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from seqclass.report._axes import FAR, N_COLOURS, Scale, cross, fitted, frame, marker, sample, ticks
-from seqclass.report._markup import Markup, element, together
-from seqclass.report._tables import Number, count, number, prices, table, with_interval
+from seqclass.report._markup import Markup, Number, count, element, number, prices, table, together, with_interval
 
 #: Data sets that are drawn; the tables hold all.
 MOST = 24
@@ -23,19 +22,7 @@ Point = tuple[float, float, float]
 
 
 def picture_section(summary: Any, methods: Sequence[str]) -> Markup:
-    """Section of pictures.
-
-    Parameters
-    ----------
-    summary : pandas.DataFrame
-        Means and intervals by data set, method and price.
-    methods : sequence of str
-        The methods, in the order of their colours.
-
-    Returns
-    -------
-    Markup
-    """
+    """Section of pictures."""
     numbers = {name: i for i, name in enumerate(methods)}
     scored = summary[summary["realised_cost"].notna()]
     names = list(dict.fromkeys(scored["data"]))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from seqclass._messages import near
-from seqclass._validation import check_integer
+from seqclass._utils.text import near, saving_text, value_text
+from seqclass._utils.validation import check_integer
+from seqclass.deciding.explanation import Explanation, ExplanationStep
 from seqclass.experiment import Explored, Results
-from seqclass.experiment._kept import of_first
+from seqclass.experiment._store import of_first
+from seqclass.report._markup import Markup, element, script_json
 
 __all__ = ["ExploredRun", "explore", "explore_run"]
 
@@ -161,24 +163,7 @@ def explore_run(results: Results, *, price: float | None = None, n_instances: in
 
 
 def sequential_methods(table: Any, price: float | None = None) -> Iterator[tuple[str, Any]]:
-    """Cells of each sequential method on each data set, at one price, by "METHOD on DATA".
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Table of a run.
-    price : float, optional
-        The price; by default the first that each method has on a data set.
-
-    Yields
-    ------
-    (str, pandas.DataFrame)
-
-    Raises
-    ------
-    ValueError
-        If the table has no such price.
-    """
+    """Cells of each sequential method on each data set, at one price, by "METHOD on DATA"."""
     prices = list(dict.fromkeys(table["price"]))
     if price is not None and price not in prices:
         raise ValueError(f"the run has no price {price!r}: it has {prices}.")
@@ -189,24 +174,12 @@ def sequential_methods(table: Any, price: float | None = None) -> Iterator[tuple
 
 
 def left_out(titles: list[str]) -> str:
-    """Sentence that names what did not fit; empty if all did.
-
-    Examples
-    --------
-    >>> left_out(["etana on digits"])
-    'Left out, so that the page stays small: etana on digits.'
-    """
+    """Sentence that names what did not fit; empty if all did."""
     return f"Left out, so that the page stays small: {some(titles)}." if titles else ""
 
 
 def some(titles: list[str]) -> str:
-    """Name the first of many.
-
-    Examples
-    --------
-    >>> some(list("abcdefghij"))
-    'a, b, c, d, e, f, g, h and 2 more'
-    """
+    """Name the first of many."""
     more = f" and {len(titles) - _NAMED} more" if len(titles) > _NAMED else ""
     return ", ".join(titles[:_NAMED]) + more
 
@@ -242,3 +215,95 @@ def _characters(explored: Explored) -> int:
     n_classes = len(explored.explanations[0].classes)
     steps = sum(len(one.steps) for one in explored.explanations)
     return steps * (120 + 10 * n_classes) + len(explored.explanations) * (300 + 10 * n_classes)
+
+
+_CONTROLS = Markup("""
+<div class="explorer" hidden>
+<div class="choose">
+<label>Classifier <select data-part="set"></select></label>
+<label>Instance <select data-part="case"></select></label>
+<span><button type="button" data-part="earlier">Previous instance</button>
+<button type="button" data-part="later">Next instance</button></span>
+</div>
+<p class="note" data-part="note"></p>
+<div class="steps">
+<button type="button" data-part="previous">Previous step</button>
+<button type="button" data-part="next">Next step</button>
+<label>Step <input type="range" min="0" max="0" step="1" value="0" data-part="slider"></label>
+</div>
+<div class="told" role="status" aria-live="polite" data-part="told"></div>
+<div class="panes">
+<div>
+<h3 id="belief-heading">Belief</h3>
+<dl class="beliefs" aria-labelledby="belief-heading" data-part="beliefs"></dl>
+<p class="note">A bar is the probability of a class, its mark the one before this step.
+<span data-part="others"></span></p>
+</div>
+<div>
+<h3 id="asked-heading">Asked</h3>
+<ol class="way-list" start="0" aria-labelledby="asked-heading" data-part="list"></ol>
+</div>
+</div>
+<p class="note">The arrow keys, Home and End step through an instance as well.</p>
+</div>
+""")
+
+
+def explorer_section(explored: ExploredRun) -> Markup:
+    """Section in which the reader steps through instances."""
+    heading = element("h2", "Step through instances")
+    note = element("p", explored.note, class_="note") if explored.note else ""
+    if not explored.methods:
+        return element("section", heading, note, id="explorer")
+    without = element("noscript", element("p", "Stepping through instances needs JavaScript."))
+    data = script_json([_set(name, one) for name, one in explored.methods.items()])
+    held = element("script", data, type="application/json", id="explored")
+    return element("section", heading, without, note, _CONTROLS, held, id="explorer")
+
+
+def _set(name: str, explored: Explored) -> dict[str, Any]:
+    first = explored.explanations[0]
+    n = len(explored.explanations)
+    rows = range(1, n + 1) if explored.rows is None else explored.rows
+    truth: Sequence[Any] = [None] * n if explored.truth is None else explored.truth
+    return {
+        "name": name,
+        "note": explored.note,
+        "classes": [str(label) for label in first.classes],
+        "cases": [_case(*parts) for parts in zip(explored.explanations, rows, truth)],
+    }
+
+
+def _case(explanation: Explanation, row: Any, truth: Any) -> dict[str, Any]:
+    asked = len(explanation.steps)
+    title = f"Row {row}: {explanation.decision}, {asked} asked"
+    decided = explanation.decision_text
+    if truth is not None:
+        right = str(truth) == str(explanation.decision)
+        title += "" if right else f" (in truth {truth})"
+        decided += f" In truth it is {truth}."
+    return {
+        "title": title,
+        "prior": _rounded(explanation.prior),
+        "steps": [_step(step) for step in explanation.steps],
+        "stop": explanation.stop_text,
+        "decided": decided,
+    }
+
+
+def _step(step: ExplanationStep) -> dict[str, Any]:
+    shown = None if step.missing else value_text(step.value)
+    return {
+        "name": step.name,
+        "shown": shown,
+        "label": None if step.missing or step.label == shown else step.label,
+        "price": f"{step.price:.4g}",
+        "paid": f"{step.paid:.4g}",
+        "saving": saving_text(step.expected_saving, step.price),
+        "after": _rounded(step.after),
+    }
+
+
+def _rounded(belief: Sequence[float]) -> list[float]:
+    """Probabilities of six significant digits: a page of many instances stays small."""
+    return [float(f"{p:.6g}") for p in belief]

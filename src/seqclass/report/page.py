@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from seqclass import __version__
-from seqclass._files import replacing
+from seqclass._utils.files import replacing
+from seqclass.deciding.explanation import Explanation
 from seqclass.experiment import Explored, Results
-from seqclass.explanation import Explanation
 from seqclass.report._acquisition import acquisition_section
 from seqclass.report._decisions import decision_section
-from seqclass.report._explorer import explorer_section
 from seqclass.report._markup import Markup, element, resource, source_hash, together
 from seqclass.report._pictures import picture_section
 from seqclass.report._sections import comparison_section, failure_section, settings_section, summarise, summary_section
-from seqclass.report.explore import ExploredRun, explore_run
+from seqclass.report.explore import ExploredRun, explore_run, explorer_section
 
 
 def write_report(

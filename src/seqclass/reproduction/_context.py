@@ -21,45 +21,13 @@ _T = TypeVar("_T")
 
 
 def error_text(error: BaseException) -> str:
-    """Name and words of an error on one line, without a full stop.
-
-    Examples
-    --------
-    >>> error_text(ValueError(f"two{chr(10)}lines."))
-    'ValueError: two lines'
-    """
+    """Name and words of an error on one line, without a full stop."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(".: ")
 
 
 @dataclass
 class Context:
-    """Settings of a run, and what its tables share.
-
-    Attributes
-    ----------
-    path : Path
-        File of the run, which keeps all that is computed.
-    data_dir : path or None
-        Folder of the data; None for the one that SEQCLASS_DATA names.
-    n_jobs : int
-        Processes.
-    quick : bool
-        Whether to compute on little data, to see that it runs.
-    on_progress : callable or None
-        Told how far a table is: how many of its entries there are so far, of how many, and the latest.
-    unreadable : dict of str to str
-        Data sets that could not be read, and why.
-    work : float
-        Seconds that the cells and pieces asked for so far took, whenever they were computed.
-    curves : list of Curve or RegionMap
-        What the table gave beyond its rows, for its picture.
-
-    Examples
-    --------
-    >>> context = Context(Path("run.db"), quick=True)
-    >>> context.available("breast_cancer"), context.dataset("breast_cancer")
-    (True, Dataset('breast_cancer', 569 x 30, 2 classes))
-    """
+    """Settings of a run, and what its tables share."""
 
     path: Path
     data_dir: str | Path | None = None

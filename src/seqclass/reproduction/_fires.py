@@ -74,13 +74,7 @@ _FEW_ROWS = (
 
 
 def published(data: str, method: str) -> dict[str, float]:
-    """Figures of the paper by quantity.
-
-    Examples
-    --------
-    >>> published("KDD", "OFS")["stability"]
-    0.94
-    """
+    """Figures of the paper by quantity."""
     data = data.partition(",")[0]
     quoted = {"accuracy": _ACCURACY, "stability": _STABILITY, "ms a batch": _MS}
     return {quantity: table[data, method] for quantity, table in quoted.items()}

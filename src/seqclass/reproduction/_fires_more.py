@@ -38,25 +38,13 @@ _MS = figures(
 
 
 def online_boosting() -> Any:
-    """Online boosting of three Gaussian naive Bayes models, by river.
-
-    Raises
-    ------
-    ImportError
-        If river is not installed.
-    """
+    """Online boosting of three Gaussian naive Bayes models, by river."""
     river = _river()
     return RiverClassifier(river.ensemble.AdaBoostClassifier(river.naive_bayes.GaussianNB(), n_models=3, seed=0))
 
 
 def fast_decision_tree() -> Any:
-    """The very fast decision tree with majority classes in its leaves, by river.
-
-    Raises
-    ------
-    ImportError
-        If river is not installed.
-    """
+    """The very fast decision tree with majority classes in its leaves, by river."""
     return RiverClassifier(_river().tree.HoeffdingTreeClassifier(leaf_prediction="mc"))
 
 

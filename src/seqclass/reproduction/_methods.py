@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from seqclass._arrays import BoolArray, as_generator
+from seqclass._utils.arrays import BoolArray, as_generator
 from seqclass.recipes import f_etana, ifc2f
 from seqclass.selection import OSFS, SAOLA, AlphaInvesting, FastOSFS
 
@@ -26,49 +26,13 @@ SELECTORS: dict[str, Any] = {
 
 
 def selected(selector: Any, classifier: str, n_neighbors: int = 3) -> Pipeline:
-    """Classifier on the features that a selector keeps.
-
-    Parameters
-    ----------
-    selector : selector
-        Fitted to the training rows as they are.
-    classifier : {"KNN", "tree"}
-        Nearest neighbours, or a decision tree in place of J48.
-    n_neighbors : int
-        Neighbours that vote.
-
-    Examples
-    --------
-    >>> selected(SAOLA(), "KNN")[-1]
-    KNeighborsClassifier(n_neighbors=3)
-    """
+    """Classifier on the features that a selector keeps."""
     made = KNeighborsClassifier(n_neighbors) if classifier == "KNN" else DecisionTreeClassifier(min_samples_leaf=2)
     return make_pipeline(selector, made)
 
 
 class ShuffledColumns(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """A selector that is given the columns in random order.
-
-    Parameters
-    ----------
-    selector : selector
-        The selector; a clone is fitted.
-    random_state : int, generator or None
-        Seed of the order.
-
-    Attributes
-    ----------
-    selector_ : selector
-        The fitted selector, in terms of the shuffled columns.
-    support_ : ndarray of bool of shape (n_features,)
-        Columns it keeps.
-
-    Examples
-    --------
-    >>> X = np.random.default_rng(0).normal(size=(50, 4))
-    >>> ShuffledColumns(SAOLA("fisher_z"), random_state=0).fit(X, X[:, 2] > 0).support_
-    array([False, False,  True, False])
-    """
+    """A selector that is given the columns in random order."""
 
     def __init__(self, selector: Any, random_state: Any = 0) -> None:
         self.selector = selector
@@ -89,22 +53,7 @@ class ShuffledColumns(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class MissingAtTest(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Takes a share of the cells away from the rows to classify; training rows stay whole.
-
-    Parameters
-    ----------
-    share : float
-        Probability that a cell is missing.
-    random_state : int, generator or None
-        Seed of what is missing.
-
-    Examples
-    --------
-    >>> X = np.ones((2, 3))
-    >>> gone = MissingAtTest(0.5)
-    >>> bool(np.isnan(gone.fit_transform(X)).any()), np.isnan(gone.transform(X)).astype(int).tolist()
-    (False, [[0, 1, 1], [1, 0, 0]])
-    """
+    """Takes a share of the cells away from the rows to classify; training rows stay whole."""
 
     def __init__(self, share: float, random_state: Any = 0) -> None:
         self.share = share
@@ -127,13 +76,7 @@ class MissingAtTest(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class FETANASteps:
-    """Recipe of F-ETANA as published, with so many simulated paths a step and so many steps.
-
-    Examples
-    --------
-    >>> FETANASteps(10, 300)(feature_costs=0.01).solver.n_paths
-    10
-    """
+    """Recipe of F-ETANA as published, with so many simulated paths a step and so many steps."""
 
     def __init__(self, n_paths: int, max_iterations: int) -> None:
         self.n_paths, self.max_iterations = n_paths, max_iterations
@@ -144,13 +87,7 @@ class FETANASteps:
 
 
 class IFC2FWithMissing:
-    """Recipe of IFC2F on rows of which cells are missing when they are classified.
-
-    Examples
-    --------
-    >>> IFC2FWithMissing(0.1, published=False)(feature_costs=0.01, random_state=0)[0]
-    MissingAtTest(share=0.1)
-    """
+    """Recipe of IFC2F on rows of which cells are missing when they are classified."""
 
     def __init__(self, share: float, published: bool) -> None:
         self.share, self.published = share, published

@@ -17,8 +17,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unus
 from seqclass import __version__
 from seqclass.experiment._keys import canonical, key_of
 from seqclass.experiment._store import Store, opened
-from seqclass.experiment._versions import warn_of_versions
-from seqclass.experiment._workers import quiet_workers, work
+from seqclass.experiment.grid import quiet_workers, warn_of_versions, work
 from seqclass.reproduction._context import Context, error_text
 
 __all__ = ["Piece", "Result", "compute"]
@@ -33,25 +32,7 @@ _LONGEST = 300
 
 @dataclass(frozen=True)
 class Piece:
-    """Something to compute, and all that its figures depend on.
-
-    Attributes
-    ----------
-    name : str
-        What it is, for who waits for it.
-    function : callable
-        Importable; gives a mapping of numbers and arrays by name.
-    arguments : callable
-        Gives the arguments of ``function``; called only if the piece is to be computed.
-    depends_on : mapping
-        All that the figures depend on; what `canonical` takes.
-
-    Examples
-    --------
-    >>> one, other = (Piece("root", math.sqrt, lambda: (4.0,), {"of": of}) for of in (4.0, 9.0))
-    >>> one.key == other.key
-    False
-    """
+    """Something to compute, and all that its figures depend on."""
 
     name: str
     function: Callable[..., Mapping[str, Any]]
@@ -67,24 +48,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a piece.
-
-    Attributes
-    ----------
-    figures : dict
-        Numbers and lists of numbers by name; empty if it failed.
-    seconds : float
-        How long it took.
-    error : str
-        Why it failed; empty if it did not.
-    version : str
-        The version of seqclass that computed it.
-
-    Examples
-    --------
-    >>> Result.from_json(Result({"a": [1.0, math.nan]}, 0.5).as_json()).figures
-    {'a': [1.0, nan]}
-    """
+    """What came of a piece."""
 
     figures: dict[str, Any] = field(default_factory=dict)
     seconds: float = math.nan
@@ -108,35 +72,7 @@ class Result:
 
 
 def compute(pieces: Sequence[Piece], context: Context) -> list[Result]:
-    """Take pieces from the file of the run, and compute and keep those that it lacks or that failed.
-
-    Each is kept as soon as it is done, by the calling process. One that fails leaves the others alone.
-
-    Parameters
-    ----------
-    pieces : sequence of Piece
-        What is wanted; some may be the same.
-    context : Context
-        Where the run is kept, how many processes there are, and whom to tell how far it is.
-
-    Returns
-    -------
-    list of Result
-        In the order of ``pieces``.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> def mean(values):
-    ...     return {"mean": float(np.mean(values))}
-    >>> piece = Piece("a mean", mean, lambda: ([1, 2],), {"of": [1, 2]})
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     context = Context(Path(folder, "run.db"))
-    ...     first, again = compute([piece], context), compute([piece], context)
-    >>> first[0]["mean"], again == first
-    (1.5, True)
-    """
+    """Take pieces from the file of the run, and compute and keep those that it lacks or that failed."""
     wanted = {piece.key: piece for piece in pieces}
     with opened(context.path, create=True) as store:
         found = _kept(store, wanted)

@@ -11,7 +11,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from seqclass._arrays import BoolArray
+from seqclass._utils.arrays import BoolArray
 from seqclass.reproduction import _printed as printed
 from seqclass.reproduction import _saola
 from seqclass.reproduction._methods import selected
@@ -53,21 +53,7 @@ _WITH_GDM = figures(
 
 
 class OnBins(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """A selector that is given bins of equal width, and leaves the numbers to what comes after it.
-
-    Parameters
-    ----------
-    selector : selector
-        The selector; a clone is fitted.
-    n_bins : int
-        Bins of a column.
-
-    Examples
-    --------
-    >>> X = np.random.default_rng(0).normal(size=(200, 4))
-    >>> OnBins(FCBF(0.05), 3).fit(X, X[:, 1] > 0).get_support(indices=True)
-    array([1])
-    """
+    """A selector that is given bins of equal width, and leaves the numbers to what comes after it."""
 
     def __init__(self, selector: Any, n_bins: int) -> None:
         self.selector = selector

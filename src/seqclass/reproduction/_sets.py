@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqclass._arrays import IntArray
+from seqclass._utils.arrays import IntArray
 from seqclass.datasets import Dataset
 from seqclass.experiment import Protocol, ShuffledSplit, SourceSplit, StratifiedFolds
 
@@ -15,15 +15,7 @@ _FOLDS = StratifiedFolds(5)
 
 @dataclass(frozen=True)
 class AllRows(Protocol):
-    """Everything is learnt from and nothing is scored: for what is selected from a set, and how long it takes.
-
-    Examples
-    --------
-    >>> from seqclass.datasets import load
-    >>> train, scored = AllRows().split(load("iris"), fold=0, seed=0)
-    >>> len(train), len(scored)
-    (150, 0)
-    """
+    """Everything is learnt from and nothing is scored: for what is selected from a set, and how long it takes."""
 
     def split(self, data: Dataset, fold: int, seed: int) -> tuple[IntArray, IntArray]:
         """All rows, and none."""

@@ -23,45 +23,14 @@ Group: TypeAlias = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Sheet:
-    """Rows of a table that are shown beside each other: a row a method on a data set, a group of columns a quantity.
-
-    Attributes
-    ----------
-    groups : tuple of (str, tuple of str)
-        Quantity, and whose figures of it there are, of ``SOURCES``; where each row has those of one source
-        only, a single column without a source, ``""``.
-    rows : tuple of (str, str, tuple of float)
-        Data set, method, figures.
-    """
+    """Rows of a table that are shown beside each other: a row a method on a data set, a group of columns a quantity."""
 
     groups: tuple[Group, ...]
     rows: tuple[tuple[str, str, tuple[float, ...]], ...]
 
 
 def sheets(rows: Sequence[Row]) -> list[Sheet]:
-    """Lay rows out beside each other; columns without any figure are left out.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-        Of one table.
-
-    Returns
-    -------
-    list of Sheet
-        More than one where a sheet would be too wide.
-
-    Examples
-    --------
-    >>> found = sheets([
-    ...     Row("MLL", "ETANA", "accuracy", paper=1.0, ours=0.9),
-    ...     Row("MLL", "ETANA", "features", paper=5.07, ours=4.8),
-    ... ])
-    >>> found[0].groups
-    (('accuracy', ('paper', 'ours')), ('features', ('paper', 'ours')))
-    >>> found[0].rows
-    (('MLL', 'ETANA', (1.0, 0.9, 5.07, 4.8)),)
-    """
+    """Lay rows out beside each other; columns without any figure are left out."""
     quantities = list(dict.fromkeys(row.quantity for row in rows))
     by_place: dict[tuple[str, str], dict[str, Row]] = {}
     for row in rows:

@@ -8,49 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from seqclass._arrays import FloatArray
-from seqclass._validation import check_integer
+from seqclass._utils.arrays import FloatArray
+from seqclass._utils.validation import check_integer
 from seqclass.selection import Selector
 
 
 class SPFSLAR(Selector):
-    r"""Similarity-preserving feature selection by least angle regression.
-
-    The similarity of two rows is :math:`K_{ij} = 1 / n_c` if both are of class c, else 0. It is :math:`Y Y^T` for the
-    classes' indicators Y, each divided by :math:`\sqrt{n_c}`, and features come in in the order in which multi-output
-    least angle regression of Y takes them: the fit of Y moves from 0 towards the least-squares fit by those that are
-    in, until another feature f has as large a :math:`\|f^T R\|_2` with what is left of Y, R.
-
-    Parameters
-    ----------
-    n_features_to_select : int
-        How many features to take; fewer if none is left that fits.
-
-    Attributes
-    ----------
-    ranking_ : ndarray of int
-        Features in the order in which they came in.
-    support_, classes_, n_features_in_, feature_names_in_
-        As of all selectors.
-
-    Notes
-    -----
-    Columns are centred and scaled to length 1; of sparse data the means are taken into account without filling them.
-
-    References
-    ----------
-    Z. Zhao, L. Wang, H. Liu, J. Ye, "On similarity preserving feature selection", IEEE Transactions on Knowledge and
-    Data Engineering 25, 2013, and Z. Zhao, L. Wang, H. Liu, "Efficient spectral feature selection with minimum
-    redundancy", AAAI 2010.
-
-    Examples
-    --------
-    >>> y = np.repeat([0, 1], 50)
-    >>> X = np.random.default_rng(0).normal(size=(100, 5))
-    >>> X[:, 3] += 2 * y
-    >>> SPFSLAR(2).fit(X, y).ranking_[0]
-    np.int64(3)
-    """
+    r"""Similarity-preserving feature selection by least angle regression."""
 
     _accepts_sparse = True
     _min_rows = 2
@@ -59,19 +23,7 @@ class SPFSLAR(Selector):
         self.n_features_to_select = n_features_to_select
 
     def fit(self, X: Any, y: npt.ArrayLike) -> SPFSLAR:
-        """Take features one after the other.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n, n_features)
-            Numbers.
-        y : array-like of shape (n,)
-            Labels of any kind.
-
-        Returns
-        -------
-        SPFSLAR
-        """
+        """Take features one after the other."""
         number = check_integer(self.n_features_to_select, "n_features_to_select", 1)
         X, codes = self._check_Xy(X, y)
         classes = (codes[:, None] == np.arange(len(self.classes_))).astype(np.float64)
@@ -127,11 +79,7 @@ def _path(columns: _Columns, R: FloatArray, number: int) -> list[int]:
 
 
 def _steps(c: FloatArray, d: FloatArray, taken: list[int]) -> FloatArray:
-    """How far to go, up to 1, until each feature is as close to the residual as those that are in; inf if it never is.
-
-    Those that are in shrink by the factor 1 - s: (1 - s)^2 |a|^2 = |c - s d|^2. One with nothing in common with what is
-    left at s = 1, c = d, is constant or made up of those that are in, and never comes in.
-    """
+    """How far to go, up to 1, until each feature is as close to the residual as those that are in."""
     a = float(c[taken[0]] @ c[taken[0]])
     spent = ((c - d) ** 2).sum(axis=1) <= 1e-18 * a
     p1, p2, p3 = a - (d * d).sum(axis=1), a - (c * d).sum(axis=1), a - (c * c).sum(axis=1)

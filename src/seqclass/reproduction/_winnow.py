@@ -6,32 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray
+from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.selection import EFS
 
 
 class ScaledEFS(EFS):
-    """`EFS` with rows scaled from their least to their largest value, without a bias.
-
-    A mistake multiplies the weights of all features, also of those that are zero, and nothing bounds them: after some
-    hundred mistakes they are infinite or zero, and the selection then hardly changes. `EFS` divides rows by their sums,
-    has a bias, leaves the weights of features that are zero, and keeps them within bounds.
-
-    Parameters
-    ----------
-    n_features_to_select, promotion, demotion, threshold, margin, batch_size, n_epochs, shuffle, random_state
-        As of `EFS`.
-
-    References
-    ----------
-    Haug et al., KDD 2020, section 4, and the code that its first author made public (pystreamfs).
-
-    Examples
-    --------
-    >>> X = np.random.default_rng(0).random((300, 6))
-    >>> ScaledEFS(1).fit(X, X[:, 4] > 0.5).get_support(indices=True).tolist()
-    [4]
-    """
+    """`EFS` with rows scaled from their least to their largest value, without a bias."""
 
     _accepts_sparse = False
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from seqclass._messages import near
+from seqclass._utils.text import near
 from seqclass.reproduction import _etana, _fires, _fires_more, _gdfs, _ifc2f, _ranks, _saola, _saola_more, _semi_rfs
 from seqclass.reproduction._context import Context
 from seqclass.reproduction.table import Impossible, Table

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from seqclass._arrays import IntArray
+from seqclass._utils.arrays import IntArray
 from seqclass.datasets import Dataset
 from seqclass.experiment import Experiment, Protocol, SourceSplit, StratifiedFolds
 from seqclass.reproduction._context import Context

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from seqclass._arrays import BoolArray, FloatArray
+from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass.reproduction._context import QUICK_ROWS, Context
 from seqclass.reproduction._pieces import Piece, Result, compute
 from seqclass.reproduction.row import Curve, Row

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import FloatArray
+from seqclass._utils.arrays import FloatArray
 from seqclass.reproduction._context import QUICK_ROWS, Context
 from seqclass.reproduction._pieces import Piece, Result, compute
 from seqclass.reproduction._sets import STREAMS

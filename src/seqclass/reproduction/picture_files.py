@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._files import replacing
+from seqclass._utils.files import replacing
 from seqclass.reproduction.run import Reproduced
 
 __all__ = ["FORMATS", "check_matplotlib", "save_picture"]

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqclass._arrays import FloatArray
+from seqclass._utils.arrays import FloatArray
 from seqclass.reproduction._context import Context
 from seqclass.reproduction.row import Row
 from seqclass.reproduction.table import Table
-from seqclass.statistics import FriedmanTest, friedman_test
+from seqclass.stats import FriedmanTest, friedman_test
 
 __all__ = ["RankBlock", "RanksTable"]
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from seqclass._arrays import IntArray
+from seqclass._utils.arrays import IntArray
 from seqclass.analysis import stopping_regions
 from seqclass.analysis._stage_states import drawn_lot, information_at
 from seqclass.classifier import SequentialClassifier

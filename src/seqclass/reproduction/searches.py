@@ -12,14 +12,14 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 
-from seqclass._arrays import FloatArray
+from seqclass._utils.arrays import FloatArray
 from seqclass.experiment._keys import canonical, key_of
 from seqclass.reproduction._context import Context
 from seqclass.reproduction._pieces import Piece, Result, compute
 from seqclass.reproduction.row import Curve, Row
 from seqclass.reproduction.table import Table, failure
 from seqclass.selection import SemiRFS
-from seqclass.statistics import paired_t_test
+from seqclass.stats import paired_t_test
 
 __all__ = ["SearchTable", "SmallBayes", "paper_data", "search_curve"]
 

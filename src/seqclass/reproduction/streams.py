@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.linear_model import Perceptron
 
-from seqclass._arrays import FloatArray
+from seqclass._utils.arrays import FloatArray
 from seqclass.reproduction._context import QUICK_ROWS, Context
 from seqclass.reproduction._pieces import Piece, Result, compute
 from seqclass.reproduction._sets import STREAMS, Stream

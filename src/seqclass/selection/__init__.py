@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from seqclass.selection import _registry as _registry
-from seqclass.selection._base import Selector
-from seqclass.selection._fires_ann import FiresANN
-from seqclass.selection._fires_glm import FiresGLM
-from seqclass.selection._fires_sdt import FiresSDT
+from seqclass.selection._base import FeatureStream, Selector
+from seqclass.selection._fires_models import FiresANN, FiresSDT
 from seqclass.selection._reasons import FeatureReasons
-from seqclass.selection._stream import FeatureStream
 from seqclass.selection.alpha_investing import AlphaInvesting
 from seqclass.selection.efs import EFS
-from seqclass.selection.fast_osfs import FastOSFS
 from seqclass.selection.fcbf import FCBF
-from seqclass.selection.fires import FIRES, FiresModel, fires_weights
+from seqclass.selection.fires import FIRES, FiresGLM, FiresModel, fires_weights
 from seqclass.selection.fsds import FSDS
 from seqclass.selection.ofs import OFS
 from seqclass.selection.ofs_a3m import OFSA3M
 from seqclass.selection.ofs_density import OFSDensity
-from seqclass.selection.osfs import OSFS
+from seqclass.selection.osfs import OSFS, FastOSFS
 from seqclass.selection.prequential import Prequential, RiverClassifier, prequential
 from seqclass.selection.saola import SAOLA
 from seqclass.selection.semi_rfs import SemiRFS, SemiRFSStep

@@ -2,16 +2,247 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass.selection._nearest_rows import NearestRows
-from seqclass.selection._neighbourhoods import Neighbourhood, reach
-from seqclass.selection._points import Points, keys
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
+from seqclass._utils.validation import check_real
+from seqclass.selection._base import FeatureStream
+from seqclass.selection._dependence import TOLERANCE, moderate
+
+#: Nearest rows that are looked at first, where there are at least so many rows.
+_NEAR, _SHORT = 48, 400
+#: Relative differences of distances that are rounding.
+_ROUNDING = 1e-9
+
+
+class Neighbourhood(ABC):
+    """Rule of a neighbourhood: from the nearest row on, until the next one is too far.
+
+    Distances ``d`` are those of a row (a line each), from its own, 0, upward. ``ranks`` are the numbers of other rows
+    up to each, so that a place may stand for several rows that are alike.
+    """
+
+    #: Whether all ranks are needed; else only those of the row's own place are given.
+    ranked = True
+
+    @abstractmethod
+    def joined(self, d: FloatArray, ranks: IntArray, limit: FloatArray | None) -> BoolArray:
+        """Whether each place but the first belongs to the neighbourhood if the one before does."""
+
+    def limit(self, d: FloatArray, ranks: IntArray, farthest: FloatArray) -> FloatArray | None:
+        """What `joined` needs of the whole row, given its largest distance."""
+        return None
+
+    def last(self, d: FloatArray, ranks: IntArray, limit: FloatArray | None) -> IntArray:
+        """Last place of each row's neighbourhood; the last there is where no step ends it."""
+        joined = self.joined(d, ranks, limit)
+        return np.asarray(np.where(joined.all(axis=1), joined.shape[1], np.argmin(joined, axis=1)))
+
+
+class Gap(Neighbourhood):
+    """Ends before a step of 1.5 times the mean step from the nearest to the farthest row, or more.
+
+    Where all others are equally far away, all of them belong to it.
+
+    Examples
+    --------
+    >>> d, ranks = np.array([[0.0, 1.0, 1.1, 1.3, 4.0]]), np.arange(5)[None]
+    >>> Gap(5).last(d, ranks, Gap(5).limit(d, ranks, d[:, -1]))
+    array([3])
+    """
+
+    ranked = False
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def limit(self, d: FloatArray, ranks: IntArray, farthest: FloatArray) -> FloatArray:
+        """Length of the step that ends it, which is more than rounding."""
+        nearest = np.where(ranks[:, 0] > 0, 0.0, d[:, min(1, d.shape[1] - 1)])
+        limit = 1.5 * (farthest - nearest) / max(self.n - 2, 1)
+        return np.maximum(limit * (1 - _ROUNDING), _ROUNDING * farthest)
+
+    def joined(self, d: FloatArray, ranks: IntArray, limit: FloatArray | None) -> BoolArray:
+        """The step is shorter than the limit, or goes to the nearest row."""
+        assert limit is not None
+        joined = np.diff(d, axis=1) < limit[:, None]
+        joined[:, 0] |= ranks[:, 0] == 0
+        return joined
+
+
+class Density(Neighbourhood):
+    """Goes on as long as distance over rank does not grow; rows at distance 0 always belong to it.
+
+    Examples
+    --------
+    >>> d, ranks = np.array([[0.0, 1.0, 1.1, 2.0, 2.1]]), np.arange(5)[None]
+    >>> Density().last(d, ranks, None)
+    array([2])
+    """
+
+    def joined(self, d: FloatArray, ranks: IntArray, limit: FloatArray | None) -> BoolArray:
+        """Compare d / rank without dividing; the nearest row, and ties, come out by themselves."""
+        before = ranks[:, :-1]
+        return np.asarray(d[:, 1:] * before <= d[:, :-1] * (before + 1) * (1 + _ROUNDING))
+
+
+def reach(rule: Neighbourhood, squares: FloatArray, weights: IntArray | None = None) -> FloatArray:
+    """Squared distance that each row's neighbourhood reaches, from those of all rows."""
+    if weights is not None and not rule.ranked:
+        own = weights[np.argmin(squares, axis=1)] - 1
+        return _reach_of_all(rule, np.sort(squares, axis=1), own[:, None])
+    if weights is not None:
+        order = np.argsort(squares, axis=1)
+        ranks = np.cumsum(weights[order], axis=1) - 1
+        return _reach_of_all(rule, np.take_along_axis(squares, order, axis=1), ranks)
+    m = squares.shape[1]
+    if m < _SHORT:
+        return _reach_of_all(rule, np.sort(squares, axis=1), np.arange(m)[None])
+    # most neighbourhoods are small
+    near = np.partition(squares, _NEAR, axis=1)[:, :_NEAR]
+    farthest = squares.max(axis=1)
+    found, known = reach_of_lists(rule, near, np.full(len(squares), np.inf), (farthest, farthest))
+    if not known.all():
+        found[~known] = _reach_of_all(rule, np.sort(squares[~known], axis=1), np.arange(m)[None])
+    return found
+
+
+def _reach_of_all(rule: Neighbourhood, squares: FloatArray, ranks: IntArray) -> FloatArray:
+    """Of distances that are sorted."""
+    if squares.shape[1] == 1:
+        return np.asarray(squares[:, 0])
+    d = np.sqrt(squares)
+    return np.asarray(taken(squares, rule.last(d, ranks, rule.limit(d, ranks, d[:, -1]))))
+
+
+def reach_of_lists(
+    rule: Neighbourhood, squares: FloatArray, beyond: FloatArray, farthest: tuple[FloatArray, FloatArray]
+) -> tuple[FloatArray, BoolArray]:
+    """As `reach`, from the nearest rows alone, and whether these suffice."""
+    squares = np.sort(squares, axis=1)
+    d, ranks = np.sqrt(squares), np.arange(squares.shape[1])[None]
+    low = rule.last(d, ranks, rule.limit(d, ranks, np.sqrt(farthest[0])))
+    high = low
+    if farthest[0] is not farthest[1]:
+        high = rule.last(d, ranks, rule.limit(d, ranks, np.sqrt(farthest[1])))
+    # the step that ends it must be known whole: what is not in the list lies beyond
+    known = low < squares.shape[1] - 1
+    end = taken(squares, np.minimum(low + 1, squares.shape[1] - 1))
+    return taken(squares, low), known & (low == high) & (end <= beyond)
+
+
+def taken(values: Any, places: IntArray) -> Any:
+    """One value of each row."""
+    return values[np.arange(len(values)), places]
+
+
+class Points:
+    """Rows that are told apart, and how many of each class each stands for; all rows unless half as many suffice."""
+
+    def __init__(self, first: IntArray | None, table: npt.NDArray[np.float32], out: IntArray | None) -> None:
+        self.first, self.table, self.out = first, table, out
+        self.weights = None if first is None else table.sum(axis=1).astype(np.intp)
+
+    @classmethod
+    def of(cls, alike: npt.NDArray[np.uint64], codes: IntArray, n_classes: int, first_out: bool) -> Points:
+        """Points of rows that have equal numbers if they are alike."""
+        n = len(alike)
+        _, first, point = np.unique(alike, return_index=True, return_inverse=True)
+        if 2 * len(first) > n:
+            table = (codes[:, None] == np.arange(n_classes)).astype(np.float32)
+            return cls(None, table, codes[first[point]] if first_out else None)
+        counts = np.bincount(point * n_classes + codes, minlength=len(first) * n_classes)
+        table = counts.reshape(-1, n_classes).astype(np.float32)
+        return cls(first, table, codes[first] if first_out else None)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def rows(self, some: Any) -> Any:
+        """Rows that stand for some of the points."""
+        return some if self.first is None else self.first[some]
+
+    def none(self, some: Any) -> Any:
+        """How many rows of each class are no neighbours of the rows of that class at some points."""
+        if self.out is None:
+            return 1
+        return self.out[some][:, None] == np.arange(self.table.shape[1])
+
+
+def keys(column: FloatArray, salt: int) -> npt.NDArray[np.uint64]:
+    """Numbers that stand for the values of a column, and those of several columns when added up."""
+    # the finaliser of splitmix64; 0.0 and -0.0 are one
+    z = (column + 0.0).view(np.uint64) + np.uint64(salt * 0x9E3779B97F4A7C15 % 2**64)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(z ^ (z >> np.uint64(31)))
+
+
+@dataclass(frozen=True)
+class NearestRows:
+    """Rows that are near to each row by the columns held; another column leaves the others no nearer than they are."""
+
+    index: IntArray
+    squares: FloatArray
+    beyond: FloatArray
+    farthest: FloatArray
+
+    #: Rows that are listed of each.
+    LISTED: ClassVar[int] = 32
+
+    @staticmethod
+    def by_one(x: FloatArray, m: int) -> NearestRows:
+        """List rows by a column that is yet to be added: those beside each one when all are sorted."""
+        order = np.argsort(x, kind="stable")
+        n, place = len(x), np.arange(len(x))
+        m = min(m, n)
+        start = np.clip(place - m // 2, 0, n - m)
+        stop, sorted_x = start + m, x[order]
+        left = np.where(start > 0, x[order] - sorted_x[start - 1], np.inf)
+        right = np.where(stop < n, sorted_x[np.minimum(stop, n - 1)] - sorted_x, np.inf)
+        index, beyond = np.empty((n, m), dtype=np.intp), np.empty(n)
+        index[order] = order[start[:, None] + np.arange(m)]
+        beyond[order] = np.minimum(left, right) ** 2
+        return NearestRows(index, np.zeros((n, m)), beyond, np.zeros(n))
+
+    @staticmethod
+    def by_blocks(n: int, m: int, blocks: Iterator[slice], squares: Callable[[slice], FloatArray]) -> NearestRows:
+        """List rows by squared distances that are given block by block."""
+        m = min(m, n)
+        made = NearestRows(np.empty((n, m), dtype=np.intp), np.empty((n, m)), np.empty(n), np.empty(n))
+        for rows in blocks:
+            block = squares(rows)
+            near = np.argpartition(block, m - 1, axis=1)[:, :m]
+            made.index[rows], made.squares[rows] = near, np.take_along_axis(block, near, axis=1)
+            made.beyond[rows] = made.squares[rows].max(axis=1)
+            made.farthest[rows] = block.max(axis=1)
+        return made
+
+    def shares(
+        self, rule: Neighbourhood, x: FloatArray, codes: IntArray, out: IntArray | None, blocks: Iterator[slice]
+    ) -> tuple[FloatArray, BoolArray]:
+        """Share of each row's neighbours that are of its class, with one more column, and whether the lists tell."""
+        shares, known = np.empty(len(x)), np.empty(len(x), dtype=bool)
+        none = np.ones(len(x), dtype=np.intp) if out is None else (out == codes).astype(np.intp)
+        ends = x.min(), x.max()
+        for rows in blocks:
+            index = self.index[rows]
+            squares = self.squares[rows] + (x[rows, None] - x[index]) ** 2
+            added = np.maximum(x[rows] - ends[0], ends[1] - x[rows]) ** 2
+            farthest = np.maximum(self.farthest[rows], added), self.farthest[rows] + added
+            radius, known[rows] = reach_of_lists(rule, squares, self.beyond[rows], farthest)
+            near = squares <= radius[:, None]
+            same = (near & (codes[index] == codes[rows, None])).sum(axis=1) - none[rows]
+            shares[rows] = same / np.maximum(near.sum(axis=1) - 1, 1)
+        return shares, known
+
 
 #: Distances that are worked on at a time.
 _CELLS = 2**17
@@ -25,42 +256,7 @@ _SLACK = 1 + 1e-12
 
 
 class Dependency:
-    """Mean over rows of the share of neighbours that are of the row's class, in columns that are added and dropped.
-
-    The squared distances in the columns held are kept as one matrix, to which a column's share is added or taken off,
-    as long as it takes no more than ``max_bytes``; else they are made from the columns, block by block. Rows that are
-    alike in all columns count as one point with a weight where there are many of them.
-
-    Parameters
-    ----------
-    codes : ndarray of int of shape (n,)
-        Classes.
-    n_classes : int
-        Number of classes.
-    rule : Neighbourhood
-        Where a neighbourhood ends.
-    max_bytes : float
-        Most bytes of the matrix.
-    first_out : bool
-        Whether the first of the rows that are alike is left out of the neighbourhoods of all of them, instead of each
-        out of its own.
-
-    Attributes
-    ----------
-    columns : list of ndarray of shape (n,)
-        The columns held.
-
-    Examples
-    --------
-    >>> from seqclass.selection._neighbourhoods import Density
-    >>> held = Dependency(np.array([0, 0, 1, 1]), 2, Density(), 1e9, False)
-    >>> told, noise = np.array([0.0, 1.0, 5.0, 6.0]), np.array([0.0, 2.0, 1.0, 3.5])
-    >>> held.of(told[:, None]), held.of(noise[:, None]).round(3)
-    (array([1.]), array([0.292]))
-    >>> held.add(told)
-    >>> held.of(noise[:, None])
-    array([0.5])
-    """
+    """Mean over rows of the share of neighbours that are of the row's class, in columns that are added and dropped."""
 
     def __init__(self, codes: IntArray, n_classes: int, rule: Neighbourhood, max_bytes: float, first_out: bool) -> None:
         self.codes, self.rule, self.max_bytes, self.first_out = codes, rule, max_bytes, first_out
@@ -100,16 +296,7 @@ class Dependency:
         self._forget()
 
     def of(self, X: FloatArray, floor: float = -np.inf, enough: float = np.inf) -> FloatArray:
-        """Dependency on the columns held and one more, for each of some.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, m)
-            The columns.
-        floor, enough : float
-            As soon as it is seen that the dependency is below ``floor``, it is given as -inf; as soon as it is seen to
-            be above ``enough``, as something between that and what it is.
-        """
+        """Dependency on the columns held and one more, for each of some."""
         if self.at_once > 1:
             starts = range(0, X.shape[1], self.at_once)
             return np.concatenate([self._together(X[:, s : s + self.at_once]) for s in starts])
@@ -254,3 +441,121 @@ def _share(column: FloatArray, rows: Any, others: Any) -> FloatArray:
     made = column[rows][:, None] - column[others]
     made *= made
     return np.asarray(made)
+
+
+#: Values that are made dense and scaled at a time.
+_STREAM_CELLS = 2**20
+
+
+class RoughSetStream(FeatureStream):
+    """Base of the streams that keep a column if the class depends on it and on the set with it."""
+
+    _accepts_sparse = True
+    _min_rows = 2
+
+    def __init__(self, published: bool = False, max_bytes: float = 2**30, random_state: Any = None) -> None:
+        self.published = published
+        self.max_bytes = max_bytes
+        self.random_state = random_state
+
+    @property
+    def dependency_(self) -> float:
+        """Dependency of the class on the features kept, which new ones are held against."""
+        if not hasattr(self, "_dependency"):
+            raise AttributeError("dependency_ is there after fit or partial_fit_features.")
+        return self._dependency
+
+    @abstractmethod
+    def _rule(self, n: int) -> Neighbourhood:
+        """Where a neighbourhood ends."""
+
+    @abstractmethod
+    def _own(self, X: FloatArray) -> FloatArray:
+        """Dependency on each column alone, as far as `_relevant` needs it."""
+
+    @abstractmethod
+    def _relevant(self, own: FloatArray) -> Any:
+        """Whether columns of such own dependencies are looked at."""
+
+    @abstractmethod
+    def _least(self) -> float:
+        """Dependency on the set with a column from which on the column is kept, though it adds nothing."""
+
+    @abstractmethod
+    def _prune(self, column: FloatArray, dependency: float, order: IntArray) -> list[int] | None:
+        """Which of the kept columns a new one, with which the dependency is no higher, makes redundant."""
+
+    def _follow(self) -> None:
+        """Bring up to date what new columns must reach."""
+
+    def _begin(self, codes: IntArray) -> None:
+        max_bytes = check_real(self.max_bytes, "max_bytes", 0)
+        self._seed = int(as_generator(self.random_state).integers(2**62))
+        rule = self._rule(len(codes))
+        self._single = Dependency(codes, len(self.classes_), rule, 0, self.published)
+        self._held = Dependency(codes, len(self.classes_), rule, max_bytes, self.published)
+        self._dependency, self._width = 0.0, 1
+        #: Numbers of the features kept, and the dependency on each alone.
+        self._kept: list[int] = []
+        self._own_kept: list[float] = []
+
+    def _absorb(self, X: Any) -> None:
+        for start, columns in _scaled(X):
+            first = self.n_seen_ + start
+            known = np.flatnonzero(~np.isnan(columns[0]))
+            step = self._single.at_once
+            for at in range(0, len(known), step):
+                some = known[at : at + step]
+                self._decide(columns[:, some], first + some)
+        self.selected_ = np.array(self._kept, dtype=np.intp)
+
+    def _decide(self, X: FloatArray, numbers: IntArray) -> None:
+        """Take some columns in order; those in a row that change nothing are looked at together."""
+        own, at = self._own(X), 0
+        while at < len(numbers):
+            some = at + np.flatnonzero(self._relevant(own[at:]))[: self._width]
+            if not some.size:
+                break
+            # beside nothing, a dependency above 0 is enough
+            least = self._least() if self._kept else 2 * TOLERANCE
+            found = self._held.of(X[:, some], floor=least)
+            changes = np.flatnonzero(found >= least)
+            if not changes.size:
+                at, self._width = int(some[-1]) + 1, min(2 * self._width, self._held.at_once)
+                continue
+            j = int(some[changes[0]])
+            self._keep(X[:, j].copy(), int(numbers[j]), float(own[j]), float(found[changes[0]]))
+            at, self._width = j + 1, max(1, int(changes[0]))
+
+    def _keep(self, column: FloatArray, number: int, own: float, dependency: float) -> None:
+        """Keep a column, unless it lowers the dependency, and drop what it makes redundant."""
+        gone: list[int] | None = []
+        if dependency > self._dependency + TOLERANCE:
+            self._dependency = dependency
+        else:
+            generator = np.random.default_rng([self._seed, number])
+            gone = self._prune(column, dependency, generator.permutation(len(self._kept)))
+        if gone is None and not self.published:
+            return
+        if gone:
+            self._held.drop(gone)
+            self._kept = [k for j, k in enumerate(self._kept) if j not in gone]
+            self._own_kept = [d for j, d in enumerate(self._own_kept) if j not in gone]
+        self._held.add(column)
+        self._kept.append(number)
+        self._own_kept.append(own)
+        if gone is not None:
+            self._follow()
+
+
+def _scaled(X: Any) -> Iterator[tuple[int, FloatArray]]:
+    """Columns in standard deviations from their means, some at a time; NaN for constant ones, which have none."""
+    n, m = X.shape
+    for start in range(0, m, max(1, _STREAM_CELLS // n)):
+        part = X[:, start : start + max(1, _STREAM_CELLS // n)]
+        made = moderate((part.toarray() if sp.issparse(part) else part).astype(np.float64))
+        squares = np.einsum("ij,ij->j", made, made)
+        made = made - made.mean(axis=0)
+        spread = np.einsum("ij,ij->j", made, made)
+        constant = spread <= 1e-26 * squares
+        yield start, np.asfortranarray(made / np.sqrt(np.where(constant, np.nan, spread / n)))

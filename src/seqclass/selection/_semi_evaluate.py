@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,207 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass.selection._semi_history import EVALUATIONS
-from seqclass.selection._semi_stage import is_better
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+
+#: Scores closer than this, relative to their size, are equal.
+TOLERANCE = 1e-12
+
+
+def is_better(score: float, than: float) -> bool:
+    """Whether a score is higher by more than rounding; minus infinity stands for a subset that cannot be scored."""
+    if not math.isfinite(than):
+        return math.isfinite(score)
+    return score > than + TOLERANCE * max(1.0, abs(than))
+
+
+def first_best(scores: FloatArray) -> int:
+    """Position of the highest score, the first of those that differ by rounding only."""
+    top = float(scores.max())
+    if not math.isfinite(top):
+        return 0
+    return int(np.argmax(scores >= top - TOLERANCE * max(1.0, abs(top))))
+
+
+def group_size(pool: int, alpha: float, beta: float, n_no_improvement: float, share_improving: float = 0.0) -> int:
+    """Number of features to try out of a pool, eqs. (1) and (3)."""
+    # numerator and denominator are divided by I, which is infinite where every candidate was better
+    divisor = beta + math.exp(min(alpha * n_no_improvement, 700.0)) * (1.0 - share_improving)
+    wanted = pool / divisor if divisor > 0 else math.inf
+    return pool if wanted >= pool else max(1, math.floor(wanted + 0.5))
+
+
+def removal_size(n_selected: int, n_relevant: int) -> int:
+    """Number of features to remove at a time when ``n_relevant`` of those selected matter."""
+    return min(n_selected, max(1, (n_selected + 1) // (n_relevant + 1)))
+
+
+def acceptance_probability(score: float, than: float, c: float) -> float:
+    """Probability of going on from a candidate: 1 if it is no worse, else exp(c (score - than)), eq. (7)."""
+    if not is_better(than, score):
+        return 1.0
+    if math.isinf(c) or not math.isfinite(score):
+        return 0.0
+    return math.exp(c * (score - than))
+
+
+@dataclass
+class Stage:
+    """Estimate of how far the search has come: N_ni of eq. (2) and PCT_imp of eq. (5), before iteration ``k``."""
+
+    k: int = 0
+    n_ni: int = 0  # iterations without improvement, up to now
+    smoothed_n: float = 0.0  # N_ni
+    smoothed_share: float = 0.0  # PCT_imp
+
+    def update(self, improved: bool, share_improving: float, w: float, w_prime: float) -> None:
+        """Count the iteration that has just ended, in which this share of the candidates was better."""
+        self.k += 1
+        self.n_ni = 0 if improved else self.n_ni + 1
+        self.smoothed_n = w * self.n_ni + (1 - w) * self.smoothed_n
+        first = self.k == 1
+        self.smoothed_share = share_improving if first else _mix(share_improving, self.smoothed_share, w_prime)
+
+
+def _mix(new: float, old: float, weight: float) -> float:
+    return weight * new + (1 - weight) * old
+
+
+class CoolDown:
+    """Cool-down factors: features that did badly when they were tried are drawn less often for a while, eq. (6)."""
+
+    def __init__(self, selected: BoolArray, cooling: float, scale: float) -> None:
+        self.cooling = cooling
+        self.scale = scale
+        n_selected = int(selected.sum())
+        self.factors: FloatArray = np.where(selected, math.sqrt(n_selected), math.sqrt(len(selected) - n_selected))
+        np.maximum(self.factors, 1.0, out=self.factors)
+
+    def probabilities(self, pool: IntArray) -> FloatArray:
+        """Probability of each feature of a pool to be drawn, eq. (6)."""
+        inverse = 1.0 / self.factors[pool]
+        return np.asarray(inverse / inverse.sum())
+
+    def warm_up(self) -> None:
+        """One iteration on."""
+        np.maximum(self.factors - 1.0, 1.0, out=self.factors)
+
+    def tried(self, features: IntArray, change: float, pool: int) -> None:
+        """Note how the score changed with these features of a pool of that size."""
+        if change > 0:
+            self.factors[features] = 1.0
+            return
+        drop = min(self.cooling, -change / self.scale) if self.scale > 0 else self.cooling * (change < 0)
+        self.factors[features] = max(1.0, math.sqrt(pool) * (1.0 + drop))
+
+    def moved(self, features: IntArray, pool: int) -> None:
+        """Note that these features have just joined a pool of that size."""
+        self.factors[features] = max(1.0, math.sqrt(pool) * (1.0 + self.cooling))
+
+
+#: Columns of `history_`.
+STEPS = np.dtype(
+    [
+        ("iteration", np.int64),
+        ("move", "U6"),
+        ("group_size", np.int64),
+        ("removal_group_size", np.int64),
+        ("n_features", np.int64),
+        ("candidate_score", np.float64),
+        ("score", np.float64),
+        ("best_score", np.float64),
+        ("accepted", np.bool_),
+        ("improved", np.bool_),
+        ("stage", np.float64),
+        ("share_improving", np.float64),
+        ("n_evaluations", np.int64),
+        ("time", np.float64),
+    ]
+)
+#: Columns of `evaluations_`.
+EVALUATIONS = np.dtype(
+    [
+        ("iteration", np.int64),
+        ("n_features", np.int64),
+        ("score", np.float64),
+        ("score_std", np.float64),
+        ("best_score", np.float64),
+        ("time", np.float64),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class SemiRFSStep:
+    """One iteration of a search: a row of ``SemiRFS.history_``, and what its callback is given.
+
+    Attributes
+    ----------
+    iteration : int
+        Its number; 0 is the evaluation of the initial subset.
+    move : str
+        ``"start"``, ``"swap"`` (add one, remove one), ``"add"`` or ``"remove"``.
+    group_size, removal_group_size : int
+        Candidates tried for addition (g) and for removal (g').
+    n_features : int
+        Size of the current subset, after the iteration.
+    candidate_score : float
+        Score of the best candidate, A'; minus infinity if it could not be scored.
+    score, best_score : float
+        Score of the current subset, A, and the best of any subset so far.
+    accepted, improved : bool
+        Whether the candidate was taken, and whether it was better than the subset before.
+    stage, share_improving : float
+        N_ni of eq. (2) and PCT_imp of eq. (5), with which the group sizes were computed.
+    n_evaluations : int
+        Subsets scored so far.
+    time : float
+        Seconds since the start.
+
+    Examples
+    --------
+    >>> SemiRFSStep(0, "start", 0, 0, 20, 0.6, 0.6, 0.6, True, True, 0.0, 0.0, 1, 0.02).n_features
+    20
+    """
+
+    iteration: int
+    move: str
+    group_size: int
+    removal_group_size: int
+    n_features: int
+    candidate_score: float
+    score: float
+    best_score: float
+    accepted: bool
+    improved: bool
+    stage: float
+    share_improving: float
+    n_evaluations: int
+    time: float
+
+
+def as_history(steps: Sequence[SemiRFSStep]) -> npt.NDArray[Any]:
+    """Structured array of the steps, one row each."""
+    return np.array([astuple(step) for step in steps], dtype=STEPS)
+
+
+def as_steps(history: npt.NDArray[Any]) -> list[SemiRFSStep]:
+    """Steps of a structured array."""
+    return [SemiRFSStep(*row) for row in history.tolist()]
+
+
+def columns(table: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+    """Columns of a structured array, by name, which a state file can hold."""
+    return {name: np.ascontiguousarray(table[name]) for name in table.dtype.names or ()}
+
+
+def from_columns(parts: dict[str, npt.NDArray[Any]], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Structured array of such columns."""
+    names = dtype.names or ()
+    table = np.empty(len(parts[names[0]]), dtype=dtype)
+    for name in names:
+        table[name] = parts[name]
+    return table
+
 
 #: So many subsets that cannot be scored, and no other: the learner is at fault, and the search ends.
 MAX_FAILURES = 50
@@ -39,16 +238,7 @@ class OutOfBudget(Exception):
 def score_folds(
     estimator: Any, scorer: Any, X: Any, y: Any, splits: Sequence[Split], error_score: Any
 ) -> list[FoldScore]:
-    """Score of a clone of the estimator on each split, and what went wrong with it.
-
-    Examples
-    --------
-    >>> from sklearn.dummy import DummyClassifier
-    >>> from sklearn.metrics import get_scorer
-    >>> X, y = np.zeros((4, 1)), np.array([0, 0, 0, 1])
-    >>> score_folds(DummyClassifier(), get_scorer("accuracy"), X, y, [(np.arange(2), np.arange(2, 4))], "raise")
-    [(0.5, '')]
-    """
+    """Score of a clone of the estimator on each split, and what went wrong with it."""
     found: list[FoldScore] = []
     for train, test in splits:
         try:
@@ -67,38 +257,12 @@ def score_folds(
 
 
 def subset_key(subset: IntArray) -> bytes:
-    """What a subset, an increasing vector of columns, is remembered by.
-
-    Examples
-    --------
-    >>> len(subset_key(np.array([1, 5])))
-    16
-    """
+    """What a subset, an increasing vector of columns, is remembered by."""
     return hashlib.blake2b(subset.astype("<i8").tobytes(), digest_size=16).digest()
 
 
 class Evaluator:
-    """Scores subsets of columns, each once, and keeps the best.
-
-    Parameters
-    ----------
-    estimator, scorer : object
-        Learner and scikit-learn scorer.
-    X : ndarray or CSC of shape (n, n_features)
-        The data, of which each worker is sent only the columns of a subset.
-    y : ndarray of shape (n,)
-        The target.
-    splits : list of (train, test)
-        The folds, the same for all subsets.
-    n_jobs : int or None
-        As in joblib; None follows `joblib.parallel_config`.
-    error_score : "raise" or float
-        What a fold that fails counts; a mean that is not finite is the worst of all.
-    feature_params : sequence of str
-        Parameters of the learner with one value a feature, cut to the subset.
-    max_evaluations, max_time, max_features : int, float, int
-        Limits: subsets scored, seconds, and size of what may be the best.
-    """
+    """Scores subsets of columns, each once, and keeps the best."""
 
     def __init__(
         self,
@@ -150,24 +314,7 @@ class Evaluator:
     def scores(
         self, subsets: Sequence[IntArray], speculate: Callable[[int], list[IntArray]] | None = None
     ) -> FloatArray:
-        """Score of each subset, minus infinity where it cannot be scored.
-
-        Parameters
-        ----------
-        subsets : sequence of ndarray of int
-            Increasing columns.
-        speculate : callable, optional
-            Gives subsets that may be asked for next, to keep idle workers busy; they count only if they are.
-
-        Returns
-        -------
-        ndarray of shape (n_subsets,)
-
-        Raises
-        ------
-        OutOfBudget
-            If not all could be scored; those that could are remembered.
-        """
+        """Score of each subset, minus infinity where it cannot be scored."""
         keys = [subset_key(subset) for subset in subsets]
         new = {key: subset for key, subset in zip(keys, subsets) if key not in self.position}
         room = max(0, int(min(self.max_evaluations - self.n_evaluations, len(new))))

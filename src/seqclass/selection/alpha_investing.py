@@ -9,10 +9,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.stats import chi2, norm
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass._validation import check_choice, check_real
-from seqclass.selection._measures import moderate
-from seqclass.selection._stream import FeatureStream
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.validation import check_choice, check_real
+from seqclass.selection._base import FeatureStream
+from seqclass.selection._dependence import moderate
 
 #: Columns tested at a time; what follows a feature that was added is tested again.
 _COLUMNS = 256

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray
-from seqclass._validation import check_real
-from seqclass.selection._rows import RowStream
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.validation import check_real
+from seqclass.selection._base import RowStream
 
 #: Rows that are scored together while no mistake is made.
 WINDOW = 32

@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from seqclass._arrays import FloatArray
-from seqclass._validation import check_real
+from seqclass._utils.arrays import FloatArray
+from seqclass._utils.validation import check_real
 from seqclass.selection._base import Selector
-from seqclass.selection._information_dependence import InformationDependence
-from seqclass.selection._measures import TOLERANCE, Columns, blocks
+from seqclass.selection._dependence import TOLERANCE, Columns, InformationDependence, blocks
 from seqclass.selection._reasons import FeatureReasons, ReasonLog
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import validate_data
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass._validation import check_integer, check_real
-from seqclass.selection._base import check_finite_columns, naming_columns
-from seqclass.selection._rows import RowStream
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.validation import check_integer, check_real
+from seqclass.selection._base import RowStream, check_finite_columns, naming_columns
 
 
 class FSDS(RowStream):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass.selection._measures import TOLERANCE
-from seqclass.selection._neighbourhoods import Gap
-from seqclass.selection._rough_stream import RoughSetStream
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass.selection._dependence import TOLERANCE
+from seqclass.selection._rough_set import Gap, RoughSetStream
 
 
 class OFSA3M(RoughSetStream):

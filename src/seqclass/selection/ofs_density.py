@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass.selection._measures import TOLERANCE
-from seqclass.selection._neighbourhoods import Density
-from seqclass.selection._rough_stream import RoughSetStream
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass.selection._dependence import TOLERANCE
+from seqclass.selection._rough_set import Density, RoughSetStream
 
 #: Relative difference of dependencies that count as equal.
 _EQUAL = 0.05

@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass._validation import check_integer, plain_labels
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.validation import check_integer, plain_labels
 from seqclass.selection._base import naming_columns
 from seqclass.selection.stability import windowed_stability
 

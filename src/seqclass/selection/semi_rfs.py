@@ -2,24 +2,323 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
+import re
+import time
+import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import is_classifier
+import scipy.sparse as sp
+from sklearn.base import clone, is_classifier
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+from sklearn.impute import SimpleImputer
+from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._arrays import as_generator
-from seqclass.selection._semi_history import SemiRFSStep
-from seqclass.selection._semi_search import start_search
-from seqclass.selection._semi_selector import SearchSelector
-from seqclass.selection._semi_settings import check_settings
-from seqclass.selection._semi_start import initial_subset
-from seqclass.selection._semi_state import fingerprint, read_state, restore, saved_splits, write_state
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
+from seqclass._utils.model_files import load, save
+from seqclass._utils.validation import plain_labels
+from seqclass.selection._base import Selector
+from seqclass.selection._semi_evaluate import (
+    EVALUATIONS,
+    STEPS,
+    CoolDown,
+    Evaluator,
+    SemiRFSStep,
+    Split,
+    Stage,
+    as_history,
+    as_steps,
+    columns,
+    from_columns,
+)
+from seqclass.selection._semi_search import SearchSettings, SearchState, check_settings, run_search, start_search
+
+KIND = "SemiRFS search"
+#: Goes up with every change that an older form could not be read by.
+VERSION = 1
+_NUMBERS = ("seed", "score", "c", "idle", "stale")
+
+
+def fingerprint(X: Any, y: npt.NDArray[Any]) -> str:
+    """Digest of the data, so that a search goes on with those it began with."""
+    digest = hashlib.blake2b(repr((X.shape, X.dtype.str, y.shape)).encode(), digest_size=16)
+    parts = [X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)] if sp.issparse(X) else [X]
+    for part in parts:
+        digest.update(np.ascontiguousarray(part).data)
+    digest.update("\0".join(map(str, y.tolist())).encode())
+    return digest.hexdigest()
+
+
+def described(thing: Any) -> str:
+    """Text of a setting that is the same in another process, and another where the setting is."""
+    name = getattr(thing, "__qualname__", None)
+    if isinstance(name, str):
+        return name
+    # the repr of a long array, or of an estimator of many settings, leaves some out
+    if hasattr(thing, "get_params"):
+        parts = [f"{key}={described(value)}" for key, value in sorted(thing.get_params(deep=False).items())]
+        return f"{type(thing).__qualname__}({', '.join(parts)})"
+    if isinstance(thing, dict):
+        return f"{{{', '.join(f'{described(key)}: {described(value)}' for key, value in thing.items())}}}"
+    if isinstance(thing, (list, tuple)):
+        return f"[{', '.join(map(described, thing))}]"
+    if np.ndim(thing) and hasattr(thing, "__array__"):
+        array = np.asarray(thing)
+        content = "\0".join(map(str, array.ravel().tolist())).encode()
+        return f"array {array.shape} {hashlib.blake2b(content, digest_size=16).hexdigest()}"
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(thing))
+
+
+def decisive(settings: SearchSettings, **others: Any) -> dict[str, Any]:
+    """The settings on which the course of a search depends, apart from its limits."""
+    return asdict(settings) | {name: described(value) for name, value in others.items()}
+
+
+def state_dict(state: SearchState, evaluator: Evaluator, data: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """All of a search, as plain data and arrays."""
+    best = np.empty(0, dtype=np.intp) if evaluator.best is None else evaluator.best
+    return {
+        "kind": KIND,
+        "version": VERSION,
+        "data": data,
+        "settings": settings,
+        "splits": list(evaluator.splits),
+        "selected": state.selected.copy(),
+        "stage": asdict(state.stage),
+        "cool": None if state.cool is None else _cool_dict(state.cool),
+        "history": columns(as_history(state.steps)),
+        "evaluations": columns(evaluator.table()),
+        "keys": np.frombuffer(b"".join(evaluator.position), dtype=np.uint8).reshape(-1, 16),
+        "best": best,
+        "best_score": float(evaluator.best_score),
+        "elapsed": evaluator.elapsed,
+        **{name: getattr(state, name) for name in _NUMBERS},
+    }
+
+
+def _cool_dict(cool: CoolDown) -> dict[str, Any]:
+    return {"cooling": cool.cooling, "scale": cool.scale, "factors": cool.factors.copy()}
+
+
+def write_state(parts: dict[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write a state, whole or not at all."""
+    save(parts, path)
+
+
+def read_state(
+    path: str | os.PathLike[str], data: str, n_features: int, settings: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Read a state, and see that it belongs to these data and settings."""
+    parts = load(path)
+    if not isinstance(parts, dict) or parts.get("kind") != KIND:
+        raise ValueError(f"{os.fspath(path)} holds no state of a SemiRFS search.")
+    if parts["version"] > VERSION:
+        raise ValueError(f"{os.fspath(path)} was written by a newer version: upgrade seqclass to read it.")
+    if len(parts["selected"]) != n_features or parts["data"] != data:
+        raise ValueError(f"{os.fspath(path)} belongs to other data: resume with the X and y of the first fit.")
+    if settings is not None:
+        other = [name for name, value in settings.items() if parts["settings"].get(name) != value]
+        if other:
+            raise ValueError(
+                f"{os.fspath(path)} is of a search with another {', '.join(other)}: only limits, n_jobs, callback and "
+                "checkpoint may change when a search is resumed."
+            )
+    return parts
+
+
+def restore(parts: dict[str, Any], evaluator: Evaluator) -> SearchState:
+    """The state that was saved; what was scored goes back into the evaluator."""
+    table = from_columns(parts["evaluations"], EVALUATIONS)
+    evaluator.lines = [tuple(row) for row in table.tolist()]
+    evaluator.position = {key.tobytes(): i for i, key in enumerate(parts["keys"])}
+    evaluator.best = parts["best"] if len(parts["best"]) else None
+    evaluator.best_score = parts["best_score"]
+    cool = None
+    if parts["cool"] is not None:
+        cool = CoolDown(parts["selected"], parts["cool"]["cooling"], parts["cool"]["scale"])
+        factors: FloatArray = parts["cool"]["factors"]
+        cool.factors = factors.copy()
+    return SearchState(
+        selected=parts["selected"].copy(),
+        stage=Stage(**parts["stage"]),
+        cool=cool,
+        steps=as_steps(from_columns(parts["history"], STEPS)),
+        **{name: parts[name] for name in _NUMBERS},
+    )
+
+
+def saved_splits(parts: dict[str, Any]) -> list[Split]:
+    """The folds of a saved search."""
+    return [(train, test) for train, test in parts["splits"]]
+
+
+#: Size of the initial subset of the paper's experiments.
+N_INITIAL = 20
+
+
+def child_seed(seed: int, purpose: int) -> int:
+    """Seed of something other than the iterations."""
+    return int(np.random.default_rng([seed, 0, purpose]).integers(2**31 - 1))
+
+
+def with_seeds(estimator: Any, seed: int) -> Any:
+    """Clone of an estimator in which every open ``random_state`` has been given a seed."""
+    made = clone(estimator)
+    values = made.get_params(deep=True)
+    open_ones = [name for name, value in values.items() if name.split("__")[-1] == "random_state" and value is None]
+    return made.set_params(**dict.fromkeys(sorted(open_ones), seed)) if open_ones else made
+
+
+def initial_subset(
+    warm_start: Any, n_initial: int | None, X: Any, y: npt.NDArray[Any], *, classify: bool, seed: int, limit: int
+) -> BoolArray:
+    """Mask of the features that the search starts with."""
+    n = X.shape[1]
+    size = min(N_INITIAL, max(1, n // 2)) if n_initial is None else n_initial
+    size = min(size, n, limit)
+    mask = np.zeros(n, dtype=bool)
+    if warm_start is None or warm_start is False:
+        mask[np.random.default_rng([seed, 0, 2]).choice(n, size, replace=False)] = True
+    elif warm_start is True:
+        mask[important(X, y, size, classify, child_seed(seed, 3))] = True
+    elif isinstance(warm_start, str):
+        if warm_start != "all":
+            raise ValueError(f"warm_start must be a bool, 'all', features or a selector, got {warm_start!r}.")
+        mask[:] = True
+    elif hasattr(warm_start, "fit"):
+        mask[_fitted_support(warm_start, X, y, child_seed(seed, 3))] = True
+    else:
+        mask[given_features(warm_start, n)] = True
+    if mask.sum() > limit:
+        raise ValueError(
+            f"warm_start gives {mask.sum()} features, more than max_features={limit}: start with fewer, or allow more."
+        )
+    return mask
+
+
+def important(X: Any, y: npt.NDArray[Any], size: int, classify: bool, seed: int) -> IntArray:
+    """The features that low-depth extremely randomised trees use most, as in the paper's experiments."""
+    if not sp.issparse(X) and X.dtype.kind == "f" and np.isnan(X).any():  # trees of older scikit-learns refuse these
+        X = SimpleImputer(keep_empty_features=True).fit_transform(X)
+    trees = ExtraTreesClassifier if classify else ExtraTreesRegressor
+    model = trees(n_estimators=100, max_depth=3, random_state=seed).fit(X, y)
+    return np.asarray(np.argsort(-model.feature_importances_, kind="stable")[:size])
+
+
+def _fitted_support(selector: Any, X: Any, y: npt.NDArray[Any], seed: int) -> IntArray:
+    if not hasattr(selector, "get_support"):
+        raise TypeError(f"warm_start: {type(selector).__name__} has no get_support, so it is no feature selector.")
+    support = np.asarray(with_seeds(selector, seed).fit(X, y).get_support(indices=True))
+    if not len(support):
+        raise ValueError(f"warm_start: {type(selector).__name__} kept no feature; loosen its threshold.")
+    return support
+
+
+def given_features(features: npt.ArrayLike, n: int) -> IntArray:
+    """Columns of a mask or a list of columns."""
+    given = np.asarray(features)
+    if given.dtype == bool and given.shape == (n,):
+        given = np.flatnonzero(given)
+    if given.ndim != 1 or not given.size or given.dtype.kind not in "iu":
+        raise ValueError(f"warm_start must be a bool, 'all', a selector, columns or a mask of {n}, got {features!r}.")
+    if given.min() < 0 or given.max() >= n:
+        raise ValueError(f"warm_start names column {given.min() if given.min() < 0 else given.max()}, of {n} columns.")
+    return given
+
+
+#: Seconds between two writings of a checkpoint.
+CHECKPOINT_SECONDS = 5.0
+
+
+class SearchSelector(Selector):
+    """Selector that runs a search; `SemiRFS` is its public form, and has the parameters."""
+
+    @property
+    def _accepts_sparse(self) -> bool:  # type: ignore[override]
+        return bool(get_tags(self.estimator).input_tags.sparse)
+
+    @property
+    def _allows_nan(self) -> bool:  # type: ignore[override]
+        return bool(get_tags(self.estimator).input_tags.allow_nan)
+
+    def _check_data(self, X: Any, y: npt.ArrayLike) -> tuple[Any, npt.NDArray[Any]]:
+        if not hasattr(self.estimator, "fit"):
+            raise TypeError(f"estimator must be a scikit-learn estimator, got {self.estimator!r}.")
+        if get_tags(self.estimator).input_tags.pairwise:
+            raise ValueError("estimator takes a precomputed kernel, which has no features to choose from.")
+        X, target = self._check_X_target(X, y)
+        if is_classifier(self.estimator):
+            target = plain_labels(target)
+            check_classification_targets(target)
+            self.classes_ = np.unique(target)
+        return X.tocsc() if sp.issparse(X) else X, target
+
+    def _decisive(self, settings: SearchSettings) -> dict[str, Any]:
+        names = ("estimator", "scoring", "error_score", "cv", "warm_start", "n_initial", "random_state")
+        others = {name: getattr(self, name) for name in names}
+        return decisive(settings, feature_params=tuple(self.feature_params), **others)
+
+    def _evaluator(
+        self, X: Any, y: npt.NDArray[Any], splits: list[Split], seed: int, settings: SearchSettings
+    ) -> Evaluator:
+        return Evaluator(
+            with_seeds(self.estimator, child_seed(seed, 1)),
+            check_scoring(self.estimator, scoring=self.scoring),
+            X,
+            y,
+            splits,
+            n_jobs=self.n_jobs,
+            error_score=self.error_score,
+            feature_params=tuple(self.feature_params),
+            max_evaluations=_or_infinite(self.max_evaluations),
+            max_time=_or_infinite(self.max_time),
+            max_features=settings.max_features,
+        )
+
+    def _search(self, state: SearchState, evaluator: Evaluator, settings: SearchSettings, data: str) -> None:
+        names, last = self._decisive(settings), time.monotonic()
+
+        def on_step(step: SemiRFSStep) -> bool:
+            nonlocal last
+            if self.checkpoint is not None and time.monotonic() - last >= CHECKPOINT_SECONDS:
+                write_state(state_dict(state, evaluator, data, names), self.checkpoint)
+                last = time.monotonic()
+            return self.callback is not None and bool(self.callback(step))
+
+        limits = {"max_iter": _or_infinite(self.max_iter), "patience": _or_infinite(self.patience)}
+        self.stop_reason_ = run_search(state, evaluator, settings, on_step=on_step, **limits)
+        self._state = state_dict(state, evaluator, data, names)
+        if self.checkpoint is not None:
+            write_state(self._state, self.checkpoint)
+        if evaluator.best is None:
+            raise ValueError(evaluator.failure())
+        self.support_ = np.zeros(len(state.selected), dtype=bool)
+        self.support_[evaluator.best] = True
+        self.best_score_, self.n_features_ = evaluator.best_score, len(evaluator.best)
+        self.history_, self.evaluations_ = as_history(state.steps), evaluator.table()
+        self.c_ = state.c
+        self.n_iter_, self.n_evaluations_ = state.stage.k, evaluator.n_evaluations
+        if self.stop_reason_ == "interrupted":
+            warnings.warn(
+                f"SemiRFS was interrupted after {self.n_evaluations_} evaluations and keeps the best subset so far; "
+                "save_state and resume go on from here.",
+                stacklevel=3,
+            )
+
+
+def _or_infinite(limit: float | None) -> float:
+    return math.inf if limit is None else limit
+
 
 __all__ = ["SemiRFS", "SemiRFSStep"]
 

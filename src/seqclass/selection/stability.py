@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm
 
-from seqclass._arrays import BoolArray, FloatArray
-from seqclass._validation import check_integer, check_real
+from seqclass._utils.arrays import BoolArray, FloatArray
+from seqclass._utils.validation import check_integer, check_real
 
 __all__ = ["Stability", "nogueira_stability", "windowed_stability"]
 
@@ -171,13 +171,7 @@ def windowed_stability(
 
 
 def as_masks(supports: Any, n_features: int | None = None) -> BoolArray:
-    """One mask a row, from masks or from lists of features.
-
-    Examples
-    --------
-    >>> as_masks([[2], [0, 1]], 3).astype(int).tolist()
-    [[0, 0, 1], [1, 1, 0]]
-    """
+    """One mask a row, from masks or from lists of features."""
     if n_features is not None:
         check_integer(n_features, "n_features", 1)
     rows = [np.asarray(support) for support in supports]

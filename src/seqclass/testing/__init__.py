@@ -6,7 +6,6 @@ Each raises an `AssertionError` whose message says what is wrong.
 from __future__ import annotations
 
 from seqclass.testing._models import check_observation_model
-from seqclass.testing._samples import sample_problems
-from seqclass.testing._solvers import check_policy, check_solver
+from seqclass.testing._solvers import check_policy, check_solver, sample_problems
 
 __all__ = ["check_observation_model", "check_policy", "check_solver", "sample_problems"]

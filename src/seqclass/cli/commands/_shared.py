@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from seqclass._messages import shown
+from seqclass._utils.text import shown
 
 
 class _Path(click.Path):

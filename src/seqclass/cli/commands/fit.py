@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from seqclass._messages import shown
+from seqclass._utils.text import shown
 from seqclass.cli.commands._shared import (
     PATH,
     Finite,

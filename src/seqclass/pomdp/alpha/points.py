@@ -7,14 +7,69 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass.pomdp.alpha.resampling import select
+from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.pomdp.alpha.vectors import AlphaSet, AlphaVectors, SharedVectors, backup, cover
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.values import ProjectedValues, StoppingValue, ValueFunction
 from seqclass.pomdp.walk import Fork, Level, walk
+
+
+def select(weight: FloatArray, n: int, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
+    """Choose at most ``n`` of the weighted items without repetition, in proportion to weight; heavy ones always stay.
+
+    The chosen ones stand for those left out: each light one gets the same new weight, so that the expected weight of
+    every item is its own. Neighbours are rarely chosen together, so that similar items are best put side by side.
+
+    Parameters
+    ----------
+    weight : ndarray of shape (m,)
+        Positive weights.
+    n : int
+        Largest number of items to keep.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    chosen : ndarray of int of shape (at most n,)
+        The items kept, in increasing order.
+    weight : ndarray of the same shape
+        Their new weights.
+
+    References
+    ----------
+    .. [1] P. Fearnhead and P. Clifford, "On-line inference for hidden Markov models via particle filters",
+       JRSS B 65, 2003 (optimal resampling for discrete states).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> chosen, weight = select(np.array([0.5, 0.1, 0.1]), 2, np.random.default_rng(0))
+    >>> chosen.size, weight
+    (2, array([0.5, 0.2]))
+    """
+    if weight.size <= n:
+        return np.arange(weight.size), weight
+    ascending = np.sort(weight)
+    light_sum = np.cumsum(ascending)
+    n_heavy = weight.size - 1 - np.arange(weight.size)
+    # threshold c with sum(min(1, w / c)) = n: the lightest items share what the heavy ones leave of n
+    room = np.maximum(n - n_heavy, 0)
+    with np.errstate(divide="ignore"):
+        threshold = np.where(room > 0, light_sum / room, np.inf)
+    fits = np.flatnonzero(threshold >= ascending)
+    c = threshold[fits[-1]]
+    keep = weight > c
+    light = np.flatnonzero(~keep)
+    ticks = np.floor(np.cumsum(weight[light]) / c + rng.random())
+    keep[light[np.diff(ticks, prepend=0.0) > 0]] = True
+    chosen = np.flatnonzero(keep)
+    return chosen, np.maximum(weight[chosen], c)
+
+
+__all__ = ["ALWAYS", "Points", "merged", "point_based", "quick_values", "sample_beliefs", "sample_states", "select"]
 
 #: Beliefs closer than this, reached by different histories, are the same but for rounding.
 _SAME_BELIEF = 1e-12
@@ -173,11 +228,7 @@ def sample_states(
 def _distinct(
     info: InformationState, weight: FloatArray, rows: IntArray, rng: np.random.Generator, share_contexts: bool
 ) -> tuple[IntArray, FloatArray]:
-    """Of the given rows one for each belief and context, similar ones side by side, and their weights added up.
-
-    Features of the same strength bring many histories to the same belief, and `sample_beliefs` has room for few. Where
-    contexts are shared, rows that may see the same next are of one context.
-    """
+    """Of the given rows one for each belief and context, similar ones side by side, and their weights added up."""
     belief, context = info.belief[rows], info.context
     place = np.zeros(len(rows)) if context is None else context[rows]
     if share_contexts and len(rows):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray, chunks
+from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.values import ValueFunction

@@ -8,23 +8,120 @@ from dataclasses import dataclass
 from math import ceil, log2
 from typing import Any, NamedTuple
 
-from seqclass._arrays import as_generator
-from seqclass._telling import telling
-from seqclass._validation import check_choice, check_integer, check_real
+import numpy as np
+
+from seqclass._utils.arrays import as_generator
+from seqclass._utils.progress import TimeUp, left, look, telling, within
+from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.pomdp._described import OneRow
 from seqclass.pomdp.alpha.points import quick_values
 from seqclass.pomdp.answers import TooLarge
-from seqclass.pomdp.bounds.all_orders import OrderEnds, OverOrders
 from seqclass.pomdp.bounds.deterministic import grid_lower_bound
 from seqclass.pomdp.bounds.dual import CONFIDENCE as CONFIDENCE
 from seqclass.pomdp.bounds.dual import DualPaths, Ends, quantile
 from seqclass.pomdp.bounds.optimum import optimal_cost
-from seqclass.pomdp.execution.evaluation import MAX_HISTORIES, evaluate
+from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
+from seqclass.pomdp.bounds.search import OrderSearch
+from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.needs import needed_order
 from seqclass.pomdp.policy import FunctionPolicy, LookaheadPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.values import ValueFunction
+
+#: Partial answers that a search for the lower end may know.
+_NODES = 3000
+
+
+class OrderEnds(NamedTuple):
+    """Both ends: the policy costs at most ``upper``, no policy over all orders less than ``lower``.
+
+    Examples
+    --------
+    >>> OrderEnds(0.2, 0.19, 0.18, 0.99, "mixed", 4000).lower
+    0.18
+    """
+
+    upper: float
+    upper_mean: float
+    lower: float
+    confidence: float
+    method: str
+    n_paths: int
+
+
+class OverOrders(NamedTuple):
+    """How a certificate over all orders is to be found; its settings are those of `certify`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import DecideNow, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
+    >>> policy = DecideNow(certificate_paths=0).solve(problem)
+    >>> ends = OverOrders("auto", 1000, 0.99, 1000).ends(problem, problem, policy, np.random.default_rng(0))
+    >>> ends.upper, round(ends.lower, 3), ends.method
+    (0.5, 0.25, 'exact')
+    """
+
+    method: str
+    n_paths: int
+    confidence: float
+    max_histories: int
+
+    def ends(
+        self, problem: AcquisitionProblem, free: AcquisitionProblem, policy: Policy, rng: np.random.Generator
+    ) -> OrderEnds:
+        """Both ends: what the policy costs in a problem, and what none costs in another one, the same but free."""
+        upper = lower = None
+        try:
+            with within(left() / 4 if self.method != "exact" else np.inf):
+                if self.method != "simulation":
+                    upper = evaluate(problem, policy, method="exact", max_histories=self.max_histories).cost
+                if self.method in ("auto", "exact"):
+                    lower = optimal_cost(free, max_histories=self.max_histories)
+        except (TooLarge, TimeUp):
+            if self.method == "exact":
+                raise
+            look()
+        if upper is not None and lower is not None:
+            return OrderEnds(upper, upper, lower, 1.0, "exact", 0)
+        values = RepeatValues(free) if has_repeats(free) and not free.samples else None
+        if lower is None:
+            lower = lowest(free) if values is None else values.value
+        if upper is not None:
+            return OrderEnds(upper, upper, lower, 1.0, "deterministic", 0)
+        if values is not None and problem.free:
+            mean, high = (
+                values.value + above for above in cost_above(policy, values, self.n_paths, rng, self.confidence)
+            )
+        else:
+            found = evaluate(problem, policy, method="simulation", n_paths=self.n_paths, random_state=rng)
+            # one end alone is sampled
+            mean, high = found.cost, found.cost + quantile(2 * self.confidence - 1) * found.cost_std_error
+        return OrderEnds(high, mean, lower, self.confidence, "mixed", self.n_paths)
+
+
+def lowest(problem: AcquisitionProblem) -> float:
+    """No policy of a free problem costs less: a short search, or where questions are sampled one price and knowledge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.02, free=True)
+    >>> round(lowest(problem), 3)
+    0.111
+    """
+    if not problem.samples:
+        search = OrderSearch(problem)
+        search.run(_NODES, left() / 3)
+        return search.low
+    begun = problem.begin()
+    return float(np.minimum(begun.stopping_cost, begun.least())[0])
+
+
+__all__ = ["SCOPES", "Certificate", "OrderEnds", "OverOrders", "certify", "lowest"]
 
 #: Beliefs a stage of the values that are made for a policy that has none.
 _QUICK_BELIEFS = 500

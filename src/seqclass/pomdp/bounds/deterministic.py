@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray, as_generator, chunks
-from seqclass._validation import check_integer
+from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
+from seqclass._utils.validation import check_integer
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.alpha.points import Points, sample_beliefs
 from seqclass.pomdp.needs import needed_tables

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray, as_generator
-from seqclass._validation import check_choice, check_integer
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
+from seqclass._utils.validation import check_choice, check_integer
 from seqclass.pomdp._described import OneRow
 from seqclass.pomdp.along import begin
 from seqclass.pomdp.answers import SampledAnswers, TooLarge
-from seqclass.pomdp.execution.evaluation import MAX_HISTORIES
+from seqclass.pomdp.evaluation import MAX_HISTORIES
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.needs import needed_order
 from seqclass.pomdp.policy import DECIDE, Policy

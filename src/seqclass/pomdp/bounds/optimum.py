@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
-from seqclass._validation import check_costs, check_integer
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.validation import check_costs, check_integer
 from seqclass.pomdp.answers import PlannedAnswers
 from seqclass.pomdp.bounds.over_orders import Plan, evidence
-from seqclass.pomdp.execution.evaluation import MAX_HISTORIES
+from seqclass.pomdp.evaluation import MAX_HISTORIES
 from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import AcquisitionProblem

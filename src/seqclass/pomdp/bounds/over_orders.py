@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import FloatArray, IntArray
+from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.problem import AcquisitionProblem
 

@@ -2,16 +2,81 @@
 
 from __future__ import annotations
 
+from math import log, sqrt
+
 import numpy as np
 import scipy.sparse as sp
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
-from seqclass._validation import check_integer
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
+from seqclass._utils.validation import check_integer
 from seqclass.pomdp._simplex import SimplexGrid
-from seqclass.pomdp.bounds._line import LogOddsLine
+from seqclass.pomdp.along import begin
+from seqclass.pomdp.answers import AllAnswers, Branches
 from seqclass.pomdp.bounds.over_orders import OrderBounds, asking_once
 from seqclass.pomdp.information import OPEN, TIE, InformationState
+from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.walk import Fork, Level, walk
+
+#: Log-odds beyond which nothing is told apart.
+_FURTHEST = 18.0
+
+
+class LogOddsLine:
+    """Beliefs of two classes, dense where deciding may be worth putting off; reads as `SimplexGrid` does.
+
+    Parameters
+    ----------
+    first, last : float
+        Range of the log-odds of the second class; 0 and 1 are points as well.
+    n_points : int
+        Number of points.
+
+    Examples
+    --------
+    >>> LogOddsLine(-1.0, 1.0, 5).points[:, 1].round(3)
+    array([0.   , 0.269, 0.5  , 0.731, 1.   ])
+    """
+
+    def __init__(self, first: float, last: float, n_points: int) -> None:
+        odds = np.linspace(first, last, n_points - 2)
+        share = np.concatenate([[0.0], 1 / (1 + np.exp(-odds)), [1.0]])
+        self.points: FloatArray = np.column_stack([1 - share, share])
+
+    @classmethod
+    def of(cls, problem: AcquisitionProblem, distance: float) -> LogOddsLine:
+        """Points where one more price may be worth paying."""
+        odds = np.linspace(-_FURTHEST, _FURTHEST, 6001)
+        share = 1 / (1 + np.exp(-odds))
+        belief = np.column_stack([1 / (1 + np.exp(odds)), share])
+        least = problem.prices.min(initial=np.inf) + belief @ problem.perfect_cost
+        worth = np.flatnonzero(problem.stopping_cost(belief) > least)
+        if not worth.size:
+            return cls(-1.0, 1.0, 5)
+        step = float(odds[1] - odds[0])
+        first, last = float(odds[worth[0]]) - step, float(odds[worth[-1]]) + step
+        return cls(first, last, 3 + int(np.ceil((last - first) / distance)))
+
+    def weights(self, belief: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Points on both sides of normalised beliefs and their weights, (n, 2) each."""
+        share = self.points[:, 1]
+        left = np.clip(np.searchsorted(share, belief[:, 1], side="right") - 1, 0, len(share) - 2)
+        right_weight = (belief[:, 1] - share[left]) / (share[left + 1] - share[left])
+        right_weight = np.clip(right_weight, 0.0, 1.0)
+        return np.column_stack([left, left + 1]), np.column_stack([1 - right_weight, right_weight])
+
+    def read(
+        self, values: FloatArray, belief: FloatArray, interpolation: str, context: IntArray | None = None
+    ) -> FloatArray:
+        """Values of unnormalised beliefs, which scale with them; see `SimplexGrid.read`."""
+        total = row_sums(belief)
+        vertices, weights = self.weights(belief / np.where(total > 0, total, 1.0)[:, None])
+        if context is not None:
+            vertices = vertices + (context * len(self.points))[:, None]
+        return np.asarray(total * (values[vertices] * weights).sum(axis=1))
+
+
+__all__ = ["RepeatValues", "ThinnedAnswers", "cost_above", "has_repeats"]
 
 #: Distance of the points between two classes in log-odds, and steps along an edge for three.
 _STEP, _STEPS = 0.03, 50
@@ -268,3 +333,127 @@ def _expectation(grid: SimplexGrid | LogOddsLine, table: FloatArray) -> sp.csr_a
         pointer = np.arange(0, data.size + 1, vertices.shape[1])
         total = total + sp.csr_array((data, vertices.ravel(), pointer), shape=(n, n))
     return total
+
+
+#: Histories of less than this share of a path's weight are followed one outcome at a time; of less in later rounds.
+_SHARE, _FINER, _FINEST = 1.0, 0.1, 1e-10
+
+
+class ThinnedAnswers(AllAnswers):
+    """Every outcome of histories that weigh enough, and of all others one that is drawn, which keeps their weight.
+
+    Parameters
+    ----------
+    least : float
+        Weight below which one outcome is drawn.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> info = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1).begin(2)
+    >>> ThinnedAnswers(0.1, np.random.default_rng(0)).branch(info, np.array([0.9, 0.05]), np.arange(2)).weight.round(3)
+    array([0.495, 0.405, 0.05 ])
+    """
+
+    def __init__(self, least: float, rng: np.random.Generator) -> None:
+        super().__init__()
+        self.least, self.rng = least, rng
+
+    def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:
+        """Branches of histories that all ask one question; see `Answers.branch`."""
+        share = weight[:, None] * info.predictive
+        light = np.flatnonzero(weight < self.least)
+        if light.size:
+            cumulative = np.cumsum(info.predictive[light], axis=1)
+            below = cumulative < self.rng.random((light.size, 1)) * cumulative[:, -1:]
+            drawn = np.minimum(below.sum(axis=1), share.shape[1] - 1)
+            share[light] = 0
+            share[light, drawn] = weight[light]
+        parent, outcome = np.nonzero(share > 0)
+        return Branches(parent, outcome, share[parent, outcome])
+
+
+def cost_above(
+    policy: Policy, values: RepeatValues, n_paths: int, rng: np.random.Generator, confidence: float = 0.99
+) -> tuple[float, float]:
+    """How much more a policy costs than ``values.value``: an estimate, and what it is at most.
+
+    The martingale of the values is a control variate: what is left of each history is what its questions cost more, in
+    expectation over their answers, than the values there, and deciding in the end. None of it is negative. Histories
+    are enumerated as long as they weigh enough, and from there on followed by one path each; what such paths cost is
+    a sum of independent terms between zero and a largest one, of which the chance to come out far too low is bounded
+    [1]_, however rare the dear ones are.
+
+    Parameters
+    ----------
+    policy : Policy
+        A policy of the values' problem.
+    values : RepeatValues
+        The bounds.
+    n_paths : int
+        About so many histories are followed, or several times as many.
+    rng : numpy.random.Generator
+        Where the paths come from.
+    confidence : float
+        Probability that the second number holds.
+
+    Returns
+    -------
+    mean, most : float
+
+    References
+    ----------
+    .. [1] A. Maurer, "A bound on the deviation probability for sums of non-negative random variables", Journal of
+       Inequalities in Pure and Applied Mathematics 4, 2003.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import ExactFreeOrder, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.02, free=True)
+    >>> policy, values = ExactFreeOrder().solve(problem), RepeatValues(problem, 3)
+    >>> [round(values.value + above, 3) for above in cost_above(policy, values, 100, np.random.default_rng(0))]
+    [0.111, 0.111]
+    """
+    least = _SHARE / n_paths
+    while True:
+        certain, sampled, visited = _followed(policy, values, least, rng)
+        # how many histories there were says nothing about what was drawn
+        if least <= _FINEST or visited > n_paths:
+            break
+        least = max(least * _FINER, _FINEST)
+    problem = values.problem
+    dearest = float(problem.full_prices.sum() + problem.decision_costs.max(axis=0).min())
+    # E >= sampled mean, and the chance of E - mean > t is below exp(-t^2 / (2 least dearest E))
+    spread = sqrt(2 * least * dearest * -log(1 - confidence)) if visited else 0.0
+    most = ((spread + sqrt(spread**2 + 4 * sampled)) / 2) ** 2
+    return certain + sampled, certain + most
+
+
+def _followed(policy: Policy, values: RepeatValues, least: float, rng: np.random.Generator) -> tuple[float, float, int]:
+    """Sums over histories that weigh at least so much, and over all others, and how many of these there were."""
+    answers = ThinnedAnswers(least, rng)
+    info, weight = begin(values.problem, policy, 1.0, answers)
+    sums, n_light = np.zeros(2), 0
+
+    def ask(level: Level) -> Fork:
+        nonlocal n_light
+        known, question = values.lower(level.info), policy.act(level.info)
+        above = level.info.stopping_cost - known
+        row = np.flatnonzero(question != DECIDE)
+        asked = question[row]
+        for at, part in level.split(row, asked) if row.size else []:
+            above[row[at]] = part.price + values.after(part) - known[row[at]]
+        light = level.weight < least
+        n_light += int(light.sum())
+        # rounding aside nothing is negative
+        cost = level.weight * np.maximum(above, 0.0)
+        sums[:] += cost[~light].sum(), cost[light].sum()
+        return Fork(row, asked, level.weight[row])
+
+    for _ in walk(info, weight, ask, answers):
+        pass
+    return float(sums[0]), float(sums[1]), n_light

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray
-from seqclass._time_limit import TimeUp, look, within
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.progress import TimeUp, look, within
 from seqclass.pomdp.bounds.optimum import asked_once
 from seqclass.pomdp.bounds.over_orders import OnePriceBounds, OrderBounds, Plan, asking_once, evidence
 from seqclass.pomdp.information import TIE, InformationState

@@ -1,8 +1,4 @@
-"""An acquisition problem in the terms of pomdp-py: states, actions, observations and the four models.
-
-pomdp-py is imported only when it is used, so what its classes need is written here as plain classes, which `types`
-joins with pomdp-py's own.
-"""
+"""An acquisition problem in the terms of pomdp-py: states, actions, observations and the four models."""
 
 from __future__ import annotations
 
@@ -14,9 +10,12 @@ from itertools import accumulate
 from types import SimpleNamespace
 from typing import Any
 
-from seqclass._arrays import FloatArray
+import numpy as np
+
+from seqclass._utils.arrays import FloatArray
 from seqclass.pomdp.information import TIE
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.unrolled import FreeNodes
 
 
 class Item:
@@ -94,21 +93,7 @@ class ObservationItem(Item):
 
 
 class Process:
-    """What the models share: from stage ``first`` on, and decided at stage ``last`` at the latest.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    first, last : int
-        The stages it covers.
-    belief : ndarray of shape (n_hidden,)
-        Belief at the first stage.
-    asks : list of (str, tuple)
-        Name and key of each action that asks.
-    n_outcomes : int
-        Number of observations.
-    """
+    """What the models share: from stage ``first`` on, and decided at stage ``last`` at the latest."""
 
     state_kind = "State"
 
@@ -247,11 +232,7 @@ class Reward:
 
 
 class Acting:
-    """Which actions make sense, and what a rollout does.
-
-    Guided, what makes sense after a history is to ask or the best decision for the posterior, which is also what a
-    rollout takes; else every decision does, and rollouts are random.
-    """
+    """Which actions make sense, and what a rollout does."""
 
     def __init__(self, staged: Process, guided: bool) -> None:
         self.staged = staged
@@ -327,3 +308,239 @@ def types() -> SimpleNamespace:
 
 def _revive(kind: str, name: str, key: tuple[int, ...]) -> Any:
     return getattr(types(), kind)(name, key)
+
+
+class Unrolled(Process):
+    """The process of a free problem over the nodes of what was asked."""
+
+    state_kind = "FreeState"
+
+    def __init__(self, nodes: FreeNodes, belief: FloatArray | None = None) -> None:
+        problem, first = nodes.problem, nodes.levels[0].stage
+        known = nodes.belief(nodes.levels[0])[0] if belief is None else belief
+        asks = [(f"ask_{question}", (-1, question)) for question in range(problem.n_questions)]
+        super().__init__(problem, first, first + nodes.n_more, known, asks, int(problem.n_outcomes.max(initial=1)))
+        self.nodes = nodes
+        self.penalty = 2 * float(problem.decision_costs.max()) or 1.0
+        self.costs: list[list[float]] = nodes.costs.tolist()
+        self.prices: list[list[list[float]]] = [prices.tolist() for prices in nodes.prices]
+        self.after: list[Any] = [following.tolist() for following in nodes.following]
+        self._rows: dict[tuple[int, int, int], list[list[float]]] = {}
+
+    def state(self, stage: int, hidden: int, node: int) -> Any:
+        """Return the state of these coordinates, always the same object."""
+        label = int(self.nodes.classes[hidden])
+        key = (stage, label, node, hidden)
+        if key not in self._states:
+            several = f"h{hidden}" if self.nodes.n_hidden > self.problem.n_classes else ""
+            self._states[key] = self._state_type(f"s{stage}_n{node}_c{label}{several}", key)
+        return self._states[key]
+
+    def start(self) -> list[Any]:
+        """State of each class, or hidden state, at the first stage."""
+        return [self.state(self.first, hidden, 0) for hidden in range(self.nodes.n_hidden)]
+
+    def all_states(self) -> list[Any]:
+        """Every state, by numbers of questions; the end last."""
+        levels = enumerate(self.nodes.levels, self.first)
+        hidden = range(self.nodes.n_hidden)
+        return [*(self.state(k, h, n) for k, level in levels for n in range(len(level)) for h in hidden), self.end]
+
+    def table(self, stage: int, node: int, question: int) -> list[list[float]]:
+        """P(outcome | hidden state) of a question at a node: a row an outcome."""
+        key = (0, 0, question) if self.nodes.by_set else (stage, node, question)
+        if key not in self._rows:
+            level = self.nodes.levels[key[0] and stage - self.first]
+            self._rows[key] = self.nodes.likelihood(question, level[np.array([key[1]])])[0].tolist()
+        return self._rows[key]
+
+    def asks(self, state: Any, action: Any) -> bool:
+        """Whether something is bought: the end absorbs, and what is not open cannot be asked."""
+        return action.decision is None and not state.is_end and action in self.may_ask(state, None)
+
+    def following(self, state: Any, action: Any) -> dict[Any, float]:
+        """Next states with their probabilities."""
+        if not self.asks(state, action):
+            return self._to_end
+        key = (state, action)
+        if key not in self._following:
+            places = self.after[state.stage - self.first][state.node][action.question]
+            if self.nodes.by_set:
+                found = {self.state(state.stage + 1, state.hidden, places[0]): 1.0}
+            else:
+                table = self.table(state.stage, state.node, action.question)
+                ways = [(place, row[state.hidden]) for place, row in zip(places, table) if place >= 0]
+                found = {self.state(state.stage + 1, state.hidden, place): p for place, p in ways}
+                # a class that cannot be there leads nowhere
+                found = found if sum(found.values()) > 0.5 else self._to_end
+            self._following[key] = found
+        return self._following[key]
+
+    def shown(self, state: Any, action: Any) -> list[float]:
+        """Probability of each outcome once ``state`` is reached; where nothing was bought it is always the first."""
+        if action.decision is not None or state.stage <= self.first:
+            return self._nothing
+        key = (state, action)
+        if key not in self._shown:
+            seen = self.nodes.levels[state.stage - self.first].seen
+            assert seen is not None  # of a free problem it always is
+            outcome = int(seen[state.node, action.question])
+            if outcome < 0:
+                shown = self._nothing
+            elif self.nodes.by_set:
+                shown = [row[state.hidden] for row in self.table(state.stage, state.node, action.question)]
+            else:
+                shown = [float(v == outcome) for v in range(len(self.observations))]
+            self._shown[key] = shown
+        return self._shown[key]
+
+    def reward(self, state: Any, action: Any) -> float:
+        """Minus the cost; asking what is not open costs more than any decision."""
+        if state.is_end:
+            return 0.0
+        if action.decision is not None:
+            return -float(self.costs[state.hidden][action.decision])
+        price = self.prices[state.stage - self.first][state.node][action.question]
+        return -float(price if np.isfinite(price) else self.penalty)
+
+    def may_ask(self, state: Any, history: tuple[Any, ...] | None) -> list[Any]:
+        """Questions that are open in a state, or after a history."""
+        stage, node = (state.stage, state.node) if state is not None else self._reached(history or ())
+        if node < 0:
+            return []
+        return [action for action, price in zip(self.asking, self.prices[stage - self.first][node]) if price < np.inf]
+
+    def _reached(self, history: tuple[Any, ...]) -> tuple[int, int]:
+        """Stage and node after a history, the node -1 where there is none."""
+        node = 0
+        for level, (action, observation) in enumerate(history):
+            if action.decision is not None or node < 0 or level >= self.nodes.n_more:
+                return self.first + level, -1
+            node = self.after[level][node][action.question][0 if self.nodes.by_set else observation.outcome]
+        return self.first + len(history), node
+
+    def posterior(self, history: tuple[Any, ...]) -> FloatArray:
+        """Belief in the classes after a history, of any scale."""
+        belief: FloatArray = self.belief
+        for level, (action, observation) in enumerate(history):
+            stage, node = self._reached(history[:level])
+            belief = belief * self.table(stage, max(node, 0), action.question)[observation.outcome]
+        return np.asarray(np.eye(self.problem.n_classes)[self.nodes.classes].T @ belief)
+
+
+#: An outcome, and the context it leads to.
+Arrival = tuple[int, int]
+
+
+class Staged(Process):
+    """The process of a fixed order."""
+
+    def __init__(
+        self, problem: AcquisitionProblem, first: int, last: int, context: int, belief: FloatArray, prices: FloatArray
+    ) -> None:
+        n_outcomes = int(problem.n_outcomes[first:last].max(initial=1))
+        super().__init__(problem, first, last, belief, [("ask", (-1,))], n_outcomes)
+        self.context = context
+        self.prices: list[float] = prices.tolist()
+        self.costs: list[list[float]] = problem.decision_costs.tolist()
+        tables = problem.tables
+        assert tables is not None  # it was checked at the door
+        self.tables, self.several = tables, not tables.single
+        self._tables: dict[tuple[int, int], list[list[float]]] = {}
+        self._arrivals: dict[tuple[int, int], list[Arrival]] = {}
+
+    def state(self, stage: int, label: int, context: int = 0, outcome: int = -1) -> Any:
+        """Return the state of these coordinates, always the same object."""
+        key = (stage, label, context, outcome)
+        if key not in self._states:
+            name = f"s{stage}_c{label}"
+            if self.several:
+                name += f"_x{context}" + (f"_o{outcome}" if outcome >= 0 else "")
+            self._states[key] = self._state_type(name, key)
+        return self._states[key]
+
+    def start(self) -> list[Any]:
+        """State of each class at the first stage."""
+        return [self.state(self.first, c, self.context) for c in range(self.problem.n_classes)]
+
+    def all_states(self) -> list[Any]:
+        """Every state that can be reached, by stages; the end last."""
+        found, here = self.start(), [(self.context, -1)]
+        for stage in range(self.first, self.last):
+            contexts = sorted({context for context, _ in here})
+            here = sorted({self._place(x, v) for c in contexts for v, x in self.arrivals(stage, c)})
+            labels = range(self.problem.n_classes)
+            found += [self.state(stage + 1, label, x, v) for x, v in here for label in labels]
+        return [*found, self.end]
+
+    def _place(self, context: int, outcome: int) -> tuple[int, int]:
+        return (context, outcome) if self.several else (0, -1)
+
+    def table(self, stage: int, context: int) -> list[list[float]]:
+        """P(outcome | class) at a stage in a context: a row an outcome."""
+        key = (stage, context)
+        if key not in self._tables:
+            self._tables[key] = self.tables.likelihood(stage, np.array([context]))[0].tolist()
+        return self._tables[key]
+
+    def arrivals(self, stage: int, context: int) -> list[Arrival]:
+        """Each outcome with the context it leads to."""
+        key = (stage, context)
+        if key not in self._arrivals:
+            following = self.tables.successors(stage, np.array([context]))[0].tolist()
+            self._arrivals[key] = list(enumerate(following))
+        return self._arrivals[key]
+
+    def asks(self, state: Any, action: Any) -> bool:
+        """Whether a feature is bought: the end absorbs, and nothing can be asked at the last stage."""
+        return action.decision is None and 0 <= state.stage < self.last
+
+    def following(self, state: Any, action: Any) -> dict[Any, float]:
+        """Next states with their probabilities."""
+        if not self.asks(state, action):
+            return self._to_end
+        if state not in self._following:
+            stage, label, context = state.stage, state.label, state.context
+            if not self.several:
+                after = {self.state(stage + 1, label): 1.0}
+            else:
+                table = self.table(stage, context)
+                places = self.arrivals(stage, context)
+                after = {self.state(stage + 1, label, x, v): table[v][label] for v, x in places}
+            self._following[state] = after
+        return self._following[state]
+
+    def shown(self, state: Any, action: Any) -> list[float]:
+        """Probability of each outcome once ``state`` is reached; where nothing was bought it is always the first."""
+        if action.decision is not None or state.stage <= self.first:
+            return self._nothing
+        if state not in self._shown:
+            if self.several:
+                shown = [float(v == state.outcome) for v in range(len(self.observations))]
+            else:
+                shown = [row[state.label] for row in self.table(state.stage - 1, state.context)]
+            self._shown[state] = shown
+        return self._shown[state]
+
+    def reward(self, state: Any, action: Any) -> float:
+        """Minus the cost; asking at the last stage is as bad as the worst decision."""
+        if state.is_end:
+            return 0.0
+        if action.decision is not None:
+            return -float(self.costs[state.label][action.decision])
+        return -float(
+            self.prices[state.stage - self.first] if state.stage < self.last else max(self.costs[state.label])
+        )
+
+    def may_ask(self, state: Any, history: tuple[Any, ...] | None) -> list[Any]:
+        """Ask for the next feature, or nothing at the last stage."""
+        stage = self.first + len(history or ()) if state is None else state.stage
+        return self.asking if stage < self.last else []
+
+    def posterior(self, history: tuple[Any, ...]) -> FloatArray:
+        """Belief in the classes after a history, of any scale."""
+        belief, context = self.belief, self.context
+        for stage, (_, observation) in enumerate(history, self.first):
+            belief = belief * self.table(stage, context)[observation.outcome]
+            context = self.arrivals(stage, context)[observation.outcome][1]
+        return belief

@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import BoolArray, FloatArray, as_generator
-from seqclass._validation import check_integer
-from seqclass.pomdp.bridge._free_models import Unrolled
-from seqclass.pomdp.bridge._models import Process, pomdp_py, types
-from seqclass.pomdp.bridge._staged import Staged
+from seqclass._utils.arrays import BoolArray, FloatArray, as_generator
+from seqclass._utils.validation import check_integer
+from seqclass.pomdp.bridge._models import Process, Staged, Unrolled, pomdp_py, types
 from seqclass.pomdp.needs import needed_tables
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.tables import Tables
-from seqclass.pomdp.unrolled.nodes import FreeNodes
+from seqclass.pomdp.unrolled import FreeNodes
 
 __all__ = ["PomdpPyModels", "to_pomdp_py"]
 

@@ -2,48 +2,197 @@
 
 from __future__ import annotations
 
+import math
+import os
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass._validation import check_integer
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.files import replacing
+from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.needs import needed_tables
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.unrolled import MAX_STATES, FreeNodes
+
+#: The action that buys the next feature; action 0 in every file.
+ACQUIRE = "acq"
+#: The absorbing state, the last of every file.
+END = "end"
+
+
+def labels(names: Sequence[Any] | None, n: int, parameter: str, prefix: str) -> list[str]:
+    """Names that parsers accept: letters, digits and underscores only, all different."""
+    if names is None:
+        return [f"{prefix}{i}" for i in range(n)]
+    if isinstance(names, str) or len(names) != n:
+        raise ValueError(f"{parameter} must be a list of {n} names, got {names!r}.")
+    result: list[str] = []
+    for i, name in enumerate(names):
+        folded = unicodedata.normalize("NFKD", str(name)).replace("\N{GREEK SMALL LETTER MU}", "u")
+        plain = re.sub(r"[^0-9A-Za-z]+", "_", folded.encode("ascii", "ignore").decode()).strip("_") or str(i)
+        first = candidate = f"{prefix}_{plain}" if prefix else plain
+        copies = 0
+        while candidate in result:
+            copies += 1
+            candidate = f"{first}_{copies}"
+        result.append(candidate)
+    return result
+
+
+def number(value: float) -> str:
+    """Shortest decimal that reads back as the same float; the formats know no exponents and want a decimal point."""
+    return np.format_float_positional(value + 0.0, trim="0")
+
+
+def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
+    r"""Write a text file, whole or not at all: a failure leaves what was there as it was."""
+    with replacing(path) as temporary, open(temporary, "x", encoding="ascii", newline="\n") as file:
+        file.writelines(line + "\n" for line in lines)
+
+
+#: Beyond this the costs of the first stage drown in the rounding of the last one's.
+_LARGEST = 1e9
+
+
+def check_discount(discount: float, n_stages: int) -> float:
+    """Return the discount if it is in (0, 1] and can be undone over ``n_stages``."""
+    value = check_real(discount, "discount", 0.0, 1.0)
+    if value == 0 or -n_stages * np.log(value) > np.log(_LARGEST):
+        raise ValueError(
+            f"discount must be closer to 1, got {discount:g}: costs are multiplied by discount**-stage, which exceeds "
+            f"{_LARGEST:g} over {n_stages} stages."
+        )
+    return value
+
+
+def scale(discount: float, n_stages: int) -> FloatArray:
+    """Factor of the costs of each stage ``0..n_stages``, (n_stages + 1,)."""
+    return np.asarray(np.power(discount, -np.arange(n_stages + 1.0)))
+
+
+class FreeLayout:
+    """Numbering of nodes in files of a free problem, shared by the writers and the reader; the twin of `Layout`."""
+
+    def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
+        self.problem = problem
+        self.n_stages = problem.n_stages if n_stages is None else check_integer(n_stages, "n_stages", 0)
+        if self.n_stages > problem.n_stages:
+            raise ValueError(f"n_stages must be at most {problem.n_stages}, the problem's, got {n_stages}.")
+        self.nodes = FreeNodes(problem.begin(), self.n_stages, "a file")
+        self.first = self.nodes.first
+        self.width = self.nodes.n_hidden
+        self.costs = self.nodes.costs
+        self.actions = [f"ask{question}" for question in range(problem.n_questions)]
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, the end left out."""
+        return int(self.first[-1])
+
+    @property
+    def n_asks(self) -> int:
+        """Number of actions before those of the decisions: one a question."""
+        return self.problem.n_questions
+
+    @property
+    def stage_of(self) -> IntArray:
+        """Number of questions asked at each node, (n_nodes,)."""
+        return np.repeat(np.arange(self.n_stages + 1), np.diff(self.first))
+
+    @property
+    def n_observations(self) -> int:
+        """Number of observations: the largest number of outcomes."""
+        return int(self.problem.n_outcomes.max(initial=1))
+
+    @property
+    def penalty(self) -> float:
+        """Cost of asking what is not open: no plan does so."""
+        return 2 * float(self.problem.decision_costs.max()) or 1.0
+
+    @cached_property
+    def start(self) -> FloatArray:
+        """P(hidden state) before anything is asked."""
+        return np.asarray(self.nodes.belief(self.nodes.levels[0])[0])
+
+    def hidden_names(self, classes: list[str]) -> list[str]:
+        """Names of the hidden states: of their classes, numbered where a class may have several."""
+        of = self.nodes.classes.tolist()
+        return classes if of == list(range(len(classes))) else [f"{classes[c]}h{i}" for i, c in enumerate(of)]
+
+    def names(self, prefix: str) -> list[str]:
+        """Names of the nodes: ``q<question>`` of each that was asked, ``o<outcome>`` where answers matter."""
+        limited = self.problem.max_cost is not None
+        names: list[str] = []
+        for level in self.nodes.levels:
+            assert level.seen is not None  # of a free problem it always is
+            for number, seen in enumerate(level.seen.tolist()):
+                asked = [(question, value) for question, value in enumerate(seen) if value >= 0]
+                name = prefix + "".join(f"q{q}" if self.nodes.by_set else f"q{q}o{v}" for q, v in asked)
+                # which of a group came first decides what was spent
+                names.append(f"{name}p{number}" if limited else name)
+        return names
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Number of values of the observed variable of each question: not asked, and asked or each outcome."""
+        return 1 + (np.ones_like(self.problem.n_outcomes) if self.nodes.by_set else self.problem.n_outcomes)
+
+    @cached_property
+    def flags(self) -> IntArray:
+        """Value of the observed variable of each question at each node, (n_nodes, n_questions)."""
+        seen = np.concatenate([np.asarray(level.seen) for level in self.nodes.levels]).astype(np.intp)
+        return np.where(seen < 0, 0, 1 if self.nodes.by_set else seen + 1)
+
+    @cached_property
+    def values(self) -> IntArray:
+        """All observed variables of each node as one number, the first one most significant, (n_nodes,)."""
+        strides = np.append(np.cumprod(self.sizes[:0:-1])[::-1], 1) if self.sizes.size else self.sizes
+        return np.asarray(self.flags @ strides)
+
+    @property
+    def n_values(self) -> int:
+        """Number of values of all observed variables together: half of them after the end."""
+        return 2 * int(math.prod(self.sizes.tolist()))
+
+    def cut_values(self, n_values: int) -> FreeLayout | None:
+        """Layout whose observed variables have so many values together: itself, or none."""
+        fits = n_values == self.n_values and self._observable
+        return self if fits else None
+
+    @property
+    def _observable(self) -> bool:
+        """Whether the observed variables are not too many, and tell the nodes apart."""
+        few = self.n_values * self.width <= MAX_STATES
+        return few and np.unique(self.values).size == self.n_nodes
+
+    def check_observed(self) -> None:
+        """Refuse what has too many values of its observed variables, or nodes that these do not tell apart."""
+        n_states = self.n_values * self.width
+        if n_states > MAX_STATES:
+            raise ValueError(
+                f"a POMDPX file of this free problem would have {n_states:,} states ({self.n_values:,} values of its "
+                f"observed variables, {self.width} hidden states), above {MAX_STATES:,}; leave some questions out, or "
+                "use write_pomdp, which leaves out what n_stages, max_questions and max_cost exclude."
+            )
+        if not self._observable:
+            raise ValueError(
+                "what was spent is no observed variable of a POMDPX file, and here max_cost and groups make it depend "
+                "on which question came first; use write_pomdp."
+            )
+
+    def cut(self, n_nodes: int) -> FreeLayout | None:
+        """Layout of the horizon that has ``n_nodes`` nodes, None if no horizon has."""
+        found = np.flatnonzero(self.first[1:] == n_nodes)
+        return FreeLayout(self.problem, int(found[-1])) if found.size else None
 
 
 class Layout:
-    """Numbering of stages and contexts in files, shared by the writers and the reader.
-
-    A *node* is what is fully known along the way: the stage, and where the problem has several contexts the context
-    and the outcome that led to it, without which the outcome's probability would not follow from the new state.
-    A flat file has one state for each node and class, node by node, and the absorbing end last; a staged file has one
-    value of the observed variable for each node, and the end last. Action 0 buys the next feature, action ``j + 1`` is
-    decision ``j``. At the last stage nothing is left to buy: doing so costs more than any decision.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        A problem with tables.
-    n_stages : int, optional
-        Horizon; by default all stages.
-
-    Attributes
-    ----------
-    branching : bool
-        Whether there are several contexts.
-    contexts, outcomes : list of ndarray of int of shape (n_nodes of the stage,)
-        Context of each node and outcome that led to it (-1 at the start), for the stages ``0..n_stages``.
-    first : ndarray of int of shape (n_stages + 2,)
-        Number of the first node of each stage; the last entry is the number of nodes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> layout = Layout(problem)
-    >>> layout.n_nodes, layout.names("s"), layout.penalty
-    (2, ['s0', 's1'], 2.0)
-    """
+    """Numbering of stages and contexts in files, shared by the writers and the reader."""
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
         self.tables = needed_tables(problem, "a file", "a problem such as naive Bayes gives, or a TableProblem")

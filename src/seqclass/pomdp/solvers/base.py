@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from seqclass._arrays import FloatArray, another_stream
-from seqclass._validation import check_integer, check_real
+from seqclass._utils.arrays import FloatArray, another_stream
+from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.bounds.certificate import certify
 from seqclass.pomdp.policy import WIDE_GAP, LookaheadPolicy, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem

@@ -4,15 +4,245 @@ from __future__ import annotations
 
 from typing import Any
 
-from seqclass._arrays import FloatArray, as_generator
-from seqclass._validation import check_integer
+import numpy as np
+from scipy import linalg
+
+from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, row_sums
+from seqclass._utils.validation import check_integer
 from seqclass.pomdp.alpha.points import Points, merged, sample_beliefs
 from seqclass.pomdp.needs import needed_order, needed_tables
 from seqclass.pomdp.policy import LookaheadPolicy
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.repricing import unit
 from seqclass.pomdp.solvers.base import FIRST_HORIZON, ValueSolver
-from seqclass.pomdp.solvers.fitted_values import FittedValues, fitted_values
 from seqclass.pomdp.values import ValueFunction
+
+
+def solved_ridge(gram: FloatArray, moments: FloatArray, penalty: float) -> FloatArray:
+    """Weights from the products of the columns, to whose diagonal the penalty is added in place, and of the target.
+
+    Examples
+    --------
+    >>> solved_ridge(np.array([[1.0, 0.0], [0.0, 3.0]]), np.array([1.0, 4.0]), 1.0)
+    array([0.5, 1. ])
+    """
+    gram[np.diag_indices_from(gram)] += penalty
+    return np.asarray(linalg.solve(gram, moments, assume_a="pos", check_finite=False))
+
+
+def scaled_ridge(design: FloatArray, target: FloatArray, penalty: float) -> FloatArray:
+    """Weights of columns that are brought to a mean square of one, in place, before the penalty counts.
+
+    Examples
+    --------
+    >>> scaled_ridge(np.array([[2.0], [2.0]]), np.array([6.0, 6.0]), 0.0)
+    array([3.])
+    """
+    scale = np.sqrt(np.mean(design**2, axis=0)) + np.finfo(float).tiny
+    design /= scale
+    return np.asarray(solved_ridge(design.T @ design, design.T @ target, penalty) / scale)
+
+
+#: Pairs of classes per class that have functions of their own: those that are hardest to tell apart. All pairs would be
+#: more functions than the beliefs can tell the weights of.
+_PAIRS = 2
+#: Least share of a class, and of the cost of the worst decision, that a logarithm is taken of.
+_LEAST_SHARE, _LEAST_COST = 1e-12, 1e-9
+#: Ridge penalty in units of so many rows, however few there are: what is known at few beliefs is not to be trusted.
+_RIDGE, _ROWS = 1e-4, 2000
+#: Where stopping is cheaper the value is not read; what lies far beyond counts by this power of the costs' ratio.
+_FAR = 4
+#: Working memory of reading: small enough to stay in the cache.
+_READ_BYTES = 2**20
+
+
+class BeliefFunctions:
+    """Functions of the belief that make up what going on costs, and their weighted sums.
+
+    With ``p`` the normalised belief, ``s`` the cost of stopping there over that of the worst decision and ``i, j``
+    classes: ``p_i``, ``p_i sqrt(s)``, ``p_i log(s)``, ``p_i log(p_i)``, ``s``, ``sqrt(s)``, ``s sqrt(s)``, ``s s``,
+    ``sqrt(p_i p_j)`` and ``sqrt(p_i p_j) log(s)``. Geometric means are what the error of two classes shrinks with as
+    answers tell them apart (Chernoff), logarithms what remains to be asked (Wald). Of the pairs there are at most twice
+    as many as classes, those that all answers together tell apart least.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> functions = BeliefFunctions(problem)
+    >>> belief = np.array([[0.3, 0.7]])
+    >>> functions.count, functions.design(belief).shape
+    (14, (1, 14))
+    >>> weights = np.arange(14.0)
+    >>> bool(np.isclose(functions.sums(belief, weights), functions.design(belief) @ weights)[0])
+    True
+    """
+
+    def __init__(self, problem: AcquisitionProblem) -> None:
+        self.problem, self.n_classes, self.unit = problem, problem.n_classes, unit(problem)
+        self.first, self.second = _hardest_pairs(problem, _PAIRS * self.n_classes)
+        self.count = 4 * self.n_classes + 4 + 2 * len(self.first)
+
+    def design(self, belief: FloatArray) -> FloatArray:
+        """The functions at normalised beliefs, (n, count)."""
+        stop, root, log = (values[:, None] for values in self._stopping(belief))
+        roots = np.sqrt(belief)
+        parts = [belief, belief * root, belief * log, belief * _logarithm(belief)]
+        pairs = roots[:, self.first] * roots[:, self.second]
+        parts += [stop, root, stop * root, stop * stop, pairs, pairs * log]
+        return np.concatenate(parts, axis=1)
+
+    def sums(self, belief: FloatArray, weights: FloatArray) -> FloatArray:
+        """Their sum by weights at normalised beliefs, (n,)."""
+        by_class, few, pairs = np.split(weights, [4 * self.n_classes, 4 * self.n_classes + 4])
+        by_class = by_class.reshape(4, -1)
+        stop, root, log = self._stopping(belief)
+        plain, rooted, logged, entropy = by_class
+        found = belief @ plain + (belief @ rooted) * root + (belief @ logged) * log
+        found += (belief * _logarithm(belief)) @ entropy
+        found += np.column_stack([stop, root, stop * root, stop * stop]) @ few
+        if pairs.size:
+            square = np.zeros((2, self.n_classes, self.n_classes))
+            square[:, self.first, self.second] = pairs.reshape(2, -1)
+            roots = np.sqrt(belief)
+            found += row_sums((roots @ square[0] + (roots @ square[1]) * log[:, None]) * roots)
+        return np.asarray(found)
+
+    def _stopping(self, belief: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Cost of stopping over that of the worst decision, its square root and its logarithm, each (n,)."""
+        stop = self.problem.stopping_cost(belief) / self.unit
+        return stop, np.sqrt(stop), np.log(np.maximum(stop, _LEAST_COST))
+
+
+def _hardest_pairs(problem: AcquisitionProblem, most: int) -> tuple[IntArray, IntArray]:
+    """Classes of the pairs whose answers overlap most, by Bhattacharyya's coefficient where nothing is known."""
+    first, second = np.triu_indices(problem.n_classes, 1)
+    tables = problem.tables
+    if len(first) <= most or tables is None:
+        return first[:most], second[:most]
+    overlap = np.log(np.outer(problem.prior, problem.prior) + np.finfo(float).tiny) / 2
+    for stage in range(problem.n_stages):
+        roots = np.sqrt(tables.likelihood(stage, np.zeros(1, dtype=np.intp))[0])
+        overlap += np.log(np.maximum(roots.T @ roots, _LEAST_SHARE))
+    chosen = np.sort(np.argsort(-overlap[first, second], kind="stable")[:most])
+    return first[chosen], second[chosen]
+
+
+def _logarithm(belief: FloatArray) -> FloatArray:
+    return np.log(np.maximum(belief, _LEAST_SHARE))
+
+
+class FittedValues(ValueFunction):
+    """Cost of going on as a sum of smooth functions of the belief, `BeliefFunctions`, with weights of each stage.
+
+    Values scale with the belief and are never below the price and what remains when the class is known. They are no
+    plan's cost; what a policy of theirs costs, its certificate says.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem the values belong to, with tables.
+    weights : list of ndarray of shape (n_functions,) or None
+        Weights of each stage; None where going on is not known and never done.
+
+    Examples
+    --------
+    See `FittedValueIteration`, whose values these are.
+
+    >>> FittedValues.__bases__[0].__name__
+    'ValueFunction'
+    """
+
+    def __init__(self, problem: AcquisitionProblem, weights: list[FloatArray | None]) -> None:
+        super().__init__(problem, len(weights))
+        self.weights = weights
+        self.functions = BeliefFunctions(problem)
+
+    @property
+    def size(self) -> int:
+        """Number of weights."""
+        return sum(len(w) for w in self.weights if w is not None)
+
+    def fit(self, stage: int, belief: FloatArray, target: FloatArray) -> None:
+        """Fit the weights of one stage.
+
+        Parameters
+        ----------
+        stage : int
+            The stage.
+        belief : ndarray of shape (n, n_classes)
+            Normalised beliefs.
+        target : ndarray of shape (n,)
+            What going on costs at each.
+        """
+        stop = self.problem.stopping_cost(belief)
+        heed = np.minimum(stop / np.maximum(target, np.finfo(float).tiny), 1.0) ** _FAR
+        design = self.functions.design(belief) * heed[:, None]
+        self.weights[stage] = scaled_ridge(design, target * heed, _RIDGE * _ROWS) / self.functions.unit
+
+    def _continuation(self, stage: int, belief: FloatArray, context: IntArray) -> FloatArray:
+        weights, result = self.weights[stage], np.full(len(belief), np.inf)
+        if weights is None:
+            return result
+        for part in chunks(len(belief), 8.0 * 6 * self.problem.n_classes, _READ_BYTES):
+            rows = belief[part]
+            total = row_sums(rows)
+            normal = rows / np.where(total > 0, total, 1.0)[:, None]
+            found = total * self.functions.sums(normal, weights) * self.functions.unit
+            result[part] = np.maximum(found, rows @ self.problem.rest(stage))
+        return result
+
+
+def fitted_values(problem: AcquisitionProblem, points: list[Points], terminal: FloatArray) -> FittedValues:
+    """Fit each stage's cost of going on to one step of look-ahead on the stage after, from the last to the first.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        A problem with tables.
+    points : list of Points
+        Beliefs of each stage.
+    terminal : ndarray of shape (m, n_classes)
+        Vectors whose lower envelope is the cost after the last stage.
+
+    Returns
+    -------
+    FittedValues
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> points = [Points(problem.prior[None], np.array([0]))]
+    >>> fitted_values(problem, points, problem.decision_costs.T).value(0, problem.prior[None]).round(2)
+    array([0.25])
+    """
+    tables = problem.tables
+    assert tables is not None  # its solver has looked
+    values = FittedValues(problem, [None] * len(points))
+    for stage in reversed(range(len(points))):
+        belief, context, _ = points[stage]
+        if not len(belief):
+            continue
+        belief = belief / row_sums(belief)[:, None]
+        joint = (belief[:, None, :] * tables.likelihood(stage, context)).reshape(-1, problem.n_classes)
+        if stage + 1 == len(points):
+            ahead = (joint @ terminal.T).min(axis=1)
+        else:
+            ahead = values.value(stage + 1, joint, tables.successors(stage, context).reshape(-1))
+        target = problem.planned_prices[stage] + row_sums(ahead.reshape(len(belief), -1))
+        values.fit(stage, belief, target)
+    return values
+
+
+__all__ = ["BeliefFunctions", "FittedValueIteration", "FittedValues", "fitted_values", "scaled_ridge", "solved_ridge"]
 
 
 class FittedValueIteration(ValueSolver):

@@ -7,15 +7,273 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, chunks
-from seqclass._validation import check_choice, check_integer, check_real
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.pomdp._simplex import SimplexGrid, grid_size
 from seqclass.pomdp.needs import needed_tables
-from seqclass.pomdp.policy import Policy
+from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.repricing import scale_prices
 from seqclass.pomdp.solvers.base import FIRST_HORIZON, Solver, certified, horizons
-from seqclass.pomdp.solvers.grid_program import GridBlock, GridProgram
 from seqclass.pomdp.tables import Tables
+from seqclass.pomdp.values import ValueFunction
+
+#: Working memory of a step: small enough to stay in the cache.
+_STEP_BYTES = 2**22
+
+
+class GridValues(ValueFunction):
+    """Cost of going on at the points of a grid, for each stage and context.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    grid : SimplexGrid
+        The grid.
+    continuation : list of ndarray of shape (n_contexts, n_points)
+        Cost of going on at each stage; with ``"nearest"`` the lower of that and the stopping cost.
+    interpolation : {"freudenthal", "nearest"}
+        How to read between grid points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, GridValueIteration
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> values = GridValueIteration(10).solve(problem).values
+    >>> values.size, values.value(0, np.array([[0.5, 0.5]]))
+    (11, array([0.25]))
+    """
+
+    def __init__(
+        self, problem: AcquisitionProblem, grid: SimplexGrid, continuation: list[FloatArray], interpolation: str
+    ) -> None:
+        super().__init__(problem, len(continuation))
+        self.grid = grid
+        self.interpolation = interpolation
+        self.continuation = continuation
+
+    @property
+    def size(self) -> int:
+        """Number of grid values of all stages and contexts."""
+        return sum(table.size for table in self.continuation)
+
+    def value(self, stage: int, belief: FloatArray, context: IntArray | None = None) -> FloatArray:
+        """Cost-to-go; see `ValueFunction.value`."""
+        if stage < self.n_stages and self.interpolation == "nearest":
+            return self._read(stage, belief, context)
+        return super().value(stage, belief, context)
+
+    def _continuation(self, stage: int, belief: FloatArray, context: IntArray) -> FloatArray:
+        return self._read(stage, belief, context)
+
+    def _read(self, stage: int, belief: FloatArray, context: IntArray | None) -> FloatArray:
+        return self.grid.read(self.continuation[stage].reshape(-1), belief, self.interpolation, context)
+
+
+class GridBlock:
+    """Values of several multipliers that share a horizon.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem at its own prices.
+    grid : SimplexGrid
+        The grid.
+    interpolation : {"freudenthal", "nearest"}
+        How to read between grid points.
+    columns : ndarray of int of shape (m,)
+        Numbers of the multipliers among those that were asked for.
+    multipliers : ndarray of shape (m,)
+        The multipliers.
+    tables : list of ndarray of shape (n_contexts * n_points, m)
+        Cost of going on at each stage.
+    lower : ndarray of shape (m,)
+        Interpolated lower bound on the optimal cost at each multiplier's prices.
+    converged : ndarray of bool of shape (m,)
+        Whether the horizon holds all that matters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, GridValueIteration
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> (block,) = GridValueIteration(10).solve_many(problem, np.array([1.0, 2.0]))
+    >>> block.lower
+    array([0.25, 0.35])
+    """
+
+    def __init__(
+        self,
+        problem: AcquisitionProblem,
+        grid: SimplexGrid,
+        interpolation: str,
+        columns: IntArray,
+        multipliers: FloatArray,
+        tables: list[FloatArray],
+        lower: FloatArray,
+        converged: BoolArray,
+    ) -> None:
+        self.problem, self.grid, self.interpolation = problem, grid, interpolation
+        self.columns, self.multipliers, self.tables = columns, multipliers, tables
+        self.lower, self.converged = lower, converged
+
+    @property
+    def n_stages(self) -> int:
+        """Horizon."""
+        return len(self.tables)
+
+    def policy(self, position: int) -> LookaheadPolicy:
+        """Policy of one multiplier, on the problem at its prices; its `info` has the grid's own lower bound."""
+        problem, n_points = self.problem, len(self.grid.points)
+        continuation = [table[:, position].reshape(-1, n_points).copy() for table in self.tables]
+        multiplier = float(self.multipliers[position])
+        priced = problem if multiplier == 1.0 else scale_prices(problem, multiplier)
+        values = GridValues(priced, self.grid, continuation, self.interpolation)
+        info = SolveInfo(
+            "converged" if self.converged[position] else "truncated",
+            n_stages=values.n_stages,
+            size=values.size,
+            # the interpolated value of a concave function is below it
+            lower=float(self.lower[position]) if self.interpolation == "freudenthal" else float("nan"),
+        )
+        return LookaheadPolicy(values, info)
+
+    def values_after(self, stage: int, belief: FloatArray, context: IntArray, positions: IntArray) -> FloatArray:
+        """Value of unnormalised beliefs at a stage for some multipliers, (n, len(positions)).
+
+        Parameters
+        ----------
+        stage : int
+            The stage.
+        belief : ndarray of shape (n, n_classes)
+            The beliefs.
+        context : ndarray of int of shape (n,)
+            Their contexts.
+        positions : ndarray of int
+            The multipliers.
+
+        Returns
+        -------
+        ndarray of shape (n, len(positions)), or (n, 1) beyond the horizon, where all are alike
+        """
+        stop = self.problem.stopping_cost(belief)[:, None]
+        if stage >= self.n_stages:
+            return stop
+        table = self.tables[stage]
+        table = table if len(positions) == table.shape[1] else table[:, positions]
+        read = self.grid.read(table, belief, self.interpolation, context)
+        return read if self.interpolation == "nearest" else np.minimum(read, stop, out=read)
+
+
+class GridProgram:
+    """The dynamic program over a horizon, a column a multiplier of the prices.
+
+    The successors of grid points do not depend on prices, so that what reads them serves all.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    tables : Tables
+        Its tables.
+    grid : SimplexGrid
+        The grid.
+    interpolation : {"freudenthal", "nearest"}
+        How to read between grid points.
+    n_stages : int
+        Horizon.
+
+    Examples
+    --------
+    See `GridValueIteration`, whose program it is.
+
+    >>> GridProgram.__name__
+    'GridProgram'
+    """
+
+    def __init__(
+        self, problem: AcquisitionProblem, tables: Tables, grid: SimplexGrid, interpolation: str, n_stages: int
+    ) -> None:
+        self.problem, self.contexts, self.grid, self.interpolation = problem, tables, grid, interpolation
+        self.n_stages = n_stages
+
+    def run(self, columns: IntArray, factor: FloatArray, tolerance: float, last: bool) -> list[GridBlock]:
+        """Solve for some multipliers; give those for which the horizon is long enough, or all if it is the last."""
+        problem, n = self.problem, len(columns)
+        ends = self.n_stages == problem.n_stages
+        # with the rest of the features left out, and with perfect knowledge for one more price in their place
+        doubled = factor if ends else np.concatenate([factor, factor])
+        rest = None if ends else problem.planned_prices[self.n_stages] * factor
+        tables = self._sweep(doubled, rest)
+        bounds = self._at_prior(tables, doubled, rest)
+        lower = bounds[-n:]
+        converged = np.full(n, True) if ends else bounds[:n] - lower <= tolerance * bounds[:n]
+        keep = np.flatnonzero(converged | last)
+        if not keep.size:
+            return []
+        if len(keep) < len(doubled):
+            tables = [np.ascontiguousarray(table[:, keep]) for table in tables]
+        block = GridBlock(
+            problem, self.grid, self.interpolation, columns[keep], factor[keep], tables, lower[keep], converged[keep]
+        )
+        return [block]
+
+    def _at_prior(self, tables: list[FloatArray], factor: FloatArray, rest: FloatArray | None) -> FloatArray:
+        info = self.problem.begin()
+        bounds: FloatArray = np.broadcast_to(info.stopping_cost, (len(factor),))
+        if self.n_stages:
+            context = self.contexts.contexts(0, info.state)
+            read = self.grid.read(tables[0], info.belief, self.interpolation, context)[0]
+            return np.asarray(read if self.interpolation == "nearest" else np.minimum(read, bounds))
+        if rest is not None:
+            known = rest + info.belief @ self.problem.perfect_cost
+            return np.asarray(np.minimum(bounds, np.concatenate([bounds[: len(rest)], known])))
+        return bounds
+
+    def _sweep(self, factor: FloatArray, rest: FloatArray | None) -> list[FloatArray]:
+        """Tables of every stage; the second half of the columns ends in ``rest`` if given."""
+        points, problem = self.grid.points, self.problem
+        tables: list[FloatArray] = [np.empty((0, 0))] * self.n_stages
+        for stage in reversed(range(self.n_stages)):
+            n_contexts = self.contexts.n_contexts(stage)
+            every = self.contexts.all_contexts(stage)
+            likelihood, after = self.contexts.likelihood(stage, every), self.contexts.successors(stage, every)
+            following = tables[stage + 1] if stage + 1 < self.n_stages else None
+            table = np.empty((n_contexts * len(points), len(factor)))
+            table[:] = problem.planned_prices[stage] * factor
+            # part of the contexts' points at a time, so that the products stay in the cache
+            row_bytes = 8.0 * (len(factor) + 4 * problem.n_classes)
+            for part in chunks(len(table), row_bytes, _STEP_BYTES):
+                context: Any = 0
+                belief = points[part]
+                if n_contexts > 1:
+                    context, point = np.divmod(np.arange(part.start, part.stop), len(points))
+                    belief = points[point]
+                for v in range(likelihood.shape[1]):
+                    joint = belief * likelihood[context, v]
+                    table[part] += self._after(following, joint, after[context, v], rest)
+            if self.interpolation == "nearest":
+                stop = np.tile(problem.stopping_cost(points), n_contexts)[:, None]
+                np.minimum(table, stop, out=table)
+            tables[stage] = table
+        return tables
+
+    def _after(
+        self, following: FloatArray | None, joint: FloatArray, context: Any, rest: FloatArray | None
+    ) -> FloatArray:
+        stop = self.problem.stopping_cost(joint)[:, None]
+        if following is not None:
+            read = self.grid.read(following, joint, self.interpolation, context)
+            return read if self.interpolation == "nearest" else np.minimum(read, stop, out=read)
+        if rest is None:
+            return stop
+        known = joint.sum(axis=1, keepdims=True) * rest + (joint @ self.problem.perfect_cost)[:, None]
+        return np.column_stack([np.repeat(stop, len(rest), axis=1), np.minimum(stop, known)])
+
+
+__all__ = ["GridBlock", "GridProgram", "GridValueIteration", "GridValues"]
 
 #: Steps along an edge of the simplex by number of classes; see `GridValueIteration`.
 _RESOLUTION = {1: 1, 2: 1000, 3: 80, 4: 24}

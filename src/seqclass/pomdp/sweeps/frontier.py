@@ -3,26 +3,97 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import BoolArray, FloatArray, another_stream, as_generator
-from seqclass._validation import check_choice, check_integer, check_not_negative
+from seqclass._utils.arrays import BoolArray, FloatArray, another_stream, as_generator
+from seqclass._utils.validation import check_choice, check_integer, check_not_negative
 from seqclass.pomdp.along import enumerated_or_sampled
 from seqclass.pomdp.answers import Answers, SampledAnswers, TooLarge
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.bounds.optimum import optimal_costs
+from seqclass.pomdp.evaluation import evaluate
 from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.repricing import RepricedPolicy, scale_prices
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.defaults import default_solver
-from seqclass.pomdp.sweeps._policies import Look, SweepPolicies
-from seqclass.pomdp.sweeps.points import CostFrontier as CostFrontier
-from seqclass.pomdp.sweeps.separate import separate_sweep
-from seqclass.pomdp.sweeps.solving import solve_sweep
+from seqclass.pomdp.sweeps.solving import Look, SweepPolicies, solve_sweep
 from seqclass.pomdp.walk import ALL, Fork, Level, walk
+
+
+@dataclass(frozen=True)
+class CostFrontier:
+    """Expected price paid against expected decision cost, a point for each multiplier of the prices.
+
+    All arrays have shape (n_multipliers,) and are expectations per instance under the model.
+
+    Attributes
+    ----------
+    multipliers : ndarray
+        Factors of all prices.
+    price : ndarray
+        Prices paid, as they are: not multiplied.
+    decision_cost : ndarray
+        Cost of the decisions.
+    error : ndarray
+        Probability of deciding for a wrong class.
+    n_features : ndarray
+        Number of features.
+    cost : ndarray
+        ``multipliers * price + decision_cost``: what the policy of that multiplier minimises.
+    upper, lower : ndarray
+        The policy's `cost` is at most `upper`, no policy's is less than `lower`; NaN where no bound was asked for.
+    confidence : ndarray
+        1.0 where both bounds are exact, else their confidence.
+    std_error : ndarray
+        Standard error of `cost`; 0 where exact.
+    policies : tuple of Policy
+        The policies, to be run on the problem itself.
+    method : str
+        ``"exact"`` or ``"simulation"``: how the expectations were computed.
+    seconds : float
+        Wall-clock time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, cost_sweep
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> frontier = cost_sweep(problem, [1.0, 10.0])
+    >>> len(frontier), frontier.policies[0].act(problem.begin())
+    (2, array([0]))
+    """
+
+    multipliers: FloatArray
+    price: FloatArray
+    decision_cost: FloatArray
+    error: FloatArray
+    n_features: FloatArray
+    cost: FloatArray
+    upper: FloatArray
+    lower: FloatArray
+    confidence: FloatArray
+    std_error: FloatArray
+    policies: tuple[Policy, ...]
+    method: str
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.multipliers)
+
+    @property
+    def gap(self) -> FloatArray:
+        """``(upper - lower) / upper``; 0 where `upper` is 0."""
+        upper = np.where(self.upper == 0, 1.0, self.upper)
+        return np.where(self.upper == 0, 0.0, (self.upper - self.lower) / upper)
+
+
+__all__ = ["CostFrontier", "cost_sweep", "separate_sweep"]
 
 #: BeliefRounds of solving for multipliers whose policies are worse than others.
 _MOST_REFINEMENTS = 3
@@ -139,11 +210,7 @@ def _run(
 
 
 class _Along:
-    """Which policies are still on each history, and what their bounds need.
-
-    Where paths serve for bounds they go on until stopping is optimal for certain: the martingale dual of
-    `seqclass.pomdp.bounds.dual`, for all multipliers at once. It holds all the same where a path goes on beyond.
-    """
+    """Which policies are still on each history, and what their bounds need."""
 
     def __init__(self, team: SweepPolicies, tally: _Tally) -> None:
         self.team, self.tally = team, tally
@@ -264,3 +331,74 @@ class _Tally:
             method="exact" if self.exact else "simulation",
             seconds=seconds,
         )
+
+
+def separate_sweep(
+    problem: AcquisitionProblem, factors: FloatArray, solver: Solver, random_state: Any, **effort: Any
+) -> CostFrontier:
+    """Frontier of a free problem, in which policies ask different questions and so share no histories.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    factors : ndarray of shape (n_multipliers,)
+        The multipliers.
+    solver : Solver
+        The solver.
+    random_state : int, generator or None
+        Seed of the simulation.
+    **effort
+        ``method``, ``n_paths`` and ``max_histories`` of `evaluate`.
+
+    Returns
+    -------
+    CostFrontier
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import Lookahead, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1, free=True)
+    >>> settings = {"method": "exact", "n_paths": 2, "max_histories": 100}
+    >>> separate_sweep(problem, np.array([0.1, 10.0]), Lookahead(2), 0, **settings).price.round(3)
+    array([0.155, 0.   ])
+    """
+    started, columns, policies, exact = time.perf_counter(), [], [], True
+    seed = another_stream(random_state)
+    for multiplier in factors.tolist():
+        priced = scale_prices(problem, multiplier)
+        solved = solver.solve(priced)
+        policy = RepricedPolicy(solved, problem, multiplier)
+        found = evaluate(problem, policy, random_state=seed, **effort)
+        exact = exact and found.method == "exact"
+        cost, deviation = multiplier * found.price + found.cost - found.price, 0.0
+        if found.method != "exact":
+            at_prices = evaluate(priced, solved, random_state=seed, **effort)
+            cost, deviation = at_prices.cost, at_prices.cost_std_error
+        info = solved.info
+        known = np.isfinite(info.upper)
+        upper = info.upper if known else cost + quantile(CONFIDENCE) * deviation
+        lower = min(max(info.lower, 0.0), upper)
+        confidence = info.confidence if known else (1.0 if deviation == 0 else CONFIDENCE)
+        gap = (upper - lower) / upper if upper > 0 else 0.0
+        policies.append(policy.with_info(upper=upper, lower=lower, gap=gap, confidence=confidence))
+        columns.append(
+            (found.price, cost - multiplier * found.price, found.error, found.n_features, cost)
+            + (upper, lower, confidence, deviation)
+        )
+    price, decision, error, features, costs, uppers, lowers, trust, deviations = np.array(columns, dtype=float).T
+    return CostFrontier(
+        multipliers=factors,
+        price=price,
+        decision_cost=np.maximum(decision, 0.0),
+        error=error,
+        n_features=features,
+        cost=costs,
+        upper=uppers,
+        lower=lowers,
+        confidence=trust,
+        std_error=deviations,
+        policies=tuple(policies),
+        method="exact" if exact else "simulation",
+        seconds=time.perf_counter() - started,
+    )

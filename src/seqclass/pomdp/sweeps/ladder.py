@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import FloatArray, IntArray
-from seqclass._validation import check_not_negative, check_real
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.validation import check_not_negative, check_real
 from seqclass.pomdp.answers import DataAnswers
 from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo

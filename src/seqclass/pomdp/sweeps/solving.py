@@ -2,26 +2,203 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray, chunks
-from seqclass._validation import check_integer
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.repricing import scale_prices
+from seqclass.pomdp.repricing import RepricedPolicy, scale_prices
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.correlated.solver import ProjectedValueIteration
 from seqclass.pomdp.solvers.fitted import FittedValueIteration
-from seqclass.pomdp.solvers.grid import GridValueIteration
-from seqclass.pomdp.solvers.grid_program import GridBlock
+from seqclass.pomdp.solvers.grid import GridBlock, GridValueIteration
 from seqclass.pomdp.solvers.perseus import Perseus
-from seqclass.pomdp.sweeps._interpolated_policies import InterpolatedSweep, anchors
-from seqclass.pomdp.sweeps._policies import Look, SweepPolicies
+from seqclass.pomdp.values import ValueFunction
+from seqclass.pomdp.walk import check_questions
+
+
+class InterpolatedValues(ValueFunction):
+    """Weighted mean of the values at two multipliers of the prices, for a multiplier between them.
+
+    The optimal cost of a belief is concave in the multiplier, for each policy's is linear; so its chord is below it, by
+    a share that falls with the square of the logarithm of the two multipliers' ratio: less than 1% at a ratio of 2.6,
+    nearly the same at all beliefs, so that look-ahead chooses almost alike.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem at the prices between.
+    lower, upper : ValueFunction
+        Values at the smaller and the larger prices.
+    share : float
+        Weight of ``upper``, between 0 and 1: ``(m - m_lower) / (m_upper - m_lower)`` for the multiplier ``m``.
+
+    Raises
+    ------
+    ValueError
+        If ``share`` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import GridValueIteration, TableProblem, scale_prices
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> ends = [GridValueIteration().solve(scale_prices(problem, m)).values for m in (1.0, 2.0)]
+    >>> InterpolatedValues(scale_prices(problem, 1.5), *ends, share=0.5).value(0, problem.prior[None])
+    array([0.3])
+    """
+
+    def __init__(self, problem: AcquisitionProblem, lower: ValueFunction, upper: ValueFunction, share: float) -> None:
+        super().__init__(problem, max(lower.n_stages, upper.n_stages))
+        self.lower, self.upper = lower, upper
+        self.share = check_real(share, "share", 0, 1)
+        self.limited = lower.limited or upper.limited
+
+    @property
+    def size(self) -> int:
+        """Number of vectors or grid values of both."""
+        return self.lower.size + self.upper.size
+
+    def value(self, stage: int, belief: FloatArray, context: IntArray | None = None) -> FloatArray:
+        """Cost-to-go; see `ValueFunction.value`."""
+        return self._mean(lambda values: values.value(stage, belief, context))
+
+    def plan_cost(self, info: InformationState, rows: IntArray) -> FloatArray:
+        """Mean cost of the two plans where both have one; see `ValueFunction.plan_cost`."""
+        if info.stage >= min(self.lower.n_stages, self.upper.n_stages):
+            return np.full(len(rows), np.inf)
+        return self._mean(lambda values: values.plan_cost(info, rows))
+
+    def successor_values(self, info: InformationState) -> FloatArray:
+        """Value of each unnormalised successor of the next feature, (n, n_outcomes); the sum is the expectation."""
+        return self._mean(lambda values: values.successor_values(info))
+
+    def _continuation(self, stage: int, belief: FloatArray, context: IntArray) -> FloatArray:
+        return self.value(stage, belief, context)
+
+    def _mean(self, of: Callable[[ValueFunction], FloatArray]) -> FloatArray:
+        first, second = of(self.lower), of(self.upper)
+        if self.share in (0.0, 1.0):  # the other may be infinite
+            return np.asarray(second if self.share else first)
+        return np.asarray((1 - self.share) * first + self.share * second)
+
+
+@dataclass(frozen=True)
+class Look:
+    """What several policies see ahead at some histories.
+
+    Attributes
+    ----------
+    rows : ndarray of int of shape (r,)
+        The histories; the policies stop at all others.
+    columns : ndarray of int of shape (m,)
+        Numbers of the policies.
+    go_on : ndarray of bool of shape (r, m)
+        Whether each buys the next feature.
+    ahead : ndarray of shape (r, n_outcomes, k)
+        Values of the unnormalised successors.
+    total : ndarray of shape (r, k)
+        Their sum.
+    weights : ndarray of shape (k, m) or None
+        The policies' values as mixtures of these k; left out: they are theirs, one each.
+    """
+
+    rows: IntArray
+    columns: IntArray
+    go_on: BoolArray
+    ahead: FloatArray
+    total: FloatArray
+    weights: FloatArray | None = None
+
+    def add_surprise(self, to: FloatArray, history: IntArray, outcome: IntArray, probability: FloatArray) -> None:
+        """Add to each branch the value of what it sees less its expectation, at the columns of these policies."""
+        place = np.searchsorted(self.rows, history)
+        place[place == len(self.rows)] = 0
+        there = np.flatnonzero(self.rows[place] == history)
+        place = place[there]
+        step = self.ahead[place, outcome[there]]
+        step /= probability[there, None]
+        step -= self.total[place]
+        if self.weights is not None:
+            step = step @ self.weights
+        if len(self.columns) == to.shape[1] and len(there) == len(to):
+            to += step
+        else:
+            to[there[:, None], self.columns] += step
+
+
+class SweepPolicies:
+    """Policies for several multipliers, which share a walk.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    multipliers : ndarray of shape (n_multipliers,)
+        Factors of all prices.
+    policies : sequence of Policy
+        Policy of each, on the problem at its prices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import FirstK, TableProblem, scale_prices
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> policies = [FirstK(1).solve(scale_prices(problem, m)) for m in (1.0, 2.0)]
+    >>> SweepPolicies(problem, np.array([1.0, 2.0]), policies).goes_on(problem.begin(), np.array([[True, False]]))[0]
+    array([[ True, False]])
+    """
+
+    #: Sampled paths for bounds on the optimal costs; 0 where the policies bring their own, or none are asked for.
+    certificate_paths: int = 0
+
+    def __init__(self, problem: AcquisitionProblem, multipliers: FloatArray, policies: Sequence[Policy]) -> None:
+        self.problem = problem
+        self.multipliers = multipliers
+        self.horizon = np.array([policy.n_stages for policy in policies])
+        self.policies = [RepricedPolicy(p, problem, float(m)) for p, m in zip(policies, multipliers)]
+
+    def goes_on(self, info: InformationState, active: BoolArray) -> tuple[BoolArray, list[Look]]:
+        """Which of the policies that are still active at each history ask the next question, (n, n_multipliers).
+
+        Second comes what they saw ahead, where they can tell: it cancels most of what chance does to sampled paths.
+        """
+        go_on = np.zeros_like(active)
+        for j, policy in enumerate(self.policies):
+            rows = np.flatnonzero(active[:, j])
+            if rows.size:
+                question = policy.act(info[rows])
+                on = question != DECIDE
+                check_questions(info, rows[on], question[on])
+                go_on[rows, j] = on
+        return go_on, []
+
+    def refined(self, price: FloatArray, decision_cost: FloatArray, std_error: FloatArray) -> SweepPolicies | None:
+        """Return a team that does better, for what each policy was found to pay and cost; None: this is the best."""
+        return None
+
+    def undecided(self, info: InformationState) -> BoolArray:
+        """Where stopping is not optimal for certain, and the horizon is not reached, (n, n_multipliers)."""
+        return np.asarray((info.to_beat[:, None] > info.least(self.multipliers)) & (info.stage < self.horizon))
+
+    def at_best(self, info: InformationState) -> FloatArray:
+        """Cost of stopping; at a cut horizon, if less, of one more price and perfect knowledge, (n, n_multipliers)."""
+        best = np.repeat(info.stopping_cost[:, None], len(self.multipliers), axis=1)
+        cut = np.flatnonzero(self.horizon == info.stage)
+        if cut.size:
+            best[:, cut] = np.minimum(best[:, cut], info.least(self.multipliers[cut]))
+        return best
+
+
+__all__ = ["InterpolatedValues", "solve_sweep"]
 
 #: Working memory of what a block's policies see ahead: small enough to stay in the cache.
 _PRODUCT_BYTES = 2**22
@@ -129,3 +306,133 @@ def _blended(solver: Solver, problem: AcquisitionProblem, multipliers: FloatArra
     paths = check_integer(solver.certificate_paths, "certificate_paths", 0)
     bare = clone(solver).set_params(certificate_paths=0)
     return InterpolatedSweep(problem, multipliers, bare, max(2, paths) if paths else 0)
+
+
+#: Values are blended between multipliers that are no further apart than this.
+MAX_RATIO = 2.6
+#: A blend is not trusted where another policy costs less by more than this share of it, and so many standard errors.
+_WORSE, _SURE = 0.002, 3.0
+
+
+def anchors(multipliers: FloatArray) -> IntArray:
+    """Choose which multipliers are solved for: both ends, and few enough between that neighbours are close."""
+    rising, number = np.unique(multipliers, return_index=True)
+    chosen = [0]
+    while chosen[-1] < len(rising) - 1:
+        last = chosen[-1]
+        far = int(np.searchsorted(rising, MAX_RATIO * rising[last], side="right")) - 1
+        chosen.append(max(far, last + 1))
+    return np.asarray(number[chosen])
+
+
+class InterpolatedSweep(SweepPolicies):
+    """Look-ahead policies whose values are those of the anchors, or blends of the two beside them.
+
+    The anchors' values of what comes next are computed once for all policies.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    multipliers : ndarray of shape (n_multipliers,)
+        Factors of all prices.
+    solver : Solver
+        Solves for the anchors; its certificates are not needed.
+    certificate_paths : int
+        See `SweepPolicies`.
+    solved : dict of int to LookaheadPolicy, optional
+        Anchors that are solved for already, by number of the multiplier.
+    more : ndarray of int, optional
+        Numbers of multipliers that are anchors besides those that `anchors` chooses.
+    """
+
+    def __init__(
+        self,
+        problem: AcquisitionProblem,
+        multipliers: FloatArray,
+        solver: Solver,
+        certificate_paths: int,
+        solved: dict[int, LookaheadPolicy] | None = None,
+        more: IntArray | tuple[int, ...] = (),
+    ) -> None:
+        self.solver, self.certificate_paths = solver, certificate_paths
+        self.solved = dict(solved or {})
+        for column in [*anchors(multipliers).tolist(), *np.asarray(more).tolist()]:
+            if column not in self.solved:
+                policy: Any = solver.solve(scale_prices(problem, float(multipliers[column])))
+                self.solved[column] = policy
+        columns = sorted(self.solved, key=lambda column: multipliers[column])
+        at, ends = multipliers[columns], [self.solved[column] for column in columns]
+        self.values = [policy.values for policy in ends]
+        self.weights = np.zeros((len(at), len(multipliers)))
+        policies = []
+        for column, multiplier in enumerate(multipliers):
+            above = int(np.searchsorted(at, multiplier))
+            if at[above] == multiplier:
+                self.weights[above, column] = 1.0
+                policies.append(ends[above])
+                continue
+            share = (multiplier - at[above - 1]) / (at[above] - at[above - 1])
+            self.weights[[above - 1, above], column] = 1 - share, share
+            scaled = scale_prices(problem, float(multiplier))
+            policies.append(_between(scaled, ends[above - 1], ends[above], float(share)))
+        super().__init__(problem, multipliers, policies)
+
+    def refined(self, price: FloatArray, decision_cost: FloatArray, std_error: FloatArray) -> InterpolatedSweep | None:
+        """Solve as well for the multipliers at which another member's policy would cost less; None where there is none.
+
+        Parameters
+        ----------
+        price, decision_cost, std_error : ndarray of shape (n_multipliers,)
+            What each policy pays and what its decisions cost, and how sure that is; see `CostFrontier`.
+
+        Returns
+        -------
+        InterpolatedSweep or None
+        """
+        lines = self.multipliers[:, None] * price + decision_cost
+        doubtful = np.diag(lines) - _SURE * std_error > lines.min(axis=1) * (1 + _WORSE)
+        doubtful &= ~np.isin(self.multipliers, self.multipliers[list(self.solved)])
+        more = np.unique(self.multipliers[doubtful], return_index=True)[1]
+        if not more.size:
+            return None
+        columns = np.flatnonzero(doubtful)[more]
+        return InterpolatedSweep(
+            self.problem, self.multipliers, self.solver, self.certificate_paths, self.solved, columns
+        )
+
+    def goes_on(self, info: InformationState, active: BoolArray) -> tuple[BoolArray, list[Look]]:
+        """Which policies buy the next feature, and what they saw ahead; see `SweepPolicies.goes_on`."""
+        go_on = np.zeros_like(active)
+        look = self.look(info, active & self.undecided(info))
+        if look is None:
+            return go_on, []
+        go_on[look.rows] = look.go_on
+        return go_on, [look]
+
+    def look(self, info: InformationState, wanted: BoolArray) -> Look | None:
+        """What policies see ahead where they are wanted, (n, n_multipliers); None where none is."""
+        rows = np.flatnonzero(wanted.any(axis=1))
+        if not rows.size:
+            return None
+        _ = info.joint  # once for all that follows
+        part, wanted = info[rows], wanted[rows]
+        ahead = np.zeros((len(rows), part.joint.shape[1], len(self.values)))
+        needed = wanted.astype(np.float64) @ (self.weights.T > 0) > 0
+        for number, values in enumerate(self.values):
+            own = np.flatnonzero(needed[:, number])
+            if own.size:
+                ahead[own, :, number] = values.successor_values(part if own.size == rows.size else part[own])
+        total = ahead.sum(axis=1)
+        price = info.price[rows, None] * self.multipliers
+        go_on = wanted & (price + total @ self.weights < part.to_beat[:, None])
+        return Look(rows, np.arange(len(self.multipliers)), go_on, ahead, total, self.weights)
+
+
+def _between(
+    problem: AcquisitionProblem, lower: LookaheadPolicy, upper: LookaheadPolicy, share: float
+) -> LookaheadPolicy:
+    values = InterpolatedValues(problem, lower.values, upper.values, share)
+    statuses: list[Any] = [policy.info.status for policy in (lower, upper)]
+    status = next((status for status in statuses if status != "converged"), "converged")
+    return LookaheadPolicy(values, SolveInfo(status, n_stages=values.n_stages, size=values.size))

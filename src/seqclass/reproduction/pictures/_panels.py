@@ -34,19 +34,7 @@ _LETTER, _MARK = 0.072, 0.6
 
 
 def panels(figure: Any, n_rows: int, n_columns: int, height: float = 2.1, **shared: Any) -> Any:
-    """Axes of a figure, (n_rows, n_columns); a whole figure is made as large as they need.
-
-    Parameters
-    ----------
-    figure : matplotlib Figure or SubFigure
-        Where.
-    n_rows, n_columns : int
-        Axes below and beside each other.
-    height : float
-        Inches of a row.
-    **shared
-        ``sharex`` and ``sharey`` of matplotlib.
-    """
+    """Axes of a figure, (n_rows, n_columns); a whole figure is made as large as they need."""
     if hasattr(figure, "set_size_inches"):
         figure.set_size_inches(_WIDTH if n_columns > 1 else _NARROW, 0.95 + height * n_rows)
     axes = figure.subplots(n_rows, n_columns, squeeze=False, **shared)
@@ -72,11 +60,7 @@ def legend(figure: Any, order: Sequence[str] = ()) -> None:
 
 
 def label_panels(axes: Any, columns: Sequence[str], rows: Sequence[str], x: str) -> None:
-    """Titles above the columns, what is measured beside the rows, and the axis across below.
-
-    A single column is given no title, since that of the figure says what it is, and a name of the axis across to each
-    panel, since they may lie beside each other.
-    """
+    """Titles above the columns, what is measured beside the rows, and the axis across below."""
     for ax, name in zip(axes[0], columns):
         ax.set_title(name if len(columns) > 1 else "", fontsize=9.5)
     for ax, name in zip(axes[:, 0], rows):
@@ -86,29 +70,14 @@ def label_panels(axes: Any, columns: Sequence[str], rows: Sequence[str], x: str)
 
 
 def painted(i: int, source: str, several: bool, alone: bool = False) -> dict[str, Any]:
-    """Style of a line: its colour tells methods apart where there are several, and sources where there is one.
-
-    Where there is one source ``alone``, marks tell methods apart, too.
-    """
+    """Style of a line: its colour tells methods apart where there are several, and sources where there is one."""
     if alone and several:
         return {**STYLES["ours"], "marker": MARKERS[i % len(MARKERS)], "markersize": 5.5, "color": colour(i)}
     return {**STYLES[source], "color": colour(i) if several else PAINT[source]}
 
 
 def wide_apart(figure: Any, n_columns: int, spots: Sequence[float], labels: Sequence[str]) -> set[int]:
-    """Numbers of the labels below an axis that do not touch each other, the first and the last among them.
-
-    Parameters
-    ----------
-    figure : matplotlib Figure or SubFigure
-        With so many columns of axes.
-    n_columns : int
-        The columns.
-    spots : sequence of float
-        Where the labels stand, ascending, as shares of the axis.
-    labels : sequence of str
-        One each.
-    """
+    """Numbers of the labels below an axis that do not touch each other, the first and the last among them."""
     width = (figure.bbox.width / figure.dpi - 0.7 * n_columns) / n_columns
 
     def fits(a: int, b: int) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._validation import check_integer
+from seqclass._utils.validation import check_integer
 from seqclass.plots._style import COLOURS, MARKERS, colour
 from seqclass.plots.stability import smooth
 from seqclass.reproduction.pictures._panels import SOURCES, label_panels, legend, panels

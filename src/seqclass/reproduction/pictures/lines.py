@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray
+from seqclass._utils.arrays import FloatArray
 from seqclass.reproduction.pictures._panels import (
     SOURCES,
     label_panels,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray
+from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.plots._style import NEUTRAL, PALE, pale, shorten
 from seqclass.reproduction.pictures._panels import SOURCES, panels
 from seqclass.reproduction.pictures.picture import NothingToDraw, Picture

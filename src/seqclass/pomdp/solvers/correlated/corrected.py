@@ -10,13 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import lsmr
 
-from seqclass._arrays import FloatArray, IntArray, row_sums
+from seqclass._utils.arrays import FloatArray, IntArray, row_sums
 from seqclass.pomdp.alpha.points import ALWAYS, sample_states
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import LookaheadPolicy
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.solvers.fitted_values import FittedValues
-from seqclass.pomdp.solvers.ridge import solved_ridge
+from seqclass.pomdp.solvers.fitted import FittedValues, solved_ridge
 from seqclass.pomdp.values import ProjectedValues
 
 #: Ridge penalty, as a share of the mean square of a column.

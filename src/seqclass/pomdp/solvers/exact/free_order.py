@@ -11,23 +11,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator
-from seqclass._time_limit import TimeUp, within
-from seqclass._validation import check_integer, check_real
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator
+from seqclass._utils.progress import TimeUp, within
+from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.answers import TooLarge
 from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.bounds.optimum import Enumeration, expand
-from seqclass.pomdp.bounds.order_paths import cost_above
 from seqclass.pomdp.bounds.over_orders import Plan, evidence
-from seqclass.pomdp.bounds.repeats import RepeatValues, has_repeats
+from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
-from seqclass.pomdp.execution.evaluation import MAX_HISTORIES, evaluate
+from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
 from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import WIDE_GAP, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver
-from seqclass.pomdp.solvers.rules.bounded_order import OrderBoundPolicy
-from seqclass.pomdp.solvers.rules.lookahead import DeepLookaheadPolicy
+from seqclass.pomdp.solvers.rules.lookahead import DeepLookaheadPolicy, OrderBoundPolicy
 
 #: Up to so many partial answers all are visited.
 _FEW = 50_000

@@ -2,25 +2,404 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from scipy.spatial import QhullError
+from scipy.optimize import linprog
+from scipy.spatial import HalfspaceIntersection, QhullError
 
-from seqclass._arrays import FloatArray, IntArray, as_generator, chunks
-from seqclass._validation import check_choice, check_integer, check_real
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks
+from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.pomdp.alpha.points import Points, sample_beliefs
 from seqclass.pomdp.alpha.vectors import AlphaSet, AlphaVectors
 from seqclass.pomdp.needs import needed_tables
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.repricing import unit
 from seqclass.pomdp.solvers.base import ValueSolver
-from seqclass.pomdp.solvers.exact._lines import Envelope, LineSet, envelope_of, lower, thin, total
-from seqclass.pomdp.solvers.exact._pruning import pruned_sum
-from seqclass.pomdp.solvers.exact._vertices import Budget, distinct, linear_support, values_of
 from seqclass.pomdp.values import ValueFunction
+
+
+class Envelope(NamedTuple):
+    """A piecewise linear concave function of a two-class belief, pieces in order of the odds ``b[1] / b[0]``.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (m, 2)
+        The vector that is lowest on each piece.
+    starts : ndarray of shape (m,)
+        Odds at which each piece begins, increasing from 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Envelope(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([0.0, 1.0])).starts
+    array([0., 1.])
+    """
+
+    vectors: FloatArray
+    starts: FloatArray
+
+
+class LineSet(AlphaSet):
+    """Alpha vectors of two classes, found by bisection of the odds instead of by trying all.
+
+    Parameters
+    ----------
+    parts : sequence of Envelope
+        Pieces on which going on is best, one function a context; where stopping is best any piece serves.
+    many : bool
+        Whether there are several contexts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> LineSet([Envelope(1 - np.eye(2)[::-1], np.array([0.0, 1.0]))], False).value(np.array([[0.3, 0.7], [1.0, 0.0]]))
+    array([0.7, 1. ])
+    """
+
+    def __init__(self, parts: Sequence[Envelope], many: bool) -> None:
+        pointer = np.cumsum([0, *(len(part.starts) for part in parts)]) if many else None
+        super().__init__(np.concatenate([part.vectors for part in parts]), pointer)
+        self.starts = np.concatenate([part.starts for part in parts])
+
+    def best(
+        self,
+        belief: FloatArray,
+        context: IntArray | None = None,
+        dtype: type[np.floating[Any]] = np.float64,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Value of each belief and the vector that attains it; see `AlphaSet.best`."""
+        value, vector = np.full(len(belief), np.inf), np.zeros_like(belief)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            odds = belief[:, 1] / belief[:, 0]
+        pointer, number = self.pointer, context
+        if pointer is None or number is None:
+            pointer, number = np.array([0, len(self)]), np.zeros(len(belief), dtype=np.intp)
+        for present in np.unique(number):
+            rows, begin, end = number == present, pointer[present], pointer[present + 1]
+            if end > begin:
+                index = np.searchsorted(self.starts[begin:end], odds[rows], side="right") - 1
+                chosen = self.vectors[begin:end][np.maximum(index, 0)]
+                value[rows], vector[rows] = np.einsum("nc,nc->n", belief[rows], chosen), chosen
+        return value, vector
+
+
+def envelope_of(vectors: FloatArray) -> Envelope:
+    """Lower envelope of a few vectors, (m, 2)."""
+    single = [Envelope(vector[None], np.zeros(1)) for vector in vectors]
+    return reduce(lambda first, second: lower(first, second)[0], single)
+
+
+def total(envelopes: Sequence[Envelope], likelihood: FloatArray, price: float) -> Envelope:
+    """Price plus the sum over outcomes of the next stage's function at the unnormalised successors."""
+    moved = []
+    with np.errstate(divide="ignore", over="ignore", under="ignore"):
+        for envelope, (first, second) in zip(envelopes, likelihood):
+            ratio = float(first) / float(second) if second > 0 else np.inf
+            # an outcome that one class never gives settles the odds whatever they were
+            if ratio == 0:
+                moved.append(np.zeros(len(envelope.starts) - 1))
+            elif ratio == np.inf:
+                moved.append(np.full(len(envelope.starts) - 1, np.inf))
+            else:
+                moved.append(envelope.starts[1:] * ratio)
+    starts = np.unique(np.concatenate([np.zeros(1), *moved]))
+    starts = starts[np.isfinite(starts)]
+    vectors = np.full((len(starts), 2), float(price))
+    for envelope, breaks, row in zip(envelopes, moved, likelihood):
+        vectors += row * envelope.vectors[np.searchsorted(breaks, starts, side="right")]
+    return Envelope(vectors, starts)
+
+
+def lower(first: Envelope, second: Envelope) -> tuple[Envelope, BoolArray]:
+    """Lower of two functions, and which of its pieces come from the second one; a tie goes to the first."""
+    starts = np.union1d(first.starts, second.starts)
+    difference = second.vectors[_piece(second, starts)] - first.vectors[_piece(first, starts)]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        crossing = -difference[:, 0] / difference[:, 1]
+    inside = (crossing > starts) & (crossing < np.append(starts[1:], np.inf))
+    starts = np.union1d(starts, crossing[inside])
+    one, other = first.vectors[_piece(first, starts)], second.vectors[_piece(second, starts)]
+    weight = _belief(_middle(starts))
+    takes = np.einsum("nc,nc->n", other - one, weight) < 0
+    vectors = np.where(takes[:, None], other, one)
+    # neighbours with the same vector are one piece
+    new = np.append(True, (vectors[1:] != vectors[:-1]).any(axis=1) | (takes[1:] != takes[:-1]))
+    return Envelope(vectors[new], starts[new]), takes[new]
+
+
+def thin(envelope: Envelope, tolerance: float) -> tuple[Envelope, IntArray]:
+    """Leave out pieces as long as no value rises by more than ``tolerance``; also the numbers of those that stay."""
+    vectors, starts = envelope.vectors, envelope.starts.copy()
+    kept: IntArray = np.arange(len(vectors))
+    begin, idle = 1, 0
+    while idle < 2 and len(kept) > 2:
+        middle = np.arange(begin, len(kept) - 1, 2)
+        before, after = vectors[kept[middle - 1]], vectors[kept[middle + 1]]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            crossing = (after[:, 0] - before[:, 0]) / (before[:, 1] - after[:, 1])
+        crossing = np.clip(np.nan_to_num(crossing, nan=0.0), starts[middle], starts[middle + 1])
+        belief = _belief(crossing)
+        outer = np.maximum(np.einsum("nc,nc->n", before, belief), np.einsum("nc,nc->n", after, belief))
+        rise = outer - np.einsum("nc,nc->n", vectors[_piece(envelope, crossing)], belief)
+        out = rise <= tolerance
+        starts[middle[out] + 1] = crossing[out]
+        kept, starts = np.delete(kept, middle[out]), np.delete(starts, middle[out])
+        idle = 0 if out.any() else idle + 1
+        begin = 3 - begin
+    return Envelope(vectors[kept], starts), kept
+
+
+def _piece(envelope: Envelope, odds: FloatArray) -> IntArray:
+    return np.asarray(np.searchsorted(envelope.starts, odds, side="right") - 1)
+
+
+def _belief(odds: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.stack([1 / (1 + odds), 1 / (1 + 1 / odds)], axis=1)
+
+
+def _middle(starts: FloatArray) -> FloatArray:
+    """Odds inside each piece."""
+    last = 2 * starts[-1] + 1
+    return np.asarray(starts + np.append(np.diff(starts), last - starts[-1]) / 2)
+
+
+_clock = time.perf_counter
+#: Vertices that are looked at between two looks at the clock.
+_BATCH = 4096
+#: Gives the best vector at each of a batch of beliefs.
+Plans = Callable[[FloatArray], FloatArray]
+
+
+class Budget:
+    """Vectors a stage and seconds that may be spent, and whether they are.
+
+    Parameters
+    ----------
+    max_vectors : int
+        Most vectors of a stage and context.
+    max_seconds : float or None
+        Seconds from now.
+
+    Examples
+    --------
+    >>> budget = Budget(10, None)
+    >>> budget.open(10), budget.open(11), budget.open(), budget.spent
+    (True, False, False, True)
+    """
+
+    def __init__(self, max_vectors: int, max_seconds: float | None) -> None:
+        self.max_vectors = max_vectors
+        self.deadline = np.inf if max_seconds is None else _clock() + max_seconds
+        self.spent = False
+
+    def open(self, n_vectors: int = 0) -> bool:
+        """Whether there is time left and ``n_vectors`` are allowed; once it is not, it never is again."""
+        self.spent = self.spent or n_vectors > self.max_vectors or not self.in_time()
+        return not self.spent
+
+    def in_time(self) -> bool:
+        """Whether there is time left."""
+        return _clock() <= self.deadline
+
+
+def values_of(belief: FloatArray, vectors: FloatArray) -> FloatArray:
+    """Smallest product of each belief with one of many vectors, (n,)."""
+    result = np.empty(len(belief))
+    for part in chunks(len(belief), 8.0 * len(vectors), 2**21):
+        result[part] = (belief[part] @ vectors.T).min(axis=1, initial=np.inf)
+    return result
+
+
+def distinct(vectors: FloatArray) -> FloatArray:
+    """One of each group of equal vectors, in order of their first entries."""
+    return vectors[np.unique(vectors.round(14), axis=0, return_index=True)[1]]
+
+
+def linear_support(vectors: FloatArray, stop: FloatArray, plans: Plans, tolerance: float, budget: Budget) -> FloatArray:
+    """Complete the vectors of a stage, so that the lower envelope is the true value up to ``tolerance`` everywhere."""
+    for _ in range(2):
+        vectors, corners = _complete(vectors, stop, plans, tolerance, budget)
+        if budget.spent:
+            break
+        # ties at a vertex bring in vectors that win nowhere else; what is lost with them is found again
+        useful = _useful(vectors, stop, corners, tolerance)
+        if useful.all():
+            break
+        vectors = vectors[useful]
+    return vectors
+
+
+def _complete(
+    vectors: FloatArray, stop: FloatArray, plans: Plans, tolerance: float, budget: Budget
+) -> tuple[FloatArray, FloatArray]:
+    seen: set[bytes] = set()
+    corners = np.empty((0, stop.shape[1]))
+    while budget.open(len(vectors)):
+        known = np.vstack([stop, vectors])
+        corners = vertices(known)
+        # at a vertex that was looked at the best vector is there already
+        new = np.array([row.tobytes() not in seen for row in corners.round(12) + 0.0])
+        seen.update(row.tobytes() for row in corners[new].round(12) + 0.0)
+        added = []
+        for part in chunks(int(new.sum()), 1, _BATCH):
+            belief = corners[new][part]
+            found = plans(belief)
+            better = np.einsum("nc,nc->n", found, belief) < values_of(belief, known) - tolerance
+            added.append(found[better])
+            if not budget.open():
+                break
+        if not any(len(found) for found in added):
+            break
+        vectors = distinct(np.vstack([vectors, *added]))
+    return vectors, corners
+
+
+def vertices(vectors: FloatArray) -> FloatArray:
+    """Beliefs at the vertices of the regions in which one of the non-negative vectors is lowest, (n, n_classes)."""
+    n_classes = vectors.shape[1]
+    scaled = vectors / max(float(vectors.max()), np.finfo(float).tiny)
+    # the region below the envelope in the coordinates (b[1], ..., b[C - 1], value)
+    below = np.column_stack([scaled[:, :1] - scaled[:, 1:], np.ones(len(scaled)), -scaled[:, 0]])
+    sides = np.zeros((n_classes + 1, n_classes + 1))
+    sides[: n_classes - 1, : n_classes - 1] = -np.eye(n_classes - 1)
+    sides[n_classes - 1, : n_classes - 1], sides[n_classes - 1, -1] = 1, -1
+    sides[n_classes, n_classes - 1], sides[n_classes, -1] = -1, -1
+    inside = np.append(np.full(n_classes - 1, 1 / n_classes), -0.5)
+    points = HalfspaceIntersection(np.vstack([below, sides]), inside).intersections[:, :-1]
+    points = np.clip(points[np.isfinite(points).all(axis=1)], 0, 1)
+    points = np.column_stack([np.maximum(1 - points.sum(axis=1), 0), points])
+    return distinct(points / points.sum(axis=1, keepdims=True))
+
+
+def _useful(vectors: FloatArray, stop: FloatArray, corners: FloatArray, tolerance: float) -> BoolArray:
+    """Vectors that are lower than all others by more than ``tolerance`` somewhere, up to ties between vectors."""
+    count = np.zeros(len(vectors))
+    centre = np.zeros_like(vectors)
+    known = np.vstack([stop, vectors])
+    for part in chunks(len(corners), 8.0 * len(known), 2**21):
+        scores = corners[part] @ known.T
+        touches = scores <= scores.min(axis=1, keepdims=True) + 1e-12 * scores.max()
+        touches = touches[:, len(stop) :].astype(np.float64)
+        count += touches.sum(axis=0)
+        centre += touches.T @ corners[part]
+    rows = np.flatnonzero(count >= vectors.shape[1])
+    useful = np.zeros(len(vectors), dtype=bool)
+    if rows.size:
+        centre = centre[rows] / count[rows, None]
+        for part in chunks(len(rows), 8.0 * len(known), 2**21):
+            scores = centre[part] @ known.T
+            own = scores[np.arange(len(scores)), len(stop) + rows[part]]
+            scores[np.arange(len(scores)), len(stop) + rows[part]] = np.inf
+            # the advantage is concave on the region, so that at the centre it is at least the n-th part of the largest
+            useful[rows[part]] = (scores.min(axis=1) - own) * count[rows[part]] > tolerance
+    return useful
+
+
+#: Sums of two sets that are looked at one by one; more of them spend the budget.
+_MAX_SUMS = 2_000_000
+#: HiGHS works to this precision at best.
+_PROGRAM_TOLERANCE = 1e-10
+
+
+def pruned_sum(
+    sets: Sequence[FloatArray], price: float, stop: FloatArray, points: FloatArray, tolerance: float, budget: Budget
+) -> FloatArray:
+    """Vectors of ``price`` plus one vector of each set that are lowest somewhere, stopping included."""
+    result = np.full((1, stop.shape[1]), float(price))
+    # whatever the outcomes still to be added cost, it is no less than this
+    rest = np.sum([vectors.min(axis=0) for vectors in sets], axis=0)
+    for vectors in sorted(sets, key=len):
+        vectors = distinct(vectors)
+        rest = np.maximum(rest - vectors.min(axis=0), 0)
+        # no sum is of use where even so it is not below stopping
+        result = _add(result, vectors, stop - rest, points, tolerance / len(sets), budget)
+        if not len(result):
+            break
+    return result
+
+
+def _add(
+    first: FloatArray, second: FloatArray, rival: FloatArray, points: FloatArray, tolerance: float, budget: Budget
+) -> FloatArray:
+    kept = _winners(first, second, rival, points)
+    if not budget.open(len(kept)):
+        return kept
+    if len(first) * len(second) > _MAX_SUMS:
+        budget.spent = True
+        return kept
+    sums = (first[:, None] + second[None]).reshape(-1, first.shape[1])
+    sums = sums[~_dominated(sums, np.vstack([rival, kept]), tolerance)]
+    while len(sums) and budget.open(len(kept)):
+        belief = _witness(sums[0], np.vstack([rival, kept]), tolerance)
+        if belief is None:
+            sums = sums[1:]
+            continue
+        best = _winners(first, second, rival, belief[None])
+        if not len(best) or (np.abs(kept - best).max(axis=1, initial=0) < 1e-15).any():
+            # the program's precision is worse than the tolerance: nothing is gained there
+            sums = sums[1:]
+            continue
+        kept = np.vstack([kept, best])
+        sums = sums[~_dominated(sums, best, tolerance)]
+    return kept
+
+
+def _winners(first: FloatArray, second: FloatArray, rival: FloatArray, points: FloatArray) -> FloatArray:
+    """Best sum at each point where it is below the rivals; the best of a sum is the sum of the bests."""
+    parts = []
+    for part in chunks(len(points), 8.0 * (len(first) + len(second)), 2**22):
+        rows = points[part]
+        sums = first[(rows @ first.T).argmin(axis=1)] + second[(rows @ second.T).argmin(axis=1)]
+        parts.append(sums[np.einsum("nc,nc->n", sums, rows) < values_of(rows, rival)])
+    return distinct(np.concatenate(parts)) if parts else np.empty((0, first.shape[1]))
+
+
+def _dominated(vectors: FloatArray, by: FloatArray, tolerance: float) -> BoolArray:
+    """Vectors no entry of which is below that of some other by more than ``tolerance``."""
+    result = np.zeros(len(vectors), dtype=bool)
+    for part in chunks(len(vectors), 8.0 * by.size, 2**23):
+        no_better = vectors[part, None] >= by[None] - tolerance
+        result[part] = np.any(np.all(no_better, axis=2), axis=1)
+    return result
+
+
+def _witness(vector: FloatArray, others: FloatArray, tolerance: float) -> FloatArray | None:
+    """Belief at which a vector is lower than the others by most, None if by no more than ``tolerance``."""
+    n_classes = vector.size
+    scale = max(float(np.abs(others - vector).max()), np.finfo(float).tiny)
+    # maximise the advantage: (vector - other) @ belief + advantage <= 0
+    table = np.column_stack([(vector - others) / scale, np.ones(len(others))])
+    result = linprog(
+        np.append(np.zeros(n_classes), -1.0),
+        A_ub=table,
+        b_ub=np.zeros(len(others)),
+        A_eq=np.append(np.ones(n_classes), 0.0)[None],
+        b_eq=[1.0],
+        bounds=[(0, None)] * n_classes + [(None, None)],
+        method="highs",
+        options={
+            "primal_feasibility_tolerance": _PROGRAM_TOLERANCE,
+            "dual_feasibility_tolerance": _PROGRAM_TOLERANCE,
+            "presolve": False,
+        },
+    )
+    if result.x is None:
+        return None
+    belief = np.maximum(result.x[:-1], 0)
+    belief /= belief.sum()
+    if np.min((others - vector) @ belief) <= tolerance:
+        return None
+    return np.asarray(belief)
+
+
+__all__ = ["ExactValueIteration", "Prepared"]
+
 
 _METHODS = ("auto", "breakpoints", "vertices", "programs")
 #: Up to this many classes regions have few vertices; beyond, linear programs are faster.

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, as_generator
-from seqclass._telling import telling
-from seqclass._time_limit import TimeUp, left, look, within
-from seqclass._validation import check_integer, check_real
+from seqclass._utils.arrays import FloatArray, another_stream, as_generator
+from seqclass._utils.progress import TimeUp, left, look, telling, within
+from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
+from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.ordering_choice import OrderingCandidate, OrderingChoice
 from seqclass.pomdp.policy import WIDE_GAP, Policy, SolveInfo
@@ -23,18 +23,59 @@ from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified
 from seqclass.pomdp.solvers.exact.free_order import are_few, enumerated, planned
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
-from seqclass.pomdp.solvers.ordering.by_bounds import by_bounds
 from seqclass.pomdp.solvers.ordering.cases import Cases, model_cases
-from seqclass.pomdp.solvers.ordering.class_information import ClassInformation
-from seqclass.pomdp.solvers.ordering.ec2 import EC2
-from seqclass.pomdp.solvers.ordering.expected_saving import ExpectedSaving
-from seqclass.pomdp.solvers.ordering.greedy import greedy_order
-from seqclass.pomdp.solvers.ordering.hidden_information import HiddenInformation
+from seqclass.pomdp.solvers.ordering.given import greedy_order
 from seqclass.pomdp.solvers.ordering.improvement import ImprovedRule
-from seqclass.pomdp.solvers.ordering.lookahead import LookaheadSaving
-from seqclass.pomdp.solvers.ordering.policy import RulePolicy
+from seqclass.pomdp.solvers.ordering.information import EC2, ClassInformation, HiddenInformation
 from seqclass.pomdp.solvers.ordering.regression import fitted_values
+from seqclass.pomdp.solvers.ordering.savings import ExpectedSaving, LookaheadSaving
+from seqclass.pomdp.solvers.ordering.values import RulePolicy
 from seqclass.pomdp.solvers.rules.fixed import DecideNow
+from seqclass.pomdp.solvers.rules.lookahead import OrderBoundPolicy
+
+#: Of more questions most are weak, and bounds that let them be asked again are far off.
+_MOST_QUESTIONS = 100
+_FEWEST_PATHS = 2000
+
+
+@telling("bounds over all orders")
+def by_bounds(problem: AcquisitionProblem, n_paths: int, random_state: Any) -> Policy | None:
+    """Policy of one step on bounds over all orders, certified; None where there are no such bounds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.02, free=True)
+    >>> by_bounds(problem, 2000, 0).info.gap < 0.02
+    True
+    """
+    if not has_repeats(problem) or problem.n_questions > _MOST_QUESTIONS:
+        return None
+    began = time.perf_counter()
+    values = RepeatValues(problem)
+    policy = OrderBoundPolicy(values)
+    solved = time.perf_counter()
+    rng = as_generator(another_stream(random_state))
+    upper = values.value + cost_above(policy, values, max(n_paths, _FEWEST_PATHS), rng, CONFIDENCE)[1]
+    gap = (upper - values.value) / upper if upper > 0 else 0.0
+    info = SolveInfo(
+        "converged",
+        n_stages=problem.n_stages,
+        upper=upper,
+        lower=values.value,
+        gap=gap,
+        confidence=CONFIDENCE,
+        seconds=solved - began,
+        certify_seconds=time.perf_counter() - solved,
+        size=values.values.size,
+        scope="all orders",
+        ordering=OrderingChoice("one step on bounds over all orders", ()),
+    )
+    return policy.with_info(**vars(info))
+
+
+__all__ = ["Adaptive", "by_bounds"]
 
 #: Tests put their own here.
 _clock = time.perf_counter
@@ -331,10 +372,7 @@ class _Search:
         return found.with_info(status="limit") if self.skipped or cut else found
 
     def bounded(self, found: Policy, lower: float) -> Policy:
-        """Bounds by the cases that it was tried on, where there was no time for others.
-
-        Any of what was tried, or would have been improved in its place, might have been the best there by chance.
-        """
+        """Bounds by the cases that it was tried on, where there was no time for others."""
         mean, error = self.cases.mean_and_error(self.chosen.costs)
         upper = mean + quantile(1 - 2 * (1 - CONFIDENCE) / len(self.tried) ** 2) * error
         lower = min(lower, upper)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from seqclass._arrays import IntArray
+from seqclass._utils.arrays import IntArray
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.solvers.ordering.class_information import ClassInformation
+from seqclass.pomdp.solvers.ordering.information import ClassInformation
 from seqclass.pomdp.walk import Level
 
 #: Rows of a level, and what a policy sees there: parts of one stage each.

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass.pomdp.acquisition import acquire
 from seqclass.pomdp.along import everything
 from seqclass.pomdp.answers import Answers, SampledAnswers
-from seqclass.pomdp.execution.acquisition import acquire
 from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import ALL, walk

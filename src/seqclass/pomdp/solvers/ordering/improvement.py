@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqclass._arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass.pomdp.bounds.optimum import asked_once, distinct
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
-from seqclass.pomdp.solvers.ordering.lookahead import branches
+from seqclass.pomdp.solvers.ordering.savings import branches
 from seqclass.pomdp.solvers.ordering.values import RuleValues
 
 #: Working memory of one step of look-ahead.

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray, as_generator
-from seqclass.pomdp.execution.acquisition import acquire
+from seqclass._utils.arrays import FloatArray, IntArray, as_generator
+from seqclass.pomdp.acquisition import acquire
 from seqclass.pomdp.ordering_choice import OrderingCandidate, OrderingChoice
 from seqclass.pomdp.policy import Policy, SolveInfo
 from seqclass.pomdp.solvers.base import certified
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
 from seqclass.pomdp.solvers.ordering.cases import mean_and_error
 from seqclass.pomdp.solvers.ordering.given import GivenOrder
-from seqclass.pomdp.solvers.ordering.policy import RulePolicy
 from seqclass.pomdp.solvers.ordering.regression import fitted_values
+from seqclass.pomdp.solvers.ordering.values import RulePolicy
 
 #: Name of stopping along the order that was made on the cases.
 ON_ROWS = "fixed order of the training rows"

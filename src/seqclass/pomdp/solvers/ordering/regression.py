@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._arrays import FloatArray, IntArray, chunks
-from seqclass._time_limit import TimeUp
+from seqclass._utils.arrays import FloatArray, IntArray, chunks
+from seqclass._utils.progress import TimeUp
 from seqclass.pomdp.answers import Answers, SampledAnswers, TooLarge
 from seqclass.pomdp.bounds.optimum import asked_once
 from seqclass.pomdp.policy import DECIDE

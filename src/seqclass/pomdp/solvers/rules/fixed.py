@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqclass._arrays import IntArray
-from seqclass._messages import shown
-from seqclass._validation import check_integer, check_real
+from seqclass._utils.arrays import IntArray
+from seqclass._utils.text import shown
+from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.along import first_open
 from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy

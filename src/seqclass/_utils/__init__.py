@@ -1,0 +1,1 @@
+"""What every part may use, and which uses none of them."""

@@ -1,0 +1,126 @@
+"""Array helpers that every part of the package shares."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._utils.progress import look
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.integer[Any]]
+BoolArray = npt.NDArray[np.bool_]
+
+#: Working memory that a batched computation may take at a time, in bytes.
+CHUNK_BYTES = 64 * 2**20
+#: So many columns a sparse matrix may have whatever is in them, as many as scikit-learn's hashing makes.
+_WIDE = 2**20
+
+
+def as_generator(random_state: Any = None, purpose: str = "") -> np.random.Generator:
+    """Turn any form of ``random_state`` into a numpy generator."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1, size=4))
+    try:
+        return np.random.default_rng(another_stream(random_state, purpose) if purpose else random_state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"random_state must be None, an integer or a numpy generator, got {random_state!r}") from error
+
+
+def another_stream(random_state: Any, purpose: str = "") -> Any:
+    """Seed of a stream that is independent of the one that ``random_state`` itself seeds."""
+    if random_state is None or isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+        return random_state
+    if not isinstance(random_state, np.random.SeedSequence):
+        random_state = np.random.SeedSequence(random_state)
+    salt = zlib.crc32(purpose.encode()) if purpose else 0x5EED
+    return np.random.SeedSequence(random_state.entropy, spawn_key=(*random_state.spawn_key, salt))
+
+
+def check_width(n_columns: int, n_bytes: int) -> None:
+    """Refuse a sparse matrix of very many columns that comes from a small file: each column takes memory."""
+    if n_columns > max(_WIDE, n_bytes):
+        raise ValueError(f"it states {n_columns:,} columns, of which it can hold hardly any; leave out the empty ones.")
+
+
+def unmasked(X: Any, fill: float = np.nan) -> Any:
+    """Give a masked array as an ordinary one, ``fill`` where it is masked; anything else as it is."""
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    if X.dtype.kind in "biu" and isinstance(fill, float):
+        X = X.astype(np.float64)
+    return X.astype(object).filled(None) if X.dtype.kind not in "biuf" else X.filled(fill)
+
+
+def chunks(n: int, bytes_per_row: float, budget: int = CHUNK_BYTES) -> Iterator[slice]:
+    """Cut ``n`` rows into slices whose work fits in ``budget`` bytes."""
+    step = max(1, int(budget // max(1.0, bytes_per_row)))
+    for start in range(0, n, step):
+        look()
+        yield slice(start, min(n, start + step))
+
+
+def chunks_by_size(ends: IntArray, most: int, longest: int | None = None) -> Iterator[slice]:
+    """Cut items of different sizes into slices of a limited total."""
+    start = 0
+    while start < len(ends):
+        before = int(ends[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + most, side="right")))
+        stop = stop if longest is None else min(stop, start + longest)
+        yield slice(start, stop)
+        start = stop
+
+
+def row_sums(X: FloatArray) -> FloatArray:
+    """Sum over the last axis; ten times as fast as numpy's own where that axis is short."""
+    width = X.shape[-1]
+    return np.asarray((X.reshape(-1, width) @ np.ones(width)).reshape(X.shape[:-1])) if width else X.sum(axis=-1)
+
+
+def lower_envelope(X: FloatArray, vectors: FloatArray) -> FloatArray:
+    """Smallest product of each row with one of a few vectors."""
+    rows = X.reshape(-1, X.shape[-1])
+    result = np.empty(len(rows))
+    # numpy reduces short rows one by one and long ones at speed: the products lie vector by vector
+    for part in chunks(len(rows), 8.0 * len(vectors), 2**18):
+        np.min(vectors @ rows[part].T, axis=0, out=result[part])
+    return result.reshape(X.shape[:-1])
+
+
+def smallest_int(largest: int) -> np.dtype[Any]:
+    """Smallest signed integer type that holds ``-1..largest``."""
+    for name in ("int8", "int16", "int32"):
+        if largest <= np.iinfo(name).max:
+            return np.dtype(name)
+    return np.dtype("int64")
+
+
+def picked(values: Any, places: IntArray) -> Any:
+    """Some entries of an array or of a list, in the order of the places."""
+    return [values[place] for place in places.tolist()] if isinstance(values, list) else values[places]
+
+
+def within_classes(state: FloatArray, table: FloatArray, members: list[IntArray]) -> FloatArray:
+    """P(outcome | class) from P(hidden state | class) and P(outcome | hidden state)."""
+    flat = table.reshape(-1, table.shape[-1])
+    result = np.empty((len(state), len(flat), len(members)))
+    for c, states in enumerate(members):
+        result[:, :, c] = state[:, states] @ flat[:, states].T
+    return result.reshape(len(state), *table.shape[:-1], len(members))
+
+
+def conditioned(state: FloatArray, shown: FloatArray, hidden_class: IntArray, member: FloatArray) -> FloatArray:
+    """P(hidden state | class) after an answer of the given probability in each hidden state."""
+    joint = state * shown
+    total = joint @ member
+    ruled_out = total <= 0
+    if ruled_out.any():
+        scale = 1 / np.where(ruled_out, 1.0, total)
+        return np.where(ruled_out[:, hidden_class], state, joint * scale[:, hidden_class])
+    # a product is faster than picking columns
+    joint *= (1 / total) @ member.T
+    return np.asarray(joint)

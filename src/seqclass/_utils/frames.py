@@ -1,0 +1,354 @@
+"""Data frames with categorical columns, turned into numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._utils.arrays import BoolArray, FloatArray, unmasked
+from seqclass._utils.text import listed, shown
+
+#: A text column with more different values than this, and than half of its rows, is no category.
+_MANY_CATEGORIES = 50
+#: More texts than this are not remembered, and are no categories.
+_MOST = 100_000
+#: What is taken off the edges of categories; pages and C code take off the same.
+BLANKS = " \t\n\r\f\v"
+
+
+def is_frame(X: Any) -> bool:
+    """Whether ``X`` is a pandas data frame."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "iloc")
+
+
+def plain(X: Any) -> Any:
+    """Give data in a form that is read as it is meant: polars and Arrow as pandas, masked cells as missing."""
+    if hasattr(X, "columns") and hasattr(X, "get_column"):
+        import pandas as pd
+
+        return pd.DataFrame({name: _of_polars(X.get_column(name)) for name in X.columns})
+    if is_frame(X):
+        return _without_arrow(X)
+    X = unmasked(X)
+    if isinstance(X, (np.ndarray, list, tuple)):
+        refuse_cells(X if isinstance(X, np.ndarray) else _as_objects(X), "X")
+    return X
+
+
+def _of_polars(column: Any) -> Any:
+    import pandas as pd
+
+    kind: Any = getattr(column, "dtype", None)
+    values = column.to_numpy()
+    return pd.Categorical(values, categories=kind.categories.to_list()) if type(kind).__name__ == "Enum" else values
+
+
+def _without_arrow(X: Any) -> Any:
+    """The same with Arrow's columns as Arrow gives them to pandas, which itself takes Arrow's NaN for a value."""
+    import pandas as pd
+
+    arrow = getattr(pd, "ArrowDtype", ())
+    if not any(isinstance(dtype, arrow) for dtype in X.dtypes):
+        return X
+    columns = {}
+    for j, dtype in enumerate(X.dtypes):
+        column = X.iloc[:, j]
+        if isinstance(dtype, arrow):
+            column = column.array.__arrow_array__().to_pandas().set_axis(X.index)
+        columns[j] = column
+    return pd.DataFrame(columns, index=X.index).set_axis(X.columns, axis=1)
+
+
+def _as_objects(rows: Any) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(rows, dtype=object)
+    except ValueError:  # of several lengths, which others will say
+        return np.empty(0)
+
+
+def refuse_cells(values: Any, what: str) -> None:
+    """Refuse cells that are neither numbers nor texts: bytes, complex numbers, lists and the like."""
+    kind = getattr(values.dtype, "kind", "")
+    kinds = set(map(type, np.ravel(values))) if kind == "O" else set()
+    if kind == "S" or any(issubclass(one, bytes) for one in kinds):
+        raise ValueError(f"{what} holds bytes: decode them into texts, or turn them into numbers.")
+    if kind == "c" or any(issubclass(one, (complex, np.complexfloating)) for one in kinds):
+        raise ValueError(f"{what} holds complex numbers. Complex data not supported: make two columns of them.")
+    several = [one.__name__ for one in kinds if issubclass(one, Collection) and not issubclass(one, str)]
+    if several and not isinstance(values, np.ndarray):  # of those in an array numpy makes no numbers anyway
+        raise ValueError(
+            f"{what} holds {min(several)} where one number or text belongs: give each value in it a column."
+        )
+
+
+def spelt(value: Any) -> str:
+    """How a category is written, wherever it comes from: without blanks at its edges, whole numbers without a point."""
+    whole = isinstance(value, (float, np.floating)) and value == np.floor(value) and abs(value) < 2**53
+    return str(int(value) if whole else value).strip(BLANKS)
+
+
+def column_keys(column: Any) -> list[str | None]:
+    """How each cell of a column is spelt; None where it is missing or blank."""
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        names = [spelt(value) or None for value in column.cat.categories.tolist()]
+        return [None if code < 0 else names[code] for code in column.cat.codes.tolist()]
+    values, gone = column.tolist(), column.isna().tolist()
+    texts = {value: spelt(value) or None for value in _texts(values)}
+    return [texts[v] if isinstance(v, str) else None if na else spelt(v) or None for v, na in zip(values, gone)]
+
+
+def _present(column: Any) -> BoolArray:
+    """Which cells are neither missing nor blank texts."""
+    there: BoolArray = column.notna().to_numpy()
+    if is_numeric(column):
+        return there
+    values = column.tolist()
+    blank = {text for text in _texts(values) if not text.strip(BLANKS)}
+    return there & [not isinstance(value, str) or value not in blank for value in values] if blank else there
+
+
+def _texts(values: list[Any]) -> set[str]:
+    return {value for value in values if isinstance(value, str)}
+
+
+@dataclass
+class Levels:
+    """What the cells of a column hold: numbers, or texts (of which some may be numbers) or categories."""
+
+    n_numbers: int = 0
+    n_texts: int = 0
+    n_numeric_texts: int = 0
+    categorical: bool = False
+    keys: set[str] = field(default_factory=set)
+    other: tuple[Any, Any] | None = None  # a text that is no number, and its row
+
+    @classmethod
+    def of(cls, column: Any) -> Levels:
+        """Look at a column of a data frame."""
+        import pandas as pd
+
+        refuse_cells(column, f"column {shown(column.name)}")
+        refuse_dates(column)
+        there = _present(column)
+        if is_numeric(column):
+            return cls(n_numbers=int(there.sum()))
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            # those that no row shows are known as well
+            declared = set(map(spelt, column.cat.categories.tolist())) - {""}
+            return cls(n_texts=int(there.sum()), categorical=True, keys=declared)
+        present = column[there]
+        no_number = to_numeric(present).isna().to_numpy()
+        at = int(no_number.argmax()) if no_number.any() else None
+        other = None if at is None else (present.iloc[at], present.index[at])
+        keys = {key for key in column_keys(present) if key is not None}
+        return cls(0, len(present), len(present) - int(no_number.sum()), False, keys, other)
+
+    def __add__(self, other: Levels) -> Levels:
+        keys = self.keys if len(self.keys) > _MOST else self.keys | other.keys
+        return Levels(
+            self.n_numbers + other.n_numbers,
+            self.n_texts + other.n_texts,
+            self.n_numeric_texts + other.n_numeric_texts,
+            self.categorical or other.categorical,
+            keys,
+            self.other or other.other,
+        )
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the column holds numbers, as far as is known."""
+        return not self.categorical and self.n_texts == self.n_numeric_texts
+
+    def categories(self, name: Any) -> Any:
+        """Categories of the column, sorted; None where it holds numbers."""
+        if self.numeric:
+            return None
+        if self.n_numbers:
+            raise ValueError(
+                f"column {shown(name)} holds numbers in some chunks and texts in others: read it as one of these."
+            )
+        if not self.categorical and 2 * self.n_numeric_texts > self.n_texts and self.other is not None:
+            _refuse_mixture(name, *self.other)
+        found = np.array(sorted(self.keys), dtype=str)
+        _refuse_many(name, found, self.n_texts, self.categorical)
+        return found
+
+
+def levels_of(X: Any) -> dict[Any, Levels]:
+    """What each column of a data frame holds."""
+    check_names(X)
+    return {name: Levels.of(X[name]) for name in X.columns}
+
+
+def numbers_of(X: Any, levels: dict[Any, Levels]) -> Any:
+    """Give the numbers of a chunk whose columns hold this; columns of categories are missing."""
+    import pandas as pd
+
+    if all(is_numeric(X[name]) for name in X.columns):
+        return X
+    numbers = {name: to_numeric(X[name]) if column.numeric else np.nan for name, column in levels.items()}
+    return pd.DataFrame(numbers, index=X.index, dtype=np.float64)
+
+
+class FrameEncoder:
+    """Replaces the texts and categories of a data frame by the numbers of their categories."""
+
+    categories_: dict[Any, npt.NDArray[Any]]
+    columns_: list[Any]
+
+    def fit(self, X: Any) -> FrameEncoder:
+        """Learn the categories of the columns that do not hold numbers."""
+        return self.fit_levels(levels_of(X))
+
+    def fit_levels(self, levels: dict[Any, Levels]) -> FrameEncoder:
+        """Learn the categories of columns that hold this; as `fit`."""
+        self.columns_ = list(levels)
+        found = {name: column.categories(name) for name, column in levels.items()}
+        self.categories_ = {name: categories for name, categories in found.items() if categories is not None}
+        return self
+
+    def encode(self, X: Any, unknown: str = "error") -> Any:
+        """Return a data frame of floats; NaN where missing."""
+        import pandas as pd
+
+        check_names(X)
+        for name in X.columns:
+            refuse_cells(X[name], f"column {shown(name)}")
+        if not self.categories_ and all(is_numeric(X[name]) for name in X.columns):
+            return X
+        encoded = {}
+        for name in X.columns:
+            if name in self.categories_:
+                encoded[name] = self._encode_column(X[name], name, unknown)
+            else:
+                encoded[name] = _numbers(X[name], name)
+        return pd.DataFrame(encoded, columns=X.columns, index=X.index)
+
+    def code(self, name: Any, value: Any, unknown: str = "error") -> float:
+        """Number of one value of a categorical column; NaN where it is unknown and that counts as missing."""
+        categories = self.categories_[name].tolist()
+        key = spelt(value)
+        if key not in categories and unknown == "missing":
+            return float("nan")
+        if key not in categories:
+            raise ValueError(_unknown(name, value, self.categories_[name]))
+        return float(categories.index(key))
+
+    def n_unknown(self, X: Any) -> int:
+        """How many cells hold a category that is not known, in a data frame of some of the columns."""
+        known = {str(name): {None, *categories.tolist()} for name, categories in self.categories_.items()}
+        return sum(
+            key not in known[name] for name in map(str, X.columns) if name in known for key in column_keys(X[name])
+        )
+
+    def _encode_column(self, column: Any, name: Any, unknown: str) -> FloatArray:
+        categories: dict[str | None, float] = {v: float(i) for i, v in enumerate(self.categories_[name].tolist())}
+        keys = column_keys(column)
+        new = next((key for key in keys if key is not None and key not in categories), None)
+        if new is not None and unknown != "missing":
+            raise ValueError(_unknown(name, new, self.categories_[name]))
+        return np.array([categories.get(key, math.nan) for key in keys])
+
+
+def _unknown(name: Any, value: Any, categories: npt.NDArray[Any]) -> str:
+    return f"column {shown(name)} holds the unknown category {shown(value)}; known are {listed(categories.tolist())}."
+
+
+def check_names(X: Any) -> list[Any]:
+    """Names of the columns of a data frame."""
+    names = list(X.columns)
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ValueError(f"X has more than one column named {shown(twice)}; rename or drop one.")
+    return names
+
+
+#: What pandas calls the kinds of objects that are no categories.
+_DATES = {"datetime", "datetime64", "date", "timedelta", "timedelta64", "time", "period"}
+
+
+def refuse_dates(column: Any) -> None:
+    """Refuse a column of dates or durations; raises a ValueError."""
+    from pandas.api.types import infer_dtype
+
+    objects = column.dtype.kind == "O" and not hasattr(column, "cat")
+    if column.dtype.kind in "mM" or (objects and infer_dtype(column, skipna=True) in _DATES):
+        raise ValueError(f"column {shown(column.name)} holds dates or durations; turn it into numbers first.")
+
+
+def _refuse_mixture(name: Any, value: Any, row: Any) -> None:
+    raise ValueError(
+        f"column {shown(name)} holds numbers, but {shown(value)} in row {row} is not one; correct it or leave the cell "
+        f"empty.{as_if_numbers([str(value)])}"
+    )
+
+
+def _refuse_many(name: Any, categories: npt.NDArray[Any], n_present: int, declared: bool) -> None:
+    if len(categories) > max(_MANY_CATEGORIES, n_present // 2):
+        remedy = " or declare fewer, as cat.remove_unused_categories() of pandas does" if declared else ""
+        raise ValueError(
+            f"column {shown(name)} has {len(categories)} different texts in {n_present} rows, too many for a category; "
+            f"drop it or group its values{remedy}.{as_if_numbers(categories.tolist())}"
+        )
+
+
+_DECIMAL = re.compile(r"[+-]?\d+(\.\d{3})*,\d+")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_WITH_UNIT = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s*([^\d\s.,:;/+-][^\d]*)")
+
+
+def as_if_numbers(texts: Collection[str]) -> str:
+    """Sentence, after a blank, that says how texts were read as the numbers that they seem to be; else nothing."""
+    few = len(texts) / 10  # that may be something else
+    commas = [text for text in texts if "," in text]
+    others = sum(not _NUMBER.fullmatch(text) for text in texts if "," not in text)
+    if commas and others + sum(not _THOUSANDS.fullmatch(text) for text in commas) <= few:
+        return " Are they numbers? Take out the commas between the thousands."
+    if commas and others + sum(not _DECIMAL.fullmatch(text) for text in commas) <= few:
+        return " Are they numbers? Read the table with decimal=',' (--decimal , on the command line)."
+    units = [found[1].strip() for text in texts if (found := _WITH_UNIT.fullmatch(text))]
+    unit = max(set(units), key=units.count, default="")
+    if units and len(texts) - units.count(unit) <= few:
+        return f" Are they numbers? Take the unit {shown(unit)} off."
+    return ""
+
+
+def is_numeric(column: Any) -> bool:
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    return bool(is_numeric_dtype(column) or is_bool_dtype(column))
+
+
+def to_numeric(column: Any) -> Any:
+    """Numbers of a column, NaN for texts that are none."""
+    import pandas as pd
+
+    try:
+        return pd.to_numeric(column, errors="coerce")
+    except OverflowError:  # a whole number that no float can hold
+        return pd.to_numeric(
+            column.map(lambda v: math.inf if isinstance(v, int) and abs(v) > 2**1000 else v), errors="coerce"
+        )
+
+
+def _numbers(column: Any, name: Any) -> FloatArray:
+    if not is_numeric(column):
+        numbers = to_numeric(column)
+        wrong = numbers.isna().to_numpy() & _present(column)
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise ValueError(
+                f"column {shown(name)} must hold numbers, but row {column.index[row]} has {shown(column.iloc[row])}."
+                f"{as_if_numbers([str(column.iloc[row])])}"
+            )
+        column = numbers
+    return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))

@@ -1,0 +1,56 @@
+"""What long work is at, on the logger "seqclass" at level INFO: one line as each step begins."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from math import inf
+
+#: Tests put their own here.
+_clock = time.perf_counter
+_end: ContextVar[float] = ContextVar("end", default=inf)
+
+
+class TimeUp(Exception):
+    """The time of the innermost `within` that has run out is over."""
+
+
+def left() -> float:
+    """Seconds that are left; inf where there is no limit."""
+    end = _end.get()
+    return end - _clock() if end < inf else inf
+
+
+def look() -> None:
+    """Raise `TimeUp` where no time is left."""
+    if left() <= 0:
+        raise TimeUp
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Limit what is done to so many seconds, or fewer where less is left."""
+    before = _end.set(min(_end.get(), _clock() + seconds) if seconds < inf else _end.get())
+    try:
+        yield
+    finally:
+        _end.reset(before)
+
+
+logger = logging.getLogger("seqclass")
+_steps: ContextVar[tuple[str, ...]] = ContextVar("steps", default=())
+
+
+@contextmanager
+def telling(step: str) -> Iterator[None]:
+    """Tell that a step begins, after those that it is part of."""
+    steps = (*_steps.get(), step)
+    before = _steps.set(steps)
+    logger.info(": ".join(steps))
+    try:
+        yield
+    finally:
+        _steps.reset(before)

@@ -1,0 +1,130 @@
+"""Words of error messages: one short sentence on one line, and what a name could have meant."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+#: A saving that is this close to none, or to the price lost, is taken for it: texts have four decimals.
+_NEAR = 5e-5
+
+
+def value_text(value: Any) -> str:
+    """Write a raw value as a person would: six digits, no trailing zeros."""
+    if isinstance(value, (float, np.floating)):
+        return f"{float(value):.6g}"
+    return str(value)
+
+
+def unit_text(decision_costs: Any) -> str:
+    """Say what costs are counted in, after a comma: wrong decisions, unless decisions cost what the user says."""
+    costs = np.asarray(decision_costs)
+    wrong = costs.shape[0] == costs.shape[1] and np.array_equal(costs, 1 - np.eye(len(costs)))
+    return ", in units of misclassification cost" if wrong else ""
+
+
+def belief_text(labels: Sequence[Any], posterior: Sequence[float], most: int = 4) -> str:
+    """Write the probabilities of the likeliest classes, best first where there are many."""
+    index = list(range(len(labels)))
+    if len(index) > most:
+        index = sorted(index, key=lambda i: -posterior[i])[:most]
+    return ", ".join(f"{labels[i]} {percent(posterior[i])}" for i in index)
+
+
+def percent(p: float) -> str:
+    """Write a probability in percent, without calling anything certain that is not."""
+    if 0 < p < 0.0005:
+        return "<0.1%"
+    if 0.9995 <= p < 1:
+        return ">99.9%"
+    return f"{100 * p:.1f}%"
+
+
+def saving_text(saving: float, price: float) -> str:
+    """What asking was expected to save beyond its price, in words; empty where that is not known."""
+    if math.isnan(saving):
+        return ""
+    if saving > -_NEAR:
+        return f"expected to save {max(saving, 0.0):.4f} beyond it"
+    return "expected to save nothing" if worthless(saving, price) else f"expected to save {-saving:.4f} less than it"
+
+
+def going_on_text(saving: float, price: float) -> str:
+    """What going on was expected to come to, where it was not worth while; empty where that is not known."""
+    if math.isnan(saving):
+        return ""
+    if saving > -_NEAR:
+        return "going on is not expected to be any cheaper than deciding"
+    if worthless(saving, price):
+        return "what is left to ask is expected to save nothing, so going on only costs its price"
+    return f"going on is expected to cost {-saving:.4f} more than deciding"
+
+
+def worthless(saving: float, price: float) -> bool:
+    """Whether going on is expected to cost its price and to save nothing at all of what a wrong decision costs."""
+    return bool(price > 0 and saving <= -price + min(_NEAR, 0.005 * price))
+
+
+#: Most characters of a name or a cell in a message, and of a whole message.
+_LONGEST_VALUE = 60
+_LONGEST = 600
+#: Among so many names one that is like another is looked for.
+_MANY_NAMES = 10_000
+
+
+def sentence(error: BaseException) -> str:
+    """Message of an error on one line, with a full stop."""
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        text = error.strerror if error.filename is None else f"{error.strerror}: {shown(str(error.filename))}"
+    elif isinstance(error, MemoryError):
+        text = f"it takes more memory than there is: {text}" if text else "it takes more memory than there is"
+    return end_sentence(brief(" ".join(text.split())) or type(error).__name__)
+
+
+def end_sentence(text: str) -> str:
+    """Put a full stop where none is."""
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def shown(value: Any) -> str:
+    """Write a name or a cell as Python would, its middle left out where it is long."""
+    # of a long text only what is shown is written out
+    long = isinstance(value, (str, bytes)) and len(value) > 2 * _LONGEST_VALUE
+    try:
+        text = repr(value[:_LONGEST_VALUE] + value[-_LONGEST_VALUE:] if long else value)
+    except (ValueError, RecursionError):  # Python writes no number of thousands of digits, nor lists in such depth
+        text = f"a number of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
+    return brief(text, _LONGEST_VALUE)
+
+
+def brief(text: str, longest: int = _LONGEST) -> str:
+    """Leave out the middle of a long text, and what is no character."""
+    if len(text) > longest:
+        end = longest // 3
+        text = f"{text[: longest - end - 3]}...{text[-end:]}"
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def listed(names: Iterable[Any], most: int = 6) -> str:
+    """List some names as Python would write them, and how many more there are."""
+    names = list(names)
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(shown, islice(names, most))) + more
+
+
+def near(name: str, names: Sequence[str], what: str = "the columns are") -> str:
+    """End of a sentence that says what a name could have meant."""
+    wanted = name.strip().casefold()
+    same = [n for n in names if n.strip().casefold() == wanted]
+    # likeness takes its time, so neither among names without end nor among very long ones
+    short = [n for n in names[:_MANY_NAMES] if len(n) <= _LONGEST] if len(name) <= _LONGEST else []
+    matches = same or get_close_matches(name, short, n=3, cutoff=0.5)
+    if matches:
+        return f"did you mean {' or '.join(map(shown, matches[:3]))}?"
+    return f"{what} {listed(names)}."

@@ -1,0 +1,236 @@
+"""Checks of arguments that more than one part makes."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import column_or_1d
+
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.text import listed, shown
+
+#: Costs that are not 0: products and quotients of such are neither 0 nor infinite, and not rounded more than others.
+_COSTS = (1e-100, 1e100)
+#: Each decision has a cost for each class: of so many, 200 MB.
+_MOST_CLASSES = 5000
+
+
+def check_distribution(value: npt.ArrayLike, n: int | None, name: str) -> FloatArray:
+    """Check a probability vector and return it normalised to a sum of exactly one."""
+    array = check_finite(value, name, shape=None if n is None else (n,))
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(f"{name} must be a vector of probabilities, got shape {array.shape}.")
+    if array.min() < 0:
+        raise ValueError(f"{name} must not be negative, got {array.min():g}.")
+    if abs(array.sum() - 1) > 1e-6:
+        raise ValueError(f"{name} must sum to 1, it sums to {array.sum():g}.")
+    return np.asarray(array / array.sum())
+
+
+def check_finite(value: npt.ArrayLike, name: str, shape: tuple[int, ...] | None = None) -> FloatArray:
+    """Return ``value`` as a new float64 array, finite and of the wanted shape."""
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers only: {error}.") from error
+    if shape is not None and array.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}, got {array.shape}.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite; it holds NaN or infinity.")
+    return array
+
+
+def check_costs(value: npt.ArrayLike, name: str, shape: tuple[int, ...] | None = None) -> FloatArray:
+    """Return costs as a float64 array: 0, or of a size with which one can reckon, and of the wanted shape."""
+    array = check_not_negative(value, name, shape)
+    low, high = _COSTS
+    wrong = (array > high) | ((array > 0) & (array < low))
+    if wrong.any():
+        raise ValueError(
+            f"{name} must be 0 or between {low:g} and {high:g}, got {array[wrong][0]:g}: count costs in another unit."
+        )
+    return array
+
+
+def check_not_negative(value: npt.ArrayLike, name: str, shape: tuple[int, ...] | None = None) -> FloatArray:
+    """Return ``value`` as a float64 array: finite, not negative, of the wanted shape."""
+    array = check_finite(value, name, shape)
+    if array.size and array.min() < 0:
+        raise ValueError(f"{name} must not be negative, got {array.min():g}.")
+    return array
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
+    """Check the weights of the rows: finite, non-negative, not all zero."""
+    if sample_weight is None:
+        return None
+    weight = check_not_negative(sample_weight, "sample_weight", (n_rows,))
+    if not weight.any():
+        raise ValueError("sample_weight must not be zero for all rows.")
+    return weight
+
+
+def check_integer(value: Any, name: str, low: int, high: int | None = None) -> int:
+    """Return ``value`` as an int between ``low`` and ``high``."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be an integer, got {shown(value)}.")
+    number = int(value)
+    if number < low or (high is not None and number > high):
+        limits = f"at least {low}" if high is None else f"between {low} and {high}"
+        raise ValueError(f"{name} must be {limits}, got {shown(number)}.")
+    return number
+
+
+def check_real(value: Any, name: str, low: float = -np.inf, high: float = np.inf) -> float:
+    """Return ``value`` as a float between ``low`` and ``high``, both included."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, got {shown(value)}.")
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number that no float can hold
+        number = np.nan
+    if not low <= number <= high:
+        raise ValueError(f"{name} must be between {low:g} and {high:g}, got {shown(value)}.")
+    return number
+
+
+def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
+    """Return ``value`` if it is one of ``choices``."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {shown(value)}.")
+    return value
+
+
+def check_n_classes(n_classes: int) -> None:
+    """Refuse more classes than can be planned for."""
+    if n_classes > _MOST_CLASSES:
+        raise ValueError(
+            f"y holds more than {_MOST_CLASSES:,} classes, the most that can be planned for, as every decision has a "
+            "cost for every class: if labels are numbers or names of rows, choose another target; otherwise group them."
+        )
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """Return ``value`` if it is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {shown(value)}.")
+    return bool(value)
+
+
+def check_part(value: Any, name: str, what: str, methods: tuple[str, ...]) -> None:
+    """Check that a part of an estimator is an object that does what is asked of it."""
+    if isinstance(value, type):
+        raise TypeError(f"{name} must be {what}, got the class {value.__name__}: write {value.__name__}().")
+    if not all(hasattr(value, method) for method in methods):
+        raise TypeError(f"{name} must be {what}, got {shown(value)}.")
+
+
+def plain_labels(labels: Any, name: str = "y") -> Any:
+    """Labels as an array, numbers or booleans that came as objects or nullable as one of their own."""
+    if isinstance(labels, np.ma.MaskedArray) and (masked := np.ma.getmaskarray(labels)).any():
+        raise ValueError(f"{name} is masked in row {int(masked.ravel().argmax())}: leave out the rows without a label.")
+    array = np.asarray(labels)
+    if array.ndim != 1 and array.shape[1:] != (1,):
+        return labels
+    if isinstance(labels, (list, tuple)) and len({*map(type, labels)}) > 1:
+        array = np.array(labels, dtype=object)  # numpy would make texts of numbers and of NaN, and numbers of booleans
+    # scikit-learn makes floats of nullable integers and booleans, and a series is read by index, not by row
+    plain = array if array.dtype != object else _plain_objects(array.ravel(), name).reshape(array.shape)
+    return column_or_1d(plain, warn=True)
+
+
+def _plain_objects(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+    values = array.tolist()
+    kinds: dict[str, type] = {}
+    for kind in dict.fromkeys(map(type, values)):
+        kinds.setdefault(_label_kind(kind), kind)
+    if {"numbers", "others"} & set(kinds):
+        row = next((i for i, value in enumerate(values) if _is_missing(value)), None)
+        if row is not None:
+            raise ValueError(f"{name} holds {shown(values[row])} in row {row}: leave out the rows without a label.")
+    if "others" in kinds:
+        raise ValueError(f"{name} holds {kinds['others'].__name__}: labels must be numbers, texts or booleans.")
+    if len(kinds) > 1:
+        (a, one), (b, other) = list(kinds.items())[:2]
+        pair = " and ".join(shown(next(value for value in values if type(value) is kind)) for kind in (one, other))
+        raise ValueError(f"{name} mixes {a} with {b}, as {pair}: give all labels as {a} or all as {b}.")
+    if "texts" in kinds or not values:
+        return array
+    plain = np.array(values)
+    if plain.dtype.kind not in "biuf" or plain.tolist() != values:
+        raise ValueError(f"{name} holds numbers that no array of numbers can hold exactly: use texts instead.")
+    return plain
+
+
+def class_numbers(
+    classes: npt.ArrayLike, labels: npt.ArrayLike, name: str = "y", *, n: int | None = None, other: int | None = None
+) -> IntArray:
+    """Position of each label among the classes, compared by value: 1, 1.0, True and the text "1" are one label."""
+    known = np.asarray(classes).tolist()
+    texts = all(isinstance(label, str) for label in known)
+    # decisions such as "refer" may stand among numbers
+    mixed = other is not None or (not texts and any(isinstance(label, str) for label in known))
+    found = np.asarray(labels if mixed else plain_labels(labels, name))
+    found = found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
+    if found.ndim != 1 or (n is not None and len(found) != n):
+        rows = "row" if n is None else f"of the {n} rows"
+        raise ValueError(f"{name} must have one label for each {rows}, got shape {found.shape}.")
+    values = found.tolist()
+    place = {label: i for i, label in enumerate(known)}
+    as_numbers = {as_number(label): i for i, label in reversed(list(enumerate(known)))}
+    for label in dict.fromkeys(values):
+        if label in place:
+            continue
+        # a file may hold "1" where a model has 1
+        at = other
+        if isinstance(label, str) != texts:
+            at = place.get(str(label), as_numbers.get(as_number(label), other))
+        if _is_missing(label):
+            row = values.index(label)
+            raise ValueError(f"{name} holds {shown(label)} in row {row}: leave out the rows without a label.")
+        if at is None:
+            raise ValueError(f"{name} holds {shown(label)}, which is no class of the model: there are {listed(known)}.")
+        place[label] = at
+    return np.array([place[label] for label in values], dtype=np.intp)
+
+
+def group_numbers(groups: npt.ArrayLike, n: int) -> tuple[IntArray, list[Any]]:
+    """Number of each row's group, and the names of the groups, sorted."""
+    labels = np.asarray(plain_labels(groups, "groups"))
+    if labels.shape != (n,):
+        raise ValueError(f"groups must have one label for each of the {n} rows, got shape {labels.shape}.")
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ValueError(f"groups has no label in row {int(np.isnan(labels).argmax())}: give each row one.")
+    names, number = np.unique(labels, return_inverse=True)
+    return number.reshape(-1), names.tolist()
+
+
+def as_number(label: Any) -> Any:
+    """Return the number that a text is, as Python writes it; what is no such text as it stands."""
+    if not isinstance(label, str):
+        return label
+    if label in ("True", "False"):
+        return label == "True"
+    for kind in (int, float):
+        try:
+            return kind(label)
+        except ValueError:
+            pass
+    return label
+
+
+def _label_kind(kind: type) -> str:
+    if issubclass(kind, (bool, np.bool_)):
+        return "booleans"
+    if issubclass(kind, str):
+        return "texts"
+    return "numbers" if issubclass(kind, numbers.Real) else "others"
+
+
+def _is_missing(value: Any) -> bool:
+    # pandas is not imported for its NA and NaT
+    nan = isinstance(value, (float, np.floating)) and value != value
+    return nan or type(value).__name__ in ("NoneType", "NAType", "NaTType")

@@ -1,0 +1,327 @@
+"""What is known of one live case, and where the policy stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.text import belief_text, listed, shown
+from seqclass.deciding._problem import Answers, ModelProblem, acquisition_problem
+from seqclass.pomdp import AcquisitionProblem, InformationState
+from seqclass.pomdp.information import OPEN
+
+if TYPE_CHECKING:
+    from seqclass.classifier import SequentialClassifier
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One of the features that a question shows.
+
+    Attributes
+    ----------
+    name : str
+        Its name; ``"x3"`` for column 3 where features have no names.
+    column : int
+        Its column in the training data.
+    categories : tuple of str
+        What it may be, for a categorical feature; empty for a number.
+
+    Examples
+    --------
+    >>> Feature("age", 0).categories
+    ()
+    """
+
+    name: str
+    column: int
+    categories: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a session may ask next: a feature, or a bundle of them that is seen at once.
+
+    Attributes
+    ----------
+    name : str
+        Name of the feature, or of the bundle; ``"x3"`` for column 3 where features have no names.
+    column : int
+        Its column in the training data; of a bundle, its first.
+    price : float
+        What it costs, in units of misclassification cost.
+    expected_saving : float
+        By how much going on is expected to be cheaper than deciding now; NaN where the policy cannot tell.
+    categories : tuple of str
+        What it may be, for a categorical feature; empty for a number.
+    features : tuple of Feature
+        The features of a bundle; empty for a question of one feature.
+
+    Examples
+    --------
+    >>> Question("age", 0, 0.01, 0.2).categories
+    ()
+    """
+
+    name: str
+    column: int
+    price: float
+    expected_saving: float
+    categories: tuple[str, ...] = ()
+    features: tuple[Feature, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One step of a session.
+
+    Attributes
+    ----------
+    name : str
+        The feature or bundle that was answered.
+    value : float, str, dict or None
+        What it showed; None where it was unavailable. Of a bundle, by name, what each of its features showed.
+    outcome : int
+        Outcome of the model that the value belongs to; -1 where unavailable.
+    price : float
+        What was paid.
+    expected_saving : float
+        What was expected of asking.
+    posterior : tuple of float
+        P(class | everything so far) after the answer.
+    known : bool
+        Whether it was known and not asked for; it then cost nothing.
+
+    Examples
+    --------
+    >>> Answer("age", 47.0, 2, 0.01, 0.2, (0.3, 0.7)).price
+    0.01
+    """
+
+    name: str
+    value: Any
+    outcome: int
+    price: float
+    expected_saving: float
+    posterior: tuple[float, ...]
+    known: bool = False
+
+
+def named(names: Sequence[str] | Mapping[int, str], column: int) -> str:
+    """Name of a column among those that the user gives."""
+    try:
+        return str(names[column])
+    except (KeyError, IndexError):
+        raise ValueError(f"feature_names has no name for column {column}, which was asked for.") from None
+
+
+def finite(name: str, value: Any) -> float:
+    """A raw value as a finite number; bytes are none, though Python would read them as such."""
+    try:
+        number = (
+            np.nan if value is np.ma.masked else float(str(value) if isinstance(value, (bytes, bytearray)) else value)
+        )
+    except (TypeError, ValueError):
+        raise ValueError(f"feature {shown(name)} must be a number, got {shown(value)}.") from None
+    except OverflowError:
+        number = np.inf
+    if not np.isfinite(number):
+        raise ValueError(f"feature {shown(name)} must be finite, got {shown(value)}; call it unavailable if it is.")
+    return number
+
+
+def savings(info: InformationState) -> FloatArray:
+    """By how much asking one more question and deciding then is cheaper than deciding now, (n_questions,)."""
+    asked = np.flatnonzero(info.open[0])
+    saving = np.full(info.problem.n_questions, -np.inf)
+    if asked.size:
+        price = info.prices[0, asked]
+        saving[asked] = info.stopping_cost[0] - price - info.problem.costs_after(asked, info)[0]
+    return saving
+
+
+def n_shown(answer: Answer) -> int:
+    """How many features an answer showed."""
+    if answer.outcome < 0:
+        return 0
+    return len(answer.value) if isinstance(answer.value, dict) else 1
+
+
+def without_missing(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values that are there: neither None nor NaN."""
+    return {name: v for name, v in values.items() if not (v is None or v is np.ma.masked or v != v)}
+
+
+class Seen:
+    """A session that tells where it stands."""
+
+    def __repr__(self: Any) -> str:
+        beliefs = belief_text(self._classifier.classes_.tolist(), self.posterior.tolist(), most=3)
+        return f"<Session: {self.n_features} acquired, {self.cost:.4g} paid; {beliefs}>"
+
+    def __str__(self: Any) -> str:
+        question = self.next_feature
+        then = f"decide {self.decision}" if question is None else f"ask {question.name} (price {question.price:.4g})"
+        return f"{repr(self)[1:-1]}; next: {then}"
+
+
+class Questions:
+    """The questions of a problem of a fitted classifier, as users see them.
+
+    Parameters
+    ----------
+    classifier : SequentialClassifier
+        A fitted classifier.
+    problem : AcquisitionProblem
+        The problem, whose features are those of its model.
+    names : sequence of str or mapping of int to str, optional
+        What to call the columns.
+    """
+
+    def __init__(self, classifier: SequentialClassifier, problem: AcquisitionProblem, names: Any = None) -> None:
+        self.classifier, self.problem, self.names = classifier, problem, names
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The question that shows a feature, or a bundle, by name."""
+        found: dict[str, int] = {}
+        for question in range(self.problem.n_questions):
+            found |= dict.fromkeys([*(f.name for f in self.features(question)), self.name(question)], question)
+        return found
+
+    def name(self, question: int) -> str:
+        """Name of the feature, or of the bundle."""
+        features, prices = self.features(question), self.classifier._prices
+        if len(features) == 1:
+            return features[0].name
+        assert prices.bundles is not None  # where one question shows several
+        return str(prices.bundle_names[prices.bundles[features[0].column]])
+
+    def features(self, question: int) -> tuple[Feature, ...]:
+        """What a question shows."""
+        columns = self.classifier.support_[self.problem.members(question)].tolist()
+        return tuple(Feature(self._called(j), j, self._categories(j)) for j in columns)
+
+    def values(self, question: int, name: str, value: Any) -> dict[str, Any]:
+        """What each feature of a question showed, by name."""
+        features = [feature.name for feature in self.features(question)]
+        if len(features) == 1 or (name in features and name != self.name(question)):
+            return {name: value}
+        if not isinstance(value, Mapping):
+            raise ValueError(f"{shown(name)} is a bundle: give the values of {listed(features)} by name.")
+        unknown = [key for key in value if key not in features]
+        if unknown:
+            raise ValueError(f"{shown(unknown[0])} is not in the bundle {shown(name)} of {listed(features)}.")
+        return without_missing(value)
+
+    def describe(self, question: int, price: float, saving: float) -> Question:
+        """The question as users see it."""
+        features = self.features(question)
+        categories = features[0].categories if len(features) == 1 else ()
+        parts = features if len(features) > 1 else ()
+        return Question(self.name(question), features[0].column, price, saving, categories, parts)
+
+    def _called(self, column: int) -> str:
+        return self.classifier.feature_name(column) if self.names is None else named(self.names, column)
+
+    def _categories(self, column: int) -> tuple[str, ...]:
+        encoder = self.classifier.encoder_
+        if encoder is None:
+            return ()
+        return tuple(encoder.categories_.get(encoder.columns_[column], np.array([], dtype=str)).tolist())
+
+
+def all_questions(classifier: SequentialClassifier) -> AcquisitionProblem:
+    """All that the model could ask, in any order; the first questions are those of the classifier's problem."""
+    planned, support = classifier.problem_, classifier.support_
+    asked = [planned.members(question) for question in range(planned.n_questions)]
+    order = np.concatenate([np.empty(0, dtype=np.intp), *asked])
+    order = np.concatenate([order, np.setdiff1d(np.arange(len(support)), order)])
+    prices = classifier._prices.take(support)
+    costs, prior = planned.decision_costs, planned.prior
+    return acquisition_problem(classifier.model_, order, prices, costs, prior, free=True, bundles=prices.bundles)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is known of one case.
+
+    Attributes
+    ----------
+    facts : InformationState
+        All of it, in a problem that is free to ask whatever the model could.
+    info : InformationState
+        The same as the policy sees it, which in a fixed order stands at the first stage that is not known.
+    known : frozenset of int
+        Questions whose answers were known and not asked for.
+    """
+
+    facts: InformationState
+    info: InformationState
+    known: frozenset[int] = frozenset()
+
+    @classmethod
+    def begin(cls, problem: AcquisitionProblem, info: InformationState) -> Case:
+        """A case of which nothing is known, in the problem of the facts and as the policy sees it."""
+        facts = problem.begin()
+        facts.lot = info.lot
+        return cls(facts, info)
+
+    def learn(self, question: int, outcome: int, *, known: bool, charge_missing: bool) -> Case:
+        """What is known after an answer, which costs nothing where it was known before."""
+        before = self.facts
+        facts = before.asking(question).update(np.array([outcome]), charge_missing=charge_missing and not known)
+        if known:
+            facts.paid, facts.spent = before.paid, before.spent
+        all_known = self.known | {question} if known else self.known
+        return Case(facts, _seen_by(self.info, facts, all_known), all_known)
+
+
+def _seen_by(info: InformationState, facts: InformationState, known: frozenset[int]) -> InformationState:
+    """What the policy sees of the facts, from what it saw before."""
+    problem = info.problem
+    assert facts.seen is not None  # the problem of the facts is free
+    seen = facts.seen[0, : problem.n_questions].tolist()
+    if not problem.free:
+        return as_seen(info, facts, *_following(problem, info, seen))
+    stage = sum(outcome != OPEN for outcome in seen)
+    if problem.max_questions is not None:  # what was known takes no one's place
+        stage -= sum(question < problem.n_questions for question in known)
+    return as_seen(info, facts, stage, facts.state)
+
+
+def as_seen(begun: InformationState, facts: InformationState, stage: int, state: Any) -> InformationState:
+    """Facts as a policy sees them."""
+    problem = begun.problem
+    paid = None if begun.paid is None or facts.paid is None else _columns(facts.paid, begun.paid.shape[1])
+    seen: IntArray | None = None
+    if problem.free:
+        assert facts.seen is not None  # the problem of the facts is free
+        seen = facts.seen[:, : problem.n_questions]
+    elif isinstance(problem, ModelProblem):
+        # a problem of hidden states keeps of the answers what its model does
+        messages = facts.state.messages if isinstance(facts.state, Answers) else facts.state
+        state = Answers(messages, state.values)
+    return InformationState(problem, stage, facts.belief, state, paid, facts.lot, seen=seen, spent=facts.spent)
+
+
+def _following(problem: AcquisitionProblem, info: InformationState, seen: list[int]) -> tuple[int, Any]:
+    """First stage that is not known, and the state there."""
+    stage, state = info.stage, info.state
+    while stage < problem.n_stages and seen[stage] != OPEN:
+        state = problem.advance(stage, state, np.array([seen[stage]]))
+        stage += 1
+    return stage, state
+
+
+def _columns(paid: Any, n: int) -> Any:
+    """Groups that were paid, as many as a problem counts."""
+    padded = np.zeros((len(paid), n), dtype=bool)
+    width = min(n, paid.shape[1])
+    padded[:, :width] = paid[:, :width]
+    return padded

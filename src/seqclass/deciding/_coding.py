@@ -1,0 +1,367 @@
+"""From raw features to outcomes: categories, a discretiser, and the number of outcomes of each feature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from seqclass._utils.arrays import FloatArray, IntArray, smallest_int
+from seqclass._utils.frames import FrameEncoder, is_frame, plain
+from seqclass._utils.information import canonical
+from seqclass._utils.text import shown
+from seqclass._utils.validation import check_n_classes, plain_labels
+from seqclass.discretize import Discretizer
+from seqclass.discretize._discretizer import check_outcomes
+from seqclass.discretize._sums import ColumnSums, fit_to_sums
+
+#: Number types that are taken as they are.
+_DTYPES = [np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint8]
+
+
+def check_training(estimator: Any, X: Any, y: npt.ArrayLike) -> tuple[Any, npt.NDArray[Any], FrameEncoder | None]:
+    """Check training data and turn a data frame into numbers."""
+    X = plain(X)
+    encoder = FrameEncoder().fit(X) if is_frame(X) else None
+    if encoder is not None:
+        X = encoder.encode(X)
+    y = plain_labels(y)
+    X, y = _validated(estimator, X, y=y)
+    check_classification_targets(y)
+    classes = np.unique(y)
+    check_n_classes(len(classes))
+    if len(classes) < 2:
+        raise ValueError(f"y holds only one class, {shown(classes.tolist()[0])}; a classifier needs at least two.")
+    return X, np.asarray(y), encoder
+
+
+def check_input(estimator: Any, X: Any, encoder: FrameEncoder | None, unknown: str = "error") -> Any:
+    """Check new data against the training data."""
+    X = plain(X)
+    if encoder is not None and is_frame(X):
+        X = encoder.encode(X, unknown)
+    elif encoder is not None and encoder.categories_:
+        raise ValueError("X must be a data frame: the classifier was fitted on one with categorical columns.")
+    return _validated(estimator, X, reset=False)
+
+
+def check_features(estimator: Any, X: Any) -> Any:
+    """Check the features of some rows alone; the estimator gets ``n_features_in_`` and ``feature_names_in_``."""
+    return _validated(estimator, X)
+
+
+def _validated(estimator: Any, X: Any, **how: Any) -> Any:
+    try:
+        # sums of hostile columns overflow, which tells scikit-learn what it wants to know
+        with np.errstate(all="ignore"):
+            return validate_data(
+                estimator, X, accept_sparse=("csr", "csc"), dtype=_DTYPES, ensure_all_finite="allow-nan", **how
+            )
+    except ValueError as error:
+        if "infinity" not in str(error):
+            raise
+        raise ValueError(_infinite(X) or str(error)) from error
+
+
+def _infinite(X: Any) -> str:
+    """Say where the first infinite number is."""
+    if sp.issparse(X):
+        X = X.tocoo()
+        at = np.flatnonzero(np.isinf(X.data.astype(np.float64)))[:1]
+        where = [(int(X.row[i]), int(X.col[i])) for i in at]
+    else:
+        with np.errstate(over="ignore"):
+            where = [
+                (int(row), int(column)) for row, column in np.argwhere(np.isinf(np.asarray(X, dtype=np.float64)))[:1]
+            ]
+    names = getattr(X, "columns", None)
+    return "".join(
+        f"column {shown(column if names is None else names[column])} holds infinity in row "
+        f"{row if names is None else X.index[row]}: correct it, or leave it missing."
+        for row, column in where
+    )
+
+
+def category_counts(encoder: FrameEncoder | None) -> dict[int, int]:
+    """Number of categories of each categorical column, by column number."""
+    if encoder is None:
+        return {}
+    position = {name: j for j, name in enumerate(encoder.columns_)}
+    return {position[name]: len(categories) for name, categories in encoder.categories_.items()}
+
+
+class OutcomeCoder:
+    """Turns a numeric matrix into outcomes: categorical columns as they are, the others through a discretiser.
+
+    Parameters
+    ----------
+    discretizer : transformer, "precomputed" or None
+        An unfitted transformer to non-negative integers; None: `Discretizer` with its defaults; ``"precomputed"``: the
+        matrix holds outcomes already.
+    categories : dict of int to int
+        Number of categories of each categorical column, whose values are the categories' numbers.
+
+    Attributes
+    ----------
+    discretizer_ : transformer or None
+        The fitted transformer of the numeric columns.
+    n_outcomes_ : ndarray of int of shape (n_features,)
+        Number of outcomes of each feature.
+    range_ : ndarray of shape (2, n_features) or None
+        Smallest and largest value of each feature in training, NaN where all are missing. None in a coder of some
+        columns only, and in files of seqclass 0.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> coder = OutcomeCoder(Discretizer(2), {})
+    >>> coder.fit_transform(np.array([[0.5], [1.5], [2.5]]), None)
+    array([[0],
+           [1],
+           [1]], dtype=int8)
+    """
+
+    discretizer_: Any
+    n_outcomes_: IntArray
+    example_: Any
+    range_: FloatArray | None = None
+
+    def __init__(self, discretizer: Any = None, categories: dict[int, int] | None = None) -> None:
+        self.discretizer = discretizer
+        self.categories = {} if categories is None else categories
+
+    def fit_transform(self, X: Any, y: Any) -> Any:
+        """Fit the discretiser and return the outcomes of the training data.
+
+        Parameters
+        ----------
+        X : ndarray or sparse array of shape (n, n_features)
+            Numbers; NaN where missing.
+        y : ndarray of shape (n,)
+            Labels, for discretisers that use them.
+
+        Returns
+        -------
+        ndarray or sparse array of int of shape (n, n_features)
+        """
+        self._begin(X.shape[1])
+        if self.numeric_.size and not isinstance(self.discretizer, str):
+            self.discretizer_ = clone(Discretizer() if self.discretizer is None else self.discretizer)
+            self.discretizer_.fit(self._numeric_part(X), y)
+            self._read_n_outcomes()
+        self._remember(X)
+        codes = self._code(X)
+        if not hasattr(self.discretizer_, "n_outcomes_"):
+            self._count_outcomes(codes)
+        return codes
+
+    def fit_sums(
+        self, sums: ColumnSums, first: FloatArray, n_classes: int, sparse: bool, sample: Callable[[], tuple[Any, Any]]
+    ) -> list[OutcomeCoder]:
+        """Fit the discretiser to what is known of the columns of rows that come in chunks.
+
+        Parameters
+        ----------
+        sums : ColumnSums
+            With sketches where quantiles are needed.
+        first : ndarray of shape (1, n_features)
+            A row.
+        n_classes : int
+        sparse : bool
+            Whether the data are.
+        sample : function
+            Gives some rows, as numbers, and their labels, for bins that need these.
+
+        Returns
+        -------
+        list of OutcomeCoder
+            This one; or, where the labels choose between two ways to cut, one for each.
+
+        Raises
+        ------
+        ValueError
+            If the discretiser is of another kind and not fitted.
+        """
+        self._begin(len(sums.low))
+        self.example_, self.range_ = first, sums.range
+        for j, n_categories in self.categories.items():
+            self.range_[:, j] = (0, n_categories - 1) if n_categories else np.nan
+        if isinstance(self.discretizer, str):
+            highest = np.nan_to_num(self.range_[1], nan=0.0).astype(np.intp)
+            self.n_outcomes_ = np.maximum(self.n_outcomes_, highest + 1)
+        elif self.numeric_.size:
+            given = Discretizer() if self.discretizer is None else self.discretizer
+            if type(given) is not Discretizer:
+                return [self.with_bins(fitted_bins(given))]
+
+            def numeric() -> tuple[Any, Any]:
+                X, y = sample()
+                return self._numeric_part(X), y
+
+            ways = fit_to_sums(given, sums.take(self.numeric_), n_classes, sparse, numeric)
+            return [self.with_bins(way) for way in ways]
+        return [self]
+
+    def as_fitted(self, X: Any) -> OutcomeCoder:
+        """Take the discretiser as it is, fitted already, for data such as these."""
+        self._begin(X.shape[1])
+        if not isinstance(self.discretizer, str):
+            self.discretizer_ = fitted_bins(self.discretizer)
+            self._read_n_outcomes()
+        self._remember(X)
+        return self
+
+    def with_bins(self, discretizer: Any) -> OutcomeCoder:
+        """Return the same coder with other bins, which are fitted."""
+        coder = copy(self)
+        coder.discretizer_, coder.n_outcomes_ = discretizer, self.n_outcomes_.copy()
+        coder._read_n_outcomes()
+        return coder
+
+    def transform(self, X: Any) -> Any:
+        """Return the outcomes of new data, -1 where missing."""
+        codes = self._code(X)
+        if not hasattr(self.discretizer_, "n_outcomes_"):
+            codes = check_outcomes(codes, self.n_outcomes_)
+        return codes
+
+    def restrict(self, columns: IntArray) -> OutcomeCoder:
+        """Return a coder of some columns only, where the discretiser can do that; else itself.
+
+        Parameters
+        ----------
+        columns : ndarray of int of shape (m,)
+            The columns, in the order that the new coder's input will have.
+        """
+        if self.discretizer_ is not None and not hasattr(self.discretizer_, "restrict"):
+            return self
+        part = OutcomeCoder(self.discretizer)
+        part.example_ = self.example_[:, columns]
+        position = {int(j): i for i, j in enumerate(columns)}
+        part.categories = {position[j]: n for j, n in self.categories.items() if j in position}
+        part.numeric_ = np.flatnonzero(np.isin(columns, self.numeric_))
+        part.n_outcomes_ = self.n_outcomes_[columns]
+        part.discretizer_ = None
+        if self.discretizer_ is not None:
+            # numeric columns are in increasing order
+            inner = np.searchsorted(self.numeric_, columns[part.numeric_])
+            part.discretizer_ = self.discretizer_.restrict(inner)
+        return part
+
+    def code_value(self, column: int, value: float) -> int:
+        """Outcome of one value of a column.
+
+        Parameters
+        ----------
+        column : int
+            The column.
+        value : float
+            Its value; for a categorical column the category's number.
+
+        Returns
+        -------
+        int
+        """
+        coder = self.restrict(np.array([column]))
+        row = coder.example_.astype(np.float64)
+        at = column if coder is self else 0
+        row[0, at] = value
+        return int(coder.transform(row)[0, at])
+
+    def training_range(self, column: int) -> tuple[float, float] | None:
+        """Smallest and largest value of a column in training; None where that is not known."""
+        if self.range_ is None or np.isnan(self.range_[0, column]):
+            return None
+        return float(self.range_[0, column]), float(self.range_[1, column])
+
+    def labels(self, feature: int, *, intervals: bool = False) -> list[str]:
+        """Describe the outcomes of a numeric feature for people, such as ``"[1.2, 3.4)"``; see `Discretizer`."""
+        position = int(np.searchsorted(self.numeric_, feature))
+        if isinstance(self.discretizer_, Discretizer) and feature not in self.categories:
+            return self.discretizer_.bin_labels(position, intervals=intervals)
+        if hasattr(self.discretizer_, "bin_labels") and feature not in self.categories:
+            return list(self.discretizer_.bin_labels(position))
+        return [str(v) for v in range(int(self.n_outcomes_[feature]))]
+
+    def few_values(self, feature: int) -> FloatArray:
+        """Whole numbers that training showed of a numeric feature, where they are few; else none."""
+        if not isinstance(self.discretizer_, Discretizer) or feature in self.categories:
+            return np.empty(0)
+        return self.discretizer_.few_values(int(np.searchsorted(self.numeric_, feature)))
+
+    def _remember(self, X: Any) -> None:
+        # one row that any discretiser takes, for the values of live cases
+        self.example_ = X[:1] if hasattr(X, "dtype") and not sp.issparse(X) else X[[0]].toarray()
+        self.range_ = value_range(X)
+
+    def _begin(self, n_features: int) -> None:
+        self.numeric_ = np.setdiff1d(np.arange(n_features), list(self.categories), assume_unique=True)
+        self.n_outcomes_ = np.ones(n_features, dtype=np.intp)
+        for j, n_categories in self.categories.items():
+            self.n_outcomes_[j] = max(1, n_categories)
+        self.discretizer_ = None
+        if isinstance(self.discretizer, str) and self.discretizer != "precomputed":
+            got = shown(self.discretizer)
+            raise ValueError(f'discretizer must be a transformer, None or "precomputed", got {got}.')
+
+    def _numeric_part(self, X: Any) -> Any:
+        return X if len(self.numeric_) == X.shape[1] else X[:, self.numeric_]
+
+    def _code(self, X: Any) -> Any:
+        if self.discretizer_ is None:
+            return check_outcomes(X)
+        if not self.categories:
+            part = self.discretizer_.transform(X)
+            if isinstance(self.discretizer_, Discretizer):
+                return part
+            return check_outcomes(part, n_features=X.shape[1])
+        # columns of a data frame: dense
+        codes = np.full(X.shape, -1, dtype=smallest_int(int(self.n_outcomes_.max(initial=1))))
+        if self.numeric_.size:
+            part = check_outcomes(self.discretizer_.transform(self._numeric_part(X)), n_features=len(self.numeric_))
+            codes = codes.astype(np.promote_types(codes.dtype, part.dtype))
+            codes[:, self.numeric_] = part
+        for j in self.categories:
+            present = ~np.isnan(X[:, j])
+            codes[present, j] = X[present, j].astype(np.intp)
+        return codes
+
+    def _read_n_outcomes(self) -> None:
+        for attribute in ("n_outcomes_", "n_bins_"):
+            if hasattr(self.discretizer_, attribute):
+                self.n_outcomes_[self.numeric_] = getattr(self.discretizer_, attribute)
+                return
+
+    def _count_outcomes(self, codes: Any) -> None:
+        if sp.issparse(codes):
+            seen = codes.max(axis=0)
+            seen = np.asarray(seen.todense() if sp.issparse(seen) else seen).ravel()
+        else:
+            seen = codes.max(axis=0, initial=0)
+        self.n_outcomes_ = np.maximum(self.n_outcomes_, seen.astype(np.intp) + 1)
+
+
+def fitted_bins(discretizer: Any) -> Any:
+    """Give a transformer to outcomes that is fitted and says how many there are."""
+    if not hasattr(discretizer, "n_outcomes_") and not hasattr(discretizer, "n_bins_"):
+        raise ValueError(
+            f"discretizer: {type(discretizer).__name__} is not fitted, and bins cannot be found from parts of the rows "
+            'in its way: fit it to some rows first and give it fitted, or take Discretizer, or "precomputed".'
+        )
+    return discretizer
+
+
+def value_range(X: Any) -> FloatArray:
+    """Smallest and largest value of each column, (2, n_features); NaN where all are missing."""
+    if sp.issparse(X):
+        X = canonical(X)
+        ends = [X.nanmin(axis=0), X.nanmax(axis=0)]
+        return np.array([np.ravel(end.toarray() if sp.issparse(end) else end) for end in ends], dtype=np.float64)
+    return np.array([np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)], dtype=np.float64)

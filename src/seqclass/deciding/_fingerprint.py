@@ -1,0 +1,68 @@
+"""What tells the model of a saved session from others."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from seqclass._utils.model_files import content_digest
+
+if TYPE_CHECKING:
+    from seqclass.classifier import SequentialClassifier
+
+
+def fingerprint(classifier: SequentialClassifier) -> str:
+    """A few letters that tell a fitted classifier from others, by what its sessions depend on."""
+    problem = classifier.problem_
+    digest = hashlib.sha256()
+    for part in (problem.prior, problem.prices, problem.decision_costs, classifier.order_):
+        digest.update(np.ascontiguousarray(part).tobytes())
+    probability = classifier.policy_.begin()[1]
+    if len(probability) > 1:
+        digest.update(probability.tobytes())
+    horizon = min(classifier.policy_.n_stages, 16)
+    likelihood = getattr(problem, "likelihoods", ())
+    for stage in range(min(horizon, len(likelihood))):
+        digest.update(np.ascontiguousarray(likelihood[stage]).tobytes())
+    model = getattr(problem, "model", None)
+    if model is not None:
+        # its likelihoods are worked out when they are asked for: what it has learnt stands for them
+        _digest(digest, model)
+    return digest.hexdigest()[:16]
+
+
+def acting_fingerprint(classifier: SequentialClassifier) -> str:
+    """The same of all that decides what is done with rows: bins, categories and the policy itself, but no seconds."""
+    clf = classifier
+    digest = hashlib.sha256(fingerprint(clf).encode())
+    acts = (clf.policy_, clf.coder_, clf.encoder_, clf.support_, clf.decisions_, clf.charge_missing, clf.handle_unknown)
+    with suppress(TypeError):  # parts of other packages cannot be written down
+        digest.update(content_digest([*acts], without=("seconds", "certify_seconds", "timings_")))
+    return digest.hexdigest()[:32]
+
+
+def _digest(digest: Any, value: Any) -> None:
+    """Take in what a model has learnt, by its attributes, however they are nested."""
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        digest.update(f"{value.dtype.str}{value.shape}".encode())
+        digest.update(np.ascontiguousarray(value).tobytes())
+    elif isinstance(value, (list, tuple, np.ndarray)):
+        digest.update(f"[{len(value)}".encode())
+        for item in value:
+            _digest(digest, item)
+    elif isinstance(value, dict):
+        for name in sorted(value, key=str):
+            digest.update(f"{name}:".encode())
+            _digest(digest, value[name])
+    elif isinstance(value, BaseEstimator):
+        # not what merely speeds it up, nor timings, which differ from run to run
+        kept = {k: v for k, v in value.__getstate__().items() if not k.startswith("_")}
+        for name in ("timings_", "structure"):
+            kept.pop(name, None)
+        _digest(digest, kept)
+    elif value is None or isinstance(value, (bool, int, float, complex, str, np.generic)):
+        digest.update(repr(value.item() if isinstance(value, np.generic) else value).encode())

@@ -1,0 +1,434 @@
+"""Acquisition problems whose likelihoods come from observation models."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._utils.arrays import FloatArray, IntArray, smallest_int
+from seqclass.bn import DiscreteNetwork, ObservationModel, StageContexts, as_order, check_order, stage_contexts
+from seqclass.bn._base import HiddenTables
+from seqclass.bn.bundles import drawn_jointly, joint_likelihood, likelihood_along
+from seqclass.costs import Prices
+from seqclass.pomdp import AcquisitionProblem, InformationState, MixtureProblem, TableProblem
+from seqclass.pomdp.bundles import Bundle, DrawnBundle, joint_tables
+from seqclass.pomdp.tables import Tables
+
+#: Up to so many contexts a stage a problem has tables.
+MAX_CONTEXTS = 256
+#: Up to so many joint outcomes of a bundle are listed; of a larger one so many are drawn.
+MAX_JOINT, N_ATOMS = 256, 256
+
+
+class Answers:
+    """State of a `ModelProblem`: a row an instance."""
+
+    __slots__ = ("messages", "values")
+
+    def __init__(self, messages: Any, values: IntArray) -> None:
+        self.messages = messages
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: Any) -> Answers:
+        return Answers(self.messages[rows], self.values[rows])
+
+
+class ModelProblem(AcquisitionProblem):
+    """An acquisition problem whose likelihoods come from an observation model, messages kept in its state."""
+
+    def __init__(
+        self,
+        model: ObservationModel,
+        prior: npt.ArrayLike,
+        features: IntArray,
+        prices: FloatArray,
+        decision_costs: FloatArray,
+        groups: IntArray | None = None,
+        full_prices: FloatArray | None = None,
+        *,
+        max_contexts: int = MAX_CONTEXTS,
+        free: bool = False,
+        bundles: Sequence[Bundle | None] | None = None,
+    ) -> None:
+        outcomes = model.n_outcomes_[features].astype(np.intp)
+        for question, bundle in enumerate(bundles or ()):
+            if bundle is not None:
+                outcomes[question] = bundle.n_complete if bundle.n_complete <= MAX_JOINT else N_ATOMS
+        super().__init__(
+            prior, prices, outcomes, decision_costs, features, groups, full_prices, free=free, bundles=bundles
+        )
+        self.model = model
+        self.max_contexts = max_contexts
+
+    @property
+    def tables(self) -> Tables | None:
+        """Contexts of the stages, where every one has few enough; None in a free problem."""
+        if self.free or self.bundles is not None or not self._contexts.exact:
+            return None
+        return StageTables(self, self._contexts)
+
+    def start(self, n: int) -> Any:
+        """Return the state of ``n`` instances."""
+        return Answers(self.model.start(n), self._nothing(n))
+
+    def likelihood(self, question: int, state: Any) -> FloatArray:
+        """P(outcome | what was seen, class), (n, n_outcomes, n_classes)."""
+        bundle = self.bundle(question)
+        if bundle is None:
+            return self.model.stage_likelihood(int(self.features[question]), state.messages)
+        if self.is_sampled(question):
+            return self._sample(question, state)[1]
+        return joint_likelihood(self.model, bundle.features, state.messages)
+
+    def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
+        """P(outcome | what was seen, class) of many questions at once; see `AcquisitionProblem.likelihoods_of`."""
+        single = np.array([self.bundle(question) is None for question in questions.tolist()], dtype=bool)
+        if single.all():
+            return self.model.stage_likelihoods(self.features[questions], state.messages)
+        if not single.any():
+            return super().likelihoods_of(questions, state)
+        parts = [self.likelihoods_of(questions[some], state) for some in (single, ~single)]
+        shape = (len(state), len(questions), max(part.shape[2] for part in parts), self.n_classes)
+        result = np.zeros(shape)
+        for some, part in zip((single, ~single), parts):
+            result[:, some, : part.shape[2]] = part
+        return result
+
+    def advance(self, question: int, state: Any, outcome: IntArray) -> Any:
+        """Return the state after an outcome."""
+        bundle, messages = self.bundle(question), state.messages
+        shown = [outcome] if bundle is None else bundle.decode(outcome).T
+        for feature, value in zip(self.members(question).tolist(), shown):
+            messages = self.model.advance(feature, messages, value)
+        kept = self.free or self.bundles is not None
+        return Answers(messages, state.values if kept else self.remembered(question, state.values, outcome))
+
+    def is_sampled(self, question: int) -> bool:
+        """Whether the question is a bundle of too many joint outcomes to list them."""
+        bundle = self.bundle(question)
+        return bundle is not None and bundle.n_complete > MAX_JOINT
+
+    def atoms(self, question: int, state: Any) -> IntArray:
+        """Joint outcomes that stand for all of a sampled bundle's, (n, n_outcomes)."""
+        return self._sample(question, state)[0]
+
+    def draw(self, question: int, info: InformationState, rows: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw an outcome of a bundle for each of some rows, as the model has it."""
+        bundle = self.bundle(question)
+        assert bundle is not None  # nothing else is sampled
+        belief = info.belief[rows]
+        drawn = belief.cumsum(axis=1) < rng.random(len(rows))[:, None] * belief.sum(axis=1, keepdims=True)
+        values, _ = drawn_jointly(
+            self.model,
+            bundle.features,
+            info.state.messages[rows],
+            drawn.sum(axis=1),
+            rng.random((len(rows), len(bundle.sizes))),
+        )
+        return bundle.encode(values)
+
+    def draw_cases(self, n: int, rng: np.random.Generator) -> IntArray | None:
+        """Outcomes of all questions in ``n`` cases, where a network draws them at once; its own prior has to hold."""
+        model = self.model
+        if not isinstance(model, DiscreteNetwork) or not np.allclose(self.prior, model.class_prior_, atol=1e-12):
+            return None
+        X, _ = model.sample(n, rng)
+        shown = []
+        for question in range(self.n_questions):
+            members, bundle = X[:, self.members(question)], self.bundle(question)
+            shown.append(members[:, 0] if bundle is None else bundle.encode(members))
+        return np.column_stack([*shown, np.empty((n, 0), dtype=np.intp)])
+
+    def observed(self, question: int, state: Any, outcome: IntArray) -> FloatArray:
+        """P(outcome | what was seen, class) of outcomes that were seen, whole or in part, (n, n_classes)."""
+        bundle, messages = self.bundle(question), state.messages
+        if bundle is None:
+            return super().observed(question, state, outcome)
+        return likelihood_along(self.model, bundle.features, messages, bundle.decode(outcome))
+
+    def _sample(self, question: int, state: Any) -> tuple[IntArray, FloatArray]:
+        """Outcomes of a bundle drawn from all classes alike, and their weights in each class, which sum to one."""
+        bundle = self.bundle(question)
+        assert bundle is not None  # nothing else is sampled
+        n, n_classes = len(state), self.n_classes
+        # the same numbers for all rows and whenever it is asked: what is compared differs by what is known alone
+        uniforms = np.random.default_rng([question, len(bundle.sizes)]).random((N_ATOMS, len(bundle.sizes)))
+        row = np.repeat(np.arange(n), N_ATOMS)
+        label = np.tile(np.arange(N_ATOMS) % n_classes, n)
+        given = state.messages[row]
+        values, likelihood = drawn_jointly(self.model, bundle.features, given, label, np.tile(uniforms, (n, 1)))
+        share = np.bincount(label[:N_ATOMS], minlength=n_classes) / N_ATOMS
+        weight = (likelihood / (likelihood @ share)[:, None]).reshape(n, N_ATOMS, n_classes)
+        return bundle.encode(values).reshape(n, N_ATOMS), weight / weight.sum(axis=1, keepdims=True)
+
+    def join(self, states: Sequence[Any]) -> Any:
+        """Put the rows of several states together, one after the other."""
+        messages = self.model.join([state.messages for state in states])
+        return Answers(messages, np.concatenate([state.values for state in states]))
+
+    def answers(self, stage: int, state: Any) -> IntArray | None:
+        """Outcomes seen so far that the stage or later ones depend on, (n, m), -1 where missing."""
+        return None if self.free or self.bundles is not None else np.asarray(state.values)
+
+    def successor_answers(self, stage: int, answers: IntArray) -> IntArray:
+        """What `answers` gives at the next stage after each outcome, (n, n_outcomes, m)."""
+        n_outcomes = int(self.n_outcomes[stage])
+        outcome = np.broadcast_to(np.arange(n_outcomes), (len(answers), n_outcomes))
+        return self.remembered(stage, np.repeat(answers[:, None], n_outcomes, axis=1), outcome)
+
+    def projection(self, max_contexts: int) -> AcquisitionProblem | None:
+        """Return the process of the strongest context features alone; see `seqclass.bn.stage_contexts`."""
+        if self.free or self.bundles is not None:
+            return None
+        if max_contexts not in self._made:
+            self._made[max_contexts] = stage_contexts(self.model, self.features, max_contexts=max_contexts)
+        return ProjectedProblem(self, self._made[max_contexts])
+
+    def replace(self, **changes: Any) -> AcquisitionProblem:
+        """Return the same problem with some arrays replaced; contexts are shared if the features stay as they are."""
+        plain = not self.free and self.bundles is None
+        shared = {"_contexts": self._contexts, "_made": self._made} if plain else {}
+        other = super().replace(**changes)
+        if "features" in changes:
+            for name in shared:
+                del other.__dict__[name]
+        return other
+
+    @cached_property
+    def _contexts(self) -> StageContexts:
+        return stage_contexts(self.model, self.features, max_contexts=self.max_contexts)
+
+    @cached_property
+    def _made(self) -> dict[int, StageContexts]:
+        return {}
+
+    def _nothing(self, n: int) -> IntArray:
+        return np.empty((n, 0), dtype=smallest_int(int(self.n_outcomes.max(initial=1)) - 1))
+
+    def remembered(self, stage: int, values: IntArray, outcome: IntArray) -> IntArray:
+        """Of the values remembered so far and an outcome, those that matter at the next stage."""
+        longer = np.concatenate([values, np.asarray(outcome, dtype=values.dtype)[..., None]], axis=-1)
+        memory = self._contexts.memory
+        if stage + 1 >= len(memory):
+            return longer[..., :0]
+        known = np.append(memory[stage], self.features[stage])
+        return np.asarray(longer[..., _positions(memory[stage + 1], known)])
+
+
+class StageTables(Tables):
+    """The contexts of a model's stages, as the tables of a problem."""
+
+    def __init__(self, problem: ModelProblem, contexts: StageContexts) -> None:
+        self._problem = problem
+        self._contexts = contexts
+
+    @property
+    def single(self) -> bool:
+        """Whether every stage has one context only."""
+        contexts = self._contexts  # those that are not exact keep less than what matters
+        kept = contexts.memory if contexts.exact else map(contexts.features, range(contexts.n_stages))
+        return not any(features.size for features in kept)
+
+    def n_contexts(self, stage: int) -> int:
+        """Number of contexts at a stage."""
+        return self._contexts.n_contexts(stage)
+
+    def contexts(self, stage: int, state: Any) -> IntArray:
+        """Context number of each row of the problem's state, (n,)."""
+        if stage >= self._problem.n_stages:
+            return np.zeros(len(state), dtype=np.intp)
+        columns = _positions(self._contexts.features(stage), self._contexts.memory[stage])
+        return self._contexts.number(stage, state.values[:, columns])
+
+    def likelihood(self, stage: int, context: IntArray) -> FloatArray:
+        """P(outcome | context, class), (n, n_outcomes, n_classes); one row where the stage has one context."""
+        table = self._contexts.likelihood(stage)
+        return table if len(table) == 1 else np.asarray(table[context])
+
+    def successors(self, stage: int, context: IntArray) -> IntArray:
+        """Context at the next stage after each outcome, (n, n_outcomes)."""
+        return np.asarray(self._contexts.transitions(stage)[context, :-1])
+
+    def state_in(self, stage: int, context: int) -> Any:
+        """State of one instance in a context, as if whatever the context does not tell had been missing."""
+        problem = self._problem
+        told = dict(zip(self._contexts.features(stage).tolist(), self._contexts.rows(stage)[context].tolist()))
+        state = problem.start(1)
+        for earlier, feature in enumerate(problem.features[:stage].tolist()):
+            state = problem.advance(earlier, state, np.full(1, told.get(feature, -1)))
+        return state
+
+
+class ProjectedProblem(ModelProblem):
+    """A problem of its own that looks at the strongest context features only, and has tables."""
+
+    def __init__(self, problem: ModelProblem, contexts: StageContexts) -> None:
+        self.__dict__.update({k: v for k, v in problem.__dict__.items() if k not in ("_contexts", "_made")})
+        self.kept = contexts
+
+    @property
+    def tables(self) -> Tables:
+        """Its contexts, exact or not."""
+        return StageTables(self, self._contexts)
+
+    @property
+    def _contexts(self) -> StageContexts:
+        return self.kept
+
+    def start(self, n: int) -> Any:
+        """Return the state of ``n`` instances."""
+        nothing = self._nothing(n)
+        return Answers(nothing, nothing)
+
+    def likelihood(self, question: int, state: Any) -> FloatArray:
+        """P(outcome | context, class), (n, n_outcomes, n_classes)."""
+        table = self.tables.likelihood(question, self.tables.contexts(question, state))
+        return table if len(table) == len(state) else np.broadcast_to(table, (len(state), *table.shape[1:]))
+
+    def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
+        """P(outcome | context, class) of many questions at once."""
+        return AcquisitionProblem.likelihoods_of(self, questions, state)
+
+    def advance(self, question: int, state: Any, outcome: IntArray) -> Any:
+        """Return the state after an outcome."""
+        return Answers(state.messages, self.remembered(question, state.values, outcome))
+
+    def projection(self, max_contexts: int) -> AcquisitionProblem:
+        """Return itself."""
+        return self
+
+    def replace(self, **changes: Any) -> AcquisitionProblem:
+        """Return the same process with some arrays replaced."""
+        return AcquisitionProblem.replace(self, **changes)
+
+
+def _positions(features: IntArray, among: IntArray) -> IntArray:
+    """Position of each feature in a list that has all of them."""
+    order = np.argsort(among)
+    return np.asarray(order[np.searchsorted(among, features, sorter=order)])
+
+
+def acquisition_problem(
+    model: ObservationModel,
+    order: IntArray,
+    prices: Prices,
+    decision_costs: FloatArray,
+    prior: npt.ArrayLike | None = None,
+    *,
+    free: bool = False,
+    bundles: IntArray | None = None,
+) -> AcquisitionProblem:
+    """Build the acquisition problem of a fitted model, as tables where the model has them."""
+    first, shown = _questions(model, order, bundles)
+    stage_prices, full, groups = prices.of(first)
+    prior = model.class_prior_ if prior is None else prior
+    given: dict[str, Any] = {"features": first, "groups": groups, "full_prices": full, "free": free, "bundles": shown}
+    tables, listed = model.tables(first), _listed(shown)
+    hidden = model.hidden(first) if tables is None and (free or not listed) else None
+    if tables is not None and not listed:
+        n_classes = len(model.classes_)
+        hidden = HiddenTables(np.ones(n_classes), np.arange(n_classes), tables)
+    if tables is None and hidden is None:
+        return ModelProblem(model, prior, prices=stage_prices, decision_costs=decision_costs, **given)
+    if not listed:
+        assert hidden is not None  # or it would be a problem of the model
+        assert shown is not None
+        given["bundles"] = shown = [_drawn(model, bundle, hidden) for bundle in shown]
+    single = tables if hidden is None else hidden.tables
+    by_column = single if shown is None else _joint(model, single, first, shown)
+    n_outcomes = model.n_outcomes_[first] if shown is None else None
+    if hidden is None:
+        return TableProblem(prior, by_column, stage_prices, decision_costs, n_outcomes=n_outcomes, **given)
+    weights = np.asarray(prior)[hidden.classes] * hidden.weights
+    return MixtureProblem(
+        weights, hidden.classes, by_column, stage_prices, decision_costs, n_outcomes=n_outcomes, **given
+    )
+
+
+def _questions(
+    model: ObservationModel, order: IntArray, bundles: IntArray | None
+) -> tuple[IntArray, list[Bundle | None] | None]:
+    """First feature of each question, and what each shows at once; None where none shows several."""
+    if bundles is None or (bundles < 0).all():
+        return order, None
+    label = np.where(bundles[order] < 0, -1 - order, bundles[order])
+    _, position = np.unique(label, return_index=True)
+    first = np.sort(position)
+    shown: list[Bundle | None] = []
+    for place in first.tolist():
+        members = order[label == label[place]]
+        shown.append(Bundle(members, model.n_outcomes_[members]) if len(members) > 1 else None)
+    return order[first], shown
+
+
+def _listed(shown: Sequence[Bundle | None] | None) -> bool:
+    """Whether no bundle has too many joint outcomes to list them."""
+    return all(bundle is None or bundle.n_complete <= MAX_JOINT for bundle in shown or ())
+
+
+def _drawn(model: ObservationModel, bundle: Bundle | None, hidden: HiddenTables) -> Bundle | None:
+    """A bundle by outcomes that are drawn, where it has too many to list them."""
+    if bundle is None or bundle.n_complete <= MAX_JOINT:
+        return bundle
+    # from all classes alike, half of them from all states of a class
+    n_classes, counts = len(model.classes_), np.bincount(hidden.classes)
+    share = (hidden.weights + 1 / counts[hidden.classes]) / (2 * n_classes)
+    return DrawnBundle(bundle.features, bundle.sizes, _single(model, bundle.features), share, N_ATOMS)
+
+
+def _joint(
+    model: ObservationModel, tables: FloatArray, first: IntArray, shown: Sequence[Bundle | None]
+) -> list[FloatArray]:
+    """Likelihood tables of questions, by class or by hidden state as those of the single features are."""
+    return [
+        table[: model.n_outcomes_[feature]]
+        if bundle is None
+        else bundle.weights
+        if isinstance(bundle, DrawnBundle)
+        else joint_tables(_single(model, bundle.features), bundle.sizes.tolist())
+        for feature, table, bundle in zip(first.tolist(), tables, shown)
+    ]
+
+
+def _single(model: ObservationModel, features: IntArray) -> FloatArray:
+    """Tables of single features, by class or by hidden state."""
+    tables = model.tables(features)
+    if tables is None:
+        hidden = model.hidden(features)
+        assert hidden is not None  # or there would be no joint tables
+        tables = hidden.tables
+    return np.asarray(tables)
+
+
+def is_free(order: Any) -> bool:
+    """Whether any question may come next."""
+    return isinstance(order, str) and order == "adaptive"
+
+
+def stage_order(
+    order: Any,
+    model: ObservationModel,
+    support: IntArray,
+    prices: Prices,
+    codes: Any,
+    y: npt.NDArray[Any],
+    names: Sequence[Hashable] | None = None,
+    most: int | None = None,
+) -> IntArray:
+    """Resolve the order of features."""
+    if isinstance(order, str):
+        return as_order(order, model, prices.full[support], X=codes, y=y, most=most)
+    # columns and names refer to the data; the model knows the selected ones only
+    columns = check_order(order, prices.full.size, names)
+    position = np.full(prices.full.size, -1)
+    position[support] = np.arange(support.size)
+    if (position[columns] < 0).any():
+        raise ValueError("order names a feature that the selector did not keep.")
+    return np.asarray(position[columns])

@@ -1,0 +1,143 @@
+"""What a sequential classifier acquired, instance by instance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass.pomdp import Acquisition
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class EncodedRows(NamedTuple):
+    """Outcomes of ``n`` instances."""
+
+    codes: Any
+    columns: IntArray
+    keys: Any
+
+
+@dataclass(frozen=True)
+class AcquisitionRecord:
+    """What was acquired for each of ``n`` instances, what it cost, and what was decided.
+
+    Attributes
+    ----------
+    decision : ndarray of shape (n,)
+        Decision taken, a label of ``decisions_``.
+    posterior : ndarray of shape (n, n_classes)
+        P(class | what was acquired) at the stop.
+    n_features : ndarray of int of shape (n,)
+        Features acquired; one that was asked for and missing does not count, and a bundle counts once.
+    cost : ndarray of shape (n,)
+        Prices paid, in units of misclassification cost.
+    order : ndarray of int of shape (n, longest)
+        Columns of ``X`` in the order they were asked for, of a bundle the first one; -1 beyond the stop.
+    outcome : ndarray of int of shape (n, longest)
+        Outcome that each showed, of a bundle a number for all its columns (`seqclass.pomdp.Bundle.decode`); -1 where it
+        was missing or beyond the stop.
+    beliefs : ndarray of shape (n, longest + 1, n_classes) or None
+        Posterior before anything was asked and after each answer, the last repeated beyond the stop; on request.
+    history : ndarray of int of shape (n,) or None
+        Number of what each went through, the same for those that saw the same, with what was known at the start.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass import SequentialClassifier
+    >>> X = np.repeat([[0.0, 5.0], [1.0, 5.0]], 20, axis=0)
+    >>> record = SequentialClassifier().fit(X, np.repeat(["a", "b"], 20)).acquire([[0.1, 5.0]])
+    >>> record.decision.tolist(), record.order.tolist(), record.cost.tolist()
+    (['a'], [[0]], [0.01])
+    """
+
+    decision: npt.NDArray[Any]
+    posterior: FloatArray
+    n_features: IntArray
+    cost: FloatArray
+    order: IntArray
+    outcome: IntArray
+    beliefs: FloatArray | None = None
+    history: IntArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.decision)
+
+    def to_frame(self, classes: Sequence[Any] | None = None, names: Sequence[Any] | None = None) -> pd.DataFrame:
+        """Return the record as a data frame, a row an instance.
+
+        Parameters
+        ----------
+        classes : sequence of length n_classes, optional
+            Labels of the classes, such as ``clf.classes_``; by default their numbers.
+        names : sequence, optional
+            Names of the columns of ``X``, such as ``clf.feature_names_in_``; by default their numbers.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``decision``, ``n_features``, ``cost``, ``asked`` (a tuple, first one first), and ``P(label)`` of
+            each class.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seqclass import SequentialClassifier
+        >>> X = np.repeat([[0.0, 5.0], [1.0, 5.0]], 20, axis=0)
+        >>> clf = SequentialClassifier().fit(X, np.repeat(["a", "b"], 20))
+        >>> print(clf.acquire([[0.1, 5.0]]).to_frame(clf.classes_, ["dose", "age"]).round(3))
+          decision  n_features  cost    asked   P(a)   P(b)
+        0        a           1  0.01  (dose,)  0.955  0.045
+        """
+        import pandas as pd
+
+        labels = range(self.posterior.shape[1]) if classes is None else classes
+        asked = [
+            tuple(j if names is None else names[j] for j in row[: list(row).index(-1) if -1 in row else None])
+            for row in self.order.tolist()
+        ]
+        table = {"decision": self.decision, "n_features": self.n_features, "cost": self.cost}
+        beliefs = {f"P({label})": self.posterior[:, i] for i, label in enumerate(labels)}
+        frame: pd.DataFrame = pd.DataFrame(table | {"asked": pd.Series(asked, dtype=object)} | beliefs)
+        return frame
+
+    @classmethod
+    def from_acquisition(
+        cls, acquired: Acquisition, decisions: npt.NDArray[Any], columns: IntArray
+    ) -> AcquisitionRecord:
+        """Spread the leaves of an acquisition over its instances.
+
+        Parameters
+        ----------
+        acquired : Acquisition
+            What the policy acquired.
+        decisions : ndarray of shape (n_decisions,)
+            Labels of the decisions.
+        columns : ndarray of int of shape (n_features,)
+            Column of ``X`` of each feature of the problem.
+
+        Returns
+        -------
+        AcquisitionRecord
+        """
+        leaf = acquired.leaf
+        path = acquired.leaf_path
+        order = np.where(path >= 0, columns[path], -1) if path.size else path
+        beliefs = acquired.leaf_beliefs
+        return cls(
+            decision=decisions[acquired.leaf_decision][leaf],
+            posterior=acquired.leaf_belief[leaf],
+            n_features=(acquired.leaf_outcome >= 0).sum(axis=1)[leaf],
+            cost=acquired.leaf_price[leaf],
+            order=order[leaf],
+            outcome=acquired.leaf_outcome[leaf],
+            beliefs=None if beliefs is None else beliefs[leaf],
+            history=leaf,
+        )

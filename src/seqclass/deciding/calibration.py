@@ -1,0 +1,77 @@
+"""How far answers are trusted, by how many came before them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from seqclass._utils.arrays import FloatArray
+
+__all__ = ["Calibration"]
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """How much of what the model makes of an answer rows that it has not seen bear out, answer after answer.
+
+    Models of few rows, and models that take what repeats for news, believe too much, and the more so the more they have
+    asked. Without each fold in turn everything is fitted anew, and the rows of the fold are asked what the classifier
+    would ask them. The k-th answer's log-likelihood ratio is multiplied by ``exponents[k]``, between 0 and 1, by which
+    the true classes of these rows become likely: the mean under exp(-log loss) and a normal distribution about the
+    exponent before, the first about 1, which is worth four rows. Only rows count that are not yet settled.
+
+    Attributes
+    ----------
+    exponents : ndarray of shape (n_stages,)
+        Exponent of the k-th answer: 1 takes it as the model does, 0 makes nothing of it.
+    n_rows : ndarray of shape (n_stages,)
+        Rows it was found on, each counted once.
+    loss : ndarray of shape (n_stages,)
+        Mean log loss, in nats, of the class of these rows after the answer, as calibrated.
+    loss_before : ndarray of shape (n_stages,)
+        The same of the model as it was.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> import seqclass
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = seqclass.etana(0.01, calibrate=True).fit(X[::2], y[::2])
+    >>> found = clf.calibration_
+    >>> bool(found.exponents[5] < found.exponents[0]), bool(found.loss[5] < found.loss_before[5])
+    (True, True)
+    """
+
+    exponents: FloatArray
+    n_rows: FloatArray
+    loss: FloatArray
+    loss_before: FloatArray
+
+    def __str__(self) -> str:
+        lines = ["answer  exponent  rows  log loss  before"]
+        for k, row in enumerate(zip(self.exponents, self.n_rows, self.loss, self.loss_before), start=1):
+            exponent, n, loss, before = row
+            lines.append(f"{k:>6}  {exponent:>8.2f}  {n:>4.0f}  {loss:>8.3f}  {before:>6.3f}")
+        return "\n".join(lines)
+
+    def to_frame(self) -> object:
+        """The same as a pandas DataFrame, a row an answer.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        import pandas as pd
+
+        columns = {name: getattr(self, name) for name in ("exponents", "n_rows", "loss", "loss_before")}
+        return pd.DataFrame(columns, index=pd.RangeIndex(1, len(self.exponents) + 1, name="answer"))
+
+
+def check_calibration(found: Calibration) -> None:
+    """Raise where arrays are of different lengths or exponents no shares; for files."""
+    arrays = (found.exponents, found.n_rows, found.loss, found.loss_before)
+    if any(not isinstance(a, np.ndarray) or a.dtype.kind != "f" or a.shape != found.exponents.shape for a in arrays):
+        raise ValueError("calibration_ holds no numbers, or not as many of each")
+    if found.exponents.ndim != 1 or not ((found.exponents >= 0) & (found.exponents <= 1)).all():
+        raise ValueError("exponents of calibration_ are not between 0 and 1")

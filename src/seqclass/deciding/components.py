@@ -1,0 +1,171 @@
+"""Hidden components of the classes in words: what is typical of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seqclass._utils.arrays import IntArray
+from seqclass.bn import ClassMixture
+from seqclass.deciding._case import named
+
+if TYPE_CHECKING:
+    from seqclass.classifier import SequentialClassifier
+
+
+def outcome_labels(classifier: SequentialClassifier, column: int, *, intervals: bool = False) -> list[str]:
+    """Describe what a feature may show: its categories, or its bins."""
+    encoder = classifier.encoder_
+    if encoder is not None and column_key(classifier, column) in encoder.categories_:
+        return [str(c) for c in encoder.categories_[column_key(classifier, column)].tolist()]
+    return classifier.coder_.labels(column, intervals=intervals)
+
+
+def column_key(classifier: SequentialClassifier, column: int) -> Any:
+    """Name of a column in the data frame of the training data."""
+    assert classifier.encoder_ is not None
+    return classifier.encoder_.columns_[column]
+
+
+__all__ = ["Component", "Likeness", "Trait"]
+
+
+@dataclass(frozen=True)
+class Trait:
+    """What a component shows more often than others do.
+
+    Attributes
+    ----------
+    name : str
+        Name of the feature.
+    column : int
+        Its column in the training data.
+    label : str
+        What it shows, such as ``"[1.2, 3.4)"``.
+    share : float
+        P(it shows that | component).
+    share_of_all : float
+        P(it shows that) of all instances.
+
+    Examples
+    --------
+    >>> str(Trait("age", 0, ">= 60", 0.9, 0.25))
+    'age >= 60 (90% of them, 25% of all)'
+    """
+
+    name: str
+    column: int
+    label: str
+    share: float
+    share_of_all: float
+
+    def __str__(self) -> str:
+        is_ = " " if self.label[:1] in "<>" else " in " if self.label[:1] in "[(" else " = "
+        return f"{self.name}{is_}{self.label} ({self.share:.0%} of them, {self.share_of_all:.0%} of all)"
+
+
+@dataclass(frozen=True)
+class Component:
+    """A kind of instances within a class.
+
+    Attributes
+    ----------
+    label : object
+        The class.
+    number : int
+        Number of the component within the class, from 1, the largest first.
+    n_components : int
+        Number of components of the class.
+    share : float
+        P(component | class).
+    traits : tuple of Trait
+        What is most typical of it, the most telling first: by P(outcome | component) log(P(outcome | component) /
+        P(outcome)), one outcome a feature.
+
+    Examples
+    --------
+    >>> print(Component("ill", 2, 3, 0.4, (Trait("age", 0, ">= 60", 0.9, 0.25),)))
+    ill, kind 2 of 3 (40% of the class): age >= 60 (90% of them, 25% of all)
+    """
+
+    label: Any
+    number: int
+    n_components: int
+    share: float
+    traits: tuple[Trait, ...]
+
+    @property
+    def name(self) -> str:
+        """Class and number."""
+        return f"{self.label}, kind {self.number} of {self.n_components}"
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.share:.0%} of the class): {'; '.join(map(str, self.traits))}"
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """The component that an instance is most like, by what it was asked.
+
+    Attributes
+    ----------
+    component : Component
+        The component.
+    probability : float
+        P(component | answers), its class not given.
+
+    Examples
+    --------
+    >>> print(Likeness(Component("ill", 2, 3, 0.4, (Trait("age", 0, ">= 60", 0.9, 0.25),)), 0.7))
+    Most like ill, kind 2 of 3 (70%), of which is typical: age >= 60 (90% of them, 25% of all).
+    """
+
+    component: Component
+    probability: float
+
+    def __str__(self) -> str:
+        traits = "; ".join(map(str, self.component.traits))
+        typical = f", of which is typical: {traits}" if traits else ""
+        return f"Most like {self.component.name} ({self.probability:.0%}){typical}."
+
+
+_TINY = 1e-300
+
+
+def largest_first(model: ClassMixture, c: int) -> IntArray:
+    """Hidden states of a class, by weight."""
+    states = np.flatnonzero(model.hidden_class_ == c)
+    return np.asarray(states[np.argsort(-model.weights_[states], kind="stable")])
+
+
+def component(
+    classifier: SequentialClassifier,
+    model: ClassMixture,
+    hidden: int,
+    n_traits: int = 3,
+    names: Sequence[str] | Mapping[int, str] | None = None,
+) -> Component:
+    """A hidden state in words."""
+    c = int(model.hidden_class_[hidden])
+    states = largest_first(model, c).tolist()
+    label, share = classifier.classes_.tolist()[c], float(model.weights_[hidden])
+    traits = _traits(classifier, model, hidden, n_traits, names)
+    return Component(label, states.index(hidden) + 1, len(states), share, traits)
+
+
+def _traits(
+    classifier: SequentialClassifier, model: ClassMixture, hidden: int, n_traits: int, names: Any
+) -> tuple[Trait, ...]:
+    overall = model.tables_ @ (classifier.problem_.prior[model.hidden_class_] * model.weights_)
+    own = model.tables_[:, :, hidden]
+    telling = own * np.log(np.maximum(own, _TINY) / np.maximum(overall, _TINY))
+    traits = []
+    for feature in np.argsort(-telling.max(axis=1), kind="stable")[:n_traits].tolist():
+        column, shown = int(classifier.support_[feature]), int(telling[feature].argmax())
+        name = classifier.feature_name(column) if names is None else named(names, column)
+        label = outcome_labels(classifier, column)[shown]
+        traits.append(Trait(name, column, label, float(own[feature, shown]), float(overall[feature, shown])))
+    return tuple(traits)

@@ -1,0 +1,506 @@
+"""Why an instance was decided as it was: what was asked, what was expected of it, and what it told."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seqclass._utils.arrays import FloatArray
+from seqclass._utils.text import belief_text, going_on_text, percent, saving_text, value_text
+from seqclass._utils.validation import check_choice
+from seqclass.deciding._case import Feature, Question, named
+from seqclass.deciding.components import Component, Likeness, Trait
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+STYLES = ("terminal", "markdown", "html")
+#: Background of each class: codes of terminals, and light colours that black text stands out from.
+_TERMINAL = (104, 103, 102, 105, 106, 101, 107)
+_HTML = ("#a6cee3", "#fdd0a2", "#b2e2bf", "#e8bcd7", "#fee391", "#c9d7f0", "#d9d9d9")
+_MARKDOWN_SIGNS = re.compile(r"([\\`*_{}\[\]<>()#+!|~&=-])")
+#: Round brackets of a note, which are ours and mean nothing to Markdown by themselves.
+_MARKDOWN_NOTE = re.compile(r"\\([()])")
+#: Would let a document steer the terminal that shows it; tabs and line ends may stay.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word that was asked for.
+
+    Attributes
+    ----------
+    text : str
+        The word.
+    present : bool
+        Whether the document has it.
+    towards : str or None
+        Label of the class that gained most by the answer; None where none did.
+    number : int
+        Number of that class, which gives the colour.
+    before, after : float
+        Its probability before and after the answer.
+
+    Examples
+    --------
+    >>> Word("great", True, "good", 1, 0.5, 0.8).towards
+    'good'
+    """
+
+    text: str
+    present: bool
+    towards: str | None
+    number: int
+    before: float
+    after: float
+
+
+def mark_words(text: str, words: Sequence[Word], style: str = "terminal") -> str:
+    """Mark the words that are present, and list what each of them, and each absent one, told."""
+    check_choice(style, "style", STYLES)
+    if not isinstance(text, str):
+        raise TypeError(f"text must be a document as str, got {type(text).__name__}.")
+    escape, mark, join = _RENDERERS[style]
+    known = {word.text.lower(): word for word in words if word.present and word.text}
+    pieces: list[str] = []
+    end = 0
+    for match in _pattern(known).finditer(text) if known else ():
+        pieces.append(escape(text[end : match.start()]))
+        pieces.append(mark(escape(match.group()), _named(match.group(), known)))
+        end = match.end()
+    pieces.append(escape(text[end:]))
+    lists = [("present", [w for w in words if w.present]), ("absent", [w for w in words if not w.present])]
+    notes = [f"{title}: " + ", ".join(_told(word) for word in some) for title, some in lists if some]
+    return join("".join(pieces), [escape(note) for note in notes])
+
+
+def _pattern(known: dict[str, Word]) -> re.Pattern[str]:
+    """Whole words only, the longest first, so that "not good" goes before "good"."""
+    names = sorted((word.text for word in known.values()), key=lambda name: (-len(name), name))
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)", re.IGNORECASE)
+
+
+def _named(piece: str, known: dict[str, Word]) -> Word:
+    """The word that a piece of the document is."""
+    word = known.get(piece.lower())
+    if word is None:
+        # a pattern that ignores case takes the dotted capital I for an i, though its small form is another
+        word = next(w for w in known.values() if re.fullmatch(re.escape(w.text), piece, re.IGNORECASE))
+    return word
+
+
+def _told(word: Word) -> str:
+    if word.towards is None:
+        return f"{word.text} (no change)"
+    return f"{word.text} ({word.towards} {percent(word.before)} to {percent(word.after)})"
+
+
+def _plain_word(text: str) -> str:
+    return _CONTROL.sub("", text)
+
+
+def _mark_terminal(piece: str, word: Word) -> str:
+    return f"\x1b[30;{_TERMINAL[word.number % len(_TERMINAL)]}m{piece}\x1b[0m"
+
+
+def _join_lines(text: str, notes: Sequence[str]) -> str:
+    return "\n".join([text, *(["", *notes] if notes else [])])
+
+
+def _escape_markdown(text: str) -> str:
+    return _MARKDOWN_SIGNS.sub(r"\\\1", _plain_word(text))
+
+
+def _escape_html(text: str) -> str:
+    return html.escape(_plain_word(text))
+
+
+def _join_markdown(text: str, notes: Sequence[str]) -> str:
+    return "\n\n".join([text, *(_MARKDOWN_NOTE.sub(r"\1", note) for note in notes)])
+
+
+def _mark_html(piece: str, word: Word) -> str:
+    colour = _HTML[word.number % len(_HTML)]
+    return f'<mark style="background:{colour}" title="{html.escape(_told(word))}">{piece}</mark>'
+
+
+def _join_html(text: str, notes: Sequence[str]) -> str:
+    small = "".join(f"<br><small>{note}</small>" for note in notes)
+    return f'<p style="white-space:pre-wrap">{text}{small}</p>'
+
+
+_Renderer = tuple[Callable[[str], str], Callable[[str, Word], str], Callable[[str, Sequence[str]], str]]
+_RENDERERS: dict[str, _Renderer] = {
+    "terminal": (_plain_word, _mark_terminal, _join_lines),
+    "markdown": (_escape_markdown, lambda piece, word: f"**{piece}**", _join_markdown),
+    "html": (_escape_html, _mark_html, _join_html),
+}
+
+
+__all__ = ["Explanation", "ExplanationStep"]
+
+
+#: A probability that moves by less has not moved.
+_MOVED = 1e-12
+#: What an instance is most like is told in words from this probability on.
+_LIKELY = 0.5
+
+
+@dataclass(frozen=True)
+class ExplanationStep:
+    """One feature that was asked for.
+
+    Attributes
+    ----------
+    name : str
+        Its name; ``"x3"`` for column 3 where features have no names.
+    column : int
+        Its column in the training data.
+    value : float, str or None
+        What it showed, as given; None where it was missing.
+    outcome : int
+        Outcome of the model that the value belongs to; -1 where missing.
+    label : str or None
+        What that outcome is, such as ``"[1.2, 3.4)"``; None where missing.
+    price : float
+        What it was offered for, in units of misclassification cost.
+    paid : float
+        What was paid: the price, or nothing for a missing one unless the classifier charges for those.
+    expected_saving : float
+        By how much asking it was expected to be cheaper than deciding, its price and those of later features counted;
+        NaN where the policy cannot tell.
+    before, after : tuple of float of length n_classes
+        P(class | what was seen) before and after the answer.
+
+    Examples
+    --------
+    >>> step = ExplanationStep("age", 0, 47.0, 2, "[40, 60)", 0.01, 0.01, 0.2, (0.5, 0.5), (0.3, 0.7))
+    >>> step.missing, step.gain
+    (False, 1)
+    """
+
+    name: str
+    column: int
+    value: float | str | None
+    outcome: int
+    label: str | None
+    price: float
+    paid: float
+    expected_saving: float
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+
+    @property
+    def missing(self) -> bool:
+        """Whether it was asked for and not there."""
+        return self.outcome < 0
+
+    @property
+    def gain(self) -> int | None:
+        """Number of the class whose probability rose most; None where none rose."""
+        change = [after - before for before, after in zip(self.before, self.after)]
+        best = max(range(len(change)), key=lambda i: change[i])
+        return best if change[best] > _MOVED else None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why one instance was decided as it was.
+
+    Make one with `SequentialClassifier.explain`; ``str()`` of it is a text for people.
+
+    Attributes
+    ----------
+    classes : tuple of length n_classes
+        Class labels.
+    prior, posterior : tuple of float of length n_classes
+        P(class) before anything was asked, and at the stop.
+    steps : tuple of ExplanationStep
+        What was asked, in order.
+    not_asked : Question or None
+        The feature that would have come next, with its price and what asking it was expected to save (not above zero:
+        that is why it stopped); None where none would have: all were asked for, or the order or a limit ends there.
+    decision : object
+        The decision taken, a label of ``decisions_``.
+    decision_costs : dict
+        Expected cost of each decision at the stop, by label; the decision has the lowest.
+    cost : float
+        Prices paid.
+    likeness : Likeness or None
+        The component of the classes that the instance is most like, where the model is a class mixture; the text tells
+        it where it has a probability of at least a half.
+
+    References
+    ----------
+    .. [1] Y. W. Liyanage, D.-S. Zois and C. Chelmis, "Dynamic instance-wise classification in correlated feature
+       spaces", IEEE TAI 2021, section VI-G: Table IX and Fig. 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass import SequentialClassifier
+    >>> X = np.repeat([[0.0, 5.0], [1.0, 5.0]], 20, axis=0)
+    >>> clf = SequentialClassifier().fit(X, np.repeat(["a", "b"], 20))
+    >>> print(clf.explain([0.1, 5.0])[0])
+    At first: a 50.0%, b 50.0%
+    1. x0 = 0.1 (< 0.3333): a 95.5%, b 4.5%
+       price 0.01, expected to save 0.4248 beyond it
+    Stopped before x1 (price 0.01): what is left to ask is expected to save nothing, so going on only costs its price.
+    Decision: a, expected to cost 0.0455 (b 0.9545). 1 feature acquired, 0.01 paid.
+    """
+
+    classes: tuple[Any, ...]
+    prior: tuple[float, ...]
+    posterior: tuple[float, ...]
+    steps: tuple[ExplanationStep, ...]
+    not_asked: Question | None
+    decision: Any
+    decision_costs: Mapping[Any, float]
+    cost: float
+    likeness: Likeness | None = None
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __str__(self) -> str:
+        lines = [f"At first: {belief_text(self.classes, self.prior)}"]
+        for number, step in enumerate(self.steps, 1):
+            lines += _step_lines(number, step, self.classes)
+        is_likely = self.likeness is not None and self.likeness.probability >= _LIKELY
+        likeness = [str(self.likeness)] if is_likely else []
+        return "\n".join([*lines, *likeness, self.stop_text, self.decision_text])
+
+    @property
+    def n_features(self) -> int:
+        """Features acquired; one that was asked for and missing does not count."""
+        return sum(not step.missing for step in self.steps)
+
+    @property
+    def beliefs(self) -> FloatArray:
+        """P(class | what was seen) before anything and after each answer, (n_asked + 1, n_classes)."""
+        return np.array([self.prior, *(step.after for step in self.steps)])
+
+    @property
+    def stop_text(self) -> str:
+        """Why it stopped, in a sentence."""
+        return _stop_line(self.not_asked)
+
+    @property
+    def decision_text(self) -> str:
+        """What was decided, what that and the next best are expected to cost, and what was paid, in sentences."""
+        return _decision_line(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the steps as a data frame, a row a feature that was asked for.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``name``, ``column``, ``value``, ``outcome``, ``label``, ``price``, ``paid``, ``expected_saving``,
+            and ``P(label)`` of each class after the answer.
+        """
+        import pandas as pd
+
+        told = [field.name for field in fields(ExplanationStep) if field.name not in ("before", "after")]
+        rows = [[*(getattr(step, name) for name in told), *(float(p) for p in step.after)] for step in self.steps]
+        frame: pd.DataFrame = pd.DataFrame(rows, columns=[*told, *(f"P({label})" for label in self.classes)])
+        return frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as plain lists, dicts, numbers and texts; `from_dict` reads it.
+
+        Returns
+        -------
+        dict
+            Keys are the attributes; each step has ``missing`` as well. Labels are plain Python values.
+        """
+        content = asdict(self)
+        for step, told in zip(self.steps, content["steps"]):
+            told["missing"] = step.missing
+        content["n_features"] = self.n_features
+        return dict(_plain(content))
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Explanation:
+        """Make an explanation of what `to_dict` gave, or what was read from the text of `to_json`.
+
+        Parameters
+        ----------
+        content : mapping
+            Plain data. Labels that JSON cannot hold, such as dates, are the texts that it has for them.
+
+        Returns
+        -------
+        Explanation
+
+        Raises
+        ------
+        ValueError
+            If something is missing; the message names it.
+
+        Examples
+        --------
+        >>> from seqclass import etana
+        >>> clf = etana().fit([[0.0], [0.1], [0.9], [1.0]] * 10, ["a", "a", "b", "b"] * 10)
+        >>> [told] = clf.explain([0.2])
+        >>> str(Explanation.from_dict(json.loads(told.to_json()))) == str(told)
+        True
+        """
+        try:
+            return _from_dict(content)
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"content is not that of an explanation: {type(error).__name__} {error}.") from error
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Return the explanation as JSON text; what is not a number (NaN) becomes null.
+
+        Parameters
+        ----------
+        indent : int, optional
+            Spaces by which lines are indented; by default all is one line.
+
+        Returns
+        -------
+        str
+        """
+        return json.dumps(_finite(self.to_dict()), indent=indent, allow_nan=False)
+
+    def highlight(
+        self,
+        text: str,
+        feature_names: Sequence[str] | Mapping[int, str] | None = None,
+        *,
+        style: str = "terminal",
+    ) -> str:
+        """Mark in a document the words that were used, where features are words (a bag of words).
+
+        A word whose value is not zero is marked wherever it stands by itself, whatever its case. Below the document
+        each word is listed, with the class that gained most by it: those present, and those found absent.
+
+        Parameters
+        ----------
+        text : str
+            The document.
+        feature_names : sequence of str of length n_features or mapping of column to str, optional
+            The word that each column counts; by default the names that the explanation has.
+        style : {"terminal", "markdown", "html"}
+            Coloured for terminals, bold in Markdown, or ``<mark>`` in HTML; what the document holds is escaped.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        TypeError
+            If ``text`` is no text.
+        ValueError
+            If the style is unknown, or a word has no name.
+        """
+        return mark_words(text, [self._word(step, feature_names) for step in self.steps if not step.missing], style)
+
+    def _word(self, step: ExplanationStep, names: Sequence[str] | Mapping[int, str] | None) -> Word:
+        name = step.name if names is None else named(names, step.column)
+        gain = step.gain
+        number = 0 if gain is None else gain
+        towards = None if gain is None else str(self.classes[gain])
+        return Word(name, step.value not in (0.0, "0", "0.0"), towards, number, step.before[number], step.after[number])
+
+
+def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any]) -> list[str]:
+    if step.missing:
+        told = f"{step.name} is missing, so the belief stays as it is"
+    else:
+        shown = value_text(step.value)
+        within = "" if step.label in (shown, None) else f" ({step.label})"
+        told = f"{step.name} = {shown}{within}: {belief_text(classes, step.after)}"
+    saving = saving_text(step.expected_saving, step.price)
+    unpaid = ", not charged" if step.missing and not step.paid and step.price else ""
+    return [f"{number}. {told}", f"   price {step.price:.4g}{', ' if saving else ''}{saving}{unpaid}"]
+
+
+def _stop_line(question: Question | None) -> str:
+    if question is None:
+        return "Stopped because no further feature is on offer."
+    why = going_on_text(question.expected_saving, question.price)
+    return f"Stopped before {question.name} (price {question.price:.4g}){': ' if why else ''}{why}."
+
+
+def _decision_line(explanation: Explanation) -> str:
+    costs = explanation.decision_costs
+    others = sorted((cost, str(label)) for label, cost in costs.items() if label != explanation.decision)
+    shown = ", ".join(f"{label} {cost:.4f}" for cost, label in others[:3])
+    rest = f" ({shown}{', ...' if len(others) > 3 else ''})" if shown else ""
+    n = explanation.n_features
+    return (
+        f"Decision: {explanation.decision}, expected to cost {costs[explanation.decision]:.4f}{rest}. "
+        f"{n} feature{'' if n == 1 else 's'} acquired, {explanation.cost:.4g} paid."
+    )
+
+
+def _from_dict(content: Mapping[str, Any]) -> Explanation:
+    question = content["not_asked"]
+    if question is not None:
+        saving, categories = _number(question["expected_saving"]), tuple(question["categories"])
+        features = tuple(Feature(**{**f, "categories": tuple(f["categories"])}) for f in question.get("features", ()))
+        fields = {"expected_saving": saving, "categories": categories, "features": features}
+        question = Question(**{**question, **fields})
+    # the keys of JSON are texts
+    labels = {str(label): label for label in (*content["classes"], content["decision"])}
+    costs = content["decision_costs"].items()
+    return Explanation(
+        classes=tuple(content["classes"]),
+        prior=tuple(content["prior"]),
+        posterior=tuple(content["posterior"]),
+        steps=tuple(map(_step_from_dict, content["steps"])),
+        not_asked=question,
+        decision=content["decision"],
+        decision_costs={labels.get(key, key) if isinstance(key, str) else key: cost for key, cost in costs},
+        cost=content["cost"],
+        likeness=_likeness_from_dict(content.get("likeness"), labels),
+    )
+
+
+def _likeness_from_dict(content: Mapping[str, Any] | None, labels: Mapping[str, Any]) -> Likeness | None:
+    if content is None:
+        return None
+    component = dict(content["component"])
+    component["label"] = labels.get(str(component["label"]), component["label"])
+    component["traits"] = tuple(Trait(**trait) for trait in component["traits"])
+    return Likeness(Component(**component), content["probability"])
+
+
+def _step_from_dict(content: Mapping[str, Any]) -> ExplanationStep:
+    fields = {key: value for key, value in content.items() if key != "missing"}
+    fields |= {"expected_saving": _number(content["expected_saving"])}
+    return ExplanationStep(**fields | {key: tuple(content[key]) for key in ("before", "after")})
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _finite(value: Any) -> Any:
+    """Make JSON of plain values: keys are texts, and what is no number is null."""
+    if isinstance(value, dict):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

@@ -1,0 +1,462 @@
+"""A live case: the classifier asks for one feature at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from seqclass._utils.arrays import FloatArray
+from seqclass._utils.text import listed, near, shown
+from seqclass._utils.validation import check_integer
+from seqclass.deciding._case import (
+    Answer,
+    Case,
+    Feature,
+    Questions,
+    Seen,
+    all_questions,
+    finite,
+    n_shown,
+    savings,
+    without_missing,
+)
+from seqclass.deciding._case import Question as Question
+from seqclass.deciding._fingerprint import fingerprint
+from seqclass.pomdp import DECIDE, InformationState, Policy
+
+if TYPE_CHECKING:
+    from seqclass.classifier import SequentialClassifier
+
+
+_FORMAT = "seqclass-session"
+#: Version 1 knows neither facts that were known nor questions that come first.
+_VERSION = 2
+
+
+class SavedSession(NamedTuple):
+    """What the text of a session tells; of each answer its name, its value, and whether it was known."""
+
+    model: Any
+    lot: int
+    first: list[str]
+    answers: list[tuple[str, Any, bool]]
+
+
+def write_session(model: str, lot: int, first: Sequence[str], answers: Sequence[Answer]) -> str:
+    """JSON text of a session."""
+    told = [[a.name, a.value, True] if a.known else [a.name, a.value] for a in answers]
+    content: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "model": model, "answers": told}
+    if lot:
+        content["lot"] = lot
+    if first:
+        content["first"] = list(first)
+    return json.dumps(content)
+
+
+def read_session(text: str, n_lots: int) -> SavedSession:
+    """Read what `write_session` wrote; anything else is a ValueError."""
+    try:
+        content = json.loads(text)
+        lot, first = content.get("lot", 0), [str(name) for name in content.get("first", [])]
+        known = content["format"] == _FORMAT and content["version"] in (1, _VERSION) and type(lot) is int
+        answers = [(str(name), value, rest == [True]) for name, value, *rest in content["answers"]]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        known = False
+    if not known or not 0 <= lot < n_lots:
+        raise ValueError("this is not a saved session, or one of a newer seqclass.")
+    return SavedSession(content.get("model"), lot, first, answers)
+
+
+__all__ = ["Session", "expected_saving"]
+
+
+class Session(Seen):
+    """A live case of a fitted `SequentialClassifier`; start one with its ``session()``.
+
+    It asks one question after the other. Any feature of the model may be answered at any time, asked for or not, and
+    what is known is not asked for. A policy of a fixed order skips what is known: beliefs and decisions use all of it,
+    while the policy goes on as if it might still have to be asked.
+
+    Parameters
+    ----------
+    classifier : SequentialClassifier
+        A fitted classifier.
+    key : str or int, optional
+        Name of the case, from which a randomised policy draws its lot; None: at random.
+    known : mapping of str to value, optional
+        What is known at the start, by feature, as for `observe`; None and NaN are left out. It costs nothing. Features
+        that a selector left out change nothing.
+    first : sequence of str
+        Features or bundles that are asked in any case, in this order, before the policy is asked.
+
+    Raises
+    ------
+    ValueError
+        If a name is no feature, or a value is wrong.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass import SequentialClassifier
+    >>> X = np.array([[0.0, 5.0], [0.1, 4.0], [0.9, 5.0], [1.0, 4.0]] * 10)
+    >>> clf = SequentialClassifier().fit(X, [0, 0, 1, 1] * 10)
+    >>> case = clf.session()
+    >>> case.next_feature.name
+    'x0'
+    >>> case.observe("x0", 0.95)
+    >>> int(case.decision), case.next_feature
+    (1, None)
+    >>> case = clf.session(known={"x0": 0.1})
+    >>> int(case.decision), case.next_feature, case.cost
+    (0, None, 0.0)
+    """
+
+    def __init__(
+        self,
+        classifier: SequentialClassifier,
+        key: str | int | None = None,
+        *,
+        known: Mapping[str, Any] | None = None,
+        first: Sequence[str] = (),
+    ) -> None:
+        self._classifier = classifier
+        self._questions = Questions(classifier, all_questions(classifier))
+        if isinstance(first, str):
+            raise ValueError(f"first must be a list of names, got {shown(first)}.")
+        self._first = [self._number(name) for name in first]
+        self._start(_draw_lot(classifier.policy_, key))
+        for question, values in self._known(known or {}).items():
+            bundled = self._questions.problem.bundle(question) is not None
+            self.observe(self._questions.name(question), values if bundled else values.popitem()[1], known=True)
+
+    def _start(self, lot: int) -> None:
+        self._lot, begun = lot, self._classifier.policy_.begin()[0]
+        self._cases = [Case.begin(self._questions.problem, begun[np.array([lot])])]
+        self._answers: list[Answer] = []
+
+    @property
+    def next_feature(self) -> Question | None:
+        """The question to ask next; None where it is time to decide."""
+        case, policy = self._cases[-1], self._classifier.policy_
+        pending = [question for question in self._first if case.facts.open[0, question]]
+        if pending:
+            return self._describe(pending[0], float(savings(case.facts)[pending[0]]))
+        question = int(policy.act(case.info)[0])
+        if question == DECIDE:
+            return None
+        return self._describe(question, float(expected_saving(policy, case.info)[0]))
+
+    def suggestions(self, n: int = 3) -> list[Question]:
+        """The most promising questions, the best first.
+
+        The first one is the policy's, as long as it goes on. Of the others the expected saving is that of asking one
+        more question and deciding then, which may be negative where only several questions together pay.
+
+        Parameters
+        ----------
+        n : int
+            How many at most.
+
+        Returns
+        -------
+        list of Question
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from seqclass import SequentialClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> case = SequentialClassifier().fit(X, y).session(known={"mean radius": 12.0})
+        >>> [question.name for question in case.suggestions(2)]
+        ['worst concave points', 'worst perimeter']
+        """
+        check_integer(n, "n", 1)
+        facts, asked = self._cases[-1].facts, self.next_feature
+        saving = savings(facts)
+        best = [self._describe(int(q), float(saving[q])) for q in np.argsort(-saving, kind="stable")[: n + 1]]
+        if asked is not None:
+            best = [asked, *(question for question in best if question.name != asked.name)]
+        return [question for question in best if not np.isneginf(question.expected_saving)][:n]
+
+    @property
+    def posterior(self) -> FloatArray:
+        """P(class | everything observed), shape (n_classes,)."""
+        return np.array(self._cases[-1].facts.belief[0])
+
+    @property
+    def decision(self) -> Any:
+        """The cheapest decision as things stand, a label of ``decisions_``."""
+        index = self._classifier.policy_.decide(self._cases[-1].facts.belief)[0]
+        return self._classifier.decisions_[index]
+
+    @property
+    def expected_cost(self) -> float:
+        """Expected cost of deciding now, prices left out."""
+        return float(self._cases[-1].facts.stopping_cost[0])
+
+    @property
+    def cost(self) -> float:
+        """Prices paid so far."""
+        return float(sum(answer.price for answer in self._answers))
+
+    @property
+    def n_features(self) -> int:
+        """Features acquired so far, those of bundles counted one by one; what was known is not among them."""
+        return sum(n_shown(answer) for answer in self._answers if not answer.known)
+
+    @property
+    def history(self) -> tuple[Answer, ...]:
+        """The answers so far."""
+        return tuple(self._answers)
+
+    def observe(self, name: str, value: Any, *, strict: bool = False, known: bool = False) -> None:
+        """Answer a question, which need not have been asked.
+
+        Parameters
+        ----------
+        name : str
+            The feature or bundle.
+        value : float or str, or mapping of str to float or str
+            Its raw value, or its category. One that training never showed is refused, or taken as missing where the
+            classifier has ``handle_unknown="missing"``. Of a bundle, the values by feature; those left out are missing.
+            A feature of a bundle by itself stands for the bundle with all others missing.
+        strict : bool
+            Whether to refuse a number outside of `training_range`, which may be a slip of the pen.
+        known : bool
+            Whether it was known beforehand, and so costs nothing.
+
+        Raises
+        ------
+        ValueError
+            If it is no feature of the model, or was answered before, or the value is no number (or no known category),
+            or outside of the training range and ``strict``.
+        """
+        question = self._number(name)
+        values = self._questions.values(question, name, value)
+        if strict and (note := " ".join(filter(None, (self.unusual(*one) for one in values.items())))):
+            raise ValueError(note)
+        shown_by = {feature.name: feature for feature in self._questions.features(question)}
+        outcomes = [-1 if f.name not in values else self._outcome(f, values[f.name]) for f in shown_by.values()]
+        bundle = self._questions.problem.bundle(question)
+        outcome = outcomes[0] if bundle is None else int(bundle.encode([outcomes])[0])
+        told = {key: str(v) if shown_by[key].categories else float(v) for key, v in values.items()}
+        self._advance(question, next(iter(told.values())) if bundle is None else told, outcome, known=known)
+
+    def training_range(self, name: str) -> tuple[float, float] | None:
+        """Smallest and largest value that a feature had in training.
+
+        Parameters
+        ----------
+        name : str
+            A feature of the model.
+
+        Returns
+        -------
+        tuple of float, or None
+            None for a category, and where the model does not know: it was saved by seqclass 0.1, or saw no value.
+
+        Raises
+        ------
+        ValueError
+            If it is none.
+        """
+        feature = self._feature(name)
+        return None if feature.categories else self._classifier.coder_.training_range(feature.column)
+
+    def categories(self, name: str) -> tuple[str, ...]:
+        """What a categorical feature of the model may be; empty for a number."""
+        return self._feature(name).categories
+
+    def unusual(self, name: str, value: Any) -> str:
+        """Say that a number is outside of `training_range`; nothing where it is not.
+
+        Parameters
+        ----------
+        name : str
+            A feature of the model.
+        value : float or str
+            Its raw value.
+
+        Returns
+        -------
+        str
+            A sentence, or "".
+        """
+        known = self.training_range(name)
+        if known is None or known[0] <= (number := finite(name, value)) <= known[1]:
+            return ""
+        return f"{number:.6g} is outside of what training showed of {shown(name)}, {known[0]:.6g} to {known[1]:.6g}."
+
+    def unavailable(self, name: str) -> None:
+        """Say that a feature or bundle cannot be had; the belief stays as it is.
+
+        Parameters
+        ----------
+        name : str
+            The feature or bundle.
+
+        Raises
+        ------
+        ValueError
+            If it is none of the model, or was answered before.
+        """
+        self._advance(self._number(name), None, -1)
+
+    def undo(self) -> None:
+        """Take the last answer back.
+
+        Raises
+        ------
+        ValueError
+            If there is none.
+        """
+        if not self._answers:
+            raise ValueError("there is no answer to take back.")
+        self._answers.pop()
+        self._cases.pop()
+
+    def to_json(self) -> str:
+        """Return the session as JSON text, for ``SequentialClassifier.session(saved)``.
+
+        Returns
+        -------
+        str
+        """
+        first = [self._questions.name(question) for question in self._first]
+        return write_session(fingerprint(self._classifier), self._lot, first, self._answers)
+
+    def restore(self, saved: str) -> None:
+        """Take up a saved session where it was left; nothing changes if that fails.
+
+        Parameters
+        ----------
+        saved : str
+            What `to_json` gave.
+
+        Raises
+        ------
+        ValueError
+            If the text is no session, or one of another model.
+        """
+        told = read_session(saved, len(self._classifier.policy_.begin()[1]))
+        if told.model != fingerprint(self._classifier):
+            raise ValueError("this session was saved with another model.")
+        fresh = Session(self._classifier, first=told.first)
+        fresh._start(told.lot)
+        for name, value, known in told.answers:
+            if value is None:
+                fresh.unavailable(name)
+            else:
+                fresh.observe(name, value, known=known)
+        self._first, self._lot, self._cases, self._answers = fresh._first, fresh._lot, fresh._cases, fresh._answers
+
+    def _known(self, known: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
+        """Values that are known by question and feature; those of one bundle belong together."""
+        found: dict[int, dict[str, Any]] = {}
+        for name, value in without_missing(known).items():
+            if self._is_used(name):
+                question = self._number(name)
+                values, before = self._questions.values(question, name, value), found.setdefault(question, {})
+                if twice := [feature for feature in values if feature in before]:
+                    raise ValueError(f"known tells {shown(twice[0])} twice, by itself and with its bundle.")
+                before |= values
+        return found
+
+    def _describe(self, question: int, saving: float) -> Question:
+        facts = self._cases[-1].facts
+        prices = facts.prices
+        return self._questions.describe(question, float(prices[0, question]), saving)
+
+    def _is_used(self, name: str) -> bool:
+        """Whether the model knows a feature; where a selector left it out, it does not."""
+        if name in self._questions.numbers:
+            return True
+        clf = self._classifier
+        if name in map(clf.feature_name, range(clf.n_features_in_)):
+            return False
+        raise ValueError(self._unknown(name))
+
+    def _feature(self, name: str) -> Feature:
+        features = self._questions.features(self._number(name))
+        for feature in features:
+            if feature.name == name:
+                return feature
+        raise ValueError(f"{shown(name)} is a bundle; its features are {listed(f.name for f in features)}.")
+
+    def _number(self, name: str) -> int:
+        found = self._questions.numbers.get(name)
+        if found is None:
+            raise ValueError(self._unknown(name))
+        return found
+
+    def _unknown(self, name: Any) -> str:
+        return f"{shown(name)} is no feature of this model; {near(str(name), list(self._questions.numbers))}"
+
+    def _outcome(self, feature: Feature, value: Any) -> int:
+        encoder = self._classifier.encoder_
+        if feature.categories and encoder is not None:
+            number = encoder.code(encoder.columns_[feature.column], value, self._classifier.handle_unknown)
+        else:
+            number = finite(feature.name, value)
+        return self._classifier.coder_.code_value(feature.column, number)
+
+    def _advance(self, question: int, value: Any, outcome: int, *, known: bool = False) -> None:
+        case, name = self._cases[-1], self._questions.name(question)
+        if not case.facts.open[0, question]:
+            raise ValueError(f"{shown(name)} was answered before; take that back by undo().")
+        asked = self.next_feature
+        saving = asked.expected_saving if asked is not None and asked.name == name else savings(case.facts)[question]
+        paid = not known and (outcome >= 0 or self._classifier.charge_missing)
+        following = case.learn(question, outcome, known=known, charge_missing=self._classifier.charge_missing)
+        self._cases.append(following)
+        self._answers.append(
+            Answer(
+                name,
+                value,
+                outcome,
+                float(case.facts.prices[0, question]) if paid else 0.0,
+                float(saving),
+                tuple(float(p) for p in following.facts.belief[0]),
+                known,
+            )
+        )
+
+
+def expected_saving(policy: Policy, info: InformationState) -> FloatArray:
+    """By how much going on is expected to be cheaper than deciding now, prices counted.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy.
+    info : InformationState
+        What is known of ``n`` instances, at a stage before the policy's horizon.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        NaN where the policy cannot tell.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import LookaheadPolicy, StoppingValue, TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> expected_saving(LookaheadPolicy(StoppingValue(problem)), problem.begin()).round(3)  # .5 - (.1 + .15)
+    array([0.25])
+    """
+    return np.asarray(info.stopping_cost - policy.continuation_cost(info))
+
+
+def _draw_lot(policy: Policy, key: str | int | None) -> int:
+    """The lot of one case, as far as the policy leaves anything to chance."""
+    probability = policy.begin()[1]
+    if len(probability) == 1:
+        return 0
+    if key is None:
+        return int(np.random.default_rng().choice(len(probability), p=probability))
+    digest = hashlib.sha256(str(key).encode()).digest()
+    return int(policy.draw(np.array([[int.from_bytes(digest[:6], "big") + 1]]))[0])

@@ -1,0 +1,437 @@
+"""Turn features into the few outcomes that the models count.
+
+A *discretised matrix* holds integer outcomes ``0..V_j-1`` of feature ``j`` and -1 where the value is missing.
+Dense ones are C-ordered and of the smallest of int8, int16 and int32 that fits; in sparse ones (CSR) an
+implicit zero is outcome 0 and a missing cell is a stored -1, so there the bin that holds the value 0 is
+outcome 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
+from seqclass._utils.frames import plain
+from seqclass._utils.information import canonical, label_codes, tables_of
+from seqclass._utils.text import shown
+from seqclass.discretize._edges import (
+    Labels,
+    check_cuts,
+    check_n_bins,
+    count_edges,
+    fit_dense,
+    fit_sparse,
+    float32_at_least,
+    interval_labels,
+    listed,
+    numbers,
+    search_edges,
+)
+from seqclass.discretize._outcomes import check_outcomes
+
+
+def left_out_information(codes: Any, y: npt.ArrayLike, n_outcomes: IntArray) -> FloatArray:
+    """Mean log-probability of each row's label given its outcome, counted on all other rows, over the label's own."""
+    labels, n_classes = label_codes(y)
+    found = np.zeros(codes.shape[1])
+    for columns, counts in tables_of(codes, labels, n_classes, n_outcomes, None):
+        found[columns] = left_out_by_counts(counts)
+    return found
+
+
+def left_out_by_counts(counts: FloatArray) -> FloatArray:
+    """The same of counts of outcomes by class, (n_features, V, n_classes)."""
+    by_outcome, by_class = counts.sum(axis=2, keepdims=True), counts.sum(axis=1, keepdims=True)
+    total = by_class.sum(axis=2, keepdims=True)
+    shown = counts > 0
+    others = np.where(shown, counts - 1, 0.0)
+    share = np.where(by_class > 0, by_class, 1.0) / np.maximum(total, 1)
+    told = np.log((others + share) / np.maximum(by_outcome, 1)) - np.log(share)
+    return np.asarray((counts * told).sum(axis=(1, 2)) / np.maximum(total[:, 0, 0], 1))
+
+
+def name_of(estimator: Any, j: int) -> Any:
+    """Name of a column, or its number."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return j if names is None else names[j]
+
+
+def check_numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Validate `X`; a column that does not hold numbers is named."""
+    X = plain(X)
+    try:
+        checked = validate_data(
+            estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
+        )
+    except (TypeError, ValueError) as error:
+        frame = X if hasattr(X, "columns") else None
+        # a complex matrix is refused as a whole
+        searchable = not sp.issparse(X) and np.ndim(X) == 2 and not np.iscomplexobj(X)
+        columns = np.asarray(X, dtype=object).T if searchable else []
+        for j, column in enumerate(columns):
+            try:
+                column.astype(np.float64)
+            except (TypeError, ValueError) as reason:
+                name = j if frame is None else frame.columns[j]
+                raise type(reason)(
+                    f"column {shown(name)} does not hold numbers: {reason}. Encode it first, for example with "
+                    "OrdinalEncoder."
+                ) from error
+        raise
+    if checked.dtype.kind not in "biuf":
+        raise TypeError(f"X must hold numbers, got {checked.dtype}.")
+    return checked
+
+
+__all__ = ["Discretizer", "check_outcomes"]
+
+
+class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Cut every feature into a few outcomes, dense or sparse, with missing values.
+
+    Bins are left-closed, ``[a, b)``, and values beyond the training range fall in the end bins. The largest
+    training value lies in the last bin; code published with the ETANA and IFC2F papers left it outside of
+    every bin, which is a defect.
+
+    Parameters
+    ----------
+    n_bins : int, array-like of shape (n_features,), "auto", "n_classes" or "sparsity", default="auto"
+        Number of outcomes of a feature, that of a frequent value included. ``"auto"``: the cube root of the rows a
+        class, between 3 and 6; ``"n_classes"``: as many as classes, the ETANA paper's choice; ``"sparsity"``: 10 where
+        more than half of all values are zero, else 4, the IFC2F paper's choice. Beyond 32 a feature gets no more bins
+        than it has distinct values.
+    strategy : {"uniform", "quantile", "auto", "mdlp"}, default="uniform"
+        ``"uniform"`` cuts the range between the smallest and the largest value into equal widths, as in the
+        papers; ``"quantile"`` gives the bins equally many training values as far as ties allow, every edge
+        being an observed value; ``"auto"`` takes for each feature the one of the two whose bins say more of the
+        labels of rows that were left out of the count, which needs the labels. ``"mdlp"`` cuts where the labels
+        change, halfway between two values, and only where the cut shortens the description of the labels by more than
+        it takes to tell it [2]_; the cut that saves most comes first, ``n_bins`` is the most there may be, and a
+        feature that tells nothing by itself stays whole.
+    zero_bin : bool or "auto", default="auto"
+        Whether exact zeros get a bin of their own, outcome 0, while the remaining ``n_bins - 1`` outcomes cut
+        the other values. ``"auto"``: in sparse input always; in dense input a value that more than half of the known
+        cells of a column hold has such a bin, be it zero or another, as zero is after a column was centred.
+
+    Attributes
+    ----------
+    n_outcomes_ : ndarray of shape (n_features,), int
+        Number of outcomes of each feature: 1 if the column is constant or all missing, fewer than ``n_bins``
+        if quantiles coincide.
+    bin_edges_ : ndarray of shape (n_features, max inner edges), float64
+        Inner edges of each feature in increasing order, padded with ``inf``.
+    own_bins_ : ndarray of shape (n_features, 2), float64
+        Least and largest number that falls in the bin of a single value, outcome 0; NaN where there is none. Numbers
+        count as the value that equal it to five digits and lie nearer to it than to all others that training showed.
+    few_values_ : ndarray of shape (n_features, 2), int64
+        Of features that showed at most ten different whole numbers: the least, and as bits how far above it each lies;
+        zeros of all others. See `few_values`.
+    zero_first_ : bool
+        Whether outcome 0 is the bin of the value 0 in every column, as after a fit on sparse data.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if they have any.
+
+    Notes
+    -----
+    NaN becomes -1. Edges come from the finite values; infinite ones fall in the end bins.
+    Outcomes grow with the value, but for two exceptions: a value with a bin of its own is outcome 0, and
+    after a fit on sparse data so is the bin in which 0 lies.
+
+    References
+    ----------
+    .. [1] Y. W. Liyanage, D.-S. Zois and C. Chelmis, "On-the-fly joint feature selection and classification", sections
+       5.1 and 5.2: equal-width bins, as many as classes.
+    .. [2] U. M. Fayyad and K. B. Irani, "Multi-interval discretization of continuous-valued attributes for
+       classification learning", IJCAI 1993.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [2.5], [4.0], [np.nan]])
+    >>> discretizer = Discretizer(4).fit(X)
+    >>> discretizer.transform(X).ravel().tolist()
+    [0, 1, 2, 3, -1]
+    >>> discretizer.bin_labels(0)
+    ['< 1', '[1, 2)', '[2, 3)', '>= 3']
+    """
+
+    def __init__(
+        self,
+        n_bins: int | str | npt.ArrayLike = "auto",
+        *,
+        strategy: str = "uniform",
+        zero_bin: bool | str = "auto",
+    ) -> None:
+        self.n_bins = n_bins
+        self.strategy = strategy
+        self.zero_bin = zero_bin
+
+    def fit(self, X: Any, y: Any = None) -> Discretizer:
+        """Find the edges of every feature.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+            Numbers; NaN where missing.
+        y : array-like of shape (n,), optional
+            Labels; ``strategy="auto"`` and ``"mdlp"`` need them. To ``n_bins="auto"`` and ``"n_classes"`` only their
+            number of classes matters.
+
+        Returns
+        -------
+        Discretizer
+
+        Raises
+        ------
+        ValueError or TypeError
+            If a setting is out of range or a column does not hold numbers; the message names it.
+        """
+        check_cuts(self.strategy, self.zero_bin)
+        X = check_numbers(self, X, reset=True)
+        n_bins = check_n_bins(self.n_bins, X, y)
+        if y is None and self.strategy in ("auto", "mdlp"):
+            raise ValueError(f"strategy={self.strategy!r} needs the labels y in fit.")
+        fit = fit_sparse if sp.issparse(X) else fit_dense
+        labels = Labels(np.empty(0, dtype=np.int64), 1)
+        if self.strategy == "mdlp":
+            check_consistent_length(X, y)
+            labels = Labels(*label_codes(y))
+        edges, self.own_bins_, constant, self.few_values_ = fit(X, n_bins, self.strategy, self.zero_bin, labels)
+        self.zero_first_ = bool(sp.issparse(X))
+        self._cut(edges, constant)
+        if self.strategy == "auto":
+            uniform = left_out_information(self._codes(X), y, self.n_outcomes_)
+            by_rank = fit(X, n_bins, "quantile", self.zero_bin, labels)[0]
+            self._cut(by_rank, constant)
+            better = left_out_information(self._codes(X), y, self.n_outcomes_) > uniform
+            self._cut(np.where(better[:, None], by_rank, edges), constant)
+        return self
+
+    def _cut(self, edges: FloatArray, constant: BoolArray) -> None:
+        n_inner = np.isfinite(edges).sum(axis=1)
+        self.n_outcomes_ = np.where(constant, 1, n_inner + 1 + self._own)
+        self.bin_edges_ = edges[:, : int(n_inner.max(initial=0))].copy()
+
+    def transform(self, X: Any) -> Any:
+        """Give the outcome of every value.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+            Numbers; NaN where missing.
+
+        Returns
+        -------
+        ndarray or CSR matrix of shape (n, n_features), int8, int16 or int32
+            Outcomes; -1 where missing. Always below ``n_outcomes_``.
+
+        Raises
+        ------
+        ValueError
+            If the columns differ from those of fit, or if sparse data meets a fit on dense data in which 0 is
+            not outcome 0.
+        """
+        check_is_fitted(self)
+        return self._codes(check_numbers(self, X, reset=False))
+
+    def bin_labels(self, feature: int | str, *, intervals: bool = False) -> list[str]:
+        """Describe the outcomes of a feature.
+
+        Parameters
+        ----------
+        feature : int or str
+            Index or name of the feature.
+        intervals : bool
+            Whether to give intervals also where training showed few whole numbers, by default named themselves.
+
+        Returns
+        -------
+        list of str
+            One description an outcome: an interval such as ``"[1.2, 3.4)"``, ``"0"`` for a bin of zeros, or the few
+            whole numbers in it, such as ``"1, 2"``; a bin in which none of these lies has its interval.
+
+        Raises
+        ------
+        ValueError
+            If there is no such feature.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> discretizer = Discretizer(3).fit(np.array([[0], [0], [0], [2], [4]]))
+        >>> discretizer.bin_labels(0), discretizer.bin_labels(0, intervals=True)
+        (['0', '2', '4'], ['0', '< 3, not 0', '>= 3'])
+        """
+        check_is_fitted(self)
+        j = self._column(feature)
+        if self.n_outcomes_[j] == 1:
+            return ["any"]
+        labels = self._interval_labels(j)
+        values = np.empty(0) if intervals else self.few_values(j)
+        outcomes = self._outcomes(values, j)
+        return [listed(values[outcomes == v]) or label for v, label in enumerate(labels)]
+
+    def few_values(self, feature: int | str) -> FloatArray:
+        """Whole numbers that training showed of a feature, where these were all and at most ten.
+
+        Parameters
+        ----------
+        feature : int or str
+            Index or name of the feature.
+
+        Returns
+        -------
+        ndarray of float
+            Ascending; empty where there were other numbers or more, or they lie far apart.
+
+        Raises
+        ------
+        ValueError
+            If there is no such feature.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Discretizer().fit(np.array([[1, 0.5], [2, 0.7], [np.nan, 0.2]])).few_values(0).tolist()
+        [1.0, 2.0]
+        """
+        check_is_fitted(self)
+        j = self._column(feature)
+        kept = getattr(self, "few_values_", None)  # models of before do not have it
+        return np.empty(0) if kept is None else numbers(kept[j])
+
+    def _outcomes(self, values: FloatArray, j: int) -> IntArray:
+        """Outcomes of values of one feature."""
+        column = np.full(len(values), j)
+        found = search_edges(values, self.bin_edges_, column)
+        self._relabel(values, found, column, self._zero_rank())
+        return found
+
+    def _interval_labels(self, j: int) -> list[str]:
+        edges = self.bin_edges_[j][np.isfinite(self.bin_edges_[j])]
+        if self._own[j]:
+            return interval_labels(edges, float(self.own_bins_[j].mean()))
+        labels = interval_labels(edges)
+        if self.zero_first_:
+            labels.insert(0, labels.pop(int((edges <= 0).sum())))
+        return labels
+
+    def restrict(self, columns: npt.ArrayLike) -> Discretizer:
+        """Return the same discretiser, fitted, for data that has only some of the columns.
+
+        Parameters
+        ----------
+        columns : array-like of int of shape (m,)
+            The columns, in the order that they have in the new data.
+
+        Returns
+        -------
+        Discretizer
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> both = Discretizer(2).fit(np.array([[0, 10], [8, 30]]))
+        >>> both.restrict([1]).transform([[15.0], [25.0]]).tolist()
+        [[0], [1]]
+        """
+        check_is_fitted(self)
+        pick = np.asarray(columns, dtype=np.intp)
+        n_bins = self.n_bins if np.ndim(self.n_bins) == 0 else np.asarray(self.n_bins)[pick]
+        part = Discretizer(n_bins, strategy=self.strategy, zero_bin=self.zero_bin)
+        part.n_outcomes_, part.own_bins_ = self.n_outcomes_[pick], self.own_bins_[pick]
+        part.bin_edges_, part.zero_first_ = self.bin_edges_[pick], self.zero_first_
+        if hasattr(self, "few_values_"):
+            part.few_values_ = self.few_values_[pick]
+        part.n_features_in_ = len(pick)
+        if hasattr(self, "feature_names_in_"):
+            part.feature_names_in_ = self.feature_names_in_[pick]
+        return part
+
+    def _codes(self, X: Any) -> Any:
+        return self._transform_sparse(X) if sp.issparse(X) else self._transform_dense(X)
+
+    def _column(self, feature: int | str) -> int:
+        if isinstance(feature, str):
+            names = list(getattr(self, "feature_names_in_", ()))
+            if feature not in names:
+                raise ValueError(f"feature {shown(feature)} is not one of the columns seen in fit.")
+            return names.index(feature)
+        if not 0 <= feature < self.n_features_in_:
+            raise ValueError(f"feature must be between 0 and {self.n_features_in_ - 1}, got {feature}.")
+        return int(feature)
+
+    def _transform_dense(self, X: Any) -> IntArray:
+        edges = float32_at_least(self.bin_edges_) if X.dtype == np.float32 else self.bin_edges_
+        codes = np.empty(X.shape, dtype=self._dtype())
+        rank = self._zero_rank()
+        # small blocks: each is read once for every edge and should stay in cache
+        for rows in chunks(len(X), 8 * X.shape[1], budget=2**19):
+            block, out = X[rows], codes[rows]
+            if X.dtype != np.float32:
+                block = block.astype(np.float64, copy=False)
+            count_edges(block, edges, out)
+            self._relabel(block, out, slice(None), rank)
+        return codes
+
+    def _transform_sparse(self, X: Any) -> Any:
+        rank = self._zero_rank()
+        if rank.any() and not self.zero_first_:
+            j = int(np.argmax(rank > 0))
+            raise ValueError(
+                f"column {shown(name_of(self, j))} was fitted on dense data, in which 0 is outcome {rank[j]}; "
+                "sparse data needs it to be outcome 0. Fit on sparse data, or set zero_bin=True."
+            )
+        X = canonical(X)
+        codes = np.empty(X.nnz, dtype=self._dtype())
+        for part in chunks(X.nnz, 64):
+            values, columns = X.data[part].astype(np.float64), X.indices[part]
+            codes[part] = search_edges(values, self.bin_edges_, columns)
+            self._relabel(values, codes[part], columns, rank)
+        result = type(X)((codes, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+        result.eliminate_zeros()
+        return result
+
+    def _dtype(self) -> np.dtype[Any]:
+        return smallest_int(int(self.n_outcomes_.max(initial=1)) - 1)
+
+    @property
+    def _own(self) -> BoolArray:
+        """Of which features a value has a bin of its own."""
+        return ~np.isnan(self.own_bins_[:, 0])
+
+    def _zero_rank(self) -> IntArray:
+        """Bin of the value 0, counted from the lowest, before which comes that of a value apart."""
+        apart = (self.own_bins_[:, 0] <= 0) & (self.own_bins_[:, 1] >= 0)
+        return np.where(apart, 0, np.count_nonzero(self.bin_edges_ <= 0, axis=1) + self._own)
+
+    def _relabel(self, values: npt.NDArray[Any], out: IntArray, columns: Any, rank: IntArray) -> None:
+        """Turn the number of edges at or below each value into its outcome, in place."""
+        own = self._own
+        if own.any():
+            out += own[columns]
+            low, high = self.own_bins_.T
+            out *= ~((values >= low[columns]) & (values <= high[columns]))
+        # an infinite value passes the padding too
+        np.minimum(out, (self.n_outcomes_ - 1).astype(out.dtype)[columns], out=out)
+        if self.zero_first_:
+            first = rank.astype(out.dtype)[columns]
+            holds_zero = out == first
+            out += out < first
+            out[holds_zero] = 0
+        np.copyto(out, -1, where=np.isnan(values))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags

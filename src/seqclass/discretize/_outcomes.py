@@ -1,0 +1,99 @@
+"""Outcomes that come from other transformers, brought into the form of a discretised matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from seqclass._utils.arrays import BoolArray, IntArray, chunks, smallest_int, unmasked
+from seqclass._utils.information import canonical
+from seqclass._utils.text import shown
+
+
+def check_outcomes(X: Any, n_outcomes: int | npt.ArrayLike | None = None, *, n_features: int | None = None) -> Any:
+    """Bring the output of any transformer to outcomes into the form of a discretised matrix.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse matrix of shape (n, n_features)
+        Non-negative whole numbers of any type; NaN or -1 where missing.
+    n_outcomes : int or array-like of shape (n_features,), optional
+        Number of outcomes of each feature, which no outcome may reach.
+    n_features : int, optional
+        Number of features before the transformer: it must not have changed it.
+
+    Returns
+    -------
+    ndarray or CSR matrix of shape (n, n_features), int8, int16, int32 or int64
+        The same outcomes, -1 where missing; not copied if it is in that form already.
+
+    Raises
+    ------
+    ValueError
+        If a value is not an outcome, with its column, or if the transformer changed the number of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_outcomes([[0.0, 2.0], [np.nan, 1.0]])
+    array([[ 0,  2],
+           [-1,  1]], dtype=int8)
+    """
+    names = getattr(X, "columns", None)
+    if sp.issparse(X):
+        X = canonical(X.tocsr())
+    else:
+        frame, X = X, np.asarray(unmasked(X))
+        if X.dtype == object and hasattr(frame, "to_numpy"):
+            X = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+        if X.ndim != 2:
+            raise ValueError(f"outcomes must be a matrix of shape (n, n_features), got shape {X.shape}.")
+    if n_features is not None and X.shape[1] != n_features:
+        raise ValueError(
+            f"the discretiser turned {n_features} features into {X.shape[1]} columns; it must give one "
+            'column of outcomes a feature (not a one-hot encoding: KBinsDiscretizer needs encode="ordinal").'
+        )
+    limit = None if n_outcomes is None else np.broadcast_to(np.asarray(n_outcomes), (X.shape[1],))
+    if not sp.issparse(X):
+        return _to_codes(X, limit, None, names)
+    codes = _to_codes(X.data, limit, X.indices, names)
+    if codes is X.data:
+        return X
+    return type(X)((codes, X.indices, X.indptr), shape=X.shape)
+
+
+def _to_codes(values: Any, limit: Any, columns: Any, names: Any) -> IntArray:
+    """Turn whole numbers into codes; `columns` are those of sparse entries, None if `values` is a matrix."""
+
+    def refuse(bad: BoolArray, problem: str, start: int = 0) -> None:
+        if bad.any():
+            where = np.unravel_index(int(np.argmax(bad)), bad.shape)
+            j = int(where[-1] if columns is None else columns[start + where[0]])
+            column = j if names is None else names[j]
+            raise ValueError(f"column {shown(column)} holds {values[start:][where]!s}, {problem}.")
+
+    if values.dtype.kind not in "biuf":
+        try:
+            values = values.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"outcomes must be whole numbers: {error}.") from error
+    largest = np.fmax.reduce(values, axis=None, initial=0)
+    if np.fmin.reduce(values, axis=None, initial=0) < -1:
+        refuse(values < -1, "below 0: outcomes are 0, 1, ..., and -1 or NaN where missing")
+    if largest > np.iinfo(np.int32).max:
+        refuse(values == largest, "too large for an outcome")
+    if limit is not None and largest >= limit.min(initial=np.iinfo(np.int64).max):
+        bound = limit if columns is None else limit[columns]
+        refuse(values >= bound, "not an outcome seen in training, they are below the number of outcomes")
+    dtype = smallest_int(int(largest))
+    if values.dtype.kind != "f":
+        return np.ascontiguousarray(values, dtype=dtype)
+    codes = np.empty(values.shape, dtype=dtype)
+    for rows in chunks(len(values), 8 * max(1, values[:1].size), budget=2**19):
+        missing = np.isnan(values[rows])
+        codes[rows] = np.where(missing, -1, values[rows])
+        refuse((codes[rows] != values[rows]) & ~missing, "which is not a whole number", rows.start)
+    return codes

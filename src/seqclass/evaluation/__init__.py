@@ -1,0 +1,1 @@
+"""How good a fitted classifier is on rows: scores, curves, certified errors."""

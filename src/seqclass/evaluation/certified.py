@@ -1,0 +1,537 @@
+"""An error rate by contract: the cheapest stopping rule whose error rate is certified on rows of its own."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.frames import plain
+from seqclass._utils.text import listed, shown
+from seqclass._utils.validation import check_choice, check_integer, class_numbers, group_numbers
+from seqclass.classifier import SequentialClassifier
+from seqclass.deciding._coding import check_input
+from seqclass.deciding._record import EncodedRows
+from seqclass.deciding._seen_rows import marks_for
+from seqclass.evaluation.contract import CertifiedError, GroupRisk, Rung
+from seqclass.evaluation.decision_curves import class_position
+from seqclass.fitting._steps import rows_of, twin
+from seqclass.pomdp import AcquisitionProblem, Policy, acquire
+from seqclass.pomdp.solvers.base import uncertified
+from seqclass.pomdp.sweeps.ladder import LadderRun, StopWhenSure, run_ladder
+from seqclass.pomdp.sweeps.solving import solve_sweep
+from seqclass.stats.risk import (
+    binomial_p_value,
+    binomial_upper_bound,
+    fallback_test,
+    hoeffding_bentkus_p_value,
+    hoeffding_bentkus_upper_bound,
+    rows_needed,
+    start_levels,
+)
+
+if TYPE_CHECKING:
+    from seqclass.classifier import SequentialClassifier
+
+
+#: Rungs of a ladder of beliefs; the surest stops where the model expects this part of the errors that are allowed.
+N_BELIEFS, _SUREST = 40, 0.1
+#: Rungs of a ladder of prices, and by how much at most prices are divided and multiplied.
+N_PRICES, _WIDEST = 13, 16.0
+#: Most questions of the safest rule, unless the user says so.
+MOST_QUESTIONS = 200
+
+
+class Ladder(ABC):
+    """Stopping rules along one policy's questions, those that ask most first."""
+
+    #: What tells the rules apart.
+    values: FloatArray
+    #: Most questions that any of them asks.
+    longest: int
+
+    @abstractmethod
+    def __init__(self, clf: SequentialClassifier, n_rungs: int | None, most: int | None, alpha: float) -> None:
+        """Make the rules."""
+
+    @abstractmethod
+    def run(self, rows: EncodedRows) -> LadderRun:
+        """Run all rules on encoded rows."""
+
+    @abstractmethod
+    def policy(self, rung: int) -> Policy:
+        """One of the rules."""
+
+
+class BeliefLadder(Ladder):
+    """Stops once deciding is expected to cost little enough: a row a walk, and all rules in it."""
+
+    def __init__(self, clf: SequentialClassifier, n_rungs: int | None, most: int | None, alpha: float) -> None:
+        self.clf, self.most = clf, MOST_QUESTIONS if most is None else most
+        self.longest = min(self.most, clf.problem_.n_stages)
+        costs = clf.problem_.decision_costs
+        at_once = max(float(clf.problem_.begin().stopping_cost[0]), np.finfo(float).tiny)
+        # a surer rule asks for more on the word of the model alone, which then is mostly too sure of itself
+        surest = min(_SUREST * alpha * float(costs[costs > 0].min(initial=np.inf)), at_once / 2)
+        self.values = np.geomspace(surest, at_once, N_BELIEFS if n_rungs is None else n_rungs)
+
+    def run(self, rows: EncodedRows) -> LadderRun:
+        how = {"columns": rows.columns, "charge_missing": self.clf.charge_missing, "keys": rows.keys}
+        return run_ladder(self.clf.policy_, rows.codes, self.values, max_questions=self.most, **how)
+
+    def policy(self, rung: int) -> Policy:
+        return StopWhenSure(self.clf.policy_, float(self.values[rung]), self.most)
+
+
+class PriceLadder(Ladder):
+    """Solves for multiples of the prices."""
+
+    def __init__(self, clf: SequentialClassifier, n_rungs: int | None, most: int | None, alpha: float) -> None:
+        self.clf, problem = clf, clf.problem_
+        self.values = np.geomspace(1 / _WIDEST, _WIDEST, N_PRICES if n_rungs is None else n_rungs)
+        self.policies: list[Policy] = list(solve_sweep(uncertified(clf._solver()), problem, self.values).policies)
+        self.longest = max(policy.n_stages for policy in self.policies)
+
+    def run(self, rows: EncodedRows) -> LadderRun:
+        how = {"columns": rows.columns, "charge_missing": self.clf.charge_missing, "keys": rows.keys}
+        columns = []
+        for policy in self.policies:
+            done = acquire(policy, rows.codes, **how)
+            answered = (done.leaf_outcome >= 0).sum(axis=1)
+            columns.append([found[done.leaf] for found in (done.leaf_decision, done.leaf_price, answered)])
+        decision, price, answered = (np.stack(kind, axis=1) for kind in zip(*columns))
+        return LadderRun(decision, price, answered)
+
+    def policy(self, rung: int) -> Policy:
+        return self.policies[rung]
+
+
+#: What a ladder may go by.
+LADDERS: dict[str, type[Ladder]] = {"belief": BeliefLadder, "price": PriceLadder}
+
+
+def made_ladder(
+    clf: SequentialClassifier, ladder: str, n_rungs: int | None, max_features: int | None, alpha: float
+) -> Ladder:
+    """Check the settings of a ladder, and make it."""
+    check_choice(ladder, "ladder", tuple(LADDERS))
+    if n_rungs is not None:
+        check_integer(n_rungs, "n_rungs", 1, 10_000)
+    if max_features is not None:
+        check_integer(max_features, "max_features", 1)
+        if ladder != "belief":
+            raise ValueError('max_features is for ladder="belief"; fit with max_features for a ladder of prices.')
+    return LADDERS[ladder](clf, n_rungs, max_features, alpha)
+
+
+class Risk(ABC):
+    """A mean loss of rows, and what a number of them says of it."""
+
+    #: Highest loss that a row can have.
+    highest = 1.0
+
+    def __init__(self, problem: AcquisitionProblem, longest: int) -> None:
+        self.n_classes = problem.n_classes
+
+    @abstractmethod
+    def losses(self, codes: IntArray, run: LadderRun) -> FloatArray:
+        """Loss of each row under each rule, (n, n_rules), between 0 and 1 once divided by `highest`."""
+
+    @abstractmethod
+    def p_value(self, total: float, n: int, alpha: float) -> float:
+        """P-value of "the mean is above alpha"."""
+
+    @abstractmethod
+    def bound(self, total: float, n: int, delta: float) -> float:
+        """Upper confidence bound of the mean."""
+
+
+class ErrorRisk(Risk):
+    """Share of rows that are decided for a wrong class."""
+
+    def losses(self, codes: IntArray, run: LadderRun) -> FloatArray:
+        wrong = (run.decision != codes[:, None]) & (run.decision < self.n_classes)
+        return np.asarray(wrong, dtype=np.float64)
+
+    def p_value(self, total: float, n: int, alpha: float) -> float:
+        return binomial_p_value(round(total), n, alpha)
+
+    def bound(self, total: float, n: int, delta: float) -> float:
+        return binomial_upper_bound(round(total), n, delta)
+
+
+class CostRisk(Risk):
+    """Prices paid and the cost of the decision."""
+
+    def __init__(self, problem: AcquisitionProblem, longest: int) -> None:
+        super().__init__(problem, longest)
+        self.costs = problem.decision_costs
+        dearest = float(np.sort(problem.full_prices)[::-1][:longest].sum())
+        if problem.max_cost is not None:
+            dearest = min(dearest, float(problem.max_cost))
+        self.highest = float(self.costs.max()) + dearest
+
+    def losses(self, codes: IntArray, run: LadderRun) -> FloatArray:
+        return np.asarray(run.price + self.costs[codes[:, None], run.decision])
+
+    def p_value(self, total: float, n: int, alpha: float) -> float:
+        return hoeffding_bentkus_p_value(self._mean(total, n), n, min(1.0, alpha / self.highest))
+
+    def bound(self, total: float, n: int, delta: float) -> float:
+        return self.highest * hoeffding_bentkus_upper_bound(self._mean(total, n), n, delta)
+
+    def _mean(self, total: float, n: int) -> float:
+        return min(1.0, max(0.0, total / n / self.highest))
+
+
+#: What may be certified; of the sensitivity it is the share of the class that is missed.
+RISKS: dict[str, type[Risk]] = {"error": ErrorRisk, "sensitivity": ErrorRisk, "cost": CostRisk}
+
+
+__all__ = ["CertifiedError", "GroupRisk", "Rung", "certify_error"]
+
+
+def certify_error(
+    clf: SequentialClassifier,
+    X: Any,
+    y: npt.ArrayLike,
+    alpha: float = 0.1,
+    delta: float = 0.1,
+    *,
+    metric: str = "error",
+    target: Any = None,
+    groups: npt.ArrayLike | None = None,
+    ladder: str = "belief",
+    n_rungs: int | None = None,
+    starts: int = 1,
+    max_features: int | None = None,
+    others: Sequence[SequentialClassifier] = (),
+    allow_seen: bool = False,
+) -> CertifiedError:
+    """Find the cheapest stopping rule whose error rate is at most ``alpha``, but for a chance of ``delta``.
+
+    A ladder of rules, all along the questions of ``clf``, is run on rows that it was not fitted to, and tested from the
+    rule that asks most to the one that asks least (Learn then Test [1]_): each rule gets the p-value of "its error rate
+    is above alpha", the exact binomial one, and testing goes on until one is not small enough. Of the rules that pass
+    the one of the least price is taken; for the sensitivity, which says nothing of needless alarms, and for the mean
+    cost the one of the least price and decision cost together, on these rows. A rule that decides alike for everybody
+    is taken only where no other passes, but for the mean cost; `CertifiedError.trivial` says so.
+
+    The chance, over draws of these rows, that a rule is returned whose error rate is above ``alpha`` is at most
+    ``delta``, whatever the model is worth, as long as the rows are independent draws of what the classifier will meet.
+    A worse model abstains or asks more; the promise holds all the same.
+
+    With ``starts`` above 1 testing starts at several rules, spread over the ladder, each with its part of ``delta``; a
+    part that was not used up goes on to the next start (`seqclass.stats.fallback_test`). That pays where the rule
+    that asks most is not the best, and costs rules near the limit elsewhere.
+
+    What is cheapest where costs decide need not be what keeps to a contract most cheaply. ``others``, such as
+    `seqclass.adaptive_classifier.AdaptiveClassifier.runners_up`, are tried beside ``clf``: each has a ladder of its own
+    with an equal part of ``delta``, and of all rules that pass the cheapest is taken. Choose them by other rows.
+
+    With ``groups`` the rate is to hold in each of them. A rule's p-value is then that of its worst group, which needs
+    no correction for their number: what is rejected is that *some* group is above alpha ([2]_).
+
+    Parameters
+    ----------
+    clf : SequentialClassifier
+        A fitted classifier.
+    X : array-like, data frame or sparse array of shape (n, n_features)
+        Rows that it was not fitted to.
+    y : array-like of shape (n,)
+        Their labels.
+    alpha : float
+        Highest error rate, between 0 and 1; the highest mean cost with ``metric="cost"``.
+    delta : float
+        Chance that it may be higher, between 0 and 1.
+    metric : {"error", "sensitivity", "cost"}
+        What is meant: the share of rows decided for a wrong class, where a further decision such as "refer" is no
+        error; the same among rows of the class ``target``, so that its sensitivity is at least ``1 - alpha``, a case
+        that is referred not counted as missed; or the mean of prices and decision cost, by Hoeffding's and Bentkus's
+        bounds.
+    target : label, optional
+        The class whose sensitivity is meant.
+    groups : array-like of shape (n,), optional
+        Group of each row, such as the sex. The rule is one for all groups, and need not know them.
+    ladder : {"belief", "price"}
+        Rules that stop once deciding is expected to cost little enough, from a tenth of ``alpha`` to what deciding at
+        once is expected to cost; or the solver's own at multiples of the prices, each of which is solved for anew.
+    n_rungs : int, optional
+        Number of rules; by default 40 of beliefs, or 13 of prices between a sixteenth and 16 times theirs.
+    starts : int
+        Rules at which testing starts.
+    max_features : int, optional
+        Most questions of any rule of beliefs; by default 200.
+    others : sequence of SequentialClassifier
+        Further classifiers of the same classes and decisions, fitted to none of these rows either.
+    allow_seen : bool
+        Whether to take rows that look like those of the fit all the same.
+
+    Returns
+    -------
+    CertifiedError
+
+    Raises
+    ------
+    ValueError
+        If rows were used in fitting; if there are too few to certify anything, of which the message says how many it
+        takes; or if a setting, a class or the groups are wrong.
+
+    Warns
+    -----
+    UserWarning
+        If the classifier cannot tell which rows it was fitted to, as one that an older seqclass saved.
+
+    References
+    ----------
+    .. [1] A. N. Angelopoulos, S. Bates, E. J. Candes, M. I. Jordan and L. Lei, "Learn then test: calibrating predictive
+       algorithms to achieve risk control", Annals of Applied Statistics 19, 2025.
+    .. [2] R. L. Berger, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24, 1982.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> import seqclass
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = seqclass.etana(0.01).fit(X[:300], y[:300])
+    >>> print(seqclass.certify_error(clf, X[300:], y[300:], alpha=0.1))  # doctest: +ELLIPSIS
+    Certified: an error rate of at most 10.0%, with 90% confidence. Seen: ...
+    """
+    classifiers = _alike(clf, others)
+    check_choice(metric, "metric", tuple(RISKS))
+    check_level(alpha, "alpha", np.inf)
+    made = [made_ladder(one, ladder, n_rungs, max_features, alpha) for one in classifiers]
+    # of several scales of cost the widest holds for all
+    risk = max((RISKS[metric](one.problem_, m.longest) for one, m in zip(classifiers, made)), key=lambda r: r.highest)
+    check_level(alpha, "alpha", risk.highest)
+    check_level(delta, "delta", 1.0)
+    check_integer(starts, "starts", 1, made[0].values.size)
+    levels = np.concatenate([start_levels(m.values.size, delta / len(made), starts) for m in made])
+    cases = Cases.of(clf, X, y, groups, metric, target)
+    target = None if target is None else clf.classes_.tolist()[class_position(clf.classes_, target, "target")]
+    cases.check_enough(alpha, delta, rows_needed(alpha / risk.highest, float(levels[0])))
+    for one in classifiers:
+        cases.check_fresh(one, allow_seen)
+    found = joined_sums([run_rungs(one, m, risk, cases) for one, m in zip(classifiers, made)])
+    values = np.concatenate([m.values for m in made])
+    told = (values, risk, cases.counts, found, float(alpha), float(delta), levels)
+    rungs, chosen, reachable = decided(*told, metric, clf.decisions_.tolist())
+    ends = np.cumsum([0] + [m.values.size for m in made])
+    which = np.searchsorted(ends, np.arange(values.size), side="right") - 1
+    rungs = tuple(replace(rung, classifier=int(number)) for rung, number in zip(rungs, which))
+    certified, number = rungs[chosen].certified, int(which[chosen])
+    policy = made[number].policy(chosen - int(ends[number])) if certified else None
+    fitted = None if policy is None else _with_policy(classifiers[number], policy)
+    about = (float(alpha), float(delta), metric, target, reachable)
+    return CertifiedError(certified, *about, chosen, rungs, fitted)
+
+
+def _alike(clf: SequentialClassifier, others: Sequence[SequentialClassifier]) -> list[SequentialClassifier]:
+    """All classifiers, of the same columns, classes and decisions."""
+    for number, one in enumerate([clf, *others]):
+        check_is_fitted(one, "policy_")
+        for name in ("classes_", "decisions_", "n_features_in_"):
+            own = np.atleast_1d(getattr(one, name)).tolist()
+            if own != np.atleast_1d(getattr(clf, name)).tolist():
+                raise ValueError(f"others[{number - 1}] has other {name}: {listed(own)}.")
+    return [clf, *others]
+
+
+def decided(
+    values: FloatArray,
+    risk: Risk,
+    cases: Counts,
+    found: RungSums,
+    alpha: float,
+    delta: float,
+    levels: FloatArray,
+    metric: str,
+    decisions: list[Any],
+) -> tuple[tuple[Rung, ...], int, float]:
+    """Test the rungs, from what was seen of them; the rungs, the number of the chosen one, and what is reachable."""
+    rungs = _tested(values, risk, cases, found, alpha, delta, levels, decisions)
+    starting = np.flatnonzero(levels).tolist()
+    reach = [max(_bounds(risk, cases, found.total[:, i], float(levels[i]))) for i in starting]
+    passed = np.array([rung.certified for rung in rungs])
+    chosen = starting[int(np.argmin(reach))]
+    if passed.any():
+        cost = found.price if metric == "error" else found.cost
+        # what treats all alike is no rule to pay for, unless the mean cost itself is what is wanted
+        alike = np.zeros(len(rungs), dtype=bool) if metric == "cost" else found.decides >= 0
+        chosen = int(np.lexsort([found.n_features, cost, alike, ~passed])[0])
+    return rungs, chosen, float(min(reach))
+
+
+def _tested(
+    values: FloatArray,
+    risk: Risk,
+    cases: Counts,
+    found: RungSums,
+    alpha: float,
+    delta: float,
+    levels: FloatArray,
+    decisions: list[Any],
+) -> tuple[Rung, ...]:
+    """What was seen of each rule, and whether its test lets it pass."""
+    totals = found.total.T.tolist()
+    p_values = [max(risk.p_value(t, n, alpha) for t, n in zip(total, cases.sizes)) for total in totals]
+    passed = fallback_test(p_values, levels)
+    rungs = []
+    for i, (value, total) in enumerate(zip(values.tolist(), totals)):
+        bounds = _bounds(risk, cases, found.total[:, i], delta)
+        seen = zip(cases.labels, cases.sizes, total, bounds)
+        groups = tuple(GroupRisk(label, n, t / n, bound) for label, n, t, bound in seen)
+        means = float(found.n_features[i]), float(found.price[i])
+        alike = None if found.decides[i] < 0 else decisions[found.decides[i]]
+        spared = None if found.specificity is None else float(found.specificity[i])
+        rungs.append(Rung(value, p_values[i], bool(passed[i]), *means, groups, alike, spared))
+    return tuple(rungs)
+
+
+def _bounds(risk: Risk, cases: Counts, totals: FloatArray, delta: float) -> list[float]:
+    """Upper bound of one rule's risk in each group."""
+    return [risk.bound(total, n, delta) for total, n in zip(totals.tolist(), cases.sizes)]
+
+
+def _with_policy(clf: SequentialClassifier, policy: Policy) -> SequentialClassifier:
+    """The same classifier with another stopping rule of the same problem."""
+    other: SequentialClassifier = twin(clf)
+    other.policy_ = policy
+    other.order_ = other.support_[other._asked()]
+    other.ordering_ = policy.info.ordering
+    return other
+
+
+def check_level(value: Any, name: str, high: float) -> None:
+    """Refuse what is not strictly between 0 and ``high``."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{name} must be a number, got {shown(value)}.")
+    if not 0 < value < high:
+        raise ValueError(f"{name} must be above 0 and below {high:.4g}, got {value:g}.")
+
+
+class Counts(NamedTuple):
+    """Groups of rows."""
+
+    labels: list[Any]
+    sizes: list[int]
+
+
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """Labelled rows, and which of them count."""
+
+    X: Any
+    codes: IntArray
+    counted: BoolArray
+    group: IntArray
+    labels: list[Any]
+    classes: list[Any]
+
+    @classmethod
+    def of(cls, clf: SequentialClassifier, X: Any, y: Any, groups: Any, metric: str, target: Any) -> Cases:
+        """Check rows, labels and groups."""
+        X, classes = plain(X), clf.classes_.tolist()
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        codes = class_numbers(clf.classes_, y, n=n)
+        if (metric == "sensitivity") == (target is None):
+            wanted = (
+                "target must name the class whose sensitivity is meant; the classes are"
+                if target is None
+                else (f'target={shown(target)} is for metric="sensitivity" only, with one of the classes')
+            )
+            raise ValueError(f"{wanted} {listed(classes)}.")
+        counted = np.ones(n, dtype=bool) if target is None else codes == class_position(clf.classes_, target, "target")
+        number, labels = (np.zeros(n, dtype=np.intp), [None]) if groups is None else group_numbers(groups, n)
+        return cls(X, codes, counted, number, labels, classes)
+
+    @property
+    def counts(self) -> Counts:
+        """Rows of each group that count."""
+        sizes = np.bincount(self.group[self.counted], minlength=len(self.labels))
+        return Counts(self.labels, [int(n) for n in sizes])
+
+    def check_enough(self, alpha: float, delta: float, least: int) -> None:
+        """Refuse rows on which nothing could be certified, even if no rule made an error."""
+        for label, n in zip(*self.counts):
+            if n < least:
+                where = "" if label is None else f" of group {shown(label)}"
+                raise ValueError(
+                    f"X has {n} rows{where} that count, too few for alpha={alpha:g} and delta={delta:g}: it takes at "
+                    f"least {least}, and so many only if not one error is made."
+                )
+
+    def check_fresh(self, clf: SequentialClassifier, allowed: bool) -> None:
+        """Refuse rows that the classifier was fitted to."""
+        seen = getattr(clf, "_seen", None)
+        if allowed:
+            return
+        if seen is None:
+            warnings.warn(
+                "the classifier cannot tell which rows it was fitted to (an older seqclass saved it, or it was made "
+                "without rows): see to it that X holds none of them.",
+                UserWarning,
+                stacklevel=4,
+            )
+            return
+        X = check_input(clf, self.X, clf.encoder_, clf.handle_unknown)
+        found = seen.recognised(marks_for(clf, X, clf.classes_[self.codes]))
+        if found is not None:
+            rows, n = found
+            raise ValueError(
+                f"X holds rows that the classifier was fitted to, as they were or rounded ({rows.size} of the {n} that "
+                f"could be compared: rows {listed(rows.tolist())}), by which nothing can be certified: leave rows out "
+                "of the fit and give them here. If they are others that happen to be equal, say allow_seen=True."
+            )
+
+
+class RungSums(NamedTuple):
+    """What the rules of a ladder do with all rows."""
+
+    total: FloatArray
+    n_features: FloatArray
+    price: FloatArray
+    cost: FloatArray
+    specificity: FloatArray | None
+    decides: IntArray
+
+
+def run_rungs(clf: SequentialClassifier, ladder: Ladder, risk: Risk, cases: Cases) -> RungSums:
+    """Run every rule on every row, a part of the rows at a time."""
+    m, n = ladder.values.size, len(cases.codes)
+    costs, target = clf.decision_costs_, -1 if cases.counted.all() else int(cases.codes[cases.counted][0])
+    total, sums = np.zeros((len(cases.labels), m)), np.zeros((4, m))
+    counts = np.zeros((costs.shape[1], m))
+    whole = clf.problem_.n_questions
+    for part in chunks(n, 8.0 * (6 * m + whole)):
+        rows = np.arange(n)[part]
+        codes, counted = cases.codes[rows], cases.counted[rows]
+        run = ladder.run(clf._encoded(rows_of(cases.X, rows), clf._asked(whole=True)))
+        losses = risk.losses(codes, run)
+        for group in range(len(cases.labels)):
+            total[group] += losses[counted & (cases.group[rows] == group)].sum(axis=0)
+        spared = (run.decision[~counted] != target).sum(axis=0)
+        decided = costs[codes[:, None], run.decision].sum(axis=0)
+        sums += [run.n_features.sum(axis=0), run.price.sum(axis=0), decided, spared]
+        counts += [(run.decision == decision).sum(axis=0) for decision in range(len(counts))]
+    n_features, price, decided, spared = sums
+    others = n - int(cases.counted.sum())
+    specificity = spared / others if others else None
+    decides = np.where(counts.max(axis=0) == n, counts.argmax(axis=0), -1)
+    return RungSums(total, n_features / n, price / n, (price + decided) / n, specificity, decides)
+
+
+def joined_sums(parts: Sequence[RungSums]) -> RungSums:
+    """Several ladders' sums, one's rules after the other's."""
+    found = [
+        None if columns[0] is None else np.concatenate([np.atleast_1d(one) for one in columns], axis=-1)
+        for columns in zip(*parts)
+    ]
+    return RungSums(*found)  # type: ignore[arg-type]

@@ -1,0 +1,363 @@
+"""What comes of certifying a risk: the rule that was chosen, the ladder, and the classifier."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from seqclass._utils.arrays import FloatArray
+from seqclass._utils.model_files import save
+from seqclass._utils.text import percent, shown
+from seqclass.classifier import SequentialClassifier
+from seqclass.deciding._record import AcquisitionRecord
+from seqclass.deciding.session import Session
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class GroupRisk:
+    """What was seen of a rule in a group of rows.
+
+    Attributes
+    ----------
+    label : object
+        The group; None for all rows.
+    n_rows : int
+        Rows that count.
+    risk : float
+        Their mean loss: the share of errors, of cases missed, or the mean cost.
+    bound : float
+        Upper confidence bound of the risk of this rule in this group, taken by itself, at ``1 - delta``.
+
+    Examples
+    --------
+    >>> GroupRisk("women", 200, 0.05, 0.08).risk
+    0.05
+    """
+
+    label: Any
+    n_rows: int
+    risk: float
+    bound: float
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A stopping rule of the ladder, and what was seen of it.
+
+    Attributes
+    ----------
+    value : float
+        Expected cost of deciding at which it stops, or what prices are multiplied by.
+    p_value : float
+        Of "the risk is above alpha", in the group where it is highest.
+    certified : bool
+        Whether that was rejected.
+    n_features, price : float
+        Features acquired and prices paid, on average.
+    groups : tuple of GroupRisk
+        What was seen in each group, or in all rows.
+    decides : object
+        The decision that every row got, such as "ill" for everybody; None where they got several.
+    specificity : float
+        For the sensitivity: the share of rows of other classes that were not decided for the one meant. None else.
+    classifier : int
+        Whose ladder it belongs to: 0 that of the classifier, 1 that of the first of ``others``.
+
+    Examples
+    --------
+    >>> Rung(0.1, 0.02, True, 3.2, 0.032, (GroupRisk(None, 200, 0.05, 0.08),)).bound
+    0.08
+    """
+
+    value: float
+    p_value: float
+    certified: bool
+    n_features: float
+    price: float
+    groups: tuple[GroupRisk, ...]
+    decides: Any = None
+    specificity: float | None = None
+    classifier: int = 0
+
+    @property
+    def trivial(self) -> str:
+        """What makes the rule of little use, in words: one decision for everybody; empty for others."""
+        if self.decides is None:
+            return ""
+        asks = "asks nothing" if self.n_features == 0 else f"asks {self.n_features:.2f} features"
+        return f"{asks} and decides {shown(self.decides)} for everybody"
+
+    @property
+    def bound(self) -> float:
+        """Highest bound of a group."""
+        return max(group.bound for group in self.groups)
+
+    @property
+    def risk(self) -> float:
+        """Mean loss of all rows that count."""
+        return sum(group.n_rows * group.risk for group in self.groups) / sum(group.n_rows for group in self.groups)
+
+
+@dataclass(frozen=True, eq=False)
+class CertifiedError:
+    """A classifier with a certified error rate, or the finding that there is none; made by `certify_error`.
+
+    Where it is certified it has the methods of a fitted classifier. `seqclass.load` reads what `save` wrote.
+
+    Attributes
+    ----------
+    certified : bool
+        Whether a rule was found whose risk is at most ``alpha``, but for a chance of ``delta``.
+    alpha, delta : float
+        What was asked for.
+    metric : str
+        ``"error"``, ``"sensitivity"`` or ``"cost"``.
+    target : object
+        The class whose sensitivity is meant, or None.
+    reachable : float
+        Least ``alpha`` at which these rows would have certified any rule of this ladder, which is another one for
+        another ``alpha``.
+    chosen : int
+        Number of the chosen rule in `rungs`; where none is certified, of the one that is nearest to it.
+    rungs : tuple of Rung
+        The ladder, from the rule that asks most to the one that asks least, in the order of testing.
+    classifier : SequentialClassifier or None
+        The classifier, with the chosen stopping rule; None where nothing is certified.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> import seqclass
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = seqclass.etana(0.01).fit(X[:300], y[:300])
+    >>> contract = seqclass.certify_error(clf, X[300:], y[300:], alpha=0.1, delta=0.1)
+    >>> contract.certified, contract.bound < 0.1
+    (True, True)
+    >>> contract.predict(X[300:302]).shape
+    (2,)
+    """
+
+    certified: bool
+    alpha: float
+    delta: float
+    metric: str
+    target: Any
+    reachable: float
+    chosen: int
+    rungs: tuple[Rung, ...]
+    classifier: SequentialClassifier | None
+
+    @property
+    def rule(self) -> Rung:
+        """The chosen rule; where none is certified, the one that is nearest to it."""
+        return self.rungs[self.chosen]
+
+    @property
+    def bound(self) -> float:
+        """Upper confidence bound of the risk of `rule` at ``1 - delta``, taken by itself.
+
+        It is at most `alpha` where the rule is certified. What holds in spite of the choice among rules is `alpha`.
+        """
+        return self.rule.bound
+
+    @property
+    def risk(self) -> float:
+        """Risk of `rule` on the rows that it was certified on: the share of errors, or the mean cost."""
+        return self.rule.risk
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that it was certified on; for the sensitivity, those of the class."""
+        return sum(group.n_rows for group in self.rule.groups)
+
+    @property
+    def n_features(self) -> float:
+        """Features that `rule` acquires, on average."""
+        return self.rule.n_features
+
+    @property
+    def price(self) -> float:
+        """Prices that `rule` pays, on average."""
+        return self.rule.price
+
+    @property
+    def trivial(self) -> str:
+        """What makes `rule` of little use, in words; empty where it decides one way for some and another for others."""
+        return self.rule.trivial
+
+    @property
+    def specificity(self) -> float | None:
+        """For the sensitivity: share of rows of other classes that `rule` did not decide for the target; None else."""
+        return self.rule.specificity
+
+    @property
+    def groups(self) -> tuple[GroupRisk, ...]:
+        """What was seen of `rule` in each group; in all rows where there are no groups."""
+        return self.rule.groups
+
+    @property
+    def noun(self) -> str:
+        """What the risk is: ``"error"``, ``"missed"`` or ``"cost"``."""
+        return "missed" if self.metric == "sensitivity" else self.metric
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Acquire and decide; see `SequentialClassifier.predict`.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse array of shape (n, n_features)
+            Instances in the form of the training data.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+
+        Raises
+        ------
+        ValueError
+            If nothing is certified.
+        """
+        return self._classifier().predict(X)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Class posterior at the stop; see `SequentialClassifier.predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse array of shape (n, n_features)
+            Instances in the form of the training data.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+
+        Raises
+        ------
+        ValueError
+            If nothing is certified.
+        """
+        return self._classifier().predict_proba(X)
+
+    def acquire(self, X: Any, *, record_beliefs: bool = False) -> AcquisitionRecord:
+        """Acquire and decide, and tell what was acquired; see `SequentialClassifier.acquire`.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse array of shape (n, n_features)
+            Instances in the form of the training data.
+        record_beliefs : bool
+            Keep the beliefs on the way.
+
+        Returns
+        -------
+        AcquisitionRecord
+
+        Raises
+        ------
+        ValueError
+            If nothing is certified.
+        """
+        return self._classifier().acquire(X, record_beliefs=record_beliefs)
+
+    def session(self, saved: str | None = None, *, key: str | int | None = None) -> Session:
+        """Start a live case; see `SequentialClassifier.session`.
+
+        What is certified is the rule as it asks; answers given beside it are outside of that.
+
+        Parameters
+        ----------
+        saved : str, optional
+            What ``to_json`` of an earlier session gave.
+        key : str or int, optional
+            Name of the case, from which a randomised policy draws its lot.
+
+        Returns
+        -------
+        Session
+
+        Raises
+        ------
+        ValueError
+            If nothing is certified, or the text is no session of this classifier.
+        """
+        return self._classifier().session(saved, key=key)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to one file, whole or not at all, whether or not anything is certified; `seqclass.load` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write.
+
+        Raises
+        ------
+        TypeError
+            If a part comes from another package; nothing is written then.
+        """
+        save(self, path)
+
+    def record(self) -> dict[str, Any]:
+        """Return all figures as a plain record, without the classifier."""
+        names = ("certified", "alpha", "delta", "metric", "target", "reachable", "bound", "risk", "n_rows")
+        found = {name: getattr(self, name) for name in (*names, "n_features", "price", "specificity", "trivial")}
+        return found | {
+            "groups": [vars(group) for group in self.groups],
+            "rungs": [vars(rung) | {"groups": [vars(group) for group in rung.groups]} for rung in self.rungs],
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the rules that were tried as a data frame, a row a rung of the ladder.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The figures of `Rung` but for the groups, and ``chosen``.
+        """
+        import pandas as pd
+
+        rows = [{name: value for name, value in vars(rung).items() if name != "groups"} for rung in self.rungs]
+        frame: pd.DataFrame = pd.DataFrame(rows).assign(chosen=[number == self.chosen for number in range(len(rows))])
+        return frame
+
+    def __str__(self) -> str:
+        what, one = _spoken(self.metric, self.target), self.metric == "cost"
+        figure = (lambda x: f"{x:.4g}") if one else percent
+        rule, sure = self.rule, f"{100 * (1 - self.delta):.4g}%"
+        seen = f"{figure(rule.risk)} on {self.n_rows:,} rows, with {rule.n_features:.2f} features at a price of "
+        seen += f"{rule.price:.4f} on average"
+        if rule.specificity is not None:
+            seen += f"; of the other rows {percent(rule.specificity)} were not decided for {shown(self.target)}"
+        each = " in every group" if len(self.groups) > 1 else ""
+        if self.certified and self.trivial:
+            return (
+                f"Certified by a trivial rule only: it {self.trivial}. That keeps {what} at most {figure(self.alpha)}"
+                f"{each}, with {sure} confidence, and is of no use. Seen: {seen}."
+            )
+        if self.certified:
+            return f"Certified: {what} at most {figure(self.alpha)}{each}, with {sure} confidence. Seen: {seen}."
+        return (
+            f"Not certified: {what} at most {figure(self.alpha)}{each}, with {sure} confidence. What these rows would "
+            f"certify is about {figure(self.reachable)}, by a rule that had {seen}."
+        )
+
+    def _classifier(self) -> SequentialClassifier:
+        if self.classifier is None:
+            raise ValueError(
+                f"nothing is certified, so there is no rule to decide by: these rows certify {self.reachable:.4g} at "
+                f"best, not {self.alpha:.4g}; ask for that, or bring more rows or a better classifier."
+            )
+        return self.classifier
+
+
+def _spoken(metric: str, target: Any) -> str:
+    """What is certified, in words."""
+    if metric == "sensitivity":
+        return f"a share of {shown(target)} missed of"
+    return "an error rate of" if metric == "error" else "a mean cost of"

@@ -1,0 +1,420 @@
+"""What a fitted classifier does on rows whose labels are known: over all, by class, group, threshold and questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.validation import check_costs, class_numbers, group_numbers
+from seqclass.costs import Prices
+from seqclass.deciding._record import AcquisitionRecord
+from seqclass.evaluation.calibration_curves import QuestionCalibration, calibration_by_questions
+from seqclass.evaluation.decision_curves import DecisionCurve, acquired_curve
+from seqclass.fitting.held_out import Interval, cost_interval, row_interval
+from seqclass.stats import group_differences
+
+if TYPE_CHECKING:
+    from seqclass.classifier import SequentialClassifier
+
+
+def repriced(record: AcquisitionRecord, prices: Prices, charge_missing: bool = False) -> FloatArray:
+    """What was acquired would have cost at other prices, (n,): of a group the first in full, the others less."""
+    return np.asarray(step_prices(record, prices, charge_missing).sum(axis=1))
+
+
+def step_prices(record: AcquisitionRecord, prices: Prices, charge_missing: bool = False) -> FloatArray:
+    """What each step costs, (n, longest): of a group the first in full, the others less; 0 beyond the stop."""
+    spent = np.zeros(record.order.shape)
+    groups = np.full(prices.full.shape, -1) if prices.groups is None else prices.groups
+    paid = np.zeros((len(record), int(groups.max(initial=-1)) + 2), dtype=bool)
+    for step, (column, outcome) in enumerate(zip(record.order.T, record.outcome.T)):
+        rows = np.flatnonzero((column >= 0) & ((outcome >= 0) | charge_missing))
+        bought, group = column[rows], groups[column[rows]]
+        less = paid[rows, group] & (group >= 0)
+        spent[rows, step] = np.where(less, prices.discounted[bought], prices.full[bought])
+        paid[rows, group] = True
+    return spent
+
+
+def steps_of(record: AcquisitionRecord, taken: BoolArray) -> tuple[IntArray, IntArray]:
+    """Instance and number of each step that is taken, (n, longest), and of the stop, which comes last."""
+    rows, step = np.nonzero(taken)
+    rows = np.concatenate([rows, np.arange(len(record))])
+    step = np.concatenate([step, (record.order >= 0).sum(axis=1)])
+    order = np.lexsort((step, rows))
+    return rows[order], step[order]
+
+
+def joined(records: Sequence[AcquisitionRecord]) -> AcquisitionRecord:
+    """Records of parts of some rows as one, without beliefs."""
+    longest = max((part.order.shape[1] for part in records), default=0)
+
+    def wide(values: IntArray) -> IntArray:
+        return np.pad(values, ((0, 0), (0, longest - values.shape[1])), constant_values=-1)
+
+    return AcquisitionRecord(
+        decision=np.concatenate([part.decision for part in records]),
+        posterior=np.concatenate([part.posterior for part in records]),
+        n_features=np.concatenate([part.n_features for part in records]),
+        cost=np.concatenate([part.cost for part in records]),
+        order=np.concatenate([wide(part.order) for part in records]),
+        outcome=np.concatenate([wide(part.outcome) for part in records]),
+    )
+
+
+def rows_of(record: AcquisitionRecord, rows: IntArray) -> AcquisitionRecord:
+    """Some rows of a record, without beliefs."""
+    return AcquisitionRecord(
+        record.decision[rows],
+        record.posterior[rows],
+        record.n_features[rows],
+        record.cost[rows],
+        record.order[rows],
+        record.outcome[rows],
+    )
+
+
+_NONE: Interval = (float("nan"), float("nan"))
+
+
+@dataclass(frozen=True)
+class ClassScores:
+    """What was done with the rows of one class.
+
+    Attributes
+    ----------
+    label : str
+        The class.
+    n_rows : int
+        Its rows.
+    sensitivity : float
+        Share of them that were decided for it; NaN where there is none.
+    realised_cost : float
+        Mean of prices paid plus decision cost over them; NaN where there is none.
+    mean_features : float
+        Features acquired of each on average; NaN where there is none.
+    mean_price : float
+        Prices paid for each on average; NaN where there is none.
+    specificity : float
+        Share of the rows of all *other* classes that were not decided for it; NaN where there is none.
+    sensitivity_interval, specificity_interval : tuple of float
+        95% intervals.
+
+    Examples
+    --------
+    >>> ClassScores("ill", 10, 0.9, 0.12, 2.5).sensitivity
+    0.9
+    """
+
+    label: str
+    n_rows: int
+    sensitivity: float
+    realised_cost: float
+    mean_features: float
+    mean_price: float = float("nan")
+    specificity: float = float("nan")
+    sensitivity_interval: Interval = _NONE
+    specificity_interval: Interval = _NONE
+
+
+@dataclass(frozen=True)
+class GroupScores:
+    """What was done with the rows of one group, such as a sex or a clinic; costs as in `Scores`.
+
+    Attributes
+    ----------
+    group : str
+        The group.
+    n_rows : int
+        Its rows.
+    realised_cost : float
+        Mean of prices paid plus decision cost.
+    realised_cost_interval : tuple of float
+        95% interval of it; NaN of a single row.
+    difference : float
+        That mean less that of all rows of other groups; NaN where there are none.
+    difference_interval : tuple of float
+        95% interval of the difference, by itself. NaN where the group, or all others together, have fewer than 20
+        rows; see `seqclass.stats.group_differences`.
+    error : float
+        Share of rows decided for a wrong class; a further decision, such as "refer", is no error.
+    error_interval : tuple of float
+        95% interval of it.
+    mean_features : float
+        Features acquired of a row on average.
+    mean_price : float
+        Prices paid for a row on average.
+    classes : tuple of ClassScores
+        The group's rows class by class.
+    p_value : float
+        Of the difference, corrected for the number of groups; NaN where there are too few rows.
+
+    Examples
+    --------
+    >>> one = GroupScores("north", 50, 0.2, (0.1, 0.3), 0.02, (-0.1, 0.14), 0.15, (0.06, 0.24), 2.5, 0.05)
+    >>> one.differs
+    False
+    """
+
+    group: str
+    n_rows: int
+    realised_cost: float
+    realised_cost_interval: Interval
+    difference: float
+    difference_interval: Interval
+    error: float
+    error_interval: Interval
+    mean_features: float
+    mean_price: float
+    classes: tuple[ClassScores, ...] = ()
+    p_value: float = float("nan")
+
+    @property
+    def differs(self) -> bool:
+        """Whether the difference is beyond chance: p is 0.05 at most, and zero outside the interval."""
+        return self.p_value <= 0.05 and (self.difference_interval[0] > 0 or self.difference_interval[1] < 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """Rows with their labels, decisions, prices paid and features."""
+
+    label: IntArray
+    decided: IntArray
+    paid: FloatArray
+    decision_costs: FloatArray
+    n_features: IntArray
+
+    @property
+    def wrong(self) -> FloatArray:
+        """Cost of each decision."""
+        found: FloatArray = self.decision_costs[self.label, self.decided]
+        return found
+
+    @property
+    def right(self) -> FloatArray:
+        """1 where the decision is the class, else 0."""
+        return np.where(self.decided == self.label, 1.0, 0.0)
+
+    def among(self, rows: IntArray | BoolArray) -> Told:
+        """Some of the rows."""
+        parts = (self.label[rows], self.decided[rows], self.paid[rows])
+        return Told(*parts, self.decision_costs, self.n_features[rows])
+
+    def means(self) -> dict[str, Any]:
+        """What all scores of some rows have; NaN where there is no row."""
+        n = len(self.label)
+        interval = cost_interval(self.paid, self.wrong, float(self.decision_costs.max())) if n else _NONE
+        return {
+            "n_rows": n,
+            "realised_cost": _mean(self.paid + self.wrong),
+            "realised_cost_interval": interval,
+            "mean_features": _mean(self.n_features),
+            "mean_price": _mean(self.paid),
+        }
+
+    def classes(self, names: list[str]) -> tuple[ClassScores, ...]:
+        """Scores class by class."""
+        found = []
+        for number, name in enumerate(names):
+            own = self.label == number
+            told, spared = self.among(own), (self.decided[~own] != number).astype(np.float64)
+            means = told.means()
+            del means["realised_cost_interval"]
+            found.append(
+                ClassScores(
+                    label=name,
+                    **means,
+                    sensitivity=_mean(told.right),
+                    specificity=_mean(spared),
+                    sensitivity_interval=_ends(told.right),
+                    specificity_interval=_ends(spared),
+                )
+            )
+        return tuple(found)
+
+    def groups(self, group: npt.ArrayLike, names: list[str]) -> tuple[GroupScores, ...]:
+        """Scores group by group."""
+        number, _ = group_numbers(group, len(self.label))
+        found = []
+        for i, one in enumerate(group_differences(self.paid + self.wrong, group, low=0.0)):
+            told = self.among(number == i)
+            errors = (told.decided != told.label) & (told.decided < len(names))
+            found.append(
+                GroupScores(
+                    group=one.group,
+                    **told.means(),
+                    difference=one.difference,
+                    difference_interval=one.interval,
+                    error=float(errors.mean()),
+                    error_interval=_ends(errors.astype(np.float64)),
+                    classes=told.classes(names),
+                    p_value=one.p_value,
+                )
+            )
+        return tuple(found)
+
+
+def _mean(values: Any) -> float:
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def _ends(values: FloatArray) -> Interval:
+    return row_interval(values, 1.0) if len(values) else _NONE
+
+
+__all__ = ["ClassScores", "GroupScores", "Scores", "score_rows"]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a classifier did on given rows; costs in units of misclassification cost, a row.
+
+    Intervals are at 95%, for rows that the classifier was not fitted to.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows.
+    realised_cost : float
+        Mean of prices paid plus decision cost.
+    realised_cost_interval : tuple of float
+        Interval of it.
+    accuracy : float
+        Share of rows decided for their class; a further decision, such as "refer", is not right.
+    accuracy_interval : tuple of float
+        Interval of it.
+    mean_features : float
+        Features acquired of a row on average; a bundle counts once.
+    mean_price : float
+        Prices paid for a row on average.
+    mean_decision_cost : float
+        What a decision cost on average.
+    classes : tuple of ClassScores
+        The same class by class.
+    groups : tuple of GroupScores
+        The same group by group, where groups were given.
+    calibration : tuple of QuestionCalibration
+        Whether those who stopped after so many questions were as sure as they were right.
+    decision_curve : DecisionCurve or None
+        Net benefit against threshold probability: of two classes for the second, or of the one that was named.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from seqclass import etana
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = score_rows(etana(0.05).fit(X[::2], y[::2]), X[1::2], y[1::2])
+    >>> found.n_rows, found.accuracy > 0.9, found.classes[0].sensitivity
+    (75, True, 1.0)
+    """
+
+    n_rows: int
+    realised_cost: float
+    realised_cost_interval: Interval
+    accuracy: float
+    accuracy_interval: Interval
+    mean_features: float
+    mean_price: float
+    mean_decision_cost: float
+    classes: tuple[ClassScores, ...]
+    groups: tuple[GroupScores, ...] = ()
+    calibration: tuple[QuestionCalibration, ...] = ()
+    decision_curve: DecisionCurve | None = field(default=None, compare=False)
+
+    def record(self) -> dict[str, Any]:
+        """Return the figures as a plain record."""
+        curve = self.decision_curve
+        return asdict(replace(self, decision_curve=None)) | {
+            "decision_curve": None if curve is None else curve.record()
+        }
+
+
+def score_rows(
+    clf: SequentialClassifier,
+    X: Any,
+    y: npt.ArrayLike,
+    *,
+    record: AcquisitionRecord | None = None,
+    prices: Prices | None = None,
+    decision_costs: npt.ArrayLike | None = None,
+    groups: npt.ArrayLike | None = None,
+    positive: Any = None,
+    thresholds: npt.ArrayLike | None = None,
+    prevalence: float | None = None,
+) -> Scores:
+    """Acquire and decide for rows whose labels are known, and say what that cost.
+
+    Parameters
+    ----------
+    clf : SequentialClassifier
+        A fitted classifier.
+    X : array-like, data frame or sparse array of shape (n, n_features)
+        Instances in the form of the training data; looked at only where there is no ``record``.
+    y : array-like of shape (n,)
+        Their labels.
+    record : AcquisitionRecord, optional
+        What ``clf.acquire(X)`` gave, so that it is not done again.
+    prices : Prices, optional
+        Prices that are paid in place of those that the classifier plans with, see `seqclass.costs.resolve_prices`.
+    decision_costs : array-like of shape (n_classes, n_decisions), optional
+        What decisions cost in place of ``clf.decision_costs_``.
+    groups : array-like of shape (n,), optional
+        Group of each row, such as the sex, to be scored by itself; taken as text.
+    positive : label, optional
+        The class whose decision curve is wanted; by default of two classes the last of ``clf.classes_``, of more none.
+    thresholds : array-like of shape (m,), optional
+        Threshold probabilities of the decision curve; by default 0.01 to 0.99.
+    prevalence : float, optional
+        Share of ``positive`` where the decision curve is to hold, if it is not that of these rows; see
+        `seqclass.metrics.decision_curve`.
+
+    Returns
+    -------
+    Scores
+
+    Raises
+    ------
+    ValueError
+        If there is no row, lengths differ, or a label or ``positive`` is none of ``clf.classes_``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass import SequentialClassifier
+    >>> X, y = np.repeat([[0.0, 5.0], [1.0, 5.0]], 20, axis=0), np.repeat(["a", "b"], 20)
+    >>> clf = SequentialClassifier().fit(X, y)
+    >>> round(score_rows(clf, X, y).realised_cost, 3), round(score_rows(clf, X[:10], ["b"] * 10).realised_cost, 3)
+    (0.01, 1.01)
+    """
+    record = clf.acquire(X) if record is None else record
+    label = class_numbers(clf.classes_, y)
+    if len(label) != len(record) or not len(label):
+        raise ValueError(
+            f"y must have one label for each of the rows, at least one; got {len(label)} of {len(record)}."
+        )
+    costs = clf.decision_costs_
+    if decision_costs is not None:
+        costs = check_costs(decision_costs, "decision_costs", costs.shape)
+    paid = record.cost if prices is None else repriced(record, prices, clf.charge_missing)
+    told = Told(label, class_numbers(clf.decisions_, record.decision), paid, costs, record.n_features)
+    names = [str(name) for name in clf.classes_.tolist()]
+    curve = None
+    if positive is not None or prevalence is not None or (len(names) == 2 and costs[1, 0] > costs[1, 1]):
+        about = {"positive": positive, "thresholds": thresholds, "price": paid, "decision_costs": costs}
+        curve = acquired_curve(clf, None, y, record=record, prevalence=prevalence, **about)
+    return Scores(
+        **told.means(),
+        accuracy=float(told.right.mean()),
+        accuracy_interval=row_interval(told.right, 1.0),
+        mean_decision_cost=float(told.wrong.mean()),
+        classes=told.classes(names),
+        groups=() if groups is None else told.groups(groups, names),
+        calibration=calibration_by_questions(label, record.posterior, (record.order >= 0).sum(axis=1)),
+        decision_curve=curve,
+    )

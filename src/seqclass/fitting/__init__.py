@@ -1,0 +1,1 @@
+"""How a classifier is fitted: steps, plans, calibration, cross-fitting, chunks."""

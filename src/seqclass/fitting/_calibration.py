@@ -1,0 +1,398 @@
+"""Exponents of answers that rows held out ask for, along the questions that the classifier asks them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.frames import plain
+from seqclass._utils.validation import plain_labels
+from seqclass.deciding._problem import is_free
+from seqclass.deciding.calibration import Calibration
+from seqclass.fitting._cross_fit import assign_folds, fitted_without, known_to
+from seqclass.fitting._steps import rows_of, twin
+from seqclass.pomdp import (
+    DECIDE,
+    AcquisitionProblem,
+    Adaptive,
+    DecideNow,
+    InformationState,
+    Policy,
+    RulePolicy,
+    RuleValues,
+    Solver,
+)
+from seqclass.pomdp.solvers.base import uncertified
+from seqclass.pomdp.walk import parted
+
+if TYPE_CHECKING:
+    from seqclass.classifier import SequentialClassifier
+
+
+_TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Part:
+    """A classifier that was fitted without a fold, and the rows of the fold."""
+
+    clf: SequentialClassifier
+    codes: Any
+    label: IntArray
+
+    @classmethod
+    def without(cls, clf: SequentialClassifier, X: Any, y: npt.NDArray[Any], fold: IntArray, number: int) -> Part:
+        """The rows of a fold, which the classifier has not seen."""
+        rows = np.flatnonzero(fold == number)
+        encoded = clf._encoded(known_to(clf, rows_of(X, rows)), np.arange(clf.support_.size))
+        return cls(clf, encoded.codes[:, encoded.columns], np.searchsorted(clf.classes_, y[rows]))
+
+
+class Walk:
+    """The rows of a part, so far as any listener goes on with them; the questions do not depend on who listens."""
+
+    def __init__(self, part: Part) -> None:
+        self.clf, self.codes, self.label = part.clf, part.codes, part.label
+        self.info = self.first = self.clf.problem_.begin(len(self.label))
+        lots = self.clf.policy_.begin()[0].lot
+        if lots is not None:
+            self.info.lot = lots[self.clf.policy_.draw(self.codes)]
+        self.listeners: list[Listener] = []
+        self.asked: list[list[_Asked]] = []
+
+    def go_on(self, length: int) -> None:
+        """Rows that are not settled for all listeners, and the next answers of each."""
+        self.asked = []
+        if not len(self.label):
+            return
+        problem, question, n = self.clf.problem_, self._next(), len(self.label)
+        prices = np.broadcast_to(self.info.prices, (n, problem.n_questions))
+        price = prices[np.arange(n), question] if problem.n_questions else np.zeros(n)
+        for listener in self.listeners:
+            listener.drop_settled(question, price)
+        rows = np.unique(np.concatenate([listener.rows for listener in self.listeners]))
+        for listener in self.listeners:
+            listener.rows = np.searchsorted(rows, listener.rows)
+        self.info, self.codes, self.label = self.info[rows], self.codes[rows], self.label[rows]
+        self.first, question = self.info, question[rows]
+        while len(rows) and not (question == DECIDE).any():
+            together = parted(self.info, np.arange(len(rows)), question)
+            found = [_Asked.by(at, info, self.codes[at], problem.prior) for at, info in together]
+            self.asked.append(found)
+            told = [info.update(asked.outcome) for asked, (_, info) in zip(found, together)]
+            self.info = InformationState.concatenate(told)[np.argsort(np.concatenate([at for at, _ in together]))]
+            if len(self.asked) == length:
+                break
+            question = self._next()
+
+    def _next(self) -> IntArray:
+        problem = self.clf.problem_
+        if problem.free:
+            return self.clf.policy_.following(self.info)
+        stage = self.info.stage
+        return np.full(len(self.info), stage if stage < problem.n_questions else DECIDE)
+
+
+class Listener:
+    """What one calibration makes of the answers of a walk."""
+
+    def __init__(self, walk: Walk) -> None:
+        self.walk, n = walk, len(walk.label)
+        self.rows: IntArray = np.arange(n)
+        self.log_belief = np.tile(np.log(np.maximum(walk.clf.problem_.prior, _TINY)), (n, 1))
+        self.heard: list[list[_Asked]] = []
+        walk.listeners.append(self)
+
+    @property
+    def label(self) -> IntArray:
+        return np.asarray(self.walk.label[self.rows])
+
+    def drop_settled(self, question: IntArray, price: FloatArray) -> None:
+        """Leave rows for which one more price costs more than knowing the class saves, by what is believed so far."""
+        problem, belief = self.walk.clf.problem_, np.exp(self.log_belief)
+        pays = (belief @ problem.decision_costs).min(axis=1) > price[self.rows] + belief @ problem.perfect_cost
+        kept = np.flatnonzero((question[self.rows] != DECIDE) & pays)
+        self.rows, self.log_belief = self.rows[kept], self.log_belief[kept]
+
+    def listen(self) -> bool:
+        """Hear what its own rows were asked; whether they were asked anything."""
+        place = np.full(len(self.walk.label), -1)
+        place[self.rows] = np.arange(len(self.rows))
+        self.heard = [[asked.among(place) for asked in found] for found in self.walk.asked] if len(self.rows) else []
+        return bool(self.heard)
+
+    def losses(self, exponents: FloatArray | None) -> FloatArray:
+        """Log loss of each exponent, summed over the rows, after each answer; None: as the model has it, one row."""
+        joint = self.log_belief
+        if exponents is None:
+            joint, exponents = np.log(np.maximum(self.walk.first.belief[self.rows], _TINY)), np.ones(1)
+        joint, found, label = np.repeat(joint[None], len(exponents), axis=0), [], self.label
+        for asked in self.heard:
+            joint = _told(joint, asked, exponents)
+            found.append(-joint[:, np.arange(len(label)), label].sum(axis=1))
+        return np.transpose(found)
+
+    def believe(self, exponent: float) -> None:
+        """Know the answers."""
+        joint = self.log_belief[None]
+        for asked in self.heard:
+            joint = _told(joint, asked, np.array([exponent]))
+        self.log_belief = joint[0]
+
+    def columns(self, answer: int) -> IntArray:
+        """Columns of the data that rows are asked for, as often as they are."""
+        found, clf = [], self.walk.clf
+        for asked in self.heard[answer]:
+            questions, counts = np.unique(asked.question, return_counts=True)
+            for question, count in zip(questions.tolist(), counts.tolist()):
+                found.append(np.repeat(clf.support_[clf.problem_.members(question)], count))
+        return np.concatenate(found)
+
+
+def _told(log_belief: FloatArray, asked: Sequence[_Asked], exponents: FloatArray) -> FloatArray:
+    """Log beliefs of each exponent, (n_exponents, n, n_classes), once the answers are known."""
+    joint = log_belief.copy()
+    for one in asked:
+        joint[:, one.at] += one.gained(exponents)
+    above = joint - joint.max(axis=-1, keepdims=True)
+    return np.asarray(above - np.log(np.exp(above).sum(axis=-1, keepdims=True)))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Rows that ask together, what they ask, and what they are told."""
+
+    at: IntArray
+    question: IntArray
+    outcome: IntArray
+    marginal: FloatArray
+    ratio: FloatArray
+    shown: FloatArray
+
+    @classmethod
+    def by(cls, at: IntArray, info: InformationState, codes: Any, prior: FloatArray) -> _Asked:
+        """The answers of rows that know ``info``."""
+        table = info.likelihood
+        table = table[:1] if table.strides[0] == 0 else table  # the same for all rows
+        outcome = _outcomes(info, codes)
+        row = np.arange(len(at)) if len(table) > 1 else 0
+        outcome[table[row, outcome].max(axis=1) <= 0] = -1  # what the training part takes as impossible says nothing
+        marginal = (table @ prior)[:, :, None]
+        ratio = np.log(np.maximum(table, _TINY)) - np.log(np.maximum(marginal, _TINY))
+        return cls(at, np.broadcast_to(info.question, len(at)), outcome, marginal, ratio, ratio[row, outcome])
+
+    def among(self, place: IntArray) -> _Asked:
+        """Those of the rows that have a place, there."""
+        at = place[self.at]
+        own = np.flatnonzero(at >= 0)
+        if own.size == at.size:
+            own = slice(None)  # type: ignore[assignment]
+        each = own if len(self.ratio) > 1 else slice(None)
+        return _Asked(
+            at[own], self.question[own], self.outcome[own], self.marginal[each], self.ratio[each], self.shown[own]
+        )
+
+    def gained(self, exponents: FloatArray) -> FloatArray:
+        """What the answers add to log P(class), (n_exponents, n, n_classes), up to what all classes share."""
+        factor = exponents[:, None, None]
+        total = np.log((self.marginal * np.exp(factor[..., None] * self.ratio)).sum(axis=-2))
+        return np.where(self.outcome[:, None] >= 0, factor * self.shown - total, 0.0)
+
+
+def _outcomes(info: InformationState, codes: Any) -> IntArray:
+    """Outcome of what each row asks; -1 where it is missing, or part of a bundle is."""
+    problem, question = info.problem, info.question
+    if np.ndim(question):
+        shown = codes[np.arange(len(info)), problem.features[question]]
+        return np.array(shown, dtype=np.intp).ravel()
+    bundle = problem.bundle(question)
+    shown = codes[:, problem.members(question)]
+    values: IntArray = np.asarray(shown.toarray() if sparse.issparse(shown) else shown, dtype=np.intp)
+    if bundle is None:
+        return np.array(values[:, 0])
+    whole = (values >= 0).all(axis=1) & (not info.is_sampled)
+    return np.asarray(np.where(whole, bundle.encode(np.maximum(values, 0)), -1), dtype=np.intp)
+
+
+#: So many answers, one after the other, have an exponent in common; those beyond have the last.
+_BLOCKS = (1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 16)
+_MOST = sum(_BLOCKS)
+#: Exponents that are tried; the mean of their weights lies between.
+_GRID = np.linspace(0.0, 1.0, 21)
+#: What the exponent before is worth, in rows.
+_STRENGTH = 4.0
+#: Folds, which up to so many rows are drawn twice, each time for half; and where any question may come next.
+_FOLDS, _FEW_ROWS, _FREE_FOLDS = 10, 500, 5
+
+
+#: Questions that each answer was to, as columns of the data, and how often each.
+Asked = list[tuple[IntArray, IntArray]]
+
+
+def calibrate(
+    clf: SequentialClassifier, X: Any, y: npt.ArrayLike, weight: FloatArray | None = None
+) -> tuple[Calibration, Asked]:
+    """Exponents by answer, and what each answer was about."""
+    X, labels = plain(X), plain_labels(y)
+    repeats = 2 if len(labels) <= _FEW_ROWS and not clf.problem_.free else 1
+    parts = [part for repeat in range(repeats) for part in _parts(clf, X, labels, repeat, weight)]
+    return _exponents([parts], repeats)[0]
+
+
+class Folds:
+    """Classifiers that were fitted without a fold each, to be planned with and without calibration."""
+
+    def __init__(self, clf: SequentialClassifier, X: Any, y: npt.ArrayLike, fold: IntArray, weight: Any) -> None:
+        self._clf, self._X, self._y, self._fold, self._asking = clf, plain(X), plain_labels(y), fold, _asking(clf)
+        self._fitted = [
+            fitted_without(clf, self._X, self._y, fold, number, weight=weight, **self._asking)
+            for number in range(int(fold.max()) + 1)
+        ]
+
+    @cached_property
+    def _parts(self) -> list[Part]:
+        return [Part.without(clf, self._X, self._y, self._fold, number) for number, clf in enumerate(self._fitted)]
+
+    @cached_property
+    def _others(self) -> list[tuple[Calibration, Asked]]:
+        """What all folds but one ask for, for each of them."""
+        parts = self._parts
+        return _exponents([parts[:number] + parts[number + 1 :] for number in range(len(parts))], 1)
+
+    def planned(self, calibrate: bool) -> list[SequentialClassifier]:
+        """Twins of the classifiers, solved; each is calibrated by what the other folds ask for."""
+        settings = {name: getattr(self._clf, name) for name in self._asking} | {"calibrate": calibrate}
+        found = []
+        for number, fitted in enumerate(self._fitted):
+            clf = twin(fitted).set_params(**settings)
+            clf._found = self._others[number] if calibrate else None
+            rows = np.flatnonzero(self._fold != number)
+            clf._replan(rows_of(self._X, rows), self._y[rows])
+            found.append(clf)
+        return found
+
+    def found(self) -> tuple[Calibration, Asked]:
+        """What all folds together ask for."""
+        return _exponents([self._parts], 1)[0]
+
+
+def _parts(
+    clf: SequentialClassifier, X: Any, y: npt.NDArray[Any], repeat: int, weight: FloatArray | None
+) -> list[Part]:
+    seed = clf.random_state if isinstance(clf.random_state, (int, np.integer)) else 0
+    free = clf.problem_.free
+    fold = assign_folds(y, _FREE_FOLDS if free else _FOLDS, int(seed) + 7919 * repeat)
+    most = _MOST if clf.max_features is None else min(_MOST, clf.max_features)
+    settings = _asking(clf) | ({} if free else {"max_features": most})
+    fitted = (
+        fitted_without(clf._to_refit(), X, y, fold, number, "calibrate", weight, **settings)
+        for number in range(int(fold.max()) + 1)
+    )
+    return [Part.without(part, X, y, fold, number) for number, part in enumerate(fitted)]
+
+
+def _asking(clf: SequentialClassifier) -> dict[str, Any]:
+    """Settings for a fit that is only asked for the next question, for which most need not be solved."""
+    solver = DecideNow() if not is_free(clf.order) else clf.solver
+    if isinstance(solver, Adaptive) and solver.rules is not None and len(solver.rules) == 1 and not solver.max_rounds:
+        solver = _Following(solver)
+    changed = {} if solver is clf.solver else {"solver": solver, "target_cost": None}
+    return {"calibrate": False} | changed
+
+
+class _Following(Solver):
+    """Asks what a rule says, without the values that tell when to stop."""
+
+    def __init__(self, adaptive: Adaptive) -> None:
+        self.adaptive = adaptive
+
+    def solve(self, problem: AcquisitionProblem) -> Policy:
+        if self.adaptive.enumerates(problem):
+            return uncertified(self.adaptive).solve(problem)
+        assert self.adaptive.rules is not None
+        return RulePolicy(RuleValues(problem, self.adaptive.rules[0], min(_MOST, problem.n_stages)))
+
+
+def _exponents(groups: list[list[Part]], repeats: int) -> list[tuple[Calibration, Asked]]:
+    """What groups of parts ask for; each part is asked once, whatever groups it is of."""
+    parts = {id(part): part for group in groups for part in group}
+    walks = {number: Walk(part) for number, part in parts.items()}
+    courses = [_Course([Listener(walks[id(part)]) for part in group], repeats) for group in groups]
+    going = courses
+    for length in _BLOCKS:
+        for walk in walks.values():
+            walk.go_on(length)
+        going = [course for course in going if course.learn()]
+        if not going:
+            break
+    return [course.found() for course in courses]
+
+
+class _Course:
+    """Exponents that listeners find together, a block of answers at a time."""
+
+    def __init__(self, listeners: list[Listener], repeats: int) -> None:
+        self.listeners, self.repeats, self.exponent = listeners, repeats, 1.0
+        self.rows: list[tuple[float, float, float, float]] = []
+        self.asked: Asked = []
+
+    def learn(self) -> bool:
+        """Find the exponent of the answers that were just given; whether there were any."""
+        self.listeners = [listener for listener in self.listeners if listener.listen()]
+        if not self.listeners:
+            return False
+        tried = np.sum([one.losses(_GRID).mean(axis=1) for one in self.listeners], axis=0)
+        n = sum(len(one.rows) for one in self.listeners)
+        self.exponent = _posterior_mean(tried / self.repeats, self.exponent, n / self.repeats)
+        losses = [(one, one.losses(np.array([self.exponent]))[0], one.losses(None)[0]) for one in self.listeners]
+        for answer in range(max(len(one.heard) for one in self.listeners)):
+            having = [found for found in losses if answer < len(found[0].heard)]
+            n = sum(len(one.rows) for one, _, _ in having)
+            loss = sum(float(after[answer]) for _, after, _ in having) / n
+            before = sum(float(model[answer]) for _, _, model in having) / n
+            self.rows.append((self.exponent, n / self.repeats, loss, before))
+            self.asked.append(_counted([one.columns(answer) for one, _, _ in having]))
+        for one in self.listeners:
+            one.believe(self.exponent)
+        return True
+
+    def found(self) -> tuple[Calibration, Asked]:
+        return Calibration(*np.array(self.rows, dtype=np.float64).reshape(-1, 4).T), self.asked
+
+
+def _posterior_mean(loss: FloatArray, before: float, n: float) -> float:
+    """Mean of the exponent under what the rows say, and a few more that say it is the one before."""
+    curvature = max(0.0, float(loss[0] - 2 * loss[len(_GRID) // 2] + loss[-1]) * 4)
+    energy = loss + _STRENGTH * curvature / n / 2 * (_GRID - before) ** 2
+    weight = np.exp(energy.min() - energy)
+    return float(weight @ _GRID / weight.sum())
+
+
+def _counted(columns: list[IntArray]) -> tuple[IntArray, IntArray]:
+    return np.unique(np.concatenate(columns), return_counts=True)
+
+
+def by_column(clf: SequentialClassifier, exponents: FloatArray, asked: Asked) -> FloatArray:
+    """Exponents by column of the data, as far as a fixed or an adaptive order asks for it."""
+    problem, columns = clf.problem_, clf.n_features_in_
+    if not len(exponents):
+        return np.ones(columns)
+    if not problem.free:
+        found = np.full(columns, exponents[-1])
+        for question in range(min(problem.n_questions, len(exponents))):
+            found[clf.support_[problem.members(question)]] = exponents[question]
+        return found
+    times = np.array([counts.sum() for _, counts in asked], dtype=np.float64)
+    # what was never asked is as what is asked on average, by as much as one row weighs
+    total, weight = np.full(columns, float(times @ exponents / times.sum())), np.ones(columns)
+    for exponent, (column, counts) in zip(exponents, asked):
+        total[column] += exponent * counts
+        weight[column] += counts
+    return np.asarray(total / weight)

@@ -1,0 +1,134 @@
+"""Warnings of what data seem to say and hardly mean: a line each, with what to do."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.frames import FrameEncoder, as_if_numbers
+from seqclass._utils.text import listed, shown
+from seqclass.deciding._coding import OutcomeCoder
+from seqclass.discretize import Discretizer
+
+#: Fewer categories than this may be meant, however much they look like numbers.
+_FEW_CATEGORIES = 8
+#: In fewer rows than this a class of one is no surprise.
+_FEW_ROWS = 20
+#: Rows that are looked at first for a value far from all others.
+_LOOKED_AT = 10_000
+#: A value is far where the gap to the others is so many times as wide as these; 1 for -999 and such.
+_FAR = 20.0
+
+
+def warn_of_doubts(
+    encoder: FrameEncoder | None,
+    coder: OutcomeCoder,
+    X: Any,
+    classes: npt.NDArray[Any],
+    sizes: IntArray,
+    names: npt.NDArray[Any] | None,
+) -> None:
+    """Warn of each kind of doubt once; ``X`` are the rows as numbers, or no rows where there are too many."""
+    categories = {} if encoder is None else encoder.categories_
+    for told in (*_as_if_numbers(categories), *_alike(categories, classes), *_single(classes, sizes)):
+        warnings.warn(told, UserWarning, stacklevel=3)
+    far = {j: value for j in _squeezed(coder, X) if (value := _far_value(coder, X, j)) is not None}
+    if far:
+        called = listed(j if names is None else names[j] for j in far)
+        values = ", ".join(dict.fromkeys(f"{value:g}" for value in far.values()))
+        warnings.warn(
+            f"{_columns(len(far))} {called}: {values} lies so far from all other values that these fall into one bin; "
+            "leave such cells empty if they stand for what is missing, else take bins of equal counts, "
+            "Discretizer(strategy='quantile').",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _columns(n: int) -> str:
+    return "column" if n == 1 else "columns"
+
+
+def _as_if_numbers(categories: dict[Any, npt.NDArray[Any]]) -> Iterator[str]:
+    found: dict[str, list[Any]] = {}
+    for name, known in categories.items():
+        if len(known) >= _FEW_CATEGORIES and (hint := as_if_numbers(known.tolist())):
+            found.setdefault(hint, []).append(name)
+    for hint, names in found.items():
+        known = categories[names[0]].tolist()
+        like = shown(next((text for text in known if as_if_numbers([text])), known[0]))
+        yield f"{_columns(len(names))} {listed(names)}: texts such as {like} make {len(known)} categories.{hint}"
+
+
+def _alike(categories: dict[Any, npt.NDArray[Any]], classes: npt.NDArray[Any]) -> Iterator[str]:
+    """Texts that differ in nothing but case and blanks."""
+    columns = [(f"column {shown(name)}", "categories", known) for name, known in categories.items()]
+    for where, what, known in [*columns, ("y", "classes", classes)]:
+        same: dict[str, list[str]] = {}
+        for text in known.tolist():
+            if isinstance(text, str):
+                same.setdefault("".join(text.split()).casefold(), []).append(text)
+        pairs = [texts for texts in same.values() if len(texts) > 1]
+        if pairs:
+            more = f", and {len(pairs) - 1} more of that kind" if pairs[1:] else ""
+            yield f"{where} holds {listed(pairs[0])} as {what} of their own{more}: write alike what is the same."
+
+
+def _single(classes: npt.NDArray[Any], sizes: IntArray) -> Iterator[str]:
+    alone = classes[sizes == 1].tolist()
+    if alone and sizes.sum() >= _FEW_ROWS:
+        which = f"class {shown(alone[0])} has" if len(alone) == 1 else f"classes {listed(alone)} have"
+        yield f"y: {which} a single row, too few to learn from or check: add rows, leave it out or join it to another."
+
+
+def _squeezed(coder: OutcomeCoder, X: Any) -> Iterable[int]:
+    """Numeric columns in which all values but the least, or the greatest, fall into one bin, as some rows tell."""
+    bins = coder.discretizer_
+    if not isinstance(bins, Discretizer) or sp.issparse(X) or not len(X) or coder.range_ is None:
+        return
+    some = X[:: max(1, len(X) // _LOOKED_AT)]
+    for at, j in enumerate(coder.numeric_.tolist()):
+        edges = bins.bin_edges_[at][np.isfinite(bins.bin_edges_[at])]
+        if len(edges):
+            values = some[:, j]
+            below, beyond = np.count_nonzero(values < edges[-1]), np.count_nonzero(values >= edges[0])
+            least, greatest = (
+                np.count_nonzero(values == coder.range_[0, j]),
+                np.count_nonzero(values == coder.range_[1, j]),
+            )
+            apart = np.count_nonzero(_in_own_bin(bins, at, values))
+            if below - least in (0, apart) or beyond - greatest in (0, apart):
+                yield j
+
+
+def _in_own_bin(bins: Discretizer, at: int, values: FloatArray) -> BoolArray:
+    """Which values are the frequent one that has a bin of its own, if there is one."""
+    low, high = bins.own_bins_[at]
+    return np.asarray((values >= low) & (values <= high))
+
+
+def _far_value(coder: OutcomeCoder, X: Any, column: int) -> float | None:
+    """The value that lies so far from all others that it cannot be of their kind, if there is one."""
+    at = int(np.searchsorted(coder.numeric_, column))
+    bins = coder.discretizer_
+    known: FloatArray = np.unique(X[:, column].astype(np.float64))
+    known = known[np.isfinite(known) & ~_in_own_bin(bins, at, known)]
+    if len(known) < 4:  # two or three values are kinds rather than measurements
+        return None
+    edges = bins.bin_edges_[at]
+    for value, gap, rest in (
+        (known[0], known[1] - known[0], known[1:]),
+        (known[-1], known[-1] - known[-2], known[:-1]),
+    ):
+        one_bin = np.ptp(np.searchsorted(edges, rest[[0, -1]], side="right")) == 0
+        digits = set(f"{abs(value):g}")
+        sentinel = digits == {"9"} and abs(value) >= 99
+        if one_bin and gap > np.ptp(rest) * (1.0 if sentinel else _FAR):
+            return float(value)
+    return None

@@ -1,0 +1,142 @@
+"""Steps of fitting a classifier: their seconds, the filter and the model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.frames import is_frame, plain
+from seqclass._utils.progress import telling
+from seqclass._utils.validation import check_weights, plain_labels
+from seqclass.bn import DiscreteNetwork, ObservationModel
+from seqclass.deciding._coding import OutcomeCoder
+
+#: What the steps that are timed are told as.
+_TOLD = {
+    "count": "counting",
+    "discretize": "bins",
+    "filter": "selection",
+    "order": "order",
+    "calibrate": "calibration",
+    "solve": "plan",
+    "held_out": "held out",
+    "mark": "marks of rows",
+    "parameters": "model",
+}
+#: Steps of a fit that come before the solver; their seconds are in ``timings_``.
+PREPROCESSING = ("discretize", "filter", "structure", "parameters", "order")
+
+
+@contextmanager
+def timed(timings: dict[str, float], step: str, *, without: str | None = None) -> Iterator[None]:
+    """Tell that a step begins, and note its seconds, less those of another that is part of it."""
+    started = time.perf_counter()
+    with telling(_TOLD[step]):
+        yield
+    seconds = time.perf_counter() - started
+    timings[step] = seconds if without is None else max(0.0, seconds - timings.get(without, 0.0))
+
+
+def twin(clf: Any) -> Any:
+    """A classifier with the same settings and all that was fitted, but for what was held out with another policy."""
+    other = clone(clf)
+    fitted = {name: value for name, value in vars(clf).items() if name.startswith("_") or name.endswith("_")}
+    other.__dict__.update(fitted | {"timings_": {k: v for k, v in clf.timings_.items() if k != "held_out"}})
+    other.__dict__.pop("held_out_", None)
+    return other
+
+
+def weighted(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, FloatArray | None]:
+    """Check the weights of rows, and leave out the rows that have none."""
+    y = plain_labels(y)
+    if sample_weight is None:
+        return X, y, None
+    labels = np.asarray(y)
+    weight = check_weights(sample_weight, len(labels))
+    assert weight is not None
+    kept = np.flatnonzero(weight)
+    if kept.size == len(weight):
+        return X, y, weight
+    return rows_of(plain(X), kept), labels[kept], weight[kept]
+
+
+def rows_of(X: Any, rows: IntArray) -> Any:
+    """Some rows of data in any form."""
+    if is_frame(X):
+        return X.iloc[rows]
+    return X.tocsr()[rows] if sp.issparse(X) else np.asarray(X)[rows]
+
+
+def filter_features(selector: Any, codes: Any, y: npt.NDArray[Any]) -> tuple[Any, IntArray]:
+    """Fit a selector to the discretised features."""
+    if selector is None:
+        return None, np.arange(codes.shape[1])
+    fitted = clone(selector).fit(codes, y)
+    support = np.asarray(fitted.get_support(indices=True), dtype=np.intp)
+    if not support.size:
+        raise ValueError(f"selector {type(selector).__name__} kept no feature; loosen its threshold.")
+    return fitted, support
+
+
+def fit_model(
+    model: ObservationModel,
+    codes: Any,
+    y: npt.NDArray[Any],
+    n_outcomes: IntArray,
+    timings: dict[str, float],
+    weight: FloatArray | None = None,
+) -> ObservationModel:
+    """Fit an observation model, and tell apart what its structure and its parameters took."""
+    started = time.perf_counter()
+    weights = {} if weight is None else {"sample_weight": weight}
+    if weights:
+        _check_takes_weights(model)
+    with telling("model"):
+        fitted = model.fit(codes, y, **weights, n_outcomes=n_outcomes)
+    seconds = time.perf_counter() - started
+    timings["structure"] = float(getattr(fitted, "timings_", {}).get("structure", 0.0))
+    timings["parameters"] = max(0.0, seconds - timings["structure"])
+    return fitted
+
+
+def _check_takes_weights(model: ObservationModel) -> None:
+    if isinstance(model, DiscreteNetwork) or not has_fit_parameter(model, "sample_weight"):
+        why = "learns nothing" if isinstance(model, DiscreteNetwork) else "takes no weights of rows"
+        raise ValueError(
+            f"sample_weight: {type(model).__name__} {why}; leave it out, or use another observation_model."
+        )
+
+
+def prefitted(
+    model: Any, coder: OutcomeCoder, support: IntArray, classes: npt.NDArray[Any], timings: dict[str, float]
+) -> ObservationModel:
+    """Take a model that is fitted already, if the data are of its features, outcomes and classes."""
+    if not isinstance(model, ObservationModel) or not hasattr(model, "classes_"):
+        raise ValueError("prefit=True needs an observation_model that is fitted; leave prefit out to have it fitted.")
+    if model.n_features_in_ != support.size:
+        raise ValueError(
+            f"the data have {support.size} features, and the prefit observation_model {model.n_features_in_}."
+        )
+    if not np.isin(classes, model.classes_).all():
+        unknown = classes[~np.isin(classes, model.classes_)].tolist()
+        raise ValueError(f"y holds {unknown[0]!r}, which is no class of the prefit observation_model.")
+    if isinstance(coder.discretizer, str) and not coder.categories:
+        coder.n_outcomes_[support] = np.maximum(coder.n_outcomes_[support], model.n_outcomes_)
+    wrong = np.flatnonzero(coder.n_outcomes_[support] != model.n_outcomes_)
+    if wrong.size:
+        j = int(wrong[0])
+        raise ValueError(
+            f"feature {support[j]} has {coder.n_outcomes_[support[j]]} outcomes in the data, and "
+            f"{model.n_outcomes_[j]} in the prefit observation_model."
+        )
+    timings |= {"structure": 0.0, "parameters": 0.0}
+    return model

@@ -1,0 +1,363 @@
+"""Plain methods on the same folds as a classifier: what it has to beat."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from seqclass._utils.arrays import FloatArray, IntArray, smallest_int
+from seqclass.costs import Prices, charged
+from seqclass.deciding._coding import category_counts
+from seqclass.fitting.held_out import HeldOut
+
+if TYPE_CHECKING:
+    from seqclass.classifier import SequentialClassifier
+
+#: Numbers of features that are tried, and after how many in vain no more are.
+_SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 22, 27, 33, 40, 50, 65, 80, 100)
+_PATIENCE = 5
+#: How much a price counts where the next feature is chosen: what it tells is divided by the price to this power.
+_POWERS = (0.0, 0.5, 1.0)
+#: Of more features those take part that tell most by themselves, and of more categories the most frequent.
+_FEATURES, _CATEGORIES = 300, 20
+#: More training rows, or cells, than these are sampled; of many classes fewer choose the features.
+_ROWS, _CELLS, _LABELS = 5000, 10**7, 20_000
+#: Parts of the training rows that choose the features, each for fits to the others.
+_INNER = 4
+#: Penalty on the squared weights of standardised columns: for stability, and next to nothing of many rows.
+_RIDGE = 1.0
+
+
+def deciding_at_once(costs: FloatArray, label: IntArray, fold: IntArray) -> HeldOut:
+    """Held-out cost of the best decision under the class frequencies of each training part."""
+    held = fold >= 0
+    decided = np.zeros(len(label), dtype=np.intp)
+    for number in range(int(fold.max()) + 1):
+        prior = np.bincount(label[fold != number], minlength=len(costs))
+        decided[fold == number] = int(np.argmin(prior @ costs))
+    nothing = np.zeros(int(held.sum()))
+    return scored("Deciding at once", costs, label, fold, decided[held], nothing, nothing.astype(np.int8))
+
+
+def scored(
+    name: str,
+    costs: FloatArray,
+    label: IntArray,
+    fold: IntArray,
+    decided: IntArray,
+    prices: FloatArray,
+    counts: IntArray,
+) -> HeldOut:
+    """Decisions of the rows that were held out, with what they cost."""
+    truth = label[fold >= 0]
+    errors = (decided != truth) & (decided < len(costs))
+    decided = decided.astype(smallest_int(costs.shape[1]))
+    counts = counts.astype(smallest_int(int(counts.max(initial=0))))
+    return HeldOut(name, fold, prices, costs[truth, decided], decided, errors, counts, float(costs.max()))
+
+
+def linear(clf: SequentialClassifier, X: Any, label: IntArray, fold: IntArray) -> HeldOut:
+    """Held-out cost of a linear model on few features, as `HeldOut` describes it; ``X`` holds numbers."""
+    place = np.cumsum(fold >= 0) - 1
+    n = int((fold >= 0).sum())
+    decided, counts, prices = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp), np.zeros(n)
+    rng = np.random.default_rng(0)
+    X = X.tocsr() if sp.issparse(X) else X
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about convergence, and columns without values
+        for number in range(int(fold.max()) + 1):
+            train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+            most = min(_ROWS, max(500, _CELLS // max(1, X.shape[1])))
+            part = _Part(clf, X, label, _some(train, most, rng))
+            at = place[test]
+            decided[at], counts[at], prices[at] = part.acted(part.chosen(), test)
+    return scored("Linear model", clf.decision_costs_, label, fold, decided, prices, counts)
+
+
+def _some(rows: IntArray, most: int, rng: np.random.Generator) -> IntArray:
+    return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
+
+
+class _Moments(NamedTuple):
+    """Sums over rows of the columns, of what the classes are, and of their products."""
+
+    n: int
+    columns: FloatArray
+    classes: FloatArray
+    squares: FloatArray
+    products: FloatArray
+
+    def less(self, other: _Moments) -> _Moments:
+        return _Moments(
+            self.n - other.n,
+            self.columns - other.columns,
+            self.classes - other.classes,
+            self.squares - other.squares,
+            self.products - other.products,
+        )
+
+
+class _Model(NamedTuple):
+    """What is bought, and the regression on its columns; the class frequencies where there is none."""
+
+    questions: IntArray
+    line: Any
+    frequency: FloatArray
+
+
+class _Part:
+    """A training part: the columns of what can be bought, standardised, and its choice of features."""
+
+    def __init__(self, clf: SequentialClassifier, X: Any, label: IntArray, train: IntArray) -> None:
+        self.clf, self.X, self.label, self.train = clf, X, label, train
+        self.costs: FloatArray = clf.decision_costs_
+        self.prices: Prices = clf._prices
+        self.precomputed = isinstance(clf.discretizer, str)
+        self.own = (label[train, None] == np.arange(len(self.costs))).astype(np.float64)[:, int(len(self.costs) == 2) :]
+        self.levels = self._levels()
+        features = np.arange(X.shape[1])
+        if features.size > _FEATURES:
+            features = self._screened(features)
+        self.owner, self.category = self._expanded(features)
+        self.middle, self.scale = self._scales(self._raw(train, self.owner, self.category), self.category)
+        self.Z = self.columns(train, np.arange(self.owner.size))
+        self._ask()
+
+    def _levels(self) -> dict[int, IntArray]:
+        """Categories that have a column each, of the features with more than two."""
+        counts = category_counts(self.clf.encoder_)
+        if self.precomputed and not sp.issparse(self.X):
+            highest = np.nan_to_num(self.X[self.train], nan=-1).max(axis=0)
+            counts = {j: int(k) + 1 for j, k in enumerate(highest.tolist()) if k < _CATEGORIES}
+        found: dict[int, IntArray] = {}
+        for j, k in counts.items():
+            if k > 2:
+                cells = self.X[self.train, j]
+                often = np.bincount(cells[cells >= 0].astype(np.intp), minlength=k)
+                found[j] = np.sort(np.argsort(-often, kind="stable")[:_CATEGORIES])
+        return found
+
+    def _expanded(self, features: IntArray) -> tuple[IntArray, IntArray]:
+        """The feature of each column, and of which category it tells; -1 of a number."""
+        levels = [self.levels.get(j, np.array([-1])) for j in features.tolist()]
+        return np.repeat(features, [len(k) for k in levels]), np.concatenate([*levels, np.empty(0, dtype=np.intp)])
+
+    def _raw(self, rows: IntArray, owner: IntArray, category: IntArray) -> FloatArray:
+        features, position = np.unique(owner, return_inverse=True)
+        cells = self.X[rows][:, features]
+        cells = np.asarray(cells.toarray() if sp.issparse(cells) else cells, dtype=np.float64)
+        found = self._seen(cells)[:, position]
+        told = category >= 0
+        found[:, told] = np.where(np.isnan(found[:, told]), np.nan, found[:, told] == category[told])
+        return found
+
+    def _seen(self, cells: FloatArray) -> FloatArray:
+        """The same, NaN where missing."""
+        return np.where(cells < 0, np.nan, cells) if self.precomputed else cells
+
+    @staticmethod
+    def _scales(raw: FloatArray, category: IntArray) -> tuple[FloatArray, FloatArray]:
+        there = ~np.isnan(raw)
+        n = np.maximum(there.sum(axis=0), 1)
+        top = np.abs(np.where(there, raw, 0.0)).max(axis=0)
+        top[top == 0] = 1.0  # squares of what is very large or small are out of range
+        middle = (np.where(there, raw, 0.0) / top).sum(axis=0) / n
+        spread = np.sqrt((np.where(there, raw / top - middle, 0.0) ** 2).sum(axis=0) / n)
+        return middle * top, np.where((category >= 0) | (spread <= 1e-12), 1.0, spread * top)
+
+    def columns(self, rows: IntArray, at: IntArray) -> FloatArray:
+        """Standardised columns; the mean where a cell is missing."""
+        raw = self._raw(rows, self.owner[at], self.category[at])
+        return np.nan_to_num((raw - self.middle[at]) / self.scale[at])
+
+    def _screened(self, features: IntArray) -> IntArray:
+        """Features that tell most of the classes by themselves, or for their price."""
+        own = self.own - self.own.mean(axis=0)
+        gain = np.concatenate(list(self._alone(features, own / np.sqrt((own**2).mean(axis=0) + 1e-12))))
+        rated = [gain] if not self._vary() else [gain, gain / _floored(self.prices.discounted)]
+        kept = [np.argsort(-rate, kind="stable")[: _FEATURES // len(rated)] for rate in rated]
+        return np.unique(np.concatenate(kept))
+
+    def _alone(self, features: IntArray, own: FloatArray) -> Iterator[FloatArray]:
+        if sp.issparse(self.X):  # without categories
+            cells = self.X[self.train].astype(np.float64)
+            cells.data[~(cells.data > 0) if self.precomputed else np.isnan(cells.data)] = 0.0
+            mean = np.asarray(cells.mean(axis=0)).ravel()
+            spread = np.asarray(cells.power(2).sum(axis=0)).ravel() - len(own) * mean**2
+            yield ((cells.T @ own) ** 2).sum(axis=1) / np.maximum(spread, 1e-12 + 1e-9 * mean**2)
+            return
+        for start in range(0, features.size, _FEATURES):
+            some = features[start : start + _FEATURES]
+            owner, category = self._expanded(some)
+            raw = self._raw(self.train, owner, category)
+            middle, scale = self._scales(raw, category)
+            Z = np.nan_to_num((raw - middle) / scale)
+            told = ((Z.T @ own) ** 2).sum(axis=1) / ((Z**2).sum(axis=0) + _RIDGE)
+            alone = np.bincount(owner - some[0], told, minlength=some.size).astype(np.float64)
+            yield alone
+
+    def _vary(self) -> bool:
+        return bool(np.ptp(self.prices.full) > 0 or (self.prices.discounted < self.prices.full).any())
+
+    def _ask(self) -> None:
+        """What can be bought: a feature, or a bundle as its first one; its price by itself and in its group."""
+        first = np.arange(self.prices.full.size)
+        if self.prices.bundles is not None:
+            _, start, number = np.unique(self.prices.bundles, return_index=True, return_inverse=True)
+            first = np.where(self.prices.bundles >= 0, start[number], first)
+        self.questions, self.asked_by = np.unique(first[self.owner], return_inverse=True)
+        sizes = np.bincount(self.asked_by)
+        columns = np.split(np.argsort(self.asked_by, kind="stable"), np.cumsum(sizes)[:-1])
+        self.members = columns
+        self.batches = [
+            (alike, np.array([columns[q] for q in alike]))
+            for size in np.unique(sizes)
+            for alike in [np.flatnonzero(sizes == size)]
+        ]
+        self.share = np.ones(self.questions.size)
+        if not self.clf.charge_missing:
+            there = ~np.isnan(self._raw(self.train, self.owner, self.category))
+            self.share = np.array([there[:, own].any(axis=1).mean() for own in columns])
+
+    def moments(self, rows: IntArray) -> _Moments:
+        Z, own = self.Z[rows], self.own[rows]
+        return _Moments(len(rows), Z.sum(axis=0), own.sum(axis=0), Z.T @ Z, Z.T @ own)
+
+    def path(self, moments: _Moments, power: float, most: int) -> IntArray:
+        """Questions one after the other, each the one that explains most of the classes for its price."""
+        n, columns, classes, squares, products = moments
+        shares = classes / n
+        square = squares - np.outer(columns, columns) / n + _RIDGE * np.eye(len(columns))
+        left = (products - np.outer(columns, shares)) / np.sqrt(shares * (1 - shares) + 1e-12)
+        open_ = np.ones(self.questions.size, dtype=bool)
+        found: list[int] = []
+        limits = _Limits(self)
+        while len(found) < most:
+            price = limits.prices()
+            can = open_ & limits.within(price)
+            gain = np.full(open_.size, -1.0)
+            for alike, columns in self.batches:
+                at = can[alike]
+                own, rest = columns[at], left[columns[at]]
+                told = np.linalg.solve(square[own[:, :, None], own[:, None, :]], rest)
+                gain[alike[at]] = (told * rest).sum(axis=(1, 2))
+            best = int(np.argmax(gain / _floored(price) ** power))
+            if not gain[best] > 1e-9 * n:
+                break
+            found.append(best)
+            open_[best] = False
+            limits.buy(best, price)
+            own = self.members[best]
+            across = square[:, own] @ np.linalg.inv(square[np.ix_(own, own)])
+            left = left - across @ left[own]
+            square = square - across @ square[own]
+        return np.array(found, dtype=np.intp)
+
+    def chosen(self) -> _Model:
+        """The model whose features, and how many, cost least on parts of the training rows, fitted to all of them."""
+        order = np.random.default_rng(0).permutation(len(self.train))
+        order = order[: max(500, _LABELS // len(self.costs))]
+        order = order[np.argsort(self.label[self.train[order]], kind="stable")]
+        parts = [np.sort(order[start::_INNER]) for start in range(min(_INNER, len(order)))]
+        of_parts = [self.moments(part) for part in parts]
+        whole = _Moments(*(sum(of) for of in zip(*of_parts)))
+        best = (np.inf, 0.0, 0)
+        for power in _POWERS if self._vary() else _POWERS[:1]:
+            paths = [self.path(whole.less(part), power, max(_SIZES)) for part in of_parts]
+            vain = 0
+            for size in _SIZES:
+                if vain == _PATIENCE or size > max(map(len, paths)):
+                    break
+                cost = sum(
+                    self._judged(path[:size], np.setdiff1d(order, part), part) for path, part in zip(paths, parts)
+                )
+                vain = 0 if cost < best[0] * (1 - 1e-9) else vain + 1
+                best = min(best, (cost, power, size))
+        everything = np.arange(len(self.train))
+        return self.fitted(self.path(self.moments(everything), *best[1:]), everything)
+
+    def _judged(self, questions: IntArray, fitting: IntArray, judging: IntArray) -> float:
+        rows = self.train[judging]
+        decided, _, prices = self.acted(self.fitted(questions, fitting), rows, judging)
+        wrong = self.costs[self.label[rows], decided]
+        return float((wrong if self.clf.target_cost is not None else wrong + prices).sum())
+
+    def fitted(self, questions: IntArray, rows: IntArray) -> _Model:
+        """Logistic regression on the columns that questions show."""
+        from sklearn.linear_model import LogisticRegression
+
+        label = self.label[self.train[rows]]
+        frequency = np.bincount(label, minlength=len(self.costs)) / len(label)
+        line = None
+        if questions.size and frequency.max() < 1:
+            solver = "newton-cholesky" if len(self.costs) == 2 else "lbfgs"
+            line = LogisticRegression(C=1 / _RIDGE, solver=solver, tol=1e-3, max_iter=200)
+            line.fit(self.Z[np.ix_(rows, self._shown(questions))], label)
+        return _Model(questions, line, frequency)
+
+    def _shown(self, questions: IntArray) -> IntArray:
+        return np.flatnonzero(np.isin(self.asked_by, questions))
+
+    def acted(
+        self, model: _Model, rows: IntArray, own: IntArray | None = None
+    ) -> tuple[IntArray, IntArray, FloatArray]:
+        """Decisions, features bought and prices paid; ``own`` are places of the rows among the training part's."""
+        chance = np.tile(model.frequency, (len(rows), 1))
+        at = self._shown(model.questions)
+        if model.line is not None:
+            Z = self.columns(rows, at) if own is None else self.Z[np.ix_(own, at)]
+            chance[:] = 0.0
+            chance[:, model.line.classes_] = model.line.predict_proba(Z)
+        return np.argmin(chance @ self.costs, axis=1), *charged(
+            self._bought(rows, np.unique(self.owner[at])), self.prices
+        )
+
+    def _bought(self, rows: IntArray, features: IntArray) -> Any:
+        """Sparse matrix of ones where a feature is there to be bought."""
+        there = np.ones((len(rows), features.size), dtype=bool)
+        if not self.clf.charge_missing:
+            there = ~np.isnan(self._raw(rows, features, np.full(features.size, -1)))
+        row, at = np.nonzero(there)
+        return sp.csr_array((np.ones(row.size), (row, features[at])), shape=(len(rows), self.prices.full.size))
+
+
+class _Limits:
+    """Prices of what is not bought yet, and whether the classifier's limits allow it."""
+
+    def __init__(self, part: _Part) -> None:
+        self.clf, self.prices_of, self.questions, self.share = part.clf, part.prices, part.questions, part.share
+        self.at_once = float((np.bincount(part.label[part.train], minlength=len(part.costs)) @ part.costs).min())
+        self.at_once /= len(part.train)
+        self.groups: list[int] = []
+        self.count, self.most, self.mean = 0, 0.0, 0.0
+
+    def prices(self) -> FloatArray:
+        full, less = self.prices_of.full[self.questions], self.prices_of.discounted[self.questions]
+        if self.prices_of.groups is None:
+            return full
+        return np.where(np.isin(self.prices_of.groups[self.questions], self.groups), less, full)
+
+    def within(self, price: FloatArray) -> Any:
+        clf, small = self.clf, 1e-9
+        found = np.full(price.size, clf.max_features is None or self.count < clf.max_features)
+        if clf.max_cost is not None:
+            found &= self.most + price <= clf.max_cost + small
+        # without a budget nothing pays that costs more than deciding at once
+        budget = self.at_once if clf.target_cost is None else clf.target_cost
+        return found & (self.mean + price * self.share <= budget + small)
+
+    def buy(self, question: int, price: FloatArray) -> None:
+        if self.prices_of.groups is not None and (group := int(self.prices_of.groups[self.questions[question]])) >= 0:
+            self.groups.append(group)
+        self.count, self.most = self.count + 1, self.most + float(price[question])
+        self.mean += float(price[question] * self.share[question])
+
+
+def _floored(price: FloatArray) -> FloatArray:
+    """What is free, or next to it, costs a hundredth of the cheapest other."""
+    paid = price[price > 0]
+    return np.maximum(price, 0.01 * paid.min() if paid.size else 1.0)

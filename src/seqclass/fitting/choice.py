@@ -1,0 +1,195 @@
+"""What was tried on rows that were held out, and what was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from seqclass._utils.arrays import FloatArray
+from seqclass.fitting.held_out import HeldOut
+from seqclass.stats.paired import paired_t_test
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A way to learn a classifier, and what it cost on rows that it had not seen.
+
+    Attributes
+    ----------
+    name : str
+        What it is.
+    cost : float
+        Mean of prices paid and decision cost, in units of misclassification cost.
+    cost_interval : tuple of float
+        Its 95% interval.
+    above : float
+        By how much the cost is above that of the best of all, on the same rows.
+    above_std_error : float
+        Standard error of that difference, corrected for training rows that the folds share.
+    price : float
+        Mean price paid.
+    error : float
+        Share of rows decided for a wrong class.
+    n_features : float
+        Mean number of features acquired.
+    seconds : float
+        Time that all of its fits took.
+
+    Examples
+    --------
+    >>> Candidate("naive Bayes", 0.08, (0.06, 0.10), 0.0, 0.0, 0.03, 0.05, 3.0, 1.2).cost
+    0.08
+    """
+
+    name: str
+    cost: float
+    cost_interval: Interval
+    above: float
+    above_std_error: float
+    price: float
+    error: float
+    n_features: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was tried on the same folds of the training rows, and what was chosen.
+
+    The mixture of densities as it is stands: it is taken, unless another way costs less by more than a standard
+    error. Then the one of the least cost is.
+
+    Attributes
+    ----------
+    chosen : str
+        Name of the candidate that was fitted to all rows.
+    candidates : tuple of Candidate
+        All that were tried.
+
+    Examples
+    --------
+    >>> nothing = Candidate("deciding at once", 0.37, (0.35, 0.39), 0.29, 0.01, 0.0, 0.37, 0.0, 0.1)
+    >>> bayes = Candidate("naive Bayes", 0.08, (0.06, 0.10), 0.0, 0.0, 0.03, 0.05, 3.0, 1.2)
+    >>> print(Choice("naive Bayes", (nothing, bayes)))
+    tried on rows held out    cost      95% interval  above best      se   error  features
+    deciding at once        0.3700  0.3500 to 0.3900      0.2900  0.0100  0.3700      0.00
+    naive Bayes             0.0800  0.0600 to 0.1000      0.0000  0.0000  0.0500      3.00  *
+    """
+
+    chosen: str
+    candidates: tuple[Candidate, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table as a data frame, a row a candidate."""
+        import pandas as pd
+
+        rows = [asdict(candidate) | {"chosen": candidate.name == self.chosen} for candidate in self.candidates]
+        frame: pd.DataFrame = pd.DataFrame(rows).set_index("name")
+        return frame
+
+    def __str__(self) -> str:
+        rows = [("tried on rows held out", "cost", "95% interval", "above best", "se", "error", "features")]
+        for c in self.candidates:
+            lower, upper = c.cost_interval
+            figures = (f"{c.cost:.4f}", f"{lower:.4f} to {upper:.4f}", f"{c.above:.4f}", f"{c.above_std_error:.4f}")
+            rows.append((c.name, *figures, f"{c.error:.4f}", f"{c.n_features:.2f}"))
+        widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
+        lines = [
+            "  ".join([row[0].ljust(widths[0]), *(text.rjust(width) for text, width in zip(row[1:], widths[1:]))])
+            for row in rows
+        ]
+        return "\n".join(f"{line}  {'*' * (row[0] == self.chosen)}".rstrip() for line, row in zip(lines, rows))
+
+
+def cheapest(
+    losses: Sequence[FloatArray], test_to_train: float, standing: int
+) -> tuple[int, list[tuple[float, float]]]:
+    """The standing candidate, or the best of all where that costs less by more than a standard error.
+
+    Beside it, how far each is above the best of all, with its standard error.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> cheap = rng.normal(size=100)
+    >>> losses = [cheap + 1, cheap, cheap + 0.001 * rng.normal(size=100) + 0.0001]
+    >>> cheapest(losses, 0.0, 2)[0], cheapest(losses, 0.0, 0)[0]
+    (2, 1)
+    """
+    best = int(np.argmin([loss.mean() for loss in losses]))
+    above = []
+    for loss in losses:
+        test = paired_t_test(loss, losses[best], test_to_train=test_to_train)
+        error = abs(test.difference / test.statistic) if np.isfinite(test.statistic) and test.statistic else 0.0
+        above.append((test.difference, error))
+    difference, error = above[standing]
+    return (standing if difference <= error else best), above
+
+
+def choose(
+    tried: Sequence[HeldOut],
+    seconds: Sequence[float],
+    standing: str,
+    on_decisions: bool,
+    last: Sequence[HeldOut] | None = None,
+) -> tuple[Choice, HeldOut]:
+    """Choose among candidates of the same folds, and say what choosing so costs.
+
+    Parameters
+    ----------
+    tried : sequence of HeldOut
+        What each candidate cost.
+    seconds : sequence of float
+        Time that each took.
+    standing : str
+        Name of the candidate that is left only for what costs less by more than a standard error.
+    on_decisions : bool
+        Whether decision costs alone count, as where the budget is given.
+    last : sequence of HeldOut, optional
+        What is told of the choice where that was made on something else, such as the mean over budgets; by default
+        what each candidate cost.
+
+    Returns
+    -------
+    choice : Choice
+        Of all folds.
+    held_out : HeldOut
+        Of the choice itself: each fold's rows are of the candidate that the other folds choose.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> import seqclass
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> one, other = (seqclass.etana(price).fit(X, y, held_out=3).held_out_ for price in (0.01, 0.001))
+    >>> choice, _ = choose([one, other], [1.0, 1.0], one.name, on_decisions=False)
+    >>> choice.candidates[1].cost < choice.candidates[0].cost
+    True
+    """
+    losses = [held.decision_costs if on_decisions else held.costs for held in tried]
+    shared = tried[0].n_folds / ((tried[0].n_folds - 1) * tried[0].n_rows)
+    stands = [held.name for held in tried].index(standing)
+    place, above = cheapest(losses, shared, stands)
+    candidates = tuple(
+        Candidate(held.name, held.cost, held.cost_interval, *apart, held.price, held.error, held.n_features, took)
+        for held, apart, took in zip(tried, above, seconds)
+    )
+    return Choice(tried[place].name, candidates), _of_the_choice(last or tried, losses, shared, stands)
+
+
+def _of_the_choice(tried: Sequence[HeldOut], losses: Sequence[FloatArray], shared: float, standing: int) -> HeldOut:
+    fold = tried[0].fold[tried[0].fold >= 0]
+    others = [[loss[fold != k] for loss in losses] for k in range(tried[0].n_folds)]
+    by_fold = np.array([cheapest(some, shared, standing)[0] for some in others])
+    rows, of = np.arange(len(fold)), by_fold[fold]
+    columns = ("prices", "decision_costs", "decisions", "errors", "counts")
+    picked = {name: np.stack([getattr(held, name) for held in tried])[of, rows] for name in columns}
+    return replace(tried[0], name="Adaptive classifier", **picked)

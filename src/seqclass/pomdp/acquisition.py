@@ -1,0 +1,303 @@
+"""Running a policy on instances, each distinct history computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass.pomdp.answers import DataAnswers
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.policy import DECIDE, Policy
+from seqclass.pomdp.walk import Level, walk
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a policy expected before each question of each history, and at its stop; NaN beyond that.
+
+    Attributes
+    ----------
+    price : ndarray of shape (n_leaves, longest + 1)
+        Price of the question that was asked, at the stop of the one that would have come next.
+    saving : ndarray of shape (n_leaves, longest + 1)
+        By how much going on was expected to be cheaper than deciding, prices counted; NaN where the policy cannot tell.
+    following : ndarray of int of shape (n_leaves,)
+        The question that would have come next at the stop; -1 where none is left or the policy does not tell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, GridValueIteration, acquire
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> acquired = acquire(GridValueIteration().solve(problem), np.array([[0]]), record_expected=True)
+    >>> acquired.leaf_expected.saving.round(3)  # .5 - (.1 + .15), then nothing is left to ask
+    array([[0.25, -inf]])
+    """
+
+    price: FloatArray
+    saving: FloatArray
+    following: IntArray
+
+
+@dataclass(frozen=True)
+class Acquisition:
+    """What a policy acquired for each instance, and what it decided.
+
+    Instances that share a history share its row in the arrays of leaves; `leaf` says which.
+
+    Attributes
+    ----------
+    leaf : ndarray of int of shape (n,)
+        History at which each instance stopped.
+    leaf_belief : ndarray of shape (n_leaves, n_classes)
+        Posterior there.
+    leaf_decision : ndarray of int of shape (n_leaves,)
+        Index of the decision taken there.
+    leaf_price : ndarray of shape (n_leaves,)
+        Prices paid.
+    leaf_question : ndarray of int of shape (n_leaves, longest)
+        Questions asked, in order; -1 beyond the stop.
+    leaf_outcome : ndarray of int of shape (n_leaves, longest)
+        Outcomes seen; -1 where missing or beyond the stop.
+    leaf_beliefs : ndarray of shape (n_leaves, longest + 1, n_classes) or None
+        Posterior before anything and after each answer; after the stop the last one is repeated. Only if recorded.
+    features : ndarray of int of shape (n_questions,)
+        The feature of each question of the problem.
+    leaf_expected : Expected or None
+        What the policy expected on the way. Only if recorded.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, GridValueIteration, acquire
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> acquired = acquire(GridValueIteration().solve(problem), np.array([[0], [1], [0]]))
+    >>> acquired.leaf, acquired.leaf_outcome.ravel()
+    (array([0, 1, 0]), array([0, 1], dtype=int32))
+    """
+
+    leaf: IntArray
+    leaf_belief: FloatArray
+    leaf_decision: IntArray
+    leaf_price: FloatArray
+    leaf_question: IntArray
+    leaf_outcome: IntArray
+    features: IntArray
+    leaf_beliefs: FloatArray | None = None
+    leaf_expected: Expected | None = None
+
+    @property
+    def leaf_path(self) -> IntArray:
+        """Features asked, in order, (n_leaves, longest); -1 beyond the stop."""
+        asked = self.leaf_question
+        return np.where(asked >= 0, self.features[asked], -1) if self.features.size else asked
+
+
+def acquire(
+    policy: Policy,
+    X: Any,
+    *,
+    columns: IntArray | None = None,
+    charge_missing: bool = False,
+    record_beliefs: bool = False,
+    record_expected: bool = False,
+    keys: Any = None,
+    start: tuple[InformationState, IntArray] | None = None,
+    ask: Callable[[Level], IntArray] | None = None,
+) -> Acquisition:
+    """Run a policy on rows of outcomes.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy.
+    X : ndarray or sparse array of int of shape (n, n_features)
+        Outcome of every feature, -1 where missing; only what the policy asks for is read. In a sparse array what is
+        not stored is outcome 0.
+    columns : ndarray of int of shape (n_features,), optional
+        Column of ``X`` that holds each feature; by default the one of the same number.
+    charge_missing : bool
+        Whether a feature that is asked for and missing is paid for all the same.
+    record_beliefs : bool
+        Keep the beliefs on the way.
+    record_expected : bool
+        Keep what the policy expects on the way.
+    keys : ndarray or sparse array of shape (n, m), optional
+        Numbers that tell the instances apart, from which a randomised policy draws each one's lot; by default ``X``.
+    start : (InformationState, ndarray of int of shape (n,)), optional
+        What is known at the start, a row a history, and the history of each instance; by default nothing is. Questions
+        are then those of this state's problem, of which the policy's must be the first.
+    ask : callable, optional
+        What each history of a level asks next; by default what the policy does. Not with ``record_expected``.
+
+    Returns
+    -------
+    Acquisition
+
+    Raises
+    ------
+    ValueError
+        If an outcome is out of range or impossible under the model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import GridValueIteration, TableProblem, acquire
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> result = acquire(GridValueIteration().solve(problem), np.array([[0], [1], [0]]))
+    >>> result.leaf_decision[result.leaf]
+    array([0, 1, 0])
+    """
+    if record_expected and ask is not None:
+        raise ValueError("record_expected is about what the policy asks by itself: leave it or ask out.")
+    if start is None:
+        info, node = _begun(policy, X if keys is None else keys)
+    else:
+        info, node = start
+    if not X.shape[0]:
+        info = info[np.empty(0, dtype=np.intp)]
+    data = DataAnswers(X, columns, node, charge_missing)
+    tree = _Tree(policy, data, record_beliefs, record_expected, ask)
+    for _ in walk(info, np.zeros(len(info)), tree.ask, data):
+        pass
+    return tree.result()
+
+
+def _begun(policy: Policy, keys: Any) -> tuple[InformationState, IntArray]:
+    """What is known before anything is acquired, a row for each lot that is drawn, and each instance's row."""
+    info, _ = policy.begin()
+    node: IntArray = np.zeros(keys.shape[0], dtype=np.intp)
+    if len(info) > 1:
+        drawn, node = np.unique(policy.draw(keys), return_inverse=True)
+        info = info[drawn]
+    return info, node
+
+
+class _Tree:
+    """The histories that instances go through, level by level, and where they end."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        data: DataAnswers,
+        beliefs: bool,
+        expected: bool,
+        chosen: Callable[[Level], IntArray] | None = None,
+    ) -> None:
+        self.policy = policy
+        self.chosen = chosen
+        self.data = data
+        #: Of each level what is recorded, a row a history.
+        self.records: dict[str, list[Any]] = {"belief": []} if beliefs else {}
+        if expected:
+            self.records |= {"price": [], "saving": []}
+        self.following: list[IntArray] | None = [np.empty(0, dtype=np.intp)] if expected else None
+        self.leaf = np.zeros(len(data.rows), dtype=np.intp)
+        self.count = 0
+        #: Of each level: the histories that end there, the questions of all, and their branches' parents and outcomes.
+        self.ends: list[IntArray] = []
+        self.questions: list[IntArray] = []
+        self.parents: list[IntArray] = []
+        self.seen: list[IntArray] = []
+        self.prices = [np.empty(0)]
+        self.last = [np.empty((0, policy.problem.n_classes))]
+        self.decisions: list[IntArray] = [np.empty(0, dtype=np.intp)]
+
+    def ask(self, level: Level) -> IntArray:
+        """Add a level of histories; say what each asks."""
+        info = level.info
+        if self.ends:
+            # every level is kept until the end; there are never more histories than instances
+            self.parents.append(level.parent.astype(np.int32 if self.leaf.size < 2**31 else np.intp))
+            self.seen.append(level.outcome.astype(np.int64 if level.outcome.max() >= 2**31 else np.int32))
+        question = self.policy.act(info) if self.chosen is None else self.chosen(level)
+        stop = question == DECIDE
+        ends = np.flatnonzero(stop)
+        self.ends.append(ends)
+        self.questions.append(question.astype(np.int32))
+        if "belief" in self.records:
+            self.records["belief"].append(info.belief)
+        if self.following is not None:
+            self._expect(info, question, ends)
+        if ends.size:
+            belief = info.belief[ends]
+            self.last.append(belief)
+            self.decisions.append(self.policy.decide(belief))
+            self.prices.append(info.spent[ends])
+            self._end(stop)
+        return question
+
+    def _expect(self, info: InformationState, question: IntArray, ends: IntArray) -> None:
+        """Note what the policy expects of the question asked, or of the one that would have come next."""
+        assert self.following is not None  # its caller has looked
+        following, saving = question.copy(), np.empty(len(info))
+        following[ends] = self.policy.following(info[ends])
+        row_bytes = 8.0 * 3 * float(info.problem.n_outcomes.max(initial=1)) * info.problem.n_classes
+        for part, some in info.parts(row_bytes):
+            saving[part] = some.stopping_cost - self.policy.continuation_cost(some)
+        prices = np.broadcast_to(info.prices, (len(info), info.problem.n_questions))
+        known = following != DECIDE
+        price = np.full(len(info), np.nan)
+        price[known] = prices[known, following[known]]
+        self.records["price"].append(price)
+        self.records["saving"].append(saving)
+        self.following.append(following[ends])
+
+    def _end(self, stop: BoolArray) -> None:
+        """Give the instances whose histories stop their leaves."""
+        rows, node = self.data.rows, self.data.node
+        number = np.cumsum(stop) + (self.count - 1)
+        self.count += int(stop.sum())
+        if stop.all():
+            self.leaf[rows] = number[node]
+        else:
+            at = np.flatnonzero(stop[node])
+            self.leaf[rows[at]] = number[node[at]]
+
+    def result(self) -> Acquisition:
+        question, outcome, recorded = self._trace()
+        expected = None
+        if self.following is not None:
+            expected = Expected(recorded["price"], recorded["saving"], np.concatenate(self.following))
+        return Acquisition(
+            leaf=self.leaf,
+            leaf_belief=np.concatenate(self.last),
+            leaf_decision=np.concatenate(self.decisions),
+            leaf_price=np.concatenate(self.prices),
+            leaf_question=question,
+            leaf_outcome=outcome,
+            features=self.policy.problem.features,
+            leaf_beliefs=recorded.get("belief"),
+            leaf_expected=expected,
+        )
+
+    def _trace(self) -> tuple[IntArray, IntArray, dict[str, FloatArray]]:
+        """Follow every leaf back to the root: questions, outcomes and what was recorded on its way."""
+        longest = len(self.parents)
+        path = np.full((longest, self.count), -1, dtype=np.int32)
+        outcome = np.full((longest, self.count), -1, dtype=np.result_type(np.int32, *(s.dtype for s in self.seen)))
+        recorded = {
+            name: np.full((longest + 1, self.count, *levels[0].shape[1:]) if levels else (1, 0), np.nan)
+            for name, levels in self.records.items()
+        }
+        start = self.count
+        at: IntArray = np.empty(0, dtype=np.intp)
+        for level in range(len(self.ends) - 1, -1, -1):
+            # leaves are numbered level by level: those that go through this one are the last of them
+            if level < longest:
+                outcome[level, start:] = self.seen[level][at]
+                at = self.parents[level][at]
+                path[level, start:] = self.questions[level][at]
+            start -= self.ends[level].size
+            at = np.concatenate([self.ends[level], at])
+            ending = slice(start, start + self.ends[level].size)
+            for name, levels in self.records.items():
+                recorded[name][level, start:] = levels[level][at]
+            if "belief" in recorded:
+                recorded["belief"][level + 1 :, ending] = recorded["belief"][level, ending]
+        swapped = {name: np.ascontiguousarray(np.swapaxes(values, 0, 1)) for name, values in recorded.items()}
+        return np.ascontiguousarray(path.T), np.ascontiguousarray(outcome.T), swapped

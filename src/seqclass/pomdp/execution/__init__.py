@@ -1,1 +1,0 @@
-"""Policies run on instances, and what they cost."""

@@ -1,0 +1,225 @@
+"""Ask what tells most about the class."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqclass._utils.arrays import FloatArray, IntArray, chunks, row_sums
+from seqclass.pomdp.hidden import CACHE_BYTES, common, likelihood_parts, plogp, together
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solvers.ordering.base import OrderingRule
+
+
+class EC2(OrderingRule):
+    """The weight of pairs of hidden states of different classes that the answer separates, per price.
+
+    A pair weighs the product of its probabilities. Two states are separated as far as their answers are told apart, by
+    one minus the Bhattacharyya affinity ``sum_v sqrt(P(v | h) P(v | h'))``: not at all where they answer alike, wholly
+    where they never give the same answer. Where the problem offers no hidden states, the classes are taken.
+
+    References
+    ----------
+    .. [1] D. Golovin, A. Krause and D. Ray, "Near-optimal Bayesian active learning with noisy observations", NIPS 2010
+       (equivalence class edge cutting; there the answers have no noise, and what is left of a pair after an answer is
+       weighted by the probability of that answer).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import MixtureProblem
+    >>> pointer, useless = [[1, 0, 1, 0], [0, 1, 0, 1]], np.full((2, 4), 0.5)
+    >>> problem = MixtureProblem(np.full(4, 0.25), [0, 0, 1, 1], [useless, pointer], prices=0.1, free=True)
+    >>> EC2().scores(problem.begin())[:, 1].round(3)  # half of the pairs, which weigh .25 together, at a price of .1
+    array([1.25])
+    """
+
+    def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
+        """Weight of the pairs that are separated; see `OrderingRule.gains`."""
+        problem, hidden = info.problem, info.problem.hidden
+        result: FloatArray = np.empty((len(info), len(questions)))
+        if hidden is not None:
+            states = hidden.probability(info)
+            for places in together(problem, questions):
+                tables, at = hidden.tables_of(questions[places])
+                result[:, places] = tables.separated(states)[:, at]
+            return result
+        for part, places, likelihood in likelihood_parts(questions, info, problem.n_classes):
+            belief, table = info.belief[part], common(likelihood)
+            if table is not None:
+                result[part, places] = _separated(belief, table)
+            else:
+                amplitude = np.sqrt(likelihood) * belief[:, None, None]
+                result[part, places] = (1 - row_sums(row_sums(amplitude) ** 2)) / 2
+        return result
+
+
+def _separated(belief: FloatArray, table: FloatArray) -> FloatArray:
+    """Weight of the pairs of classes that each question separates, (n, m), where all rows share their table."""
+    shape, amplitude = table.shape[:2], np.sqrt(table.reshape(-1, table.shape[2]))
+    result: FloatArray = np.empty((len(belief), shape[0]))
+    for part in chunks(len(belief), 8.0 * 2 * len(amplitude), CACHE_BYTES):
+        result[part] = (1 - row_sums(((belief[part] @ amplitude.T) ** 2).reshape(-1, *shape))) / 2
+    return result
+
+
+def information(belief: FloatArray, table: FloatArray) -> FloatArray:
+    """I(answer; column) of each question, (n, m), where all rows share P(outcome | column), (m, V, d)."""
+    shape, flat = table.shape[:2], table.reshape(-1, table.shape[2])
+    given = plogp(table).sum(axis=1)
+    result: FloatArray = np.empty((len(belief), shape[0]))
+    for part in chunks(len(belief), 8.0 * 2 * len(flat), CACHE_BYTES):
+        predictive = belief[part] @ flat.T
+        result[part] = belief[part] @ given.T - row_sums(plogp(predictive).reshape(-1, *shape))
+    return result
+
+
+def information_by_row(belief: FloatArray, likelihood: FloatArray) -> FloatArray:
+    """I(answer; class) of each question, (n, m), where each row has its own P(outcome | class), (n, m, V, d)."""
+    weight = belief[:, None, None]
+    predictive = row_sums(likelihood * weight)
+    return np.asarray(row_sums(row_sums(plogp(likelihood) * weight)) - row_sums(plogp(predictive)))
+
+
+__all__ = ["EC2", "ClassInformation", "CrossEntropy", "HiddenInformation", "most_telling"]
+
+
+class ClassInformation(OrderingRule):
+    """The mutual information of the answer and the class, given what was seen, in nats per price.
+
+    Unlike the expected saving it values an answer that changes no decision by itself. It says nothing for a question
+    that only tells what to ask next.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> sensors = np.array([[[0.5, 0.5], [0.5, 0.5]], [[1.0, 0.0], [0.0, 1.0]]])
+    >>> ClassInformation().scores(TableProblem([0.5, 0.5], sensors, prices=0.1, free=True).begin()).round(3)
+    array([[0.   , 6.931]])
+    """
+
+    def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
+        """Mutual information in nats; see `OrderingRule.gains`."""
+        result: FloatArray = np.empty((len(info), len(questions)))
+        hidden = info.problem.hidden
+        if hidden is not None:
+            states = hidden.probability(info)
+            for places in together(info.problem, questions):
+                tables, at = hidden.tables_of(questions[places])
+                result[:, places] = tables.class_information(states)[:, at]
+            return result
+        for part, places, likelihood in likelihood_parts(questions, info, info.problem.n_classes):
+            belief, table = info.belief[part], common(likelihood)
+            found = information_by_row(belief, likelihood) if table is None else information(belief, table)
+            result[part, places] = found
+        return result
+
+
+_TINY = np.finfo(float).tiny
+
+
+class CrossEntropy(OrderingRule):
+    """The share of the entropy of the class that the answer is expected to take away.
+
+    The diagnostic value by which GeNIe and SMILE rank observations, the myopic rule that practitioners know; a baseline
+    to compare with. It knows no stopping rule; `Adaptive` with ``rules=[CrossEntropy()]`` gives it one.
+
+    Parameters
+    ----------
+    per_price : bool
+        Whether it is divided by the price of the question.
+
+    References
+    ----------
+    .. [1] BayesFusion, "GeNIe Modeler: user manual", section on diagnosis.
+    .. [2] M. J. Druzdzel, "SMILE: structural modeling, inference, and learning engine and GeNIe: a development
+       environment for graphical decision-theoretic models", AAAI 1999.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import TableProblem
+    >>> sensors = np.array([[[0.5, 0.5], [0.5, 0.5]], [[1.0, 0.0], [0.0, 1.0]]])
+    >>> CrossEntropy().scores(TableProblem([0.5, 0.5], sensors, prices=0.1, free=True).begin()).round(3)
+    array([[0., 1.]])
+    """
+
+    def __init__(self, per_price: bool = False) -> None:
+        self.per_price = per_price
+
+    def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
+        """Shares of the entropy; see `OrderingRule.gains`."""
+        entropy = -plogp(info.belief).sum(axis=1)
+        return np.asarray(ClassInformation().gains(info, questions) / np.maximum(entropy, _TINY)[:, None])
+
+
+class HiddenInformation(OrderingRule):
+    """The mutual information of the answer and the hidden state, of which each class may have several, per price.
+
+    A question that says nothing about the class may say which other question does: it tells much about the hidden
+    state. Only for problems that offer hidden states (`AcquisitionProblem.hidden`), such as `MixtureProblem`, and for
+    those whose answers are independent given the class, where it is `ClassInformation`: the classes are the states.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import MixtureProblem
+    >>> pointer, useless = [[1, 0, 1, 0], [0, 1, 0, 1]], np.full((2, 4), 0.5)
+    >>> problem = MixtureProblem(np.full(4, 0.25), [0, 0, 1, 1], [useless, pointer], prices=0.1, free=True)
+    >>> HiddenInformation().scores(problem.begin()).round(3)
+    array([[0.   , 6.931]])
+    """
+
+    def check(self, problem: AcquisitionProblem) -> None:
+        """Refuse a problem without hidden states; see `OrderingRule.check`."""
+        if problem.hidden is None and problem.class_tables is None:
+            raise ValueError(
+                f"HiddenInformation needs a problem with hidden states, and this {type(problem).__name__} has none; "
+                "use ClassInformation."
+            )
+
+    def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
+        """Mutual information in nats; see `OrderingRule.gains`."""
+        self.check(info.problem)
+        hidden = info.problem.hidden
+        if hidden is None:
+            return ClassInformation().gains(info, questions)
+        states = hidden.probability(info)
+        result: FloatArray = np.empty((len(info), len(questions)))
+        for places in together(info.problem, questions):
+            tables, at = hidden.tables_of(questions[places])
+            result[:, places] = tables.hidden_information(states)[:, at]
+        return result
+
+
+def most_telling(problem: AcquisitionProblem, n: int) -> AcquisitionProblem:
+    """Keep the questions that tell most about the class before anything is known, per price.
+
+    Where the problem offers hidden states, those are kept in turn that tell most about the hidden state.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        A problem in which any question may come next.
+    n : int
+        How many to keep.
+
+    Returns
+    -------
+    AcquisitionProblem
+        The questions stay in their order; the problem itself where it has no more of them.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import TableProblem
+    >>> sensors = np.array([[[0.6, 0.4], [0.4, 0.6]], [[0.9, 0.2], [0.1, 0.8]], [[0.5, 0.5], [0.5, 0.5]]])
+    >>> most_telling(TableProblem([0.5, 0.5], sensors, prices=0.1, free=True), 2).features
+    array([0, 1])
+    """
+    if problem.n_questions <= n:
+        return problem
+    rules = [ClassInformation(), *([] if problem.hidden is None else [HiddenInformation()])]
+    start = problem.begin()
+    orders = [np.argsort(-rule.scores(start)[0], kind="stable") for rule in rules]
+    questions, first = np.unique(np.stack(orders, axis=1), return_index=True)
+    return problem.among(np.sort(questions[np.argsort(first)[:n]]))

@@ -1,0 +1,314 @@
+"""All that may be known along the way of a small free problem, beside what is hidden: one node each."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._utils.arrays import FloatArray, IntArray, lower_envelope
+from seqclass.pomdp.alpha.vectors import AlphaSet, AlphaVectors
+from seqclass.pomdp.bounds.optimum import asked_once, open_questions
+from seqclass.pomdp.bounds.over_orders import evidence
+from seqclass.pomdp.information import OPEN, TIE, InformationState
+from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, SolveInfo
+from seqclass.pomdp.problem import AcquisitionProblem
+
+__all__ = ["MAX_STATES", "FreeNodes", "NodePolicy", "NodeVectors", "most_nodes"]
+
+#: Most states: nodes times hidden states.
+MAX_STATES = 20_000
+
+
+class FreeNodes:
+    """What may be known after each number of questions, as far as prices, open questions and likelihoods need it.
+
+    Where answers are independent given the class, or given the problem's hidden states, a node is the set of questions
+    asked, and class or hidden state is what is not known; else a node is what was asked and answered. Where money is
+    limited, what was spent belongs to it. Nodes suppose that no answer is missing.
+
+    Parameters
+    ----------
+    info : InformationState
+        What is known at the start, one row of a free problem.
+    n_more : int
+        Most questions asked from there on.
+    who : str
+        Who needs it, for the message.
+    max_states : int
+        Most nodes times hidden states.
+
+    Attributes
+    ----------
+    by_set : bool
+        Whether a node is the set of questions asked.
+    classes : ndarray of int of shape (n_hidden,)
+        Class of each hidden state; without hidden states, the classes.
+    levels : list of InformationState
+        A row for each node after so many questions; where nodes are sets, one of those who asked them.
+    prices : list of ndarray of shape (n_nodes, n_questions)
+        Price of each question at the nodes of each level, inf where it is not open, or too many were asked.
+    following : list of ndarray of int of shape (n_nodes, n_questions, n_outcomes or 1)
+        Node of the next level after each outcome, -1 where it cannot be.
+
+    Raises
+    ------
+    ValueError
+        If there are too many states, or outcomes are sampled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.1, free=True)
+    >>> nodes = FreeNodes(problem.begin(), 2, "a file")
+    >>> [len(level) for level in nodes.levels], nodes.following[1][:, :, 0].tolist()
+    ([1, 3, 3], [[-1, 0, 1], [0, -1, 2], [1, 2, -1]])
+    """
+
+    def __init__(self, info: InformationState, n_more: int, who: str, max_states: int = MAX_STATES) -> None:
+        problem = self.problem = info.problem
+        if problem.samples:
+            raise ValueError(f"{who} needs every outcome, and bundles of this problem have too many to list them.")
+        self.who, self.max_states, self.n_more = who, max_states, n_more
+        questions = np.arange(problem.n_questions)
+        self._tables: FloatArray | None = problem.class_tables
+        self.classes: IntArray = np.arange(problem.n_classes)
+        self._mixture = None if self._tables is not None else problem.hidden
+        if self._mixture is not None:
+            self._tables, self.classes = self._mixture.likelihoods_of(questions), self._mixture.classes
+        self.by_set = self._tables is not None
+        self._check_size(most_nodes(problem, info, n_more, self.by_set) if problem.max_cost is None else 0)
+        self.levels: list[InformationState] = [info]
+        self.prices: list[FloatArray] = []
+        self.following: list[IntArray] = []
+        for _ in range(n_more):
+            self._add_level()
+        self.prices.append(np.full((len(self.levels[-1]), problem.n_questions), np.inf))
+
+    def _add_level(self) -> None:
+        here, n_questions = self.levels[-1], self.problem.n_questions
+        self.prices.append(np.where(here.open, here.prices, np.inf))
+        row, question = open_questions(here, np.ones(len(here), dtype=bool))
+        width = 1 if self.by_set else int(self.problem.n_outcomes.max(initial=1))
+        following = np.full((len(here), n_questions, width), -1)
+        if not row.size:  # what is left is beyond the budget
+            self.following.append(following)
+            self.levels.append(here[row])
+            return
+        after = asked_once(here, row, question)
+        _, kept, place = np.unique(self._keys(after.info), return_index=True, return_inverse=True)
+        # in the order of the questions, not of the keys
+        order = np.argsort(kept)
+        place = np.argsort(order)[place.reshape(-1)]
+        asked = question[after.entry]
+        following[row[after.entry], asked, 0 if self.by_set else after.outcome] = place
+        self.following.append(following)
+        self.levels.append(after.info[kept[order]])
+        self._check_size(sum(map(len, self.levels)))
+
+    def _check_size(self, n_nodes: int) -> None:
+        n_states = n_nodes * self.n_hidden + 1
+        if n_states > self.max_states:
+            what = "was asked" if self.by_set else "was asked and answered"
+            raise ValueError(
+                f"{self.who} of this free problem would have {n_states:,} states or more ({n_nodes:,} of what {what}, "
+                f"times {self.n_hidden} hidden ones), above {self.max_states:,}; ask fewer questions of it (n_stages, "
+                "max_questions), or leave some out."
+            )
+
+    def _keys(self, info: InformationState) -> npt.NDArray[np.bytes_]:
+        if not self.by_set:
+            return evidence(info)
+        alike = copy.copy(info)
+        assert info.seen is not None  # of a free problem it always is
+        alike.seen = np.where(info.seen == OPEN, info.seen, 0).astype(info.seen.dtype)
+        return evidence(alike)
+
+    @property
+    def n_hidden(self) -> int:
+        """Number of hidden states: of classes where there are no others."""
+        return int(self.classes.size)
+
+    @cached_property
+    def costs(self) -> FloatArray:
+        """Cost of each decision by hidden state, (n_hidden, n_decisions)."""
+        return np.asarray(self.problem.decision_costs[self.classes])
+
+    @cached_property
+    def first(self) -> IntArray:
+        """Number of the first node of each level; the last entry is the number of nodes."""
+        return np.array([0, *np.cumsum([len(level) for level in self.levels])])
+
+    def belief(self, info: InformationState) -> FloatArray:
+        """P(hidden state | what was seen), (n, n_hidden)."""
+        return info.belief if self._mixture is None else self._mixture.probability(info)
+
+    def likelihood(self, question: int, info: InformationState) -> FloatArray:
+        """P(outcome | what was seen, hidden state), (n or 1, n_outcomes, n_hidden)."""
+        if self._tables is None:
+            return info.asking(question).likelihood
+        return self._tables[question, : self.problem.n_outcomes[question]][None]
+
+    @cached_property
+    def possible(self) -> list[npt.NDArray[np.bool_]]:
+        """Whether each hidden state can be at each node, (n_nodes, n_hidden), by levels."""
+        if self.by_set:
+            start = self.belief(self.levels[0]) > 0
+            return [np.broadcast_to(start, (len(level), self.n_hidden)) for level in self.levels]
+        return [level.belief > 0 for level in self.levels]
+
+    @cached_property
+    def _sorted_keys(self) -> list[tuple[npt.NDArray[np.bytes_], IntArray]]:
+        keys = [self._keys(level) for level in self.levels]
+        return [(key[order], order) for key in keys for order in [np.argsort(key)]]
+
+    def find(self, info: InformationState) -> IntArray:
+        """Node of each row in its level, (n,); -1 where there is none, for an answer it should have is missing."""
+        level = info.stage - self.levels[0].stage
+        keys, order = self._sorted_keys[level]
+        if not len(keys):
+            return np.full(len(info), -1)
+        wanted = self._keys(info)
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[place] == wanted, order[place], -1)
+
+
+def most_nodes(problem: AcquisitionProblem, info: InformationState, n_more: int, by_set: bool) -> int:
+    """Most nodes that so many more questions can lead to, where money is not limited.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.1, free=True)
+    >>> most_nodes(problem, problem.begin(), 2, True), most_nodes(problem, problem.begin(), 3, False)
+    (7, 27)
+    """
+    counts = [1] + [0] * n_more
+    for question in np.flatnonzero(info.open[0]).tolist():
+        ways = 1 if by_set else int(problem.n_outcomes[question])
+        for level in range(n_more, 0, -1):
+            counts[level] += ways * counts[level - 1]
+    return sum(counts)
+
+
+class NodeVectors(AlphaVectors):
+    """Alpha vectors of going on at the nodes of a free problem, each the cost of a plan by hidden state.
+
+    Parameters
+    ----------
+    nodes : FreeNodes
+        The nodes.
+    sets : sequence of AlphaSet
+        Vectors of going on after each number of questions, grouped by node.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
+    >>> nodes = FreeNodes(problem.begin(), 1, "a file")
+    >>> NodeVectors(nodes, [AlphaSet(np.array([[0.2, 0.3]]), np.array([0, 1]))]).value(0, problem.prior[None])
+    array([0.25])
+    """
+
+    def __init__(self, nodes: FreeNodes, sets: Sequence[AlphaSet]) -> None:
+        super().__init__(nodes.problem, sets)
+        self.nodes = nodes
+
+    def value(self, stage: int, belief: FloatArray, context: IntArray | None = None) -> FloatArray:
+        """Cost-to-go of beliefs in the hidden states, the context being the node; -1 where there is none.
+
+        See `ValueFunction.value`.
+        """
+        value: FloatArray = lower_envelope(belief, self.nodes.costs.T)
+        if stage >= self.n_stages:
+            return value
+        node: IntArray = np.zeros(len(belief), dtype=np.intp) if context is None else context
+        rows = np.flatnonzero(node >= 0)
+        value[rows] = np.minimum(value[rows], self._continuation(stage, belief[rows], node[rows]))
+        return value
+
+    def plan_cost(self, info: InformationState, rows: IntArray) -> FloatArray:
+        """Cost of the best vector of going on; see `ValueFunction.plan_cost`."""
+        some = info[rows]
+        node, cost = self.nodes.find(some), np.full(len(rows), np.inf)
+        known = np.flatnonzero(node >= 0)
+        cost[known] = self._continuation(info.stage, self.nodes.belief(some)[known], node[known])
+        return cost
+
+    def question_costs(self, info: InformationState) -> FloatArray:
+        """Price of each question and the expected value after it, (n, n_questions); inf where it is not open."""
+        nodes, stage = self.nodes, info.stage
+        costs: FloatArray = np.where(info.open, info.prices, np.inf)
+        node, belief = nodes.find(info), nodes.belief(info)
+        following = nodes.following[stage][node]
+        following[node < 0] = -1
+        for question in np.flatnonzero(info.open.any(axis=0)).tolist():
+            joint = belief[:, None] * nodes.likelihood(question, info)
+            after = np.broadcast_to(following[:, question, : joint.shape[1]], joint.shape[:2])
+            value = self.value(stage + 1, joint.reshape(-1, joint.shape[2]), after.reshape(-1))
+            costs[:, question] += value.reshape(after.shape).sum(axis=1)
+        return costs
+
+
+class NodePolicy(LookaheadPolicy):
+    """Asks what one step of look-ahead on vectors says.
+
+    Where a missing answer leads to no node, it looks one question ahead as if one had to decide then.
+
+    Parameters
+    ----------
+    values : NodeVectors
+        The vectors.
+    info : SolveInfo, optional
+        What the solver reports.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
+    >>> values = NodeVectors(FreeNodes(problem.begin(), 1, "a file"), [AlphaSet(np.array([[0.2, 0.3]]))])
+    >>> NodePolicy(values).act(problem.begin())
+    array([0])
+    """
+
+    values: NodeVectors
+
+    def __init__(self, values: NodeVectors, info: SolveInfo | None = None) -> None:
+        super().__init__(values, info)
+
+    def following(self, info: InformationState) -> IntArray:
+        """The most promising question, worth its price or not, (n,); see `Policy.following`."""
+        return self._best(info)[0]
+
+    def continuation_cost(self, info: InformationState) -> FloatArray:
+        """Cost of the most promising question, (n,); inf where nothing is open."""
+        return self._best(info)[1]
+
+    def _act(self, info: InformationState) -> IntArray:
+        question = np.full(len(info), DECIDE)
+        rows = np.flatnonzero(~info.settled)
+        if rows.size:
+            best, cost = self._best(info[rows])
+            on = cost < info.to_beat[rows]
+            question[rows[on]] = best[on]
+        return question
+
+    def _best(self, info: InformationState) -> tuple[IntArray, FloatArray]:
+        """Most promising question, of equals the one of lowest number, and its cost."""
+        question, cost = np.full(len(info), DECIDE), np.full(len(info), np.inf)
+        if info.stage >= self.n_stages or not self.problem.n_questions:
+            return question, cost
+        row_bytes = 8.0 * (3 * float(self.problem.n_outcomes.max()) * self.values.nodes.n_hidden)
+        for part, some in info.parts(row_bytes + 8.0 * self.values.nodes.following[info.stage][0].size):
+            costs = self.values.question_costs(some)
+            cost[part] = costs.min(axis=1)
+            found = (costs <= cost[part, None] * (1 + TIE)).argmax(axis=1)
+            question[part] = np.where(np.isfinite(cost[part]), found, DECIDE)
+        return question, cost

@@ -1,0 +1,357 @@
+"""Tests of whether one method is better than another on the same folds or data sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import t as student
+from scipy.stats import wilcoxon
+
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, another_stream, chunks
+from seqclass._utils.validation import check_integer, check_real, group_numbers
+from seqclass.stats._scores import TOLERANCE, check_pairs, check_vector
+from seqclass.stats.intervals import interval_ends, standard_error
+
+#: Rows that a group, and all others together, must have before anything is said of their difference.
+LEAST_ROWS = 20
+#: Divisions that are drawn, and of many rows as many as take so many numbers.
+_SHUFFLES, _FEWEST, _NUMBERS = 1999, 199, 10**7
+#: Of so many rows of a group, and of all together, the statistic is as good as normal: no more are divided.
+_MANY, _MOST = 1000, 50_000
+
+
+@dataclass(frozen=True)
+class GroupDifference:
+    """By how much the mean of a group is above that of all other rows.
+
+    Attributes
+    ----------
+    group : str
+        The group.
+    n_rows : int
+        Its rows.
+    difference : float
+        Its mean less that of all others; NaN where there are no others.
+    interval : tuple of float
+        Interval of it, by itself; NaN where there are too few rows, or nothing varies.
+    p_value : float
+        Corrected for the number of groups; NaN where there are too few rows.
+
+    Examples
+    --------
+    >>> GroupDifference("north", 12, 0.2, (float("nan"), float("nan")), float("nan")).n_rows
+    12
+    """
+
+    group: str
+    n_rows: int
+    difference: float
+    interval: tuple[float, float]
+    p_value: float
+
+
+def group_differences(
+    scores: npt.ArrayLike,
+    groups: npt.ArrayLike,
+    *,
+    confidence: float = 0.95,
+    low: float = -np.inf,
+    least_rows: int = LEAST_ROWS,
+    n_shuffles: int | None = None,
+) -> tuple[GroupDifference, ...]:
+    """Compare the mean of each group with that of all other rows, by dividing the rows anew at random.
+
+    The statistic is the difference over its standard error, for which either side has its own variance or, where that
+    is larger, the one of both together: a small group in which nothing went wrong is not sure for that. How large the
+    largest statistic of all groups gets where groups are alike is seen on random divisions of these rows into groups
+    of these sizes ([1]_). So p-values are exact, however the scores are distributed, and right for all groups at once,
+    as Holm's are, but without his loss where groups depend on one another: two groups are one comparison ([2]_). Of
+    groups beyond 1000 rows a thousand are divided, on which the statistic is as good as normal.
+
+    Intervals are of each difference by itself: the two means' intervals as in `mean_interval`, put together ([3]_),
+    again by the larger of a side's own variance and that of both together.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,)
+        Scores, none missing.
+    groups : array-like of shape (n,)
+        Group of each row.
+    confidence : float
+        Coverage of an interval, between 0 and 1.
+    low : float
+        The least that a score can be, such as 0 for costs.
+    least_rows : int
+        Of a group with fewer rows, or fewer outside of it, nothing is said but the difference.
+    n_shuffles : int, optional
+        Random divisions; by default 1999, of many rows fewer. They are the same each time.
+
+    Returns
+    -------
+    tuple of GroupDifference
+        By the names of the groups.
+
+    Raises
+    ------
+    ValueError
+        If a score or group is missing, a score is below ``low``, or lengths differ.
+
+    References
+    ----------
+    .. [1] E. Chung, J. P. Romano, "Exact and asymptotically robust permutation tests", Annals of Statistics 41, 2013.
+    .. [2] P. H. Westfall, S. S. Young, "Resampling-based multiple testing", Wiley 1993, section 2.3.
+    .. [3] R. G. Newcombe, "Interval estimation for the difference between independent proportions: comparison of eleven
+       methods", Statistics in Medicine 17, 1998.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores = np.random.default_rng(0).normal(size=90) + np.repeat([0, 0, 1, 0], [30, 26, 30, 4])
+    >>> for one in group_differences(scores, np.repeat(list("abcd"), [30, 26, 30, 4])):
+    ...     print(one.group, one.n_rows, round(one.difference, 2), one.p_value < 0.05, one.interval[0] > 0)
+    a 30 -0.85 True False
+    b 26 -0.14 False False
+    c 30 0.92 True True
+    d 4 0.27 False False
+    """
+    values = check_vector(scores, "scores", "raise")
+    number, names = group_numbers(groups, len(values))
+    check_real(confidence, "confidence", 0, 1)
+    if values.size and values.min() < low:
+        raise ValueError(f"scores must be at least low, {low:g}, got {values.min():g}.")
+    sizes = np.bincount(number, minlength=len(names))
+    found = _Sides.of(values[None, np.argsort(number, kind="stable")], sizes)
+    difference, statistic = found.difference[0], found.statistic[0]
+    judged = (sizes >= least_rows) & (len(values) - sizes >= least_rows)
+    lower, upper = found.intervals(confidence, low)
+    largest = np.sort(_largest(values, sizes, judged, n_shuffles)) if judged.any() else np.empty(0)
+    told = []
+    for i, name in enumerate(names):
+        p_value, ends = float("nan"), (float("nan"), float("nan"))
+        if judged[i]:
+            beyond = len(largest) - int(np.searchsorted(largest, statistic[i] * (1 - 1e-9)))
+            p_value, ends = (1 + beyond) / (1 + len(largest)), (float(lower[i]), float(upper[i]))
+        told.append(GroupDifference(str(name), int(sizes[i]), float(difference[i]), ends, p_value))
+    return tuple(told)
+
+
+def _largest(values: FloatArray, sizes: IntArray, judged: BoolArray, n_shuffles: int | None) -> FloatArray:
+    """The largest statistic of the judged groups in each of some random divisions."""
+    rng, found = np.random.default_rng(another_stream(0)), []
+    sizes = np.minimum(sizes, max(LEAST_ROWS, min(_MANY, _MOST // len(sizes))))
+    n = int(sizes.sum())
+    values = rng.choice(values, n, replace=False) if n < len(values) else values
+    most = int(np.clip(_NUMBERS // n, _FEWEST, _SHUFFLES))
+    for part in chunks(most if n_shuffles is None else check_integer(n_shuffles, "n_shuffles", 1), 24.0 * n):
+        drawn = rng.permuted(np.tile(values, (part.stop - part.start, 1)), axis=1)
+        found.append(_Sides.of(drawn, sizes).statistic[:, judged].max(axis=1))
+    return np.concatenate(found)
+
+
+class _Sides(NamedTuple):
+    """Means and variances of each group and of all its others, (2, m, n_groups), in m divisions of the same rows."""
+
+    sizes: IntArray
+    mean: FloatArray
+    variance: FloatArray
+    pooled: FloatArray  # of both sides together, (m, n_groups)
+
+    @classmethod
+    def of(cls, values: FloatArray, sizes: IntArray) -> _Sides:
+        """Of rows whose groups stand one after the other."""
+        centre, n = values.mean(axis=1, keepdims=True), np.stack([sizes, values.shape[1] - sizes])[:, None]
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        sums, squares = (np.add.reduceat(power, starts, axis=1) for power in (values - centre, (values - centre) ** 2))
+        # about their mean the sums of both sides are the same but for the sign
+        both = np.stack([sums, -sums]), np.stack([squares, squares.sum(axis=1, keepdims=True) - squares])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = np.where(n > 0, both[0] / n, np.nan)
+            spread = np.maximum(both[1] - n * mean**2, 0)
+            variance, pooled = spread / np.maximum(n - 1, 1), spread.sum(axis=0) / max(values.shape[1] - 2, 1)
+        return cls(n, mean + centre, variance, pooled)
+
+    @property
+    def difference(self) -> FloatArray:
+        """Mean of each group less that of all others."""
+        found: FloatArray = self.mean[0] - self.mean[1]
+        return found
+
+    @property
+    def statistic(self) -> FloatArray:
+        """Difference over its standard error, without the sign; 0 where nothing varies."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            error = np.sqrt((np.fmax(self.variance, self.pooled) / self.sizes).sum(axis=0))
+            found: FloatArray = np.nan_to_num(np.abs(self.difference) / error, nan=0.0, posinf=np.inf)
+        return found
+
+    def intervals(self, confidence: float, low: float) -> tuple[FloatArray, FloatArray]:
+        """Intervals of the differences of one division; NaN where nothing varies."""
+        n, mean = self.sizes[:, 0], self.mean[:, 0]
+        # two sides that vary within neither: as much as both together
+        apart = self.difference[0] ** 2 * np.prod(n / n.sum(axis=0), axis=0)
+        pooled = np.where(self.pooled[0] > 0, self.pooled[0], apart)
+        varies = pooled > 0
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if np.isfinite(low):
+                # the variance of both together, in proportion to how far a mean is from the end
+                middle = (n * mean).sum(axis=0) / n.sum(axis=0)
+                mean = np.maximum(mean, low + 1e-9 * (middle - low))
+                pooled = pooled * (mean - low) / (middle - low)
+            error = np.sqrt(np.fmax(self.variance[:, 0], pooled) / n)
+            ends = [interval_ends(*side, confidence, (low, np.inf)) for side in zip(mean, error, n)]
+            (low_own, high_own), (low_other, high_other) = ends
+            below = np.hypot(mean[0] - low_own, high_other - mean[1])
+            above = np.hypot(high_own - mean[0], mean[1] - low_other)
+        difference = mean[0] - mean[1]
+        return np.where(varies, difference - below, np.nan), np.where(varies, difference + above, np.nan)
+
+
+__all__ = ["LEAST_ROWS", "GroupDifference", "PairedTest", "group_differences", "paired_t_test", "wilcoxon_test"]
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """Outcome of a two-sided paired test.
+
+    Attributes
+    ----------
+    name : str
+        ``"paired t"``, ``"corrected paired t"`` or ``"Wilcoxon signed rank"``.
+    difference : float
+        Mean of a - b; for Wilcoxon's test the median.
+    statistic : float
+        t, or the smaller of the two sums of ranks.
+    p_value : float
+        Two-sided.
+    interval : tuple of float, or None
+        Confidence interval of the mean difference; none for Wilcoxon's test.
+    n : int
+        Pairs.
+
+    Examples
+    --------
+    >>> test = paired_t_test([0.9, 0.8, 0.85], [0.7, 0.75, 0.8])
+    >>> test.name, test.n
+    ('paired t', 3)
+    """
+
+    name: str
+    difference: float
+    statistic: float
+    p_value: float
+    interval: tuple[float, float] | None
+    n: int
+
+    def __str__(self) -> str:
+        return f"{self.name}: difference {self.difference:.4g}, p = {self.p_value:.3g}, n = {self.n}"
+
+
+def paired_t_test(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    *,
+    test_to_train: float = 0.0,
+    confidence: float = 0.95,
+    nan: str = "raise",
+) -> PairedTest:
+    """Compare two methods by the t test on their differences, corrected for folds that share training rows.
+
+    Without the correction of Nadeau and Bengio ([1]_) repeated cross-validation finds differences where there are none.
+
+    Parameters
+    ----------
+    a, b : array-like of one shape
+        Scores of the two methods on the same folds.
+    test_to_train : float
+        Rows of a test part over rows of its training part: 1 / (k - 1) for k-fold cross-validation, repeated or not; 0
+        for scores that are independent.
+    confidence : float
+        Coverage of the interval, between 0 and 1.
+    nan : "raise" or "omit"
+        What to do about missing scores; "omit" leaves out the pair.
+
+    Returns
+    -------
+    PairedTest
+        All differences equal: p is 1 if they are zero and 0 else.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, there are fewer than two pairs, or a score is missing.
+
+    References
+    ----------
+    .. [1] C. Nadeau, Y. Bengio, "Inference for the generalization error", Machine Learning 52, 2003.
+
+    Examples
+    --------
+    >>> a, b = [0.90, 0.92, 0.88, 0.91, 0.89], [0.88, 0.91, 0.86, 0.90, 0.88]
+    >>> paired_t_test(a, b).p_value < paired_t_test(a, b, test_to_train=1 / 4).p_value < 0.05
+    True
+    """
+    first, second = check_pairs(a, b, nan)
+    check_real(confidence, "confidence", 0, 1)
+    differences = first - second
+    n, mean = differences.size, float(differences.mean())
+    error = standard_error(differences, test_to_train)
+    if np.ptp(differences) <= 1e-12 * np.abs(differences).max():  # equal but for rounding
+        statistic, p_value, reach = (0.0 if mean == 0 else float(np.copysign(np.inf, mean))), float(mean == 0), 0.0
+    else:
+        statistic = mean / error
+        p_value = float(2 * student.sf(abs(statistic), n - 1))
+        reach = error * float(student.ppf(0.5 + confidence / 2, n - 1))
+    name = "corrected paired t" if test_to_train else "paired t"
+    return PairedTest(name, mean, statistic, p_value, (mean - reach, mean + reach), n)
+
+
+def wilcoxon_test(
+    a: npt.ArrayLike, b: npt.ArrayLike, *, tolerance: float = TOLERANCE, nan: str = "raise"
+) -> PairedTest:
+    """Compare two methods over data sets by Wilcoxon's signed-rank test.
+
+    Ranks of zero differences are split evenly between the two sums, as Demsar ([1]_) advises for comparing classifiers.
+
+    Parameters
+    ----------
+    a, b : array-like of one shape
+        Scores of the two methods on the same data sets.
+    tolerance : float
+        Scores that differ by no more are equal, and differences are ranked in steps of it.
+    nan : "raise" or "omit"
+        What to do about missing scores; "omit" leaves out the pair.
+
+    Returns
+    -------
+    PairedTest
+        ``statistic`` is the smaller sum of ranks; p is scipy's, exact where it can be. All differences zero: p is 1.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, there are fewer than two pairs, or a score is missing.
+
+    References
+    ----------
+    .. [1] J. Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7, 2006, section 3.1.3.
+
+    Examples
+    --------
+    >>> wilcoxon_test([0.9, 0.8, 0.7, 0.95, 0.85], [0.8, 0.75, 0.72, 0.8, 0.7]).statistic
+    1.0
+    """
+    first, second = check_pairs(a, b, nan)
+    step = check_real(tolerance, "tolerance", 0)
+    differences = first - second
+    median = float(np.median(differences))
+    steps = np.rint(differences / step) if step else differences
+    if not steps.any():
+        half = differences.size * (differences.size + 1) / 4
+        return PairedTest("Wilcoxon signed rank", median, half, 1.0, None, differences.size)
+    found = wilcoxon(steps, zero_method="zsplit")
+    return PairedTest(
+        "Wilcoxon signed rank", median, float(found.statistic), float(found.pvalue), None, differences.size
+    )

@@ -1,0 +1,258 @@
+"""Tests and upper bounds of a risk from losses of fresh rows, and testing along a sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import brentq
+from scipy.stats import beta, binom
+
+from seqclass._utils.arrays import BoolArray, FloatArray
+from seqclass._utils.validation import check_integer, check_not_negative, check_real
+
+
+def binomial_p_value(n_errors: int, n: int, alpha: float) -> float:
+    """P-value of "the error rate is above alpha", exact.
+
+    Parameters
+    ----------
+    n_errors : int
+        Errors that were counted.
+    n : int
+        Rows that they were counted on, independent of each other.
+    alpha : float
+        The error rate, between 0 and 1.
+
+    Returns
+    -------
+    float
+        P(at most so many errors) of a binomial of ``n`` rows and rate ``alpha``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> round(binomial_p_value(0, 22, 0.1), 4)  # 0.9 ** 22
+    0.0985
+    """
+    check_integer(n, "n", 1)
+    check_integer(n_errors, "n_errors", 0, n)
+    return float(binom.cdf(n_errors, n, check_real(alpha, "alpha", 0, 1)))
+
+
+def binomial_upper_bound(n_errors: int, n: int, delta: float) -> float:
+    """Upper confidence bound of an error rate, exact (Clopper and Pearson [1]_).
+
+    Parameters
+    ----------
+    n_errors : int
+        Errors that were counted.
+    n : int
+        Rows that they were counted on, independent of each other.
+    delta : float
+        Chance that the bound may be too low, between 0 and 1.
+
+    Returns
+    -------
+    float
+        The least ``alpha`` of which `binomial_p_value` is at most ``delta``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    References
+    ----------
+    .. [1] C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the
+       binomial", Biometrika 26, 1934.
+
+    Examples
+    --------
+    >>> round(binomial_upper_bound(0, 22, 0.1), 4)
+    0.0994
+    """
+    check_integer(n, "n", 1)
+    check_integer(n_errors, "n_errors", 0, n)
+    check_real(delta, "delta", 0, 1)
+    return 1.0 if n_errors == n else float(beta.ppf(1 - delta, n_errors + 1, n - n_errors))
+
+
+def hoeffding_bentkus_p_value(mean: float, n: int, alpha: float) -> float:
+    """P-value of "the mean loss is above alpha", for losses between 0 and 1 ([1]_, proposition 1).
+
+    Parameters
+    ----------
+    mean : float
+        Mean of the losses that were seen, between 0 and 1.
+    n : int
+        Rows that they were seen on, independent of each other.
+    alpha : float
+        The mean loss, between 0 and 1.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    References
+    ----------
+    .. [1] A. N. Angelopoulos, S. Bates, E. J. Candes, M. I. Jordan and L. Lei, "Learn then test: calibrating predictive
+       algorithms to achieve risk control", Annals of Applied Statistics 19, 2025.
+
+    Examples
+    --------
+    >>> round(hoeffding_bentkus_p_value(0.05, 200, 0.1), 4)
+    0.0219
+    """
+    check_real(mean, "mean", 0, 1)
+    check_integer(n, "n", 1)
+    check_real(alpha, "alpha", 0, 1)
+    # a sum of losses is a whole number of errors but for rounding, where they are all 0 or 1
+    bentkus = float(np.e * binom.cdf(np.ceil(n * mean - 1e-9), n, alpha))
+    return min(1.0, float(np.exp(-n * _divergence(min(mean, alpha), alpha))), bentkus)
+
+
+def hoeffding_bentkus_upper_bound(mean: float, n: int, delta: float) -> float:
+    """Upper confidence bound of a mean loss between 0 and 1, by `hoeffding_bentkus_p_value`.
+
+    Parameters
+    ----------
+    mean : float
+        Mean of the losses that were seen, between 0 and 1.
+    n : int
+        Rows that they were seen on, independent of each other.
+    delta : float
+        Chance that the bound may be too low, between 0 and 1.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> round(hoeffding_bentkus_upper_bound(0.05, 200, 0.1), 4)
+    0.0864
+    """
+    check_real(mean, "mean", 0, 1)
+    check_real(delta, "delta", 0, 1)
+    if delta == 0 or hoeffding_bentkus_p_value(mean, n, 1.0) > delta:
+        return 1.0
+    if hoeffding_bentkus_p_value(mean, n, mean) <= delta:
+        return mean
+    return float(brentq(lambda alpha: hoeffding_bentkus_p_value(mean, n, alpha) - delta, mean, 1.0, xtol=1e-12))
+
+
+def rows_needed(alpha: float, delta: float) -> int:
+    """Fewest rows on which, without one error, an error rate of ``alpha`` is certified at ``1 - delta``.
+
+    Parameters
+    ----------
+    alpha, delta : float
+        Error rate and chance of being wrong, above 0 and below 1.
+
+    Returns
+    -------
+    int
+        The least n with (1 - alpha)^n <= delta.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> rows_needed(0.1, 0.1), rows_needed(0.05, 0.05)
+    (22, 59)
+    """
+    tiny = np.finfo(float).tiny
+    check_real(alpha, "alpha", tiny, 1 - 2**-53)
+    check_real(delta, "delta", tiny, 1 - 2**-53)
+    n = int(np.ceil(np.log(delta) / np.log1p(-alpha)))
+    return max(1, n - 1 if n > 1 and (1 - alpha) ** (n - 1) <= delta else n)
+
+
+def fallback_test(p_values: npt.ArrayLike, levels: npt.ArrayLike) -> BoolArray:
+    """Test hypotheses in an order that was fixed before the data were seen.
+
+    Each hypothesis has a level of its own, and inherits that of the one before it if that was rejected (the fallback
+    procedure, [1]_). With the whole level on the first one this is fixed-sequence testing: it goes on until a first
+    hypothesis is not rejected. With parts of it on several there are several starts. The chance to reject any true
+    hypothesis is at most the sum of the levels, whatever the dependence between the p-values.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (m,)
+        P-values, in the order of testing.
+    levels : array-like of shape (m,)
+        Level of each; not negative.
+
+    Returns
+    -------
+    ndarray of bool of shape (m,)
+        Which are rejected.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, or a number is negative.
+
+    References
+    ----------
+    .. [1] B. L. Wiens and A. Dmitrienko, "The fallback procedure for evaluating a single family of hypotheses", Journal
+       of Biopharmaceutical Statistics 15, 2005.
+
+    Examples
+    --------
+    >>> fallback_test([0.01, 0.04, 0.2, 0.01], [0.1, 0, 0, 0])
+    array([ True,  True, False, False])
+    >>> fallback_test([0.3, 0.04, 0.08, 0.01], [0.05, 0.05, 0, 0])
+    array([False,  True, False, False])
+    """
+    found = check_not_negative(p_values, "p_values")
+    own = check_not_negative(levels, "levels", found.shape)
+    if found.ndim != 1:
+        raise ValueError(f"p_values must be a vector, got shape {found.shape}.")
+    rejected = np.zeros(found.size, dtype=bool)
+    inherited = 0.0
+    for place, (p, level) in enumerate(zip(found.tolist(), own.tolist())):
+        have = inherited + level
+        rejected[place] = have > 0 and p <= have
+        inherited = have if rejected[place] else 0.0
+    return rejected
+
+
+def start_levels(m: int, delta: float, starts: int) -> FloatArray:
+    """Levels of ``m`` hypotheses for `fallback_test`: ``delta`` in equal parts at starts spread evenly from the first.
+
+    Examples
+    --------
+    >>> start_levels(5, 0.1, 2)
+    array([0.05, 0.  , 0.05, 0.  , 0.  ])
+    """
+    levels = np.zeros(m)
+    places: Sequence[int] = np.unique(np.linspace(0, m, starts, endpoint=False).astype(int)).tolist()
+    levels[places] = delta / len(places)
+    return levels
+
+
+def _divergence(a: float, b: float) -> float:
+    """Kullback and Leibler's divergence of a coin of chance a from one of chance b."""
+    first = 0.0 if a == 0 else a * float(np.log(a / b))
+    second = 0.0 if a == 1 else (np.inf if b == 1 else (1 - a) * float(np.log((1 - a) / (1 - b))))
+    return first + second

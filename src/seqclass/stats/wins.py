@@ -1,0 +1,111 @@
+"""On how many data sets one method beats another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from seqclass._utils.arrays import IntArray
+from seqclass._utils.validation import check_real
+from seqclass.stats._scores import TOLERANCE, check_table
+
+
+@dataclass(frozen=True, eq=False)
+class WinTieLoss:
+    """Counts of data sets on which the method of the row wins against, ties with and loses to that of the column.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The methods.
+    wins, ties, losses : ndarray of int of shape (n_methods, n_methods)
+        Data sets; zero on the diagonal.
+
+    Examples
+    --------
+    >>> win_tie_loss([[0.9, 0.8], [0.7, 0.7], [0.9, 0.6]]).wins.tolist()
+    [[0, 2], [0, 0]]
+    """
+
+    names: tuple[str, ...]
+    wins: IntArray
+    ties: IntArray
+    losses: IntArray
+
+    def frame(self) -> Any:
+        """Table of texts "wins/ties/losses", a row and a column a method.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Examples
+        --------
+        >>> print(win_tie_loss([[0.9, 0.8], [0.7, 0.7]], names=["ours", "tree"]).frame())
+               ours   tree
+        ours      -  1/1/0
+        tree  0/1/1      -
+        """
+        import pandas as pd
+
+        texts = [
+            [
+                "-" if i == j else f"{self.wins[i, j]}/{self.ties[i, j]}/{self.losses[i, j]}"
+                for j in range(len(self.names))
+            ]
+            for i in range(len(self.names))
+        ]
+        return pd.DataFrame(texts, index=pd.Index(self.names), columns=pd.Index(self.names))
+
+
+def win_tie_loss(
+    scores: Any,
+    *,
+    names: Sequence[str] | None = None,
+    higher_is_better: bool = True,
+    tolerance: float = TOLERANCE,
+    nan: str = "raise",
+) -> WinTieLoss:
+    """Count the data sets on which each method beats each other one.
+
+    Parameters
+    ----------
+    scores : array-like or DataFrame of shape (n_datasets, n_methods)
+        Score of each method on each data set.
+    names : sequence of str, optional
+        Names of the methods; by default the columns of the data frame, or numbers.
+    higher_is_better : bool
+        False for costs and losses.
+    tolerance : float
+        Scores that differ by no more are a tie.
+    nan : "raise" or "omit"
+        What to do about missing scores; "omit" leaves out the data set for the pairs that lack a score.
+
+    Returns
+    -------
+    WinTieLoss
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two methods, or a score is missing.
+
+    Examples
+    --------
+    >>> found = win_tie_loss([[0.90, 0.89], [0.80, 0.70]], names=["a", "b"], tolerance=0.02)
+    >>> int(found.wins[0, 1]), int(found.ties[0, 1]), int(found.losses[0, 1])
+    (1, 1, 0)
+    """
+    table, labels = check_table(scores, names, nan)
+    slack = check_real(tolerance, "tolerance", 0)
+    k = len(labels)
+    wins, ties = np.zeros((k, k), dtype=np.int64), np.zeros((k, k), dtype=np.int64)
+    for j in range(k):  # NaN is neither above nor within
+        ahead = (table - table[:, j : j + 1]) * (1 if higher_is_better else -1)
+        wins[:, j] = (ahead > slack).sum(axis=0)
+        ties[:, j] = (np.abs(ahead) <= slack).sum(axis=0)
+    np.fill_diagonal(ties, 0)
+    return WinTieLoss(labels, wins, ties, wins.T.copy())
