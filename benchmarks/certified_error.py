@@ -45,7 +45,7 @@ class Pool(NamedTuple):
 def walked(clf: Any, X: Any, y: Any, alpha: float, group: Any = None) -> Pool:
     started = time.perf_counter()
     ladder = BeliefLadder(clf, None, None, alpha)
-    run = ladder.run(clf._encoded(X, clf._asked(whole=True)))
+    run = ladder.run(clf.decider_.encode(X, clf.decider_.asked(whole=True)))
     risk = ErrorRisk(clf.problem_, ladder.longest)
     losses = risk.losses(np.searchsorted(clf.classes_, y), run)
     group = np.zeros(len(y), dtype=int) if group is None else np.unique(group, return_inverse=True)[1]

@@ -21,7 +21,9 @@ from _real import absent, add_data_option, data_folder
 from sklearn.datasets import make_classification
 
 from seqclass import adaptive, datasets, etana, ifc2f
-from seqclass.fitting._cross_fit import assign_folds, cross_fit, yardsticks
+from seqclass.fitting._cross_fit import cross_fit, yardsticks
+from seqclass.fitting._fit import Fit
+from seqclass.fitting._folds import assign_folds
 
 PRICE, FOLDS = 0.01, 5
 SETS = ("breast_cancer", "mll", "digits")
@@ -44,10 +46,10 @@ def coverage(make: Any, title: str, X: Any, y: Any, n: int, samples: int) -> str
     apart: dict[str, list[tuple[bool, float, float]]] = {name: [] for name in names}
     for _ in range(samples):
         rows, others = np.split(rng.permutation(len(y)), [n])
-        clf = make()
-        clf._certify = False  # which these intervals do without
-        clf.fit(X[rows], y[rows])
-        held = vars(clf).get("held_out_") or cross_fit(clf, X[rows], y[rows], assign_folds(y[rows], FOLDS, 0))
+        clf = make().fit(X[rows], y[rows])
+        held = vars(clf).get("held_out_") or cross_fit(
+            clf.settings(), X[rows], y[rows], assign_folds(y[rows], FOLDS, 0)
+        )
         record = clf.acquire(X[others])
         wrong = float((record.decision != y[others]).mean())
         price, asked = float(record.cost.mean()), float(record.n_features.mean())
@@ -88,7 +90,11 @@ def main() -> None:
             (clf,) = fitted
             fold = clf.held_out_.fold
             beside = f"{title}, yardsticks"
-            rows.append(measure(beside, lambda c=clf, f=fold: yardsticks(c, X, y, f), repeats=repeats, memory=False))  # noqa: B023
+
+            def yard(X: Any = X, y: Any = y, clf: Any = clf, fold: Any = fold) -> Any:
+                return yardsticks(Fit(clf.settings(), clf.decider_), X, y, fold)
+
+            rows.append(measure(beside, yard, repeats=repeats, memory=False))
             told.append(f"{title}\n{clf.held_out_}\n")
     report(rows, arguments.json)
     print("", *told, sep="\n")

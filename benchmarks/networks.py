@@ -23,7 +23,7 @@ from _real import absent, add_data_option, data_folder
 
 from seqclass import SequentialClassifier
 from seqclass.bn import DiscreteNetwork, NetworkTables
-from seqclass.fitting._planning import network_solver
+from seqclass.fitting._fit import network_solver
 from seqclass.pomdp import CrossEntropy, RulePolicy, RuleValues, acquire
 from seqclass.pomdp.solvers.ordering.asking import asking
 

@@ -59,8 +59,10 @@ def few_ways(loose_mixtures: None) -> Iterator[None]:
     """`seqclass.adaptive` tries two ways, where it does not matter which it takes."""
     from seqclass import adaptive_classifier
 
+    every = adaptive_classifier.candidates
+
     def few(*how: Any) -> dict[str, Any]:
-        ways = adaptive_classifier.candidates(*how)
+        ways = every(*how)
         return {name: ways[name] for name in (adaptive_classifier.NOTHING, "mixture of densities")}
 
     with pytest.MonkeyPatch.context() as patched:

@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer
 import seqclass
 from seqclass import SequentialClassifier
 from seqclass.adaptive_classifier import EFFORTS, at_budget
-from seqclass.fitting._cross_fit import assign_folds
+from seqclass.fitting._folds import assign_folds
 from seqclass.persistence import load, save
 from seqclass.pomdp import FirstK
 

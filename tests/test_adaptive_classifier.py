@@ -17,8 +17,10 @@ import seqclass
 import seqclass.datasets
 from seqclass import AdaptiveClassifier, SequentialClassifier, adaptive_classifier
 from seqclass.adaptive_classifier import EFFORTS, NOTHING, STANDING, candidates, standard, worth_contexts
-from seqclass.fitting._calibration import Folds
-from seqclass.fitting._cross_fit import assign_folds, cross_fit, some_rows
+from seqclass.fitting._cross_fit import cross_fit
+from seqclass.fitting._fit import Folds, fit_rows
+from seqclass.fitting._folds import assign_folds, some_rows
+from seqclass.fitting._settings import Settings
 from seqclass.fitting.choice import choose
 from seqclass.pomdp import Adaptive
 
@@ -53,7 +55,7 @@ def test_contexts_are_tried_where_a_column_changes_what_the_others_tell(
     bits, which = rng.integers(0, 2, (2, 600, 10)), rng.integers(0, 10, (2, 600))
     data = [np.column_stack([w, b]).astype(float) for w, b in zip(which, bits)]
     label = [b[np.arange(600), w] for w, b in zip(which, bits)]
-    some = (NOTHING, STANDING, "contexts")  # the others take their time
+    some = (NOTHING, STANDING, "contexts, equal counts")  # the others take their time
     monkeypatch.setattr(
         adaptive_classifier, "candidates", lambda *told: {k: v for k, v in candidates(*told).items() if k in some}
     )
@@ -62,22 +64,22 @@ def test_contexts_are_tried_where_a_column_changes_what_the_others_tell(
     record = clf.acquire(data[1])
     assert (record.decision == label[1]).mean() > 0.97
     assert record.n_features.mean() < 2.2
-    assert "contexts" in pointed.choice_.to_frame().index
+    assert {"contexts, equal widths", "contexts, equal counts"} <= set(pointed.choice_.to_frame().index)
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
 def test_contexts_are_left_out_of_ordinary_data(load: Any) -> None:
     data, y = load(return_X_y=True)
-    assert not worth_contexts(data, y)
-    assert not worth_contexts(sparse.csr_array(data), y)
+    assert not worth_contexts(Settings(), data, y)
+    assert not worth_contexts(Settings(), sparse.csr_array(data), y)
     holes = np.where(np.random.default_rng(0).random(data.shape) < 0.2, np.nan, data)
-    assert not worth_contexts(holes, y)
+    assert not worth_contexts(Settings(), holes, y)
 
 
 def test_a_bundle_may_be_a_context() -> None:
     drawn = seqclass.datasets.load("cube_nm", n_samples=600)
-    assert worth_contexts(drawn.X, drawn.y, bundles=drawn.bundles)
-    assert not worth_contexts(drawn.X[:, 5:], drawn.y)
+    assert worth_contexts(Settings(bundles=drawn.bundles), drawn.X, drawn.y)
+    assert not worth_contexts(Settings(), drawn.X[:, 5:], drawn.y)
 
 
 def test_every_candidate_is_held_out_on_the_same_folds(fitted: AdaptiveClassifier) -> None:
@@ -86,8 +88,8 @@ def test_every_candidate_is_held_out_on_the_same_folds(fitted: AdaptiveClassifie
     assert [c.name for c in fitted.choice_.candidates] == list(ways)
     for candidate in fitted.choice_.candidates[1::2]:  # as they are, the mixtures are parts of what is calibrated
         clf = SequentialClassifier(feature_costs=0.05, **ways[candidate.name])
-        parts = Folds(clf, X, Y, fold, None).planned(clf.calibrate)
-        assert cross_fit(clf, X, Y, fold, parts=parts).cost == candidate.cost
+        parts = Folds(clf.settings(), X, Y, fold, None).planned(clf.calibrate)
+        assert cross_fit(clf.settings(), X, Y, fold, parts=parts).cost == candidate.cost
     assert fitted.choice_.candidates[0].n_features == 0
     assert fitted.held_out_.n_folds == 3
     assert fitted.held_out_.deciding_at_once.cost == pytest.approx(fitted.choice_.candidates[0].cost)
@@ -102,10 +104,11 @@ def test_what_is_chosen_is_fitted_to_all_rows(fitted: AdaptiveClassifier) -> Non
     assert repr(alone) == repr(SequentialClassifier(feature_costs=0.05, **way))
     with pytest.raises(NotFittedError):
         seqclass.adaptive().chosen()
-    alone._found = fitted._found  # calibrated by the folds that were chosen on
-    alone.fit(X, Y)
-    np.testing.assert_array_equal(fitted.predict_proba(X), alone.predict_proba(X))
-    assert fitted.expected_cost_ == alone.expected_cost_
+    # calibrated by the folds that were chosen on
+    found = Folds(alone.settings(), X, Y, assign_folds(Y, 3, 0), None).found() if alone.calibrate else None
+    decider = fit_rows(alone.settings(), X, Y, found=found).decider
+    np.testing.assert_array_equal(fitted.predict_proba(X), decider.acquire(X).posterior)
+    assert fitted.expected_cost_ == decider.expected_cost
     assert repr(fitted.observation_model) == repr(way["observation_model"])
 
 
@@ -279,7 +282,7 @@ def test_many_rows_are_chosen_on_some_of_them(monkeypatch: pytest.MonkeyPatch) -
     assert np.bincount(Y[rows]).tolist() == [20, 20, 20]
     assert clf.held_out_.n_rows == 60
     fold = assign_folds(Y[rows], 3, 0)
-    alone = cross_fit(SequentialClassifier(feature_costs=0.05, **ways[name]), X[rows], Y[rows], fold)
+    alone = cross_fit(SequentialClassifier(feature_costs=0.05, **ways[name]).settings(), X[rows], Y[rows], fold)
     assert clf.choice_.candidates[1].cost == alone.cost
     assert clf.model_.class_count_.tolist() == [50, 50, 50]  # the final fit is to all
 

@@ -12,13 +12,16 @@ from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest
 
 import seqclass
+import seqclass.fitting._fit as fit_module
 from seqclass import SequentialClassifier
 from seqclass.adaptive_classifier import EFFORTS, candidates
 from seqclass.bn import ClassMixture, ContextBayes, DiscreteNetwork, NaiveBayes, ObservationModel, TreeNetwork
 from seqclass.bn.network_tables import NetworkTables
 from seqclass.fitting import _calibration
-from seqclass.fitting._calibration import Folds, Part, Walk, _exponents
-from seqclass.fitting._cross_fit import assign_folds, cross_fit
+from seqclass.fitting._calibration import Part, Walk, exponents_of
+from seqclass.fitting._cross_fit import cross_fit
+from seqclass.fitting._fit import Folds
+from seqclass.fitting._folds import assign_folds
 from seqclass.metrics import realised_cost
 from seqclass.pomdp import Adaptive, ClassInformation
 
@@ -37,9 +40,9 @@ class Picky(SelectKBest):  # type: ignore[misc]
 @pytest.fixture
 def few_folds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the exponents themselves are not looked at: four folds, drawn once."""
-    monkeypatch.setattr(_calibration, "_FOLDS", 4)
-    monkeypatch.setattr(_calibration, "_FREE_FOLDS", 2)
-    monkeypatch.setattr(_calibration, "_FEW_ROWS", 0)
+    monkeypatch.setattr(fit_module, "_FOLDS", 4)
+    monkeypatch.setattr(fit_module, "_FREE_FOLDS", 2)
+    monkeypatch.setattr(fit_module, "_FEW_ROWS", 0)
 
 
 def copies(n: int, seed: int, n_copies: int = 8) -> tuple[Any, Any]:
@@ -95,7 +98,7 @@ def test_exponents_are_those_of_the_losses_by_hand() -> None:
     """One binary feature: the loss of each exponent, and so their mean, follows from counts of the folds."""
     X, y = copies(30, 4, 1)
     clf = classifier().fit(X, y)
-    from seqclass.fitting._cross_fit import assign_folds
+    from seqclass.fitting._folds import assign_folds
 
     grid, losses = np.linspace(0, 1, 21), np.zeros(21)
     for repeat in (0, 1):
@@ -203,7 +206,7 @@ def test_what_adaptive_chose_is_calibrated_by_the_folds_it_chose_on() -> None:
     assert clf.calibration_.n_rows[0] == len(y)
     assert clf.calibration_.exponents[1:].max() < 0.5
     way = candidates(EFFORTS["quick"], 0, X.shape[1])[clf.choice_.chosen]
-    folds = Folds(SequentialClassifier(**way), X, y, assign_folds(y, 3, 0), None)
+    folds = Folds(SequentialClassifier(**way).settings(), X, y, assign_folds(y, 3, 0), None)
     assert_array_equal(clf.calibration_.exponents, folds.found()[0].exponents)
     again = clf.fit(X, y, held_out=0)
     assert not hasattr(again, "calibration_")
@@ -215,15 +218,15 @@ def test_a_fold_is_decided_by_a_fit_without_it_calibrated_by_the_others(order: s
     fold = assign_folds(y, 3, 0)
     solver = QUICK if order == "adaptive" else None
     clf = classifier(calibrate=False, order=order, solver=solver, feature_costs=0.02)
-    folds = Folds(clf, X, y, fold, None)
-    plain = cross_fit(clf, X, y, fold)
-    assert_array_equal(cross_fit(clf, X, y, fold, parts=folds.planned(False)).costs, plain.costs)
-    before = [part.expected_cost_ for part in folds.planned(False)]
+    folds = Folds(clf.settings(), X, y, fold, None)
+    plain = cross_fit(clf.settings(), X, y, fold)
+    assert_array_equal(cross_fit(clf.settings(), X, y, fold, parts=folds.planned(False)).costs, plain.costs)
+    before = [part.decider.expected_cost for part in folds.planned(False)]
     parts = folds.planned(True)
-    assert [part.calibration_.n_rows[0] for part in parts] == [(fold != number).sum() for number in range(3)]
-    assert all(part.expected_cost_ > model for part, model in zip(parts, before))
+    assert [part.decider.calibration.n_rows[0] for part in parts] == [(fold != number).sum() for number in range(3)]
+    assert all(part.decider.expected_cost > model for part, model in zip(parts, before))
     alone = folds.planned(False)  # as if nothing had been calibrated
-    assert [part.expected_cost_ for part in alone] == before
+    assert [part.decider.expected_cost for part in alone] == before
 
 
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
@@ -241,12 +244,12 @@ def test_rows_are_asked_once_for_all_that_listen(order: str, monkeypatch: pytest
     X = np.column_stack([X, np.where(looks, 1 - y[:, None], y[:, None])]).astype(float)
     X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
     clf = classifier(calibrate=False, order=order, solver=QUICK if order == "adaptive" else None, feature_costs=0.03)
-    folds = Folds(clf, X, y, assign_folds(y, 3, 0), None)
+    folds = Folds(clf.settings(), X, y, assign_folds(y, 3, 0), None)
     folds.planned(True)
     assert len(walks) == 3  # not two for each
     last = []
     for number, (together, asked) in enumerate(folds._others):
-        ((alone, asked_alone),) = _exponents([[part for k, part in enumerate(folds._parts) if k != number]], 1)
+        ((alone, asked_alone),) = exponents_of([[part for k, part in enumerate(folds._parts) if k != number]], 1)
         assert_array_equal(together.n_rows, alone.n_rows)
         assert_allclose(together.exponents, alone.exponents, rtol=1e-12)
         assert_allclose(together.loss, alone.loss, rtol=1e-12)
@@ -262,13 +265,15 @@ def test_a_rule_alone_says_what_is_asked() -> None:
     X, y = copies(90, 14, 4)
     one, improving = QUICK, Adaptive([ClassInformation()], max_rounds=1, n_cases=200, certificate_paths=0)
     for solver, solved in ((one, False), (improving, True)):
-        settings = _calibration._asking(classifier(order="adaptive", solver=solver))
-        assert ("solver" not in settings) == solved
+        settings = classifier(order="adaptive", solver=solver).settings()
+        assert (fit_module._asking(settings).solver is solver) == solved
     limited = clone(one).set_params(max_nodes=0)
-    folds = Folds(classifier(order="adaptive", solver=limited, feature_costs=0.02), X, y, assign_folds(y, 3, 0), None)
-    info = folds._fitted[0].problem_.begin(2)
-    following = folds._fitted[0].policy_.following(info)
-    assert_array_equal(folds.planned(False)[0].policy_.following(info), following)
+    folds = Folds(
+        classifier(order="adaptive", solver=limited, feature_costs=0.02).settings(), X, y, assign_folds(y, 3, 0), None
+    )
+    info = folds._fits[0].decider.problem.begin(2)
+    following = folds._fits[0].decider.policy.following(info)
+    assert_array_equal(folds.planned(False)[0].decider.policy.following(info), following)
 
 
 def test_the_recipe_calls_it_fit_as_well() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import DataConversionWarning
 
 import seqclass
 from seqclass.deciding._seen_rows import MOST_MARKS, SeenRows, row_marks
@@ -165,7 +167,7 @@ def test_a_contract_is_what_its_ladder_says(clf: Any, fresh: Any) -> None:
     passed = True
     for rung in contract.rungs:
         rule = StopWhenSure(clf.policy_, rung.value)
-        rows = clf._encoded(X, clf._asked(whole=True))
+        rows = clf.decider_.encode(X, clf.decider_.asked(whole=True))
         done = acquire(rule, rows.codes, columns=rows.columns)
         wrong = int((clf.decisions_[done.leaf_decision][done.leaf] != y).sum())
         p = binom.cdf(wrong, len(y), 0.1)
@@ -394,7 +396,7 @@ def test_few_different_rows_are_no_reason_to_refuse() -> None:
 def test_an_older_model_says_that_it_cannot_tell(cancer: Any, fresh: Any) -> None:
     X, y = cancer
     clf = seqclass.etana(0.01).fit(X[:300], y[:300])
-    del clf._seen
+    clf.decider_ = replace(clf.decider_, seen=None)
     with pytest.warns(UserWarning, match="cannot tell which rows"):
         certify_error(clf, *fresh)
 
@@ -482,7 +484,8 @@ def test_wrong_labels_are_refused(clf: Any, fresh: Any) -> None:
 
 def test_labels_may_be_one_column(clf: Any, fresh: Any) -> None:
     X, y = fresh
-    assert certify_error(clf, X, y[:, None]).record() == certify_error(clf, X, y).record()
+    with pytest.warns(DataConversionWarning):
+        assert certify_error(clf, X, y[:, None]).record() == certify_error(clf, X, y).record()
     for labels in (np.column_stack([y, y]), y[:, None, None], y[None, :], y[:, None][:, :0]):
         with pytest.raises(ValueError, match=re.escape(f"each of the 269 rows, got shape {labels.shape}.")):
             certify_error(clf, X, labels)

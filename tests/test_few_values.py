@@ -18,7 +18,6 @@ import seqclass
 from seqclass import analysis
 from seqclass._utils.text import going_on_text, saving_text
 from seqclass.cli import main
-from seqclass.deciding.components import outcome_labels
 from seqclass.discretize import Discretizer
 from seqclass.persistence._checks import check_discretizer
 
@@ -102,7 +101,7 @@ def coded() -> tuple[Any, pd.DataFrame]:
 
 def test_explanations_name_them(coded: tuple[Any, pd.DataFrame]) -> None:
     clf, frame = coded
-    assert outcome_labels(clf, 0) == ["1", "[1.2, 1.4)", "[1.4, 1.6)", "[1.6, 1.8)", "2"]
+    assert clf.decider_.outcome_labels(0) == ["1", "[1.2, 1.4)", "[1.4, 1.6)", "[1.6, 1.8)", "2"]
     [told] = clf.explain(frame[frame["smokes"] == 2][:1])
     assert str(told).splitlines()[1].startswith("1. smokes = 2: ")
     other = frame[:1].assign(smokes=[1.3])

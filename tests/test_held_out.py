@@ -20,12 +20,14 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import StratifiedKFold
 
 import seqclass
+import seqclass.fitting._fit as fit_module
 from seqclass import HeldOut, SequentialClassifier, etana, ifc2f
 from seqclass.adaptive_classifier import EFFORTS
 from seqclass.costs import charged, resolve_prices
 from seqclass.discretize import Discretizer
-from seqclass.fitting import _calibration, _yardsticks
-from seqclass.fitting._cross_fit import _known, assign_folds, cross_fit
+from seqclass.fitting import _yardsticks
+from seqclass.fitting._cross_fit import cross_fit
+from seqclass.fitting._folds import _known, assign_folds
 from seqclass.metrics import realised_cost
 from seqclass.pomdp import DecideNow, GridValueIteration, evaluate
 from seqclass.pomdp.solvers import base
@@ -161,7 +163,7 @@ def test_paired_differences(cancer: Any, held: HeldOut) -> None:
 def test_candidates_on_the_same_folds_without_a_fit_of_their_own(cancer: Any, held: HeldOut) -> None:
     X, y = cancer
     fold = assign_folds(y, 4, 0)
-    np.testing.assert_array_equal(cross_fit(etana(0.01), X, y, fold).costs, held.costs)
+    np.testing.assert_array_equal(cross_fit(etana(0.01).settings(), X, y, fold).costs, held.costs)
 
 
 def test_deterministic(cancer: Any, held: HeldOut) -> None:
@@ -183,7 +185,7 @@ def test_a_series_of_labels_is_read_by_row(
     cancer: Any, fit: Any, loose_mixtures: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As `train_test_split` leaves it: by its index the rows are others, or none."""
-    monkeypatch.setattr(_calibration, "_FOLDS", 3)
+    monkeypatch.setattr(fit_module, "_FOLDS", 3)
     quick = replace(EFFORTS["quick"], strategies=())
     monkeypatch.setitem(EFFORTS, "normal", quick)
     X, y = cancer[0][::3, :1], cancer[1][::3]

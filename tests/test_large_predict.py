@@ -14,6 +14,7 @@ import seqclass
 from seqclass import SequentialClassifier, large
 from seqclass.bn import ClassMixture
 from seqclass.deciding._fingerprint import acting_fingerprint
+from seqclass.deciding.decider import decider_of
 from seqclass.large import predict_parquet
 
 FRAME, ILL = people(240)
@@ -107,16 +108,20 @@ def test_models_are_not_mixed(clf: SequentialClassifier, folder: Path, tmp_path:
 def test_a_fingerprint_tells_what_acts_and_no_more(model: Any, tmp_path: Path) -> None:
     X, y = FRAME[["dose", "visits"]].to_numpy(), ILL.to_numpy().astype(str)
     clf, twin = (SequentialClassifier(model, max_features=2).fit(X, y) for _ in range(2))
-    mark = acting_fingerprint(clf)
+    mark = acting_fingerprint(decider_of(clf))
     clf.predict(X)
     clf.save(tmp_path / "a.seq")
     again = seqclass.load(tmp_path / "a.seq")
     again.predict(X)
-    assert {acting_fingerprint(clf), acting_fingerprint(again), acting_fingerprint(twin)} == {mark}
+    assert {
+        acting_fingerprint(decider_of(clf)),
+        acting_fingerprint(decider_of(again)),
+        acting_fingerprint(decider_of(twin)),
+    } == {mark}
     twin.coder_.discretizer_.bin_edges_[0, 0] += 0.01
-    assert acting_fingerprint(twin) != mark
+    assert acting_fingerprint(decider_of(twin)) != mark
     clf.charge_missing = True
-    assert acting_fingerprint(clf) != mark
+    assert acting_fingerprint(decider_of(clf)) != mark
 
 
 def test_columns_that_nobody_asks_for_may_be_left_out(clf: SequentialClassifier, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from seqclass._utils.arrays import as_generator
 from seqclass.analysis import missing_sweep
 from seqclass.bn.ordering import conditional_order
 from seqclass.discretize import Discretizer
-from seqclass.fitting._cross_fit import some_rows
+from seqclass.fitting._folds import some_rows
 from seqclass.large import read_parquet
 
 N = 5000

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.frames import plain
 from seqclass._utils.progress import telling
@@ -22,17 +23,12 @@ from seqclass.bn._contexts import MOST_OUTCOMES
 from seqclass.bn.context_bayes import MOST_TESTED, changes_what_others_tell
 from seqclass.classifier import SequentialClassifier
 from seqclass.deciding._coding import category_counts, check_training
+from seqclass.deciding.decider import Classifier
 from seqclass.discretize import Discretizer
-from seqclass.fitting._calibration import Folds
-from seqclass.fitting._cross_fit import (
-    assign_folds,
-    check_folds,
-    completed,
-    cross_fit,
-    fitted_without,
-    some_rows,
-    yardsticks,
-)
+from seqclass.fitting._cross_fit import completed, cross_fit, yardsticks
+from seqclass.fitting._fit import Folds, fit_rows, fitted_without, money
+from seqclass.fitting._folds import assign_folds, check_folds, some_rows
+from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import rows_of, weighted
 from seqclass.fitting.choice import Choice, choose
 from seqclass.fitting.held_out import HeldOut
@@ -95,10 +91,7 @@ def candidates(
     if effort.others and n_columns > _FEW:
         mixtures[_NARROW] = _mixture_of_densities(effort, random_state, _FEW)
     if contexts:
-        model = ContextBayes(random_state=random_state)
-        # equal widths, by which columns of two humps are cut between them
-        bins = Discretizer(MOST_OUTCOMES, strategy="uniform")
-        mixtures["contexts"] = _any_order(model, bins, effort, rule=HiddenInformation())
+        mixtures |= _contexts(effort, random_state)
     for name, settings in mixtures.items():
         found |= {name: settings, f"{name}, calibrated": settings | _CALIBRATED}
     return {name: _filled(settings) for name, settings in found.items()}
@@ -116,30 +109,29 @@ def at_budget(
     found[STANDING] = _mixture_of_densities(effort, random_state)
     found["densities"] = _of_densities(ContextBayes(None, random_state=random_state), effort)
     if contexts:
-        bins = Discretizer(MOST_OUTCOMES, strategy="uniform")
-        found["contexts"] = _any_order(ContextBayes(random_state=random_state), bins, effort, rule=HiddenInformation())
+        found |= _contexts(effort, random_state)
     # when to stop is given: there is nothing to plan
     first = {name: FirstK(budget, rule=way["solver"].rules[0], certificate_paths=0) for name, way in found.items()}
     return {name: _filled(way | {"solver": first[name]}) for name, way in found.items()}
 
 
-def worth_contexts(X: Any, y: npt.NDArray[Any], **settings: Any) -> bool:
+def worth_contexts(settings: Settings, X: Any, y: npt.NDArray[Any]) -> bool:
     """Whether a column or a bundle, of not too many, changes what the others tell; a quick look at some rows."""
     if np.shape(X)[1] > _MANY:
         return False
-    look: dict[str, Any] = {"discretizer": Discretizer(4), "order": "adaptive"}
-    look["solver"] = DecideNow(certificate_paths=0)
     rows = some_rows(y, MOST_TESTED, 0)
     X, y = (X, y) if len(rows) == len(y) else (rows_of(plain(X), rows), y[rows])
-    clf = SequentialClassifier(NaiveBayes(), **look, **settings).fit(X, y)
-    encoded = clf._encoded(X, np.arange(clf.support_.size))
-    label = clf._prices.bundles
+    # warns of nothing, which the fit to all rows does
+    with telling("contexts"):
+        decider = fit_rows(settings.but(**_LOOK), X, y, certify=False).decider
+    label, codes = decider.prices.bundles, np.searchsorted(decider.classes, y)
     bundles = [] if label is None else [np.flatnonzero(label == one) for one in np.unique(label[label >= 0])]
-    codes = np.searchsorted(clf.classes_, y)
-    X, sizes = encoded.codes[:, encoded.columns], clf.model_.n_outcomes_
+    X, sizes = decider.outcomes(X), decider.model.n_outcomes_
     return changes_what_others_tell(X, codes, np.ones(len(codes)), sizes, [one for one in bundles if len(one) > 1])
 
 
+#: A quick look at columns that plans nothing.
+_LOOK = {"discretizer": Discretizer(4), "order": "adaptive", "solver": DecideNow(certificate_paths=0)}
 _CALIBRATED = {"calibrate": True}
 #: Cases that policies are fitted to, and on which it is reckoned what they cost.
 _PATHS, _CASES = 1000, 300
@@ -162,6 +154,16 @@ def _mixture(strategy: str, effort: Effort, random_state: Any) -> dict[str, Any]
 def _mixture_of_densities(effort: Effort, random_state: Any, n_columns: int = _MANY) -> dict[str, Any]:
     model = ClassMixture(density="auto", n_bags=effort.n_bags, random_state=random_state)
     return _of_densities(model, effort, n_columns)
+
+
+def _contexts(effort: Effort, random_state: Any) -> dict[str, dict[str, Any]]:
+    """Equal widths cut columns of two humps between them; equal counts leave columns of few values as they are."""
+    bins = {"uniform": MOST_OUTCOMES, "quantile": _FINE}
+    model, rule = ContextBayes(random_state=random_state), HiddenInformation()
+    return {
+        f"contexts, {_CUT[strategy]}": _any_order(model, Discretizer(n, strategy=strategy), effort, rule=rule)
+        for strategy, n in bins.items()
+    }
 
 
 def _of_densities(model: ClassMixture | ContextBayes, effort: Effort, n_columns: int = _MANY) -> dict[str, Any]:
@@ -205,7 +207,34 @@ __all__ = ["AdaptiveClassifier", "adaptive"]
 _OWN, _AVERAGED = ("effort", "budget"), ("decision_costs", "errors", "counts")
 
 
-class AdaptiveClassifier(SequentialClassifier):
+#: What promises more, by effort.
+_MORE = {"quick": ('effort="normal"',), "normal": ('effort="thorough"',), "thorough": ()}
+
+
+class _Chosen:
+    """A setting that the choice made, and nobody before it."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, classifier: Any, owner: Any = None) -> Any:
+        if classifier is None:
+            return self
+        check_is_fitted(classifier, "choice_")
+        return classifier._chosen[self.name]
+
+
+class _NeedsAllRows:
+    """A method that there is not, which says what to do in its stead."""
+
+    def __get__(self, classifier: Any, owner: Any = None) -> Any:
+        raise AttributeError(
+            "AdaptiveClassifier compares ways to learn on rows held out, for which all have to be in memory: fit it to "
+            "a sample, clf.fit(*chunks.sample(100_000)), and what it chooses to all, clf.chosen().fit_chunks(chunks)."
+        )
+
+
+class AdaptiveClassifier(DecidingClassifier):
     """Classifies each instance with the few features that pay, and chooses on the training rows how to learn.
 
     Simple and rich ways to learn are tried on the same folds of the training rows, from deciding at once over naive
@@ -299,33 +328,6 @@ handle_unknown
         self.budget = budget
         self.random_state = random_state
 
-    _grows = False
-    budget: int | Sequence[int] | None = None  # files of before there were budgets do not say
-
-    def fit_chunks(self, chunks: Any, *, sample_rows: int = 20_000, held_out: int = 0) -> AdaptiveClassifier:
-        """Refused: the choice is made on rows held out, which chunks do not give.
-
-        Parameters
-        ----------
-        chunks : Chunks, list of pairs (X, y), or function
-            The data.
-        sample_rows, held_out : int
-            See `SequentialClassifier.fit_chunks`.
-
-        Returns
-        -------
-        AdaptiveClassifier
-
-        Raises
-        ------
-        ValueError
-            Always; the message says what to do.
-        """
-        raise ValueError(
-            "AdaptiveClassifier compares ways to learn on rows held out, for which all have to be in memory: fit it to "
-            "a sample, clf.fit(*chunks.sample(100_000)), and what it chooses to all, clf.chosen().fit_chunks(chunks)."
-        )
-
     def fit(
         self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None, *, held_out: int | None = None
     ) -> AdaptiveClassifier:
@@ -361,71 +363,73 @@ handle_unknown
         budgets = self._budgets()
         n_folds = effort.n_folds if held_out is None else check_folds(held_out)
         self.choice_: Choice | None = None
-        self._found = None
         began = perf_counter()
         kept, labels, weight = weighted(X, y, sample_weight)
-        _, seen, encoder = check_training(self, kept, labels)
-        self.classes_ = np.unique(seen)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # which the fit repeats
-            self._settle()  # what is wrong with prices and costs is said before anything is tried
+        columns = Classifier()
+        _, seen, encoder = check_training(columns, kept, labels)
         self._chosen = standard(effort, self.random_state, np.shape(kept)[1])
+        # what is wrong with prices and costs is said before anything is tried
+        money(self.settings(), columns, np.unique(seen), warn=False)
         if budgets:
             self._chosen = at_budget(effort, self.random_state, False, False, budgets[-1])[STANDING]
         if not n_folds:
-            return super().fit(X, y, sample_weight)
+            self._take(fit_rows(self.settings(), X, y, sample_weight))
+            return self
         labels = plain_labels(labels)
         rows = some_rows(labels, effort.most_rows, self.random_state)
         some, labels = (kept, labels) if len(rows) == len(labels) else (rows_of(plain(kept), rows), labels[rows])
         some_weight = None if weight is None else weight[rows]
         fold = assign_folds(labels, n_folds, self.random_state)
         numbers = (n := np.shape(some)[1]) > len(category_counts(encoder))
-        columns = {name: getattr(self, name) for name in ("bundles", "handle_unknown")}
-        contexts = worth_contexts(some, labels, **columns)
+        look = Settings(bundles=self.bundles, handle_unknown=self.handle_unknown, observation_model=NaiveBayes())
+        contexts, found = worth_contexts(look, some, labels), None
         if budgets:
             ways = at_budget(effort, self.random_state, numbers, contexts, budgets[-1])
             means, last, seconds = self._tried_at(budgets, ways, some, labels, fold, some_weight)
             self.choice_, held = choose(means, seconds, STANDING, on_decisions=True, last=last)
-            self._chosen, took = ways[self.choice_.chosen], perf_counter() - began
-            super().fit(X, y, sample_weight)
-            self.held_out_ = completed(held, self, yardsticks(self, some, labels, fold), ("more rows",))
-            self.timings_["held_out"] = took
-            return self
-        ways = candidates(effort, self.random_state, n, numbers, contexts)
-        tried, seconds, calibrated = self._tried(ways, some, labels, fold, some_weight)
-        self.choice_, held = choose(tried, seconds, STANDING, self.target_cost is not None)
-        self._chosen = ways[self.choice_.chosen]
-        folds = calibrated.get(self.choice_.chosen)
-        self._found = None if folds is None else folds.found()
-        took = perf_counter() - began
-        super().fit(X, y, sample_weight)
-        more = {"quick": ('effort="normal"',), "normal": ('effort="thorough"',), "thorough": ()}[self.effort]
-        self.held_out_ = completed(held, self, yardsticks(self, some, labels, fold), (*more, "more rows"))
+        else:
+            ways = candidates(effort, self.random_state, n, numbers, contexts)
+            tried, seconds, calibrated = self._tried(ways, some, labels, fold, some_weight)
+            self.choice_, held = choose(tried, seconds, STANDING, self.target_cost is not None)
+            folds = calibrated.get(self.choice_.chosen)
+            found = None if folds is None else folds.found()
+        self._chosen, took = ways[self.choice_.chosen], perf_counter() - began
+        fit = fit_rows(self.settings(), X, y, sample_weight, found=found)
+        self._take(fit)
+        more = () if budgets else _MORE[self.effort]
+        self.held_out_ = completed(held, fit.decider, yardsticks(fit, some, labels, fold), (*more, "more rows"))
         self.timings_["held_out"] = took
+        if not budgets:
+            self._warn_of_vain(self.choice_.candidates[0].cost)
+        return self
+
+    def _warn_of_vain(self, at_once: float) -> None:
+        """Warn where what was chosen buys nothing, or in vain."""
+        assert self.choice_ is not None
         if self.choice_.chosen == NOTHING or not self.held_out_.n_features:
             warnings.warn(
                 f"nothing is worth buying: on rows held out no way to learn costs less than deciding at once "
-                f"({tried[0].cost:.3g}) beyond chance; see choice_.",
+                f"({at_once:.3g}) beyond chance; see choice_.",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        elif (told := self.held_out_._against_deciding()) and self.target_cost is None:
-            warnings.warn(f"{told} It may be by chance; see choice_.", UserWarning, stacklevel=2)
-        return self
+        elif (told := self.held_out_.against_deciding()) and self.target_cost is None:
+            warnings.warn(f"{told} It may be by chance; see choice_.", UserWarning, stacklevel=3)
 
     def _tried(
         self, ways: dict[str, dict[str, Any]], X: Any, y: npt.ArrayLike, fold: Any, weight: FloatArray | None
     ) -> tuple[list[HeldOut], list[float], dict[str, Folds]]:
         tried, seconds, calibrated = [], [], {}
         folds, before = None, {}
-        for number, (name, settings) in enumerate(ways.items(), 1):
-            started, clf = perf_counter(), self._with(settings)
-            fitted = {key: value for key, value in settings.items() if key != "calibrate"}
+        for number, (name, way) in enumerate(ways.items(), 1):
+            started, settings = perf_counter(), self._with(way)
+            fitted = {key: value for key, value in way.items() if key != "calibrate"}
             with telling(f"candidate {number} of {len(ways)}, {name}"):
                 if folds is None or any(value is not before[key] for key, value in fitted.items()):
-                    folds, before = Folds(clf, X, y, fold, weight), fitted
-                tried.append(cross_fit(clf, X, y, fold, name, weight, folds.planned(clf.calibrate)))
-                if clf.calibrate:
+                    folds, before = Folds(settings, X, y, fold, weight), fitted
+                parts = folds.planned(settings.calibrate)
+                tried.append(cross_fit(settings, X, y, fold, name, weight, parts))
+                if settings.calibrate:
                     calibrated[name] = folds
             seconds.append(perf_counter() - started)
         return tried, seconds, calibrated
@@ -447,24 +451,33 @@ handle_unknown
     ) -> tuple[list[HeldOut], list[HeldOut], list[float]]:
         """What each way costs on average over the budgets, prices left out, and at the last; and seconds."""
         means, last, seconds, X = [], [], [], plain(X)
-        for number, (name, settings) in enumerate(ways.items(), 1):
-            started, clf = perf_counter(), self._with(settings)
+        for number, (name, way) in enumerate(ways.items(), 1):
+            started, settings = perf_counter(), self._with(way)
             with telling(f"candidate {number} of {len(ways)}, {name}"):
-                parts = [fitted_without(clf, X, y, fold, k, weight=weight) for k in range(int(fold.max()) + 1)]
+                folds = range(int(fold.max()) + 1)
+                parts = [fitted_without(settings, X, y, fold, k, weight=weight, again=False) for k in folds]
                 helds = []
                 for budget in budgets:
                     for part in parts:
-                        part.policy_ = clone(clf.solver).set_params(k=budget).solve(part.problem_)
-                    helds.append(cross_fit(clf, X, y, fold, name, weight, parts))
+                        policy = clone(settings.solver).set_params(k=budget).solve(part.decider.problem)
+                        part.decider = replace(part.decider, policy=policy)
+                    helds.append(cross_fit(settings, X, y, fold, name, weight, parts))
             mean = {key: np.mean([getattr(held, key) for held in helds], axis=0) for key in _AVERAGED}
             means.append(replace(helds[-1], prices=np.zeros_like(helds[-1].prices), **mean))
             last.append(helds[-1])
             seconds.append(perf_counter() - started)
         return means, last, seconds
 
-    def _with(self, settings: dict[str, Any]) -> SequentialClassifier:
+    def _with(self, way: dict[str, Any]) -> Settings:
+        return Settings.of(self._way(way))
+
+    def _way(self, way: dict[str, Any]) -> SequentialClassifier:
         shared = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
-        return SequentialClassifier(**shared, **settings)
+        return SequentialClassifier(**shared, **way)
+
+    def settings(self) -> Settings:
+        """What the chosen way is told."""
+        return self._with(self._chosen)
 
     def chosen(self) -> SequentialClassifier:
         """Return what was chosen by itself, to be fitted to other rows or to chunks without choosing again.
@@ -489,7 +502,7 @@ handle_unknown
         ClassMixture(density='auto')
         """
         check_is_fitted(self, "choice_")
-        return self._with(self._chosen)
+        return self._way(self._chosen)
 
     def runners_up(self, n: int = 1) -> list[SequentialClassifier]:
         """Return the ways to learn that came next, to be fitted to the same rows.
@@ -530,44 +543,17 @@ handle_unknown
         others.sort(key=lambda one: (one.name != STANDING, one.cost))
         width = self.n_features_in_
         ways = candidates(EFFORTS[self.effort], self.random_state, width, width > len(category_counts(self.encoder_)))
-        return [self._with(ways[one.name]) for one in others[: check_integer(n, "n", 1)]]
+        return [self._way(ways[one.name]) for one in others[: check_integer(n, "n", 1)]]
 
-    def _to_refit(self) -> SequentialClassifier:
-        return self.chosen()
-
-    #: It fits all that it tries, and those screen columns themselves.
-    prefit, max_open = False, 200
+    fit_chunks = _NeedsAllRows()
 
     # what was chosen stands where `SequentialClassifier` has its settings
-    @property
-    def observation_model(self) -> Any:  # type: ignore[override]
-        """The model that was chosen, not fitted."""
-        return self._chosen["observation_model"]
-
-    @property
-    def solver(self) -> Any:
-        """The solver that was chosen."""
-        return self._chosen["solver"]
-
-    @property
-    def discretizer(self) -> Any:
-        """The discretiser that was chosen, not fitted."""
-        return self._chosen["discretizer"]
-
-    @property
-    def selector(self) -> Any:
-        """The selector that was chosen, not fitted."""
-        return self._chosen["selector"]
-
-    @property
-    def calibrate(self) -> bool:  # type: ignore[override]
-        """Whether what was chosen is calibrated."""
-        return bool(self._chosen.get("calibrate"))  # files from before there was calibration do not say
-
-    @property
-    def order(self) -> Any:
-        """The order that was chosen."""
-        return self._chosen["order"]
+    observation_model = _Chosen()
+    solver = _Chosen()
+    discretizer = _Chosen()
+    selector = _Chosen()
+    calibrate = _Chosen()
+    order = _Chosen()
 
 
 def adaptive(

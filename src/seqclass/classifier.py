@@ -2,42 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from functools import update_wrapper
+from types import MethodType
+from typing import Any
 
-import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted
 
-from seqclass._utils.model_files import save
-from seqclass._utils.validation import check_choice, check_flag, check_part
-from seqclass.bn import NaiveBayes, ObservationModel
-from seqclass.costs import resolve_decisions, resolve_prices, warn_of_money
-from seqclass.deciding._acquiring import Acquiring
-from seqclass.deciding._coding import OutcomeCoder, category_counts, check_training
-from seqclass.deciding._explaining import explain
-from seqclass.deciding._seen_rows import seen_by
-from seqclass.deciding.explanation import Explanation
-from seqclass.deciding.session import Session
-from seqclass.fitting._chunked import Growing
-from seqclass.fitting._cross_fit import check_folds, hold_out
-from seqclass.fitting._doubts import warn_of_doubts
-from seqclass.fitting._planning import Planning
-from seqclass.fitting._steps import filter_features, fit_model, prefitted, timed, weighted
-from seqclass.fitting.held_out import HeldOut
+from seqclass._chunks.source import as_chunks
+from seqclass._shell import DecidingClassifier
+from seqclass._utils.validation import check_integer
+from seqclass.bn import DiscreteNetwork, ObservationModel
+from seqclass.deciding._problem import is_free
+from seqclass.fitting._chunked import Kept, add_rows, fit_chunks, fixed
+from seqclass.fitting._cross_fit import hold_out
+from seqclass.fitting._fit import fit_network, fit_rows, network_solver
+from seqclass.fitting._folds import check_folds
+from seqclass.fitting._settings import Settings
+from seqclass.fitting._steps import timed, weighted
 from seqclass.pomdp import Solver
 
-#: Parts that a classifier is put together from: what may stand there, and what it has to do.
-_PARTS = {
-    "observation_model": ("a model such as seqclass.bn.NaiveBayes()", ("fit", "likelihood")),
-    "solver": ("a solver such as seqclass.pomdp.Lookahead()", ("solve",)),
-    "selector": ("a selector such as seqclass.selection.FCBF()", ("fit", "get_support")),
-    "discretizer": ("a transformer such as seqclass.discretize.Discretizer()", ("fit", "transform")),
-}
+__all__ = ["SequentialClassifier"]
 
 
-class SequentialClassifier(Acquiring, Planning, Growing, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class _WhereBinsAreFixed:
+    """A method that only those classifiers have whose settings fix the bins, as scikit-learn's checks expect."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        update_wrapper(self, function)  # type: ignore[arg-type]
+        self.function = function
+
+    def __get__(self, clf: Any, owner: Any = None) -> Any:
+        if clf is None:
+            return self.function
+        if not fixed(clf.discretizer):
+            raise AttributeError(
+                f"{type(clf).__name__}.partial_fit needs bins that are fixed: give a discretizer that is fitted "
+                'already (such as another classifier\'s coder_.discretizer_) or "precomputed"; or use fit_chunks.'
+            )
+        return MethodType(self.function, clf)
+
+
+class SequentialClassifier(DecidingClassifier):
     """Classifies each instance with the few features that pay for themselves.
 
     For each instance features are bought one at a time, in a fixed order; the class posterior is kept as a belief, and
@@ -150,15 +156,6 @@ class SequentialClassifier(Acquiring, Planning, Growing, ClassifierMixin, BaseEs
     (True, True)
     """
 
-    #: Settings that came after version 0.1, and what leaves all as it was.
-    _later_settings: ClassVar[dict[str, Any]] = {
-        "bundles": None,
-        "handle_unknown": "error",
-        "prefit": False,
-        "calibrate": False,
-        "max_open": 200,
-    }
-
     def __init__(
         self,
         observation_model: ObservationModel | None = None,
@@ -204,11 +201,12 @@ class SequentialClassifier(Acquiring, Planning, Growing, ClassifierMixin, BaseEs
         self.calibrate = calibrate
         self.max_open = max_open
 
-    #: Folds of a cross-fit do without certificates, which their policies do not depend on.
-    _certify = True
-    held_out_: HeldOut
     #: Rows that `partial_fit` keeps.
-    _kept: dict[str, Any]
+    kept_: Kept
+
+    def settings(self) -> Settings:
+        """What a fit is told."""
+        return Settings.of(self)
 
     def fit(
         self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None, *, held_out: int = 0
@@ -251,159 +249,189 @@ class SequentialClassifier(Acquiring, Planning, Growing, ClassifierMixin, BaseEs
         The logger ``"seqclass"`` tells at level INFO which step begins: bins, model, plan, certificate, fold 2 of 5.
         """
         n_folds = check_folds(held_out)
-        self._forget()
-        self.target_name_ = named if isinstance(named := getattr(y, "name", None), str) else None
-        X, y, weight = weighted(X, y, sample_weight)
-        given = (X, y, weight)
-        self.timings_: dict[str, float] = {}
-        X, y, self.encoder_ = check_training(self, X, y)
-        self.classes_ = np.unique(y)
-        self.coder_ = OutcomeCoder(self.discretizer, category_counts(self.encoder_))
-        self._settle()
-        with timed(self.timings_, "discretize"):
-            codes = self.coder_.fit_transform(X, y)
-        with timed(self.timings_, "filter"):
-            self.selector_, self.support_ = filter_features(self.selector, codes, y)
-            codes = codes if self.selector_ is None else codes[:, self.support_]
-        n_outcomes = self.coder_.n_outcomes_[self.support_]
-        if self.prefit:
-            if weight is not None:
-                raise ValueError("sample_weight: with prefit=True the model learns nothing; leave it out.")
-            self.model_ = prefitted(self.observation_model, self.coder_, self.support_, self.classes_, self.timings_)
-            self.classes_ = self.model_.classes_
-        else:
-            self.model_ = fit_model(self._unfitted(), codes, y, n_outcomes, self.timings_, weight)
-        if self._certify:
-            sizes = np.bincount(np.searchsorted(self.classes_, y), minlength=len(self.classes_))
-            names = getattr(self, "feature_names_in_", None)
-            warn_of_doubts(self.encoder_, self.coder_, X, self.classes_, sizes, names)
-        self._plan(codes, y, given)
-        self._seen = seen_by(self, X, y) if self._certify else None
+        fit = fit_rows(Settings.of(self), X, y, sample_weight)
+        self._take(fit)
         if n_folds:
             with timed(self.timings_, "held_out"):
-                self.held_out_ = hold_out(self, *given, n_folds=n_folds)
+                self.held_out_ = hold_out(fit, *weighted(X, y, sample_weight), n_folds=n_folds)
         return self
 
-    def explain(self, X: Any, *, feature_names: Any = None) -> list[Explanation]:
-        """Tell for each instance what was asked and why, how each answer moved the belief, and why it stopped.
+    def fit_chunks(self, chunks: Any, *, sample_rows: int = 20_000, held_out: int = 0) -> SequentialClassifier:
+        """Learn from rows that come in chunks, of which a few passes are made; memory is bounded by a chunk.
+
+        Bins, counts and what models learn are statistics of chunks that add up. With bins of equal widths, the default,
+        naive Bayes is the same as after `fit` to all rows at once; with quantiles ranks of edges are right to 0.14% of
+        the rows (KLL sketches, which draw random bits of their own and need the extra ``large``). A
+        `seqclass.bn.ClassMixture` is fitted to the sample, from where EM goes on over all chunks; a
+        `seqclass.bn.TreeNetwork` is learnt from counts of all pairs. What else looks at rows looks at a sample of them:
+        ``order="conditional"``, the choice between an adaptive and a fixed order, ``calibrate`` and ``held_out``, whose
+        figures are those of a classifier fitted to the sample.
 
         Parameters
         ----------
-        X : array-like, data frame or sparse array of shape (n, n_features) or (n_features,)
-            Instances in the form of the training data; one alone may be a vector or a pandas Series.
-        feature_names : sequence of str of length n_features or mapping of column to str, optional
-            What to call the features, such as the words of a bag of words; by default as in training.
+        chunks : Chunks, list of pairs (X, y), or function
+            What `seqclass.large.read_parquet` or `seqclass.large.from_dask` gives; or a list of chunks of features and
+            labels, or a function without arguments that gives a new iterator of such pairs.
+        sample_rows : int
+            Size of the sample: of every class the same share and one row at least, drawn by ``random_state``. All rows
+            where there are no more; the classifier is then the same as after `fit`.
+        held_out : int
+            Folds for ``held_out_``, of the sample; see `fit`.
 
         Returns
         -------
-        list of Explanation of length n
-        """
-        return explain(self, X, feature_names)
-
-    def session(
-        self,
-        saved: str | None = None,
-        *,
-        key: str | int | None = None,
-        known: Mapping[str, Any] | None = None,
-        first: Sequence[str] = (),
-    ) -> Session:
-        """Start a live case: it asks one question at a time, and takes any answer at any time.
-
-        Parameters
-        ----------
-        saved : str, optional
-            What ``to_json`` of an earlier session of this classifier gave: the case goes on from there.
-        key : str or int, optional
-            Name of the case, from which a randomised policy (``target_cost``) draws its lot; None: at random.
-        known : mapping of str to value, optional
-            What is known at the start, by feature; it costs nothing. Not beside ``saved``, which has its own.
-        first : sequence of str
-            Features or bundles to ask in any case, before the policy is asked; not beside ``saved``.
-
-        Returns
-        -------
-        Session
-
-        Raises
-        ------
-        ValueError
-            If the text is no session of this classifier, a name is no feature, or a value is wrong.
-        """
-        check_is_fitted(self, "policy_")
-        if saved is not None and (known or first):
-            raise ValueError("a saved session has its own known= and first=: give either these or saved.")
-        session = Session(self, key, known=known, first=first)
-        if saved is not None:
-            session.restore(saved)
-        return session
-
-    def save(self, path: Any) -> None:
-        """Write the fitted classifier to one file, whole or not at all; `seqclass.load` reads it.
-
-        Parameters
-        ----------
-        path : str or path
-            Where to write.
+        SequentialClassifier
 
         Raises
         ------
         TypeError
-            If a part comes from another package; nothing is written then.
-        """
-        check_is_fitted(self, "policy_")
-        save(self, path)
+            If chunks can be gone through only once.
+        ValueError
+            If data, prices, costs or settings are wrong, the chunks change between passes, or a part needs all rows at
+            once: a selector, a discretiser of another package that is not fitted, or another model than those named.
 
-    def feature_name(self, column: int) -> str:
-        """Name of a column of ``X``; ``"x3"`` for column 3 where there are no names.
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from seqclass import SequentialClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> clf = SequentialClassifier().fit_chunks([(X[:300], y[:300]), (X[300:], y[300:])])
+        >>> clf.order_.tolist() == SequentialClassifier().fit(X, y).order_.tolist()
+        True
+        """
+        n_folds = check_folds(held_out)
+        check_integer(sample_rows, "sample_rows", 1)
+        source = as_chunks(chunks)
+        if self.selector is not None:
+            raise ValueError(
+                f"selector: {type(self.selector).__name__} needs all rows at once. Fit it to a sample of the rows, "
+                "chunks.sample(100_000), read the columns that it keeps (read_parquet(columns=...)), and give "
+                "selector=None."
+            )
+        fit, rows = fit_chunks(Settings.of(self), source, sample_rows)
+        self._take(fit)
+        if n_folds:
+            with timed(self.timings_, "held_out"):
+                self.held_out_ = hold_out(fit, *rows, None, n_folds=n_folds)
+        return self
+
+    @_WhereBinsAreFixed
+    def partial_fit(
+        self, X: Any, y: npt.ArrayLike, classes: Any = None, n_outcomes: Any = None
+    ) -> SequentialClassifier:
+        """Add rows to what naive Bayes has counted, and plan anew.
+
+        Only where bins are fixed: with ``discretizer="precomputed"``, or one that is fitted already, which then stays
+        as it is. The result is that of counting all rows so far at once. Each call solves for the policy again: give
+        rows by the thousand rather than one by one.
 
         Parameters
         ----------
-        column : int
-            Column number.
+        X : array-like, data frame or sparse array of shape (n, n_features)
+            Numbers, NaN where missing.
+        y : array-like of shape (n,)
+            Class labels.
+        classes : array-like of shape (n_classes,), optional
+            All classes there will be; needed in the first call.
+        n_outcomes : int or array-like of shape (n_features,), optional
+            Number of outcomes of each feature; needed in the first call with ``discretizer="precomputed"``.
 
         Returns
         -------
-        str
+        SequentialClassifier
+
+        Raises
+        ------
+        AttributeError
+            If the settings do not fix the bins.
+        ValueError
+            If the model is not naive Bayes, a label or an outcome is new, a column is categorical, or a setting needs
+            all rows: a selector or ``calibrate``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seqclass import SequentialClassifier
+        >>> clf = SequentialClassifier(discretizer="precomputed")
+        >>> _ = clf.partial_fit([[0, 1], [1, 1]], ["a", "b"], classes=["a", "b"], n_outcomes=2)
+        >>> clf.partial_fit([[1, 0]] * 8, ["b"] * 8).model_.class_count_.tolist()
+        [1.0, 9.0]
         """
-        names = getattr(self, "feature_names_in_", None)
-        return f"x{column}" if names is None else str(names[column])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        return tags
-
-    def _forget(self) -> None:
-        """Check the settings, and leave out what an earlier fit has found and this one may not."""
-        check_choice(self.handle_unknown, "handle_unknown", ("error", "missing"))
-        for name in ("calibrate", "charge_missing", "prefit"):
-            check_flag(getattr(self, name), name)
-        for name, (what, methods) in _PARTS.items():
-            part = getattr(self, name)
-            if part is not None and not (name == "discretizer" and isinstance(part, str)):
-                check_part(part, name, what, methods)
-        for name in ("held_out_", "calibration_", "_kept"):
-            self.__dict__.pop(name, None)
-
-    def _settle(self) -> None:
-        """Work out prices and costs of decisions, once columns and classes are known."""
-        names = getattr(self, "feature_names_in_", None)
-        self._prices = resolve_prices(
-            self.feature_costs, self.n_features_in_, names, self.groups, self.discounted_costs, self.bundles
+        before = vars(self).get("kept_")
+        if before is None and hasattr(self, "decider_"):
+            raise ValueError(
+                "partial_fit: the classifier was fitted to rows that it has not kept; begin with partial_fit on a "
+                "clone, or fit_chunks to all rows."
+            )
+        fit, kept = add_rows(
+            Settings.of(self), None if before is None else (self.decider_, before), X, y, classes, n_outcomes
         )
-        self.decision_costs_, self.decisions_ = resolve_decisions(self.decision_costs, self.classes_, self.decisions)
-        if self._certify:
-            warn_of_money(self._prices.discounted, self.decision_costs_)
+        self._take(fit)
+        self.kept_ = kept
+        return self
 
-    def _unfitted(self) -> ObservationModel:
-        """A model to fit, which knows of the columns that are its features."""
-        model = NaiveBayes() if self.observation_model is None else clone(self.observation_model)
-        names, bundles = getattr(self, "feature_names_in_", None), self._prices.take(self.support_).bundles
-        return model._among(self.support_, names, bundles)
+    @classmethod
+    def from_network(
+        cls,
+        network: Any,
+        target: str | Sequence[str],
+        *,
+        questions: Sequence[str] | None = None,
+        feature_costs: Any = 0.01,
+        decision_costs: Any = None,
+        order: Any = "adaptive",
+        **settings: Any,
+    ) -> SequentialClassifier:
+        """Plan for a Bayesian network that is given: no data are needed, and nothing is learnt.
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # classifiers of 0.1 lack some settings, and call the columns by another name
-        state = {"support_" if name == "_support" else name: value for name, value in state.items()}
-        super().__setstate__(self._later_settings | state)
+        Parameters
+        ----------
+        network : pgmpy DiscreteBayesianNetwork, `seqclass.bn.NetworkTables` or path
+            The network, or a file of one: BIF, XMLBIF, XDSL or UAI by its ending; see
+            `seqclass.bn.DiscreteNetwork.from_file`.
+        target : str or sequence of str
+            Node to find out, which may have parents. Of several, such as faults, the class is their joint state.
+        questions : sequence of str, optional
+            Nodes that may be asked for; the others stay hidden. By default all but the targets and latent ones.
+        feature_costs : float, array-like of shape (n_questions,) or dict
+            Price of each question in units of misclassification cost: one for all, one each, or by node.
+        decision_costs : array-like of shape (n_classes, n_decisions) or None
+            Cost of each decision (column) when each class (row, in the order of ``classes_``) is true.
+        order : str or array-like
+            See `SequentialClassifier`; what an order needs data for is found on cases drawn from the network.
+        **settings
+            Further settings of `SequentialClassifier`, such as ``groups``, ``max_cost``, ``decisions`` or ``solver``.
+            The solver is by default `seqclass.pomdp.Adaptive` with three rules and few cases, as inference takes time.
+
+        Returns
+        -------
+        SequentialClassifier
+            Ready to be asked: its columns are the questions, with the states of their nodes as categories.
+
+        Raises
+        ------
+        ValueError
+            If a node is unknown, prices or costs are wrong, the targets have too many joint states, or the network is
+            too densely connected for exact inference.
+
+        Examples
+        --------
+        >>> from seqclass import SequentialClassifier
+        >>> from seqclass.bn import NetworkTables
+        >>> tables = [np.array([0.7, 0.3]), np.array([[0.8, 0.3], [0.2, 0.7]]), np.array([[0.9, 0.2], [0.1, 0.8]])]
+        >>> states = [["no", "yes"], ["low", "high"], ["neg", "pos"]]
+        >>> flu = NetworkTables(["flu", "fever", "swab"], states, [[], [0], [0]], tables)
+        >>> clf = SequentialClassifier.from_network(flu, "flu", feature_costs={"fever": 0.01, "swab": 0.05})
+        >>> session = clf.session()
+        >>> session.next_feature.name, session.observe("fever", "low"), str(session.decision)
+        ('fever', None, 'no')
+        """
+        found = DiscreteNetwork(network, target, questions).fit()
+        # what can be written to a file: the network as tables, and what may be asked by name
+        model = DiscreteNetwork(found.network_, found.target, found.questions_).fit()
+        settings |= {"feature_costs": feature_costs, "decision_costs": decision_costs, "order": order, "prefit": True}
+        if is_free(order) and settings.get("solver") is None:
+            settings["solver"] = network_solver(settings.get("random_state", 0))
+        clf = cls(model, **settings)
+        clf._take(fit_network(Settings.of(clf), model))
+        return clf

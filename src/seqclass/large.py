@@ -20,17 +20,18 @@ from sklearn.utils.validation import check_is_fitted
 from seqclass._chunks.dasked import from_dask
 from seqclass._chunks.parquet import folder_values, frames, parquet_file, parquet_files, read_parquet
 from seqclass._chunks.source import Chunks
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import CHUNK_BYTES, IntArray
 from seqclass._utils.files import remove_leftovers, replacing
 from seqclass._utils.frames import FrameEncoder, Levels, plain
 from seqclass._utils.text import near, shown
 from seqclass._utils.validation import check_integer
-from seqclass.classifier import SequentialClassifier
 from seqclass.deciding._fingerprint import acting_fingerprint
 from seqclass.deciding._record import AcquisitionRecord
+from seqclass.deciding.decider import decider_of
 
 
-def check_kept(clf: SequentialClassifier, keep: Sequence[str], what: str = "keep") -> None:
+def check_kept(clf: DecidingClassifier, keep: Sequence[str], what: str = "keep") -> None:
     """Refuse columns to copy that would share their name with another column of the output; raises a ValueError."""
     ours = ["decision", *(f"posterior_{label}" for label in clf.classes_.tolist()), "n_features", "cost", "asked"]
     for i, name in enumerate(keep):
@@ -42,7 +43,7 @@ def check_kept(clf: SequentialClassifier, keep: Sequence[str], what: str = "keep
             raise ValueError(f"{what}: {shown(name)} is given twice.")
 
 
-def decided_frame(clf: SequentialClassifier, record: AcquisitionRecord, kept: Any) -> Any:
+def decided_frame(clf: DecidingClassifier, record: AcquisitionRecord, kept: Any) -> Any:
     """Decisions, posteriors and what was bought, a row each, beside columns that were kept."""
     import pandas as pd
 
@@ -54,7 +55,7 @@ def decided_frame(clf: SequentialClassifier, record: AcquisitionRecord, kept: An
     return pd.DataFrame(columns)
 
 
-def _asked(clf: SequentialClassifier, order: IntArray) -> list[str]:
+def _asked(clf: DecidingClassifier, order: IntArray) -> list[str]:
     """Names of the features asked for in each row, joined; each distinct row is spelt out once."""
     if not order.shape[1]:
         return [""] * len(order)
@@ -71,7 +72,7 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"' if ";" in name or '"' in name else name
 
 
-def example_frame(clf: SequentialClassifier) -> Any:
+def example_frame(clf: DecidingClassifier) -> Any:
     """The same of one row, whose types are those of all."""
     none = np.empty((1, 0), dtype=np.intp)
     posterior = np.full((1, len(clf.classes_)), 1 / len(clf.classes_))
@@ -79,7 +80,7 @@ def example_frame(clf: SequentialClassifier) -> Any:
     return decided_frame(clf, record, None)
 
 
-def full_frame(clf: SequentialClassifier, frame: Any) -> Any:
+def full_frame(clf: DecidingClassifier, frame: Any) -> Any:
     """Rows of all the columns that a classifier knows, from a data frame that may lack some and have others."""
     if clf.encoder_ is not None:
         return frame.reindex(columns=clf.encoder_.columns_)
@@ -91,7 +92,7 @@ def full_frame(clf: SequentialClassifier, frame: Any) -> Any:
     return full
 
 
-def absent_asked(clf: SequentialClassifier, record: AcquisitionRecord, names: Any) -> tuple[int, int] | None:
+def absent_asked(clf: DecidingClassifier, record: AcquisitionRecord, names: Any) -> tuple[int, int] | None:
     """First row, and column, that was asked for and is not among the names; None where there is none."""
     absent = [j for j in clf.order_.tolist() if clf.feature_name(j) not in names]
     row, step = np.nonzero(np.isin(record.order, absent))
@@ -133,7 +134,7 @@ class DecidedParts:
 
 
 def decide_parts(
-    clf: SequentialClassifier, path: Path, output: Path, keep: tuple[str, ...], chunk_rows: int | None
+    clf: DecidingClassifier, path: Path, output: Path, keep: tuple[str, ...], chunk_rows: int | None
 ) -> DecidedParts:
     """Decide for the rows of Parquet files; see `seqclass.large.predict_parquet`."""
     files = parquet_files(path)
@@ -141,7 +142,7 @@ def decide_parts(
     _check_place(root if path.is_dir() else path, output)
     usual = max(1, min(_MOST_ROWS, CHUNK_BYTES // (8 * clf.n_features_in_)))
     rows = usual if chunk_rows is None else check_integer(chunk_rows, "chunk_rows", 1)
-    model, skipped, total = acting_fingerprint(clf), 0, _Totals()
+    model, skipped, total = acting_fingerprint(decider_of(clf)), 0, _Totals()
     targets = [output / file.relative_to(root) for file in files]
     marks = [_mark(file, model, keep) for file in files]
     whole = [_is_whole(target, mark) for target, mark in zip(targets, marks)]  # before anything is written
@@ -196,7 +197,7 @@ def _is_whole(target: Path, mark: dict[str, Any]) -> bool:
 
 
 def _write(
-    clf: SequentialClassifier, file: Path, root: Path, out: Path, keep: tuple[str, ...], rows: int, mark: dict[str, Any]
+    clf: DecidingClassifier, file: Path, root: Path, out: Path, keep: tuple[str, ...], rows: int, mark: dict[str, Any]
 ) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -252,7 +253,7 @@ __all__ = ["Chunks", "DecidedParts", "from_dask", "predict_dask", "predict_parqu
 
 
 def predict_parquet(
-    classifier: SequentialClassifier,
+    classifier: DecidingClassifier,
     path: str | Path,
     output: str | Path,
     *,
@@ -267,7 +268,7 @@ def predict_parquet(
 
     Parameters
     ----------
-    classifier : SequentialClassifier
+    classifier : SequentialClassifier or AdaptiveClassifier
         A fitted classifier.
     path : path
         File or folder, as in `read_parquet`. Columns may come in any order; further ones are ignored, and ones that no
@@ -311,12 +312,12 @@ def predict_parquet(
     return decide_parts(classifier, Path(path), Path(output), tuple(keep), chunk_rows)
 
 
-def predict_dask(classifier: SequentialClassifier, X: Any, *, keep: Sequence[str] = ()) -> Any:
+def predict_dask(classifier: DecidingClassifier, X: Any, *, keep: Sequence[str] = ()) -> Any:
     """Decide for every row of a dask DataFrame or dask array, partition by partition; nothing is computed yet.
 
     Parameters
     ----------
-    classifier : SequentialClassifier
+    classifier : SequentialClassifier or AdaptiveClassifier
         A fitted classifier.
     X : dask DataFrame or dask array
         Rows; an array has the columns of the training data.
@@ -369,7 +370,7 @@ def predict_dask(classifier: SequentialClassifier, X: Any, *, keep: Sequence[str
     return dd.from_delayed(parts, meta=example_frame(classifier).iloc[:0])
 
 
-def _decided(X: Any, clf: SequentialClassifier, keep: tuple[str, ...]) -> Any:
+def _decided(X: Any, clf: DecidingClassifier, keep: tuple[str, ...]) -> Any:
     """What is decided for a partition."""
     kept = X[list(keep)] if keep else None
     if not len(X):

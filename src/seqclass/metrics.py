@@ -94,7 +94,7 @@ def realised_cost_scorer(estimator: Any, X: Any, y: npt.ArrayLike, sample_weight
 
     Parameters
     ----------
-    estimator : SequentialClassifier or Pipeline
+    estimator : DecidingClassifier or Pipeline
         A fitted classifier, or a pipeline that ends with one.
     X : array-like, data frame or sparse array of shape (n, n_features)
         Instances.

@@ -125,12 +125,12 @@ def test_costs(folder: Path, run: Any) -> None:
     Path("costs.csv").write_text(COSTS)
     assert run(*FIT, "--costs", "costs.csv").exit_code == 0
     clf = seqclass.load("model.seq")
-    assert clf._prices.full.tolist() == [0.05, 0.01, 0.3, 0.02]
-    assert clf._prices.discounted.tolist() == [0.05, 0.01, 0.3, 0.01]
-    assert clf._prices.groups.tolist() == [0, -1, -1, 0]
+    assert clf.decider_.prices.full.tolist() == [0.05, 0.01, 0.3, 0.02]
+    assert clf.decider_.prices.discounted.tolist() == [0.05, 0.01, 0.3, 0.01]
+    assert clf.decider_.prices.groups.tolist() == [0, -1, -1, 0]
     Path("costs.csv").write_text("cost,feature\n0.05,colour\n1,id\n")
     assert run(*FIT, "--costs", "costs.csv", "--feature-cost", "0.5").exit_code == 0
-    assert seqclass.load("model.seq")._prices.full.tolist() == [0.05, 0.5, 0.5, 0.5]
+    assert seqclass.load("model.seq").decider_.prices.full.tolist() == [0.05, 0.5, 0.5, 0.5]
 
 
 @pytest.mark.parametrize("corner", ["true", ""], ids=["named", "as pandas writes an index"])

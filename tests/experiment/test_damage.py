@@ -18,16 +18,6 @@ from hypothesis import strategies as st
 
 from seqclass.experiment import Experiment, Results
 from seqclass.experiment._keeping import unpack, unpack_json
-from seqclass.experiment._keys import canonical, key_of
-from seqclass.pomdp import (
-    ExactValueIteration,
-    FirstK,
-    GridValueIteration,
-    Lookahead,
-    Perseus,
-    ProjectedValueIteration,
-)
-from seqclass.recipes import etana, f_etana, ifc2f
 from seqclass.report import explore_run
 
 ODD: list[Any] = [None, "x", [], {}, -1, 10**30, 1e308, True, 0.5]
@@ -108,24 +98,6 @@ def test_bytes_that_are_nothing(read: Callable[[bytes], Any]) -> None:
     for content in (b"", b"PK\x03\x04", bytes(range(256))):
         with pytest.raises(ValueError, match="what the run kept of its instances is damaged"):
             read(content)
-
-
-def test_keys_are_those_of_the_first_version() -> None:
-    found = [key_of({"e": canonical(clf)}) for clf in (etana(), f_etana(), ifc2f(0.02, max_features=3))]
-    known = ["f9942de62f4633955fa28bd0c3d40c63", "ca636c891272642962530b2f25a6dae7", "29fad46778168e008654a9fff07b5eb7"]
-    assert found == known
-    assert key_of({"e": canonical(etana(handle_unknown="missing"))}) != known[0]
-    solvers = (
-        Lookahead(2),
-        ProjectedValueIteration(),
-        Perseus(),
-        GridValueIteration(),
-        ExactValueIteration(),
-        FirstK(2),
-    )
-    homes = [canonical(solver)["class"] for solver in solvers]
-    places = ("baselines.Lookahead", "steered.Steered", "perseus.Perseus", "grid.GridValueIteration")
-    assert homes == [f"seqclass.pomdp.{p}" for p in (*places, "exact.ExactValueIteration", "baselines.FirstK")]
 
 
 def damaged(path: Path, rng: random.Random) -> None:

@@ -8,6 +8,7 @@ import random
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -261,9 +262,10 @@ def test_an_entry_that_is_missing_or_new(tmp_path: Path, digested: Path, entry: 
 def test_prices_beyond_reckoning_are_refused(tmp_path: Path, name: str) -> None:
     """Also of a feature that the classifier never asks for, but that someone may answer."""
     clf = etana(order="given", feature_costs=[0.1, 0.2]).fit(np.tile([[0, 0], [1, 1]], (9, 1)), np.tile([0, 1], 9))
-    prices = {"full": clf._prices.full.copy(), "discounted": clf._prices.discounted.copy(), "groups": None}
+    before = clf.decider_.prices
+    prices = {"full": before.full.copy(), "discounted": before.discounted.copy(), "groups": None}
     prices[name][1] = 1e-320
-    clf._prices = Prices(**prices)
+    clf.decider_ = replace(clf.decider_, prices=Prices(**prices))
     clf.save(tmp_path / "model.seq")
     with pytest.raises(ModelFileError, match=f"{name} must be 0 or between 1e-100 and"):
         load(tmp_path / "model.seq")

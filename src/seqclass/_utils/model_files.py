@@ -24,7 +24,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from seqclass import __version__
-from seqclass._utils.files import DIGEST, Archive, check_size, replacing, write_archive
+from seqclass._utils.archive import DIGEST, Archive, check_size, write_archive
+from seqclass._utils.files import replacing
 from seqclass._utils.text import brief
 
 _CHECKS: list[tuple[type, Callable[[Any], None]]] = []

@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from itertools import islice
+from numbers import Integral, Real
 from typing import Any
-
-import numpy as np
 
 #: A saving that is this close to none, or to the price lost, is taken for it: texts have four decimals.
 _NEAR = 5e-5
@@ -16,15 +15,15 @@ _NEAR = 5e-5
 
 def value_text(value: Any) -> str:
     """Write a raw value as a person would: six digits, no trailing zeros."""
-    if isinstance(value, (float, np.floating)):
+    if isinstance(value, Real) and not isinstance(value, Integral):  # numpy's too
         return f"{float(value):.6g}"
     return str(value)
 
 
 def unit_text(decision_costs: Any) -> str:
     """Say what costs are counted in, after a comma: wrong decisions, unless decisions cost what the user says."""
-    costs = np.asarray(decision_costs)
-    wrong = costs.shape[0] == costs.shape[1] and np.array_equal(costs, 1 - np.eye(len(costs)))
+    places = range(len(decision_costs))
+    wrong = all(list(row) == [float(i != j) for j in places] for i, row in enumerate(decision_costs))
     return ", in units of misclassification cost" if wrong else ""
 
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sklearn.utils.validation import check_is_fitted
-
 from seqclass._utils.validation import check_integer
 from seqclass.bn import ClassMixture
 from seqclass.deciding.components import Component, component, largest_first
+from seqclass.deciding.decider import decider_of
 
 if TYPE_CHECKING:
-    from seqclass.classifier import SequentialClassifier
+    from seqclass._shell import DecidingClassifier
 
 
 def describe_components(
-    classifier: SequentialClassifier,
+    classifier: DecidingClassifier,
     *,
     n_traits: int = 3,
     feature_names: Sequence[str] | Mapping[int, str] | None = None,
@@ -25,7 +24,7 @@ def describe_components(
 
     Parameters
     ----------
-    classifier : SequentialClassifier
+    classifier : SequentialClassifier or AdaptiveClassifier
         Fitted; its ``model_`` is a `seqclass.bn.ClassMixture`.
     n_traits : int
         Most traits of each component.
@@ -52,13 +51,13 @@ def describe_components(
     >>> print(describe_components(clf)[1])
     other, kind 2 of 2 (50% of the class): x0 = 1 (98% of them, 50% of all); x1 = 0 (98% of them, 50% of all)
     """
-    check_is_fitted(classifier, "model_")
-    model = classifier.model_
+    decider = decider_of(classifier)
+    model = decider.model
     if not isinstance(model, ClassMixture):
         raise ValueError(f"describe_components needs a ClassMixture, and model_ is a {type(model).__name__}.")
     check_integer(n_traits, "n_traits", 0)
     return [
-        component(classifier, model, hidden, n_traits, feature_names)
-        for c in range(len(classifier.classes_))
+        component(decider, model, hidden, n_traits, feature_names)
+        for c in range(len(decider.classes))
         for hidden in largest_first(model, c).tolist()
     ]

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.classifier import SequentialClassifier
-from seqclass.deciding.components import outcome_labels
+from seqclass.deciding.decider import decider_of
 from seqclass.pomdp import Policy
 from seqclass.pomdp.answers import AllAnswers
 from seqclass.pomdp.policy import DECIDE
@@ -315,7 +316,7 @@ class _Names:
 
     def __init__(self, owner: Policy | SequentialClassifier) -> None:
         self.classifier, self.charge_missing = None, False
-        if isinstance(owner, SequentialClassifier):
+        if isinstance(owner, DecidingClassifier):
             check_is_fitted(owner, "policy_")
             self.classifier, self.policy, self.charge_missing = owner, owner.policy_, owner.charge_missing
         elif isinstance(owner, Policy):
@@ -339,7 +340,7 @@ class _Names:
         taken = {node.number[0] for node in nodes if node.kind == "decide"}
         bins = {} if outcomes is None else dict(outcomes)
         if clf is not None:
-            bins = {column: outcome_labels(clf, column) for column in asked} | bins
+            bins = {column: decider_of(clf).outcome_labels(column) for column in asked} | bins
         for node in nodes:
             if node.kind == "ask" and node.number[1] in bins:
                 _check_length(bins[node.number[1]], f"outcomes[{node.number[1]}]", max(node.edges))

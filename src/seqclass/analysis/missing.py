@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.validation import check_finite, check_integer, class_numbers
-from seqclass.classifier import SequentialClassifier
 from seqclass.pomdp import acquire
 
 #: Shares of the cells to remove, from those of the paper's Fig. 5.
@@ -73,7 +73,7 @@ class MissingSweep:
 
 
 def missing_sweep(
-    clf: SequentialClassifier,
+    clf: DecidingClassifier,
     X: Any,
     y: npt.ArrayLike,
     shares: npt.ArrayLike = SHARES,
@@ -88,7 +88,7 @@ def missing_sweep(
 
     Parameters
     ----------
-    clf : SequentialClassifier
+    clf : SequentialClassifier or AdaptiveClassifier
         A fitted classifier.
     X : array-like, data frame or sparse array of shape (n, n_features)
         Test data in the form of the training data, outcomes where its discretiser is ``"precomputed"``. Cells that are
@@ -154,7 +154,7 @@ def missing_sweep(
     return MissingSweep(share=share, n_repeats=n_repeats, **measured)
 
 
-def _sums(clf: SequentialClassifier, variants: IntArray, columns: IntArray, keys: Any, truth: IntArray) -> FloatArray:
+def _sums(clf: DecidingClassifier, variants: IntArray, columns: IntArray, keys: Any, truth: IntArray) -> FloatArray:
     """Sum of each measure over the rows of each variant, (n_repeats, m, n_measures)."""
     shape, n_variants = variants.shape[:3], variants.shape[0] * variants.shape[1]
     codes = variants.reshape(n_variants * len(truth), -1)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.text import shown
-from seqclass.classifier import SequentialClassifier
 from seqclass.cli._errors import InputError, near, refused
 from seqclass.cli._format import count
 from seqclass.cli._progress import progress
@@ -32,7 +32,7 @@ class Cases:
     kept: Any = None
 
 
-def read_cases(clf: SequentialClassifier, path: Path, keep: tuple[str, ...] = ()) -> Cases:
+def read_cases(clf: DecidingClassifier, path: Path, keep: tuple[str, ...] = ()) -> Cases:
     """Read what a classifier may ask for."""
     if kind(path) == "npz":
         if keep:
@@ -53,7 +53,7 @@ def read_cases(clf: SequentialClassifier, path: Path, keep: tuple[str, ...] = ()
     return Cases(frame[wanted], {name: i for i, name in enumerate(wanted)}, kept)
 
 
-def _from_arrays(clf: SequentialClassifier, path: Path) -> Cases:
+def _from_arrays(clf: DecidingClassifier, path: Path) -> Cases:
     arrays = read_arrays(path)
     if clf.encoder_ is not None and clf.encoder_.categories_:
         raise InputError(f"{path}: the model has categorical columns, so it needs a table such as CSV.")
@@ -67,9 +67,9 @@ def _from_arrays(clf: SequentialClassifier, path: Path) -> Cases:
     return Cases(arrays.X, None)
 
 
-def read_answers(clf: SequentialClassifier, path: Path, target: str | None) -> Any:
+def read_answers(clf: DecidingClassifier, path: Path, target: str | None) -> Any:
     """True labels beside the cases, as texts, None where missing; None without such a column, unless it was named."""
-    name = vars(clf).get("target_name_") if target is None else target
+    name = clf.target_name_ if target is None else target
     if kind(path) == "npz":
         arrays = read_arrays(path)
         name = "y" if name is None else name
@@ -102,14 +102,14 @@ def _texts(labels: Any) -> Any:
     )
 
 
-def unknown_cells(clf: SequentialClassifier, cases: Cases) -> int:
+def unknown_cells(clf: DecidingClassifier, cases: Cases) -> int:
     """How many cells hold a category that training did not show."""
     if clf.encoder_ is None or not hasattr(cases.X, "columns"):
         return 0
-    return clf.encoder_.n_unknown(cases.X)
+    return int(clf.encoder_.n_unknown(cases.X))
 
 
-def lacks(clf: SequentialClassifier, path: Path, names: list[str], column: int, row: int = 1) -> str:
+def lacks(clf: DecidingClassifier, path: Path, names: list[str], column: int, row: int = 1) -> str:
     """Say that a column is needed and not there."""
     name = clf.feature_name(column)
     advice = near(name, names)
@@ -118,7 +118,7 @@ def lacks(clf: SequentialClassifier, path: Path, names: list[str], column: int, 
     return f"{path} lacks the column {shown(name)}, which row {row} needs; {advice}"
 
 
-def full_rows(clf: SequentialClassifier, cases: Cases, part: slice) -> Any:
+def full_rows(clf: DecidingClassifier, cases: Cases, part: slice) -> Any:
     """Rows of all the columns that the classifier knows; those that are not there or never asked for are missing."""
     if cases.position is None:
         rows = cases.X[part]
@@ -134,14 +134,14 @@ def full_rows(clf: SequentialClassifier, cases: Cases, part: slice) -> Any:
     return full if clf.encoder_ is None else _as_frame(clf, full)
 
 
-def _as_frame(clf: SequentialClassifier, values: Any) -> Any:
+def _as_frame(clf: DecidingClassifier, values: Any) -> Any:
     import pandas as pd
 
     assert clf.encoder_ is not None
     return pd.DataFrame(values, columns=clf.encoder_.columns_)
 
 
-def acquire_parts(clf: SequentialClassifier, cases: Cases, path: Path) -> Iterator[tuple[slice, AcquisitionRecord]]:
+def acquire_parts(clf: DecidingClassifier, cases: Cases, path: Path) -> Iterator[tuple[slice, AcquisitionRecord]]:
     """Decide in parts, so that columns the model has and never asks for take no memory."""
     n = int(cases.X.shape[0])
     size = max(1, min(_MAX_ROWS, _CELLS // clf.n_features_in_))

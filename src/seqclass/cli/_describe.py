@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from seqclass import __version__
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.model_files import load
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._errors import InputError, check_input, refused
 from seqclass.cli._format import count, gap_text, table, wrapped
 from seqclass.deciding._case import Questions
-from seqclass.deciding.components import outcome_labels
+from seqclass.deciding.decider import decider_of
 from seqclass.evaluation.certified import CertifiedError
 from seqclass.fitting.choice import Choice
 from seqclass.fitting.held_out import HeldOut
@@ -29,7 +30,7 @@ from seqclass.pomdp.policy import WIDE_GAP
 LIMITED = "Time or work was up before all was tried that might serve."
 
 
-def load_model(path: Path, unknown: str | None = None) -> SequentialClassifier:
+def load_model(path: Path, unknown: str | None = None) -> DecidingClassifier:
     """Read a model file, and have it treat unknown categories as the user wants."""
     model = load_contract(path)[0]
     if unknown is not None:
@@ -46,7 +47,7 @@ def load_contract(path: Path) -> tuple[SequentialClassifier, CertifiedError | No
     if contract is not None and contract.classifier is None:
         raise InputError(f"{path} holds no classifier: {contract}")
     model = model if contract is None else contract.classifier
-    if not isinstance(model, SequentialClassifier):
+    if not isinstance(model, DecidingClassifier):
         raise InputError(f"{path} holds a {type(model).__name__}, not a classifier.")
     return model, contract
 
@@ -60,7 +61,7 @@ def contract_text(contract: CertifiedError) -> str:
     return f"{told}\n\n{table(['group', 'rows', contract.noun, 'upper bound'], rows)}"
 
 
-def describe(clf: SequentialClassifier, most: int | None = None) -> dict[str, Any]:
+def describe(clf: DecidingClassifier, most: int | None = None) -> dict[str, Any]:
     """What is in a model, as a plain record."""
     info = clf.policy_.info
     features = list(islice(_features(clf, most is None), len(clf.order_) if most is None else most))
@@ -102,7 +103,7 @@ def bound_text(content: dict[str, Any]) -> str:
     return f"{told}, which is a rough bound: the best may cost as much as this one, or anything in between."
 
 
-def choice_record(clf: SequentialClassifier) -> list[dict[str, Any]] | None:
+def choice_record(clf: DecidingClassifier) -> list[dict[str, Any]] | None:
     """What a classifier that chooses how to learn has tried."""
     choice: Choice | None = getattr(clf, "choice_", None)
     if choice is None:
@@ -124,12 +125,12 @@ def held_out_text(held: HeldOut) -> str:
     return "\n".join([*told, table(head, rows), *filter(None, [wrapped(held.advice)])])
 
 
-def settings(clf: SequentialClassifier) -> dict[str, str]:
+def settings(clf: DecidingClassifier) -> dict[str, str]:
     """The settings of a classifier that differ from the defaults, and its parts, as text."""
     default = SequentialClassifier().get_params(deep=False)
     # one that chooses its parts has them beside its parameters
     names = [name for name in {**clf.get_params(deep=False), **default} if name not in _PRICED]
-    chosen = {name: repr(getattr(clf, name)) for name in names}
+    chosen = {name: repr(getattr(clf, name)) for name in names if hasattr(clf, name)}
     chosen = {name: text for name, text in chosen.items() if name not in default or text != repr(default[name])}
     if clf.discretizer is None and clf.coder_.numeric_.size:  # which bins numbers all the same
         chosen["discretizer"] = f"None, which is {clf.coder_.discretizer_!r}"
@@ -157,9 +158,9 @@ def feature_lines(features: list[dict[str, Any]]) -> str:
     return table(head, body, left=5)
 
 
-def _features(clf: SequentialClassifier, silent: bool = True) -> Iterator[dict[str, Any]]:
+def _features(clf: DecidingClassifier, silent: bool = True) -> Iterator[dict[str, Any]]:
     """Features as they are asked for, or in any order what tells most first; those of a bundle stand together."""
-    questions, problem = Questions(clf, clf.problem_), clf.problem_
+    questions, problem = Questions(decider_of(clf), clf.problem_), clf.problem_
     prices = problem.full_prices if problem.free else problem.planned_prices
     order = range(clf.policy_.n_stages)
     if problem.free:
@@ -179,12 +180,12 @@ def _price(feature: dict[str, Any]) -> str:
     return f"{feature['price']:.4g}" if feature.get("first", True) else f"with {feature['bundle']}"
 
 
-def _feature(clf: SequentialClassifier, column: int, price: float) -> dict[str, Any]:
+def _feature(clf: DecidingClassifier, column: int, price: float) -> dict[str, Any]:
     return {
         "name": clf.feature_name(column),
         "column": column,
         "price": price,
-        "outcomes": outcome_labels(clf, column),
+        "outcomes": decider_of(clf).outcome_labels(column),
         "values": [
             {"value": v, "outcome": clf.coder_.code_value(column, v)} for v in clf.coder_.few_values(column).tolist()
         ],

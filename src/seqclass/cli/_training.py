@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._chunks.parquet import ParquetChunks
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.frames import as_if_numbers
 from seqclass._utils.text import listed, shown
-from seqclass.classifier import SequentialClassifier
 from seqclass.cli._errors import InputError, is_folder, near, refused
 from seqclass.cli._format import count
 from seqclass.cli._progress import reading
@@ -298,7 +298,7 @@ class Rows:
     names: list[str]
     classes: npt.NDArray[Any]
 
-    def fit(self, clf: SequentialClassifier, **how: int) -> None:
+    def fit(self, clf: DecidingClassifier, **how: int) -> None:
         """Fit a classifier to them."""
         if isinstance(self.X, ParquetChunks):
             clf.fit_chunks(self.X, **how)

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.files import replacing
 from seqclass._utils.frames import spelt
 from seqclass._utils.text import saving_text, shown, worthless
-from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, check_input, check_output, refused, sentence
 from seqclass.cli._format import belief_text, count, value_text, wrapped
@@ -54,7 +54,7 @@ def _command(
     _conclude(clf, session, finished, save)
 
 
-def _run(clf: SequentialClassifier, session: Session, save: Path | None, strict: bool) -> bool:
+def _run(clf: DecidingClassifier, session: Session, save: Path | None, strict: bool) -> bool:
     """Ask until the decision; False where the user stopped before."""
     shown = None
     while (question := session.next_feature) is not None:
@@ -78,7 +78,7 @@ def _run(clf: SequentialClassifier, session: Session, save: Path | None, strict:
     return True
 
 
-def _show_question(clf: SequentialClassifier, session: Session, question: Question) -> None:
+def _show_question(clf: DecidingClassifier, session: Session, question: Question) -> None:
     click.echo(f"\nBelief: {belief_text(clf.classes_.tolist(), session.posterior.tolist())}")
     saving = saving_text(question.expected_saving, question.price)
     told = f"price {question.price:.4g}{', ' if saving else ''}{saving}"
@@ -182,7 +182,7 @@ def _told(value: Any) -> str:
     return "unavailable" if value is None else value_text(value)
 
 
-def _conclude(clf: SequentialClassifier, session: Session, finished: bool, save: Path | None) -> None:
+def _conclude(clf: DecidingClassifier, session: Session, finished: bool, save: Path | None) -> None:
     belief = belief_text(clf.classes_.tolist(), session.posterior.tolist())
     click.echo(f"\nBelief: {belief}")
     if finished:

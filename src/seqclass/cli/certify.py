@@ -10,13 +10,14 @@ from typing import Any
 import click
 import numpy as np
 
-from seqclass.classifier import SequentialClassifier
+from seqclass._shell import DecidingClassifier
 from seqclass.cli._cases import full_rows, lacks, read_cases, read_groups
 from seqclass.cli._describe import contract_text, load_model
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import echo_json
 from seqclass.cli._progress import working
 from seqclass.cli._training import read_labels_of
+from seqclass.deciding.decider import decider_of
 from seqclass.evaluation.certified import CertifiedError, certify_error
 from seqclass.evaluation.decision_curves import class_position
 
@@ -67,10 +68,10 @@ def _command(
         click.get_current_context().exit(4 if contract.certified else 3)
 
 
-def _rows(classifiers: list[SequentialClassifier], path: Path) -> Any:
+def _rows(classifiers: list[DecidingClassifier], path: Path) -> Any:
     """All that any rule may ask for, whatever the models' own rules do."""
     clf, whole = classifiers[0], copy.copy(classifiers[0])
-    whole.order_ = np.unique(np.concatenate([one.support_[one._asked(whole=True)] for one in classifiers]))
+    whole.order_ = np.unique(np.concatenate([one.support_[decider_of(one).asked(whole=True)] for one in classifiers]))
     cases = read_cases(whole, path)
     if cases.position is not None:
         absent = [j for j in whole.order_.tolist() if clf.feature_name(j) not in cases.position]

@@ -19,10 +19,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.files import replacing
 from seqclass.adaptive_classifier import adaptive
-from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import held_out_text
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import echo_json, gap_text, table, wrapped
@@ -65,7 +65,7 @@ class Comparison:
         Largest certified gap of ETANA over the folds; NaN where it was left out.
     chosen : str
         What ours chose among the ways to learn that it tried.
-    model : SequentialClassifier
+    model : DecidingClassifier
         What ours chose, fitted without the first fold.
     X_held_out : DataFrame of shape (n, 30)
         The first fold.
@@ -78,7 +78,7 @@ class Comparison:
     results: list[Result]
     gap: float
     chosen: str
-    model: SequentialClassifier
+    model: DecidingClassifier
     X_held_out: Any
     y_held_out: Any
     held_out: HeldOut
@@ -139,7 +139,7 @@ def _run(clf: Any, X: Any, y: Any, train: Any, test: Any) -> tuple[Any, tuple[Fl
 
 def features_used(clf: Any, X: Any) -> FloatArray:
     """Number of features that a classifier looks at, for each row, (n,)."""
-    if isinstance(clf, SequentialClassifier):
+    if isinstance(clf, DecidingClassifier):
         return clf.acquire(X).n_features.astype(float)
     if isinstance(clf, DecisionTreeClassifier):
         path = clf.decision_path(X).tocoo()

@@ -8,8 +8,8 @@ from typing import Any
 import click
 import numpy as np
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.text import shown
-from seqclass.classifier import SequentialClassifier
 from seqclass.cli._cases import acquire_parts, read_answers, read_cases, read_groups, unknown_cells
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, refused
@@ -21,6 +21,7 @@ from seqclass.cli._training import (
     read_prices,
 )
 from seqclass.costs import Prices, resolve_prices
+from seqclass.deciding.decider import decider_of
 from seqclass.evaluation.decision_curves import class_position
 from seqclass.evaluation.scores import joined, rows_of
 from seqclass.metrics import score_rows
@@ -64,10 +65,10 @@ def _command(
     click.echo(f"{scores_text(scores)}\n\n{details_text(scores, bool(thresholds))}")
 
 
-def _answers(clf: SequentialClassifier, data: Path, target: str | None, drop_unlabelled: bool) -> Any:
+def _answers(clf: DecidingClassifier, data: Path, target: str | None, drop_unlabelled: bool) -> Any:
     answers = read_answers(clf, data, target)
     if answers is None:
-        name = vars(clf).get("target_name_")
+        name = clf.target_name_
         why = "the model does not say which column it was trained with" if name is None else f"it lacks {shown(name)}"
         raise InputError(f"{data}: {why}; name the column of the labels with --target.")
     missing = answers == np.array(None)
@@ -81,11 +82,11 @@ def _answers(clf: SequentialClassifier, data: Path, target: str | None, drop_unl
     return answers
 
 
-def _other_costs(clf: SequentialClassifier, costs: Path | None, decision_costs: Path | None) -> dict[str, Any]:
+def _other_costs(clf: DecidingClassifier, costs: Path | None, decision_costs: Path | None) -> dict[str, Any]:
     """Prices and costs to judge by, in place of the model's."""
     found: dict[str, Any] = {}
     names = [clf.feature_name(j) for j in range(clf.n_features_in_)]
-    settings = {} if costs is None else read_prices(costs, clf._prices.full, names, clf.classes_)
+    settings = {} if costs is None else read_prices(costs, decider_of(clf).prices.full, names, clf.classes_)
     if costs is not None:
         found["prices"] = _prices(settings, names)
     settings |= read_decision_costs(decision_costs, clf.classes_)

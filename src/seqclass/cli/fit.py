@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any
 import click
 
 from seqclass import selection
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.text import unit_text
 from seqclass.adaptive_classifier import AdaptiveClassifier, adaptive
 from seqclass.classifier import SequentialClassifier
@@ -35,13 +37,19 @@ _METHODS: dict[str, Callable[..., SequentialClassifier]] = {
     "ifc2f": ifc2f,
     "adaptive": adaptive,
 }
-#: By the names of their modules.
+
+
+def _selector_name(cls: type) -> str:
+    """A class's name as the command line has it, such as ``fast_osfs`` for ``FastOSFS``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=OFS)(?=[A-Z])", "_", cls.__name__).lower()
+
+
 _SELECTORS: dict[str, Callable[[], Any]] = {
-    thing.__module__.rpartition(".")[2]: thing
+    _selector_name(thing): thing
     for name in selection.__all__
     if isinstance(thing := getattr(selection, name), type)
     and issubclass(thing, selection.Selector)
-    and not thing.__module__.rpartition(".")[2].startswith("_")
+    and thing not in (selection.Selector, selection.FeatureStream)
     and "estimator" not in thing._get_param_names()  # which there is no telling from a command line
 }
 #: By default so many folds are held out.
@@ -128,7 +136,7 @@ def _check_adaptive(given: dict[str, bool]) -> None:
             )
 
 
-def _fit(clf: SequentialClassifier, rows: Rows, held_out: int | None) -> None:
+def _fit(clf: DecidingClassifier, rows: Rows, held_out: int | None) -> None:
     """Fit, and hold out; where that was not asked for and cannot be done, say so and keep the fit."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Held out, ")  # which the report says
@@ -143,7 +151,7 @@ def _fit(clf: SequentialClassifier, rows: Rows, held_out: int | None) -> None:
             warnings.warn(f"there is no held-out cost: {error}", UserWarning, stacklevel=2)
 
 
-def _report(clf: SequentialClassifier, n_rows: int, seconds: float, output: Path, as_json: bool) -> None:
+def _report(clf: DecidingClassifier, n_rows: int, seconds: float, output: Path, as_json: bool) -> None:
     expected = evaluate(clf.problem_, clf.policy_)
     cost = clf.expected_cost_
     price = min(expected.price, cost)

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.progress import TimeUp, within
 from seqclass._utils.text import unit_text
 from seqclass.bn import DiscreteNetwork
@@ -18,7 +19,7 @@ from seqclass.cli._errors import InputError, check_input, check_output, refused
 from seqclass.cli._format import count, echo_json, wrapped
 from seqclass.cli._progress import working
 from seqclass.cli._training import read_decision_costs, read_prices
-from seqclass.fitting._planning import network_solver
+from seqclass.fitting._fit import network_solver
 from seqclass.pomdp import Evaluation, evaluate
 
 #: Questions that are listed.
@@ -67,7 +68,7 @@ def _command(
 
 
 def _report(
-    clf: SequentialClassifier, expected: Evaluation | None, file: Path, output: Path, seconds: float, as_json: bool
+    clf: DecidingClassifier, expected: Evaluation | None, file: Path, output: Path, seconds: float, as_json: bool
 ) -> None:
     content = describe(clf, most=None if as_json else _MOST)
     n_features = None if expected is None else expected.n_features

@@ -14,8 +14,8 @@ from typing import Any, TextIO
 import click
 import numpy as np
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.files import replacing
-from seqclass.classifier import SequentialClassifier
 from seqclass.cli._cases import acquire_parts, read_answers, read_cases, unknown_cells
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, check_output, is_folder, refused, sentence
@@ -82,7 +82,7 @@ def _command(
         click.echo(f"\n{told}" if output is not None else told, err=output is None)
 
 
-def _scored(clf: SequentialClassifier, record: AcquisitionRecord, answers: Any) -> tuple[Scores | None, str]:
+def _scored(clf: DecidingClassifier, record: AcquisitionRecord, answers: Any) -> tuple[Scores | None, str]:
     """Scores of the rows that have a label; where they cannot be had, why: rows to predict need no right labels."""
     known = np.flatnonzero(answers != np.array(None))
     if not known.size:
@@ -117,7 +117,7 @@ def _to_folder(new: Path, output: Path | None) -> bool:
 
 
 def _parts(
-    clf: SequentialClassifier, new: Path, output: Path, keep: tuple[str, ...], as_json: bool, started: float
+    clf: DecidingClassifier, new: Path, output: Path, keep: tuple[str, ...], as_json: bool, started: float
 ) -> None:
     """Decide part by part; parts that are there already stay."""
     with refused(), working("deciding"):

@@ -19,8 +19,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
+from seqclass._utils.archive import read_npy
 from seqclass._utils.arrays import IntArray, check_width
-from seqclass._utils.files import read_npy
 from seqclass._utils.frames import plain, refuse_cells
 from seqclass._utils.text import listed, sentence, shown
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.arrays import FloatArray
 from seqclass._utils.text import belief_text, listed, shown
-from seqclass.deciding._problem import Answers, ModelProblem, acquisition_problem
+from seqclass.deciding._warm_start import as_seen
+from seqclass.deciding.decider import Decider
 from seqclass.pomdp import AcquisitionProblem, InformationState
 from seqclass.pomdp.information import OPEN
-
-if TYPE_CHECKING:
-    from seqclass.classifier import SequentialClassifier
 
 
 @dataclass(frozen=True)
@@ -161,7 +159,7 @@ class Seen:
     """A session that tells where it stands."""
 
     def __repr__(self: Any) -> str:
-        beliefs = belief_text(self._classifier.classes_.tolist(), self.posterior.tolist(), most=3)
+        beliefs = belief_text(self._decider.classes.tolist(), self.posterior.tolist(), most=3)
         return f"<Session: {self.n_features} acquired, {self.cost:.4g} paid; {beliefs}>"
 
     def __str__(self: Any) -> str:
@@ -175,16 +173,16 @@ class Questions:
 
     Parameters
     ----------
-    classifier : SequentialClassifier
-        A fitted classifier.
+    decider : Decider
+        What was fitted.
     problem : AcquisitionProblem
         The problem, whose features are those of its model.
     names : sequence of str or mapping of int to str, optional
         What to call the columns.
     """
 
-    def __init__(self, classifier: SequentialClassifier, problem: AcquisitionProblem, names: Any = None) -> None:
-        self.classifier, self.problem, self.names = classifier, problem, names
+    def __init__(self, decider: Decider, problem: AcquisitionProblem, names: Any = None) -> None:
+        self.decider, self.problem, self.names = decider, problem, names
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -196,7 +194,7 @@ class Questions:
 
     def name(self, question: int) -> str:
         """Name of the feature, or of the bundle."""
-        features, prices = self.features(question), self.classifier._prices
+        features, prices = self.features(question), self.decider.prices
         if len(features) == 1:
             return features[0].name
         assert prices.bundles is not None  # where one question shows several
@@ -204,7 +202,7 @@ class Questions:
 
     def features(self, question: int) -> tuple[Feature, ...]:
         """What a question shows."""
-        columns = self.classifier.support_[self.problem.members(question)].tolist()
+        columns = self.decider.support[self.problem.members(question)].tolist()
         return tuple(Feature(self._called(j), j, self._categories(j)) for j in columns)
 
     def values(self, question: int, name: str, value: Any) -> dict[str, Any]:
@@ -227,24 +225,10 @@ class Questions:
         return Question(self.name(question), features[0].column, price, saving, categories, parts)
 
     def _called(self, column: int) -> str:
-        return self.classifier.feature_name(column) if self.names is None else named(self.names, column)
+        return self.decider.feature_name(column) if self.names is None else named(self.names, column)
 
     def _categories(self, column: int) -> tuple[str, ...]:
-        encoder = self.classifier.encoder_
-        if encoder is None:
-            return ()
-        return tuple(encoder.categories_.get(encoder.columns_[column], np.array([], dtype=str)).tolist())
-
-
-def all_questions(classifier: SequentialClassifier) -> AcquisitionProblem:
-    """All that the model could ask, in any order; the first questions are those of the classifier's problem."""
-    planned, support = classifier.problem_, classifier.support_
-    asked = [planned.members(question) for question in range(planned.n_questions)]
-    order = np.concatenate([np.empty(0, dtype=np.intp), *asked])
-    order = np.concatenate([order, np.setdiff1d(np.arange(len(support)), order)])
-    prices = classifier._prices.take(support)
-    costs, prior = planned.decision_costs, planned.prior
-    return acquisition_problem(classifier.model_, order, prices, costs, prior, free=True, bundles=prices.bundles)
+        return tuple(self.decider.categories(column) or ())
 
 
 @dataclass(frozen=True)
@@ -295,21 +279,6 @@ def _seen_by(info: InformationState, facts: InformationState, known: frozenset[i
     return as_seen(info, facts, stage, facts.state)
 
 
-def as_seen(begun: InformationState, facts: InformationState, stage: int, state: Any) -> InformationState:
-    """Facts as a policy sees them."""
-    problem = begun.problem
-    paid = None if begun.paid is None or facts.paid is None else _columns(facts.paid, begun.paid.shape[1])
-    seen: IntArray | None = None
-    if problem.free:
-        assert facts.seen is not None  # the problem of the facts is free
-        seen = facts.seen[:, : problem.n_questions]
-    elif isinstance(problem, ModelProblem):
-        # a problem of hidden states keeps of the answers what its model does
-        messages = facts.state.messages if isinstance(facts.state, Answers) else facts.state
-        state = Answers(messages, state.values)
-    return InformationState(problem, stage, facts.belief, state, paid, facts.lot, seen=seen, spent=facts.spent)
-
-
 def _following(problem: AcquisitionProblem, info: InformationState, seen: list[int]) -> tuple[int, Any]:
     """First stage that is not known, and the state there."""
     stage, state = info.stage, info.state
@@ -317,11 +286,3 @@ def _following(problem: AcquisitionProblem, info: InformationState, seen: list[i
         state = problem.advance(stage, state, np.array([seen[stage]]))
         stage += 1
     return stage, state
-
-
-def _columns(paid: Any, n: int) -> Any:
-    """Groups that were paid, as many as a problem counts."""
-    padded = np.zeros((len(paid), n), dtype=bool)
-    width = min(n, paid.shape[1])
-    padded[:, :width] = paid[:, :width]
-    return padded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,21 +14,19 @@ from seqclass._utils.frames import is_frame, plain, spelt
 from seqclass._utils.text import value_text
 from seqclass.bn import ClassMixture
 from seqclass.deciding._case import Feature, Question, Questions
-from seqclass.deciding.components import Component, Likeness, column_key, component, outcome_labels
+from seqclass.deciding.components import Component, Likeness, component
+from seqclass.deciding.decider import Decider
 from seqclass.deciding.explanation import Explanation, ExplanationStep
 from seqclass.pomdp import DECIDE, Acquisition, acquire
 
-if TYPE_CHECKING:
-    from seqclass.classifier import SequentialClassifier
-
 
 def explain(
-    classifier: SequentialClassifier, X: Any, feature_names: Sequence[str] | Mapping[int, str] | None = None
+    decider: Decider, X: Any, feature_names: Sequence[str] | Mapping[int, str] | None = None
 ) -> list[Explanation]:
     """Explain the decisions of a fitted classifier; see `SequentialClassifier.explain`."""
-    rows = _as_rows(classifier, X)
-    encoded = classifier.encode(rows)
-    policy, charged = classifier.policy_, classifier.charge_missing
+    rows = _as_rows(decider, X)
+    encoded = decider.encode(rows)
+    policy, charged = decider.policy, decider.charge_missing
     acquired = acquire(
         policy,
         encoded.codes,
@@ -39,31 +37,31 @@ def explain(
         keys=encoded.keys,
     )
     # instances that share a history share its expected savings
-    tell = _Teller(classifier, rows, acquired, feature_names)
+    tell = _Teller(decider, rows, acquired, feature_names)
     return [tell(i, int(leaf)) for i, leaf in enumerate(acquired.leaf)]
 
 
 class _Teller:
     """Puts the explanation of each instance together."""
 
-    def __init__(self, classifier: SequentialClassifier, rows: Any, acquired: Acquisition, names: Any) -> None:
-        self.classifier, self.rows, self.acquired = classifier, rows, acquired
+    def __init__(self, decider: Decider, rows: Any, acquired: Acquisition, names: Any) -> None:
+        self.decider, self.rows, self.acquired = decider, rows, acquired
         self.names = names
-        self.questions = Questions(classifier, classifier.problem_, names)
+        self.questions = Questions(decider, decider.problem, names)
         self.path = acquired.leaf_path
-        self.classes = tuple(classifier.classes_.tolist())
+        self.classes = tuple(decider.classes.tolist())
         self.labels: dict[tuple[int, bool], list[str]] = {}
         self.few: dict[int, set[float]] = {}
         self.components: dict[int, Component] = {}
 
     def __call__(self, row: int, leaf: int) -> Explanation:
-        clf, known = self.classifier, self.acquired.leaf_beliefs
+        decider, known = self.decider, self.acquired.leaf_beliefs
         assert known is not None  # they were recorded
         n_asked = int((self.path[leaf] >= 0).sum())
         beliefs = [tuple(p.tolist()) for p in known[leaf, : n_asked + 1]]
         steps = tuple(self._step(row, leaf, k, beliefs[k], beliefs[k + 1]) for k in range(n_asked))
-        decisions = clf.decisions_.tolist()
-        costs = (known[leaf, n_asked] @ clf.problem_.decision_costs).tolist()
+        decisions = decider.decisions.tolist()
+        costs = (known[leaf, n_asked] @ decider.problem.decision_costs).tolist()
         return Explanation(
             classes=self.classes,
             prior=beliefs[0],
@@ -78,9 +76,9 @@ class _Teller:
 
     def _likeness(self, leaf: int, n_asked: int, belief: FloatArray) -> Likeness | None:
         """The component that those of a history are most like, where classes have several."""
-        clf, problem = self.classifier, self.classifier.problem_
-        model = clf.model_
-        if not isinstance(model, ClassMixture) or len(model.weights_) == len(clf.classes_) or not n_asked:
+        decider, problem = self.decider, self.decider.problem
+        model = decider.model
+        if not isinstance(model, ClassMixture) or len(model.weights_) == len(decider.classes) or not n_asked:
             return None
         state = model.start(1)
         for k in range(n_asked):
@@ -92,13 +90,13 @@ class _Teller:
         share = state[0] * belief[model.hidden_class_]
         hidden = int(share.argmax())
         if hidden not in self.components:
-            self.components[hidden] = component(clf, model, hidden, names=self.names)
+            self.components[hidden] = component(decider, model, hidden, names=self.names)
         return Likeness(self.components[hidden], float(share[hidden]))
 
     def _step(
         self, row: int, leaf: int, k: int, before: tuple[float, ...], after: tuple[float, ...]
     ) -> ExplanationStep:
-        clf, expected = self.classifier, self.acquired.leaf_expected
+        decider, expected = self.decider, self.acquired.leaf_expected
         assert expected is not None  # it was recorded
         features = self.questions.features(int(self.acquired.leaf_question[leaf, k]))
         outcome, price = int(self.acquired.leaf_outcome[leaf, k]), float(expected.price[leaf, k])
@@ -110,7 +108,7 @@ class _Teller:
             outcome=outcome,
             label=self._labels(row, features[0].column)[outcome] if seen and len(features) == 1 else None,
             price=price,
-            paid=price if seen or clf.charge_missing else 0.0,
+            paid=price if seen or decider.charge_missing else 0.0,
             expected_saving=float(expected.saving[leaf, k]),
             before=before,
             after=after,
@@ -127,7 +125,7 @@ class _Teller:
 
     def _value(self, row: int, features: Sequence[Feature]) -> float | str:
         """What a question showed; of a bundle, what each of its features did that is not missing."""
-        values = {feature.name: _value(self.classifier, self.rows, row, feature.column) for feature in features}
+        values = {feature.name: _value(self.decider, self.rows, row, feature.column) for feature in features}
         if len(features) == 1:
             return values[features[0].name]
         return ", ".join(f"{name} {value_text(value)}" for name, value in values.items() if value == value)
@@ -135,15 +133,15 @@ class _Teller:
     def _labels(self, row: int, column: int) -> list[str]:
         """Labels of a feature's outcomes: the few numbers that training showed, unless this row has another one."""
         if column not in self.few:
-            self.few[column] = set(self.classifier.coder_.few_values(column).tolist())
+            self.few[column] = set(self.decider.coder.few_values(column).tolist())
         few = self.few[column]
-        key = column, bool(few) and _value(self.classifier, self.rows, row, column) not in few
+        key = column, bool(few) and _value(self.decider, self.rows, row, column) not in few
         if key not in self.labels:
-            self.labels[key] = outcome_labels(self.classifier, column, intervals=key[1])
+            self.labels[key] = self.decider.outcome_labels(column, intervals=key[1])
         return self.labels[key]
 
 
-def _as_rows(classifier: SequentialClassifier, X: Any) -> Any:
+def _as_rows(decider: Decider, X: Any) -> Any:
     """Return one instance or several as a matrix, a data frame where the classifier was fitted on one."""
     X = plain(X)
     if hasattr(X, "to_frame") and not hasattr(X, "columns"):
@@ -155,16 +153,13 @@ def _as_rows(classifier: SequentialClassifier, X: Any) -> Any:
         return X if hasattr(X, "shape") else np.asarray(X)
     row = np.empty((1, len(X)), dtype=object)
     row[0] = X
-    if classifier.encoder_ is None or row.shape[1] != len(classifier.encoder_.columns_):
+    if decider.encoder is None or row.shape[1] != len(decider.encoder.columns_):
         return np.asarray(X)[None]
     import pandas as pd
 
-    return pd.DataFrame(row, columns=classifier.encoder_.columns_).infer_objects()
+    return pd.DataFrame(row, columns=decider.encoder.columns_).infer_objects()
 
 
-def _value(classifier: SequentialClassifier, rows: Any, row: int, column: int) -> float | str:
-    encoder = classifier.encoder_
+def _value(decider: Decider, rows: Any, row: int, column: int) -> float | str:
     value = rows.iloc[row, column] if is_frame(rows) else rows[row, column]
-    return (
-        spelt(value) if encoder is not None and column_key(classifier, column) in encoder.categories_ else float(value)
-    )
+    return float(value) if decider.categories(column) is None else spelt(value)

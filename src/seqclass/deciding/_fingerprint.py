@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from seqclass._utils.model_files import content_digest
-
-if TYPE_CHECKING:
-    from seqclass.classifier import SequentialClassifier
+from seqclass.deciding.decider import Decider
 
 
-def fingerprint(classifier: SequentialClassifier) -> str:
+def fingerprint(decider: Decider) -> str:
     """A few letters that tell a fitted classifier from others, by what its sessions depend on."""
-    problem = classifier.problem_
+    problem = decider.problem
     digest = hashlib.sha256()
-    for part in (problem.prior, problem.prices, problem.decision_costs, classifier.order_):
+    for part in (problem.prior, problem.prices, problem.decision_costs, decider.order):
         digest.update(np.ascontiguousarray(part).tobytes())
-    probability = classifier.policy_.begin()[1]
+    probability = decider.policy.begin()[1]
     if len(probability) > 1:
         digest.update(probability.tobytes())
-    horizon = min(classifier.policy_.n_stages, 16)
+    horizon = min(decider.policy.n_stages, 16)
     likelihood = getattr(problem, "likelihoods", ())
     for stage in range(min(horizon, len(likelihood))):
         digest.update(np.ascontiguousarray(likelihood[stage]).tobytes())
@@ -35,11 +33,18 @@ def fingerprint(classifier: SequentialClassifier) -> str:
     return digest.hexdigest()[:16]
 
 
-def acting_fingerprint(classifier: SequentialClassifier) -> str:
+def acting_fingerprint(decider: Decider) -> str:
     """The same of all that decides what is done with rows: bins, categories and the policy itself, but no seconds."""
-    clf = classifier
-    digest = hashlib.sha256(fingerprint(clf).encode())
-    acts = (clf.policy_, clf.coder_, clf.encoder_, clf.support_, clf.decisions_, clf.charge_missing, clf.handle_unknown)
+    digest = hashlib.sha256(fingerprint(decider).encode())
+    acts = (
+        decider.policy,
+        decider.coder,
+        decider.encoder,
+        decider.support,
+        decider.decisions,
+        decider.charge_missing,
+        decider.handle_unknown,
+    )
     with suppress(TypeError):  # parts of other packages cannot be written down
         digest.update(content_digest([*acts], without=("seconds", "certify_seconds", "timings_")))
     return digest.hexdigest()[:32]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -419,7 +419,7 @@ def stage_order(
     prices: Prices,
     codes: Any,
     y: npt.NDArray[Any],
-    names: Sequence[Hashable] | None = None,
+    names: Any = None,
     most: int | None = None,
 ) -> IntArray:
     """Resolve the order of features."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +11,6 @@ import scipy.sparse as sp
 from scipy.stats import binom
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
-
-if TYPE_CHECKING:
-    from seqclass.classifier import SequentialClassifier
 
 Marks = npt.NDArray[np.uint64]
 
@@ -106,35 +103,19 @@ def _mixed(numbers: Marks) -> Marks:
     return np.asarray(mixed ^ (mixed >> np.uint64(31)))
 
 
-def seen_by(clf: SequentialClassifier, X: Any, y: npt.NDArray[Any]) -> SeenRows:
-    """Marks of the rows that a classifier has just been fitted to."""
-    return both_marks([SeenRows.of(marks) for marks in marks_for(clf, X, y)])
-
-
 def both_marks(seen: list[SeenRows]) -> SeenRows:
     """Marks of rows with those of their cells beside them, if there are."""
     return replace(seen[0], coarse=seen[1] if len(seen) > 1 else None)
 
 
-def marks_for(clf: SequentialClassifier, X: Any, y: npt.NDArray[Any]) -> list[Marks]:
-    """Marks of rows as a classifier sees them: the columns that its problem may ask for, and the class."""
-    codes = np.searchsorted(clf.classes_, y)
-    return [row_marks(X, marked_columns(clf), codes, cells) for cells in marked_cells(clf)]
-
-
-def marked_cells(clf: SequentialClassifier) -> list[FloatArray | None]:
+def cells_of(value_range: FloatArray | None, columns: IntArray) -> list[FloatArray | None]:
     """For each kind of marks the widths of cells; None for the values themselves."""
-    if clf.coder_.range_ is None:
+    if value_range is None:
         return [None]
-    low, high = clf.coder_.range_[:, marked_columns(clf)]
+    low, high = value_range[:, columns]
     with np.errstate(invalid="ignore", over="ignore"):
         width = (high - low) / _CELLS
     return [None, np.where(np.isfinite(width) & (width > 0), width, 1.0)]
-
-
-def marked_columns(clf: SequentialClassifier) -> IntArray:
-    """Columns that the problem of a classifier may ask for."""
-    return np.unique(clf.support_[clf._asked(whole=True)])
 
 
 def least_marks(X: Any, columns: IntArray, codes: IntArray, cells: FloatArray | None = None) -> tuple[Marks, IntArray]:

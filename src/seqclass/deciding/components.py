@@ -4,31 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from seqclass._utils.arrays import IntArray
 from seqclass.bn import ClassMixture
 from seqclass.deciding._case import named
-
-if TYPE_CHECKING:
-    from seqclass.classifier import SequentialClassifier
-
-
-def outcome_labels(classifier: SequentialClassifier, column: int, *, intervals: bool = False) -> list[str]:
-    """Describe what a feature may show: its categories, or its bins."""
-    encoder = classifier.encoder_
-    if encoder is not None and column_key(classifier, column) in encoder.categories_:
-        return [str(c) for c in encoder.categories_[column_key(classifier, column)].tolist()]
-    return classifier.coder_.labels(column, intervals=intervals)
-
-
-def column_key(classifier: SequentialClassifier, column: int) -> Any:
-    """Name of a column in the data frame of the training data."""
-    assert classifier.encoder_ is not None
-    return classifier.encoder_.columns_[column]
-
+from seqclass.deciding.decider import Decider
 
 __all__ = ["Component", "Likeness", "Trait"]
 
@@ -142,7 +125,7 @@ def largest_first(model: ClassMixture, c: int) -> IntArray:
 
 
 def component(
-    classifier: SequentialClassifier,
+    decider: Decider,
     model: ClassMixture,
     hidden: int,
     n_traits: int = 3,
@@ -151,21 +134,19 @@ def component(
     """A hidden state in words."""
     c = int(model.hidden_class_[hidden])
     states = largest_first(model, c).tolist()
-    label, share = classifier.classes_.tolist()[c], float(model.weights_[hidden])
-    traits = _traits(classifier, model, hidden, n_traits, names)
+    label, share = decider.classes.tolist()[c], float(model.weights_[hidden])
+    traits = _traits(decider, model, hidden, n_traits, names)
     return Component(label, states.index(hidden) + 1, len(states), share, traits)
 
 
-def _traits(
-    classifier: SequentialClassifier, model: ClassMixture, hidden: int, n_traits: int, names: Any
-) -> tuple[Trait, ...]:
-    overall = model.tables_ @ (classifier.problem_.prior[model.hidden_class_] * model.weights_)
+def _traits(decider: Decider, model: ClassMixture, hidden: int, n_traits: int, names: Any) -> tuple[Trait, ...]:
+    overall = model.tables_ @ (decider.problem.prior[model.hidden_class_] * model.weights_)
     own = model.tables_[:, :, hidden]
     telling = own * np.log(np.maximum(own, _TINY) / np.maximum(overall, _TINY))
     traits = []
     for feature in np.argsort(-telling.max(axis=1), kind="stable")[:n_traits].tolist():
-        column, shown = int(classifier.support_[feature]), int(telling[feature].argmax())
-        name = classifier.feature_name(column) if names is None else named(names, column)
-        label = outcome_labels(classifier, column)[shown]
+        column, shown = int(decider.support[feature]), int(telling[feature].argmax())
+        name = decider.feature_name(column) if names is None else named(names, column)
+        label = decider.outcome_labels(column)[shown]
         traits.append(Trait(name, column, label, float(own[feature, shown]), float(overall[feature, shown])))
     return tuple(traits)

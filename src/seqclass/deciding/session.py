@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from seqclass.deciding._case import (
     Feature,
     Questions,
     Seen,
-    all_questions,
     finite,
     n_shown,
     savings,
@@ -26,11 +25,8 @@ from seqclass.deciding._case import (
 )
 from seqclass.deciding._case import Question as Question
 from seqclass.deciding._fingerprint import fingerprint
+from seqclass.deciding.decider import decider_of
 from seqclass.pomdp import DECIDE, InformationState, Policy
-
-if TYPE_CHECKING:
-    from seqclass.classifier import SequentialClassifier
-
 
 _FORMAT = "seqclass-session"
 #: Version 1 knows neither facts that were known nor questions that come first.
@@ -83,8 +79,8 @@ class Session(Seen):
 
     Parameters
     ----------
-    classifier : SequentialClassifier
-        A fitted classifier.
+    classifier : DecidingClassifier, AdaptiveClassifier or Decider
+        What was fitted.
     key : str or int, optional
         Name of the case, from which a randomised policy draws its lot; None: at random.
     known : mapping of str to value, optional
@@ -117,31 +113,31 @@ class Session(Seen):
 
     def __init__(
         self,
-        classifier: SequentialClassifier,
+        classifier: Any,
         key: str | int | None = None,
         *,
         known: Mapping[str, Any] | None = None,
         first: Sequence[str] = (),
     ) -> None:
-        self._classifier = classifier
-        self._questions = Questions(classifier, all_questions(classifier))
+        self._decider = decider = decider_of(classifier)
+        self._questions = Questions(decider, decider.all_questions())
         if isinstance(first, str):
             raise ValueError(f"first must be a list of names, got {shown(first)}.")
         self._first = [self._number(name) for name in first]
-        self._start(_draw_lot(classifier.policy_, key))
+        self._start(_draw_lot(decider.policy, key))
         for question, values in self._known(known or {}).items():
             bundled = self._questions.problem.bundle(question) is not None
             self.observe(self._questions.name(question), values if bundled else values.popitem()[1], known=True)
 
     def _start(self, lot: int) -> None:
-        self._lot, begun = lot, self._classifier.policy_.begin()[0]
+        self._lot, begun = lot, self._decider.policy.begin()[0]
         self._cases = [Case.begin(self._questions.problem, begun[np.array([lot])])]
         self._answers: list[Answer] = []
 
     @property
     def next_feature(self) -> Question | None:
         """The question to ask next; None where it is time to decide."""
-        case, policy = self._cases[-1], self._classifier.policy_
+        case, policy = self._cases[-1], self._decider.policy
         pending = [question for question in self._first if case.facts.open[0, question]]
         if pending:
             return self._describe(pending[0], float(savings(case.facts)[pending[0]]))
@@ -190,8 +186,8 @@ class Session(Seen):
     @property
     def decision(self) -> Any:
         """The cheapest decision as things stand, a label of ``decisions_``."""
-        index = self._classifier.policy_.decide(self._cases[-1].facts.belief)[0]
-        return self._classifier.decisions_[index]
+        index = self._decider.policy.decide(self._cases[-1].facts.belief)[0]
+        return self._decider.decisions[index]
 
     @property
     def expected_cost(self) -> float:
@@ -265,7 +261,7 @@ class Session(Seen):
             If it is none.
         """
         feature = self._feature(name)
-        return None if feature.categories else self._classifier.coder_.training_range(feature.column)
+        return None if feature.categories else self._decider.coder.training_range(feature.column)
 
     def categories(self, name: str) -> tuple[str, ...]:
         """What a categorical feature of the model may be; empty for a number."""
@@ -327,7 +323,7 @@ class Session(Seen):
         str
         """
         first = [self._questions.name(question) for question in self._first]
-        return write_session(fingerprint(self._classifier), self._lot, first, self._answers)
+        return write_session(fingerprint(self._decider), self._lot, first, self._answers)
 
     def restore(self, saved: str) -> None:
         """Take up a saved session where it was left; nothing changes if that fails.
@@ -342,10 +338,10 @@ class Session(Seen):
         ValueError
             If the text is no session, or one of another model.
         """
-        told = read_session(saved, len(self._classifier.policy_.begin()[1]))
-        if told.model != fingerprint(self._classifier):
+        told = read_session(saved, len(self._decider.policy.begin()[1]))
+        if told.model != fingerprint(self._decider):
             raise ValueError("this session was saved with another model.")
-        fresh = Session(self._classifier, first=told.first)
+        fresh = Session(self._decider, first=told.first)
         fresh._start(told.lot)
         for name, value, known in told.answers:
             if value is None:
@@ -375,8 +371,8 @@ class Session(Seen):
         """Whether the model knows a feature; where a selector left it out, it does not."""
         if name in self._questions.numbers:
             return True
-        clf = self._classifier
-        if name in map(clf.feature_name, range(clf.n_features_in_)):
+        decider = self._decider
+        if name in map(decider.feature_name, range(decider.n_features)):
             return False
         raise ValueError(self._unknown(name))
 
@@ -397,12 +393,12 @@ class Session(Seen):
         return f"{shown(name)} is no feature of this model; {near(str(name), list(self._questions.numbers))}"
 
     def _outcome(self, feature: Feature, value: Any) -> int:
-        encoder = self._classifier.encoder_
+        encoder = self._decider.encoder
         if feature.categories and encoder is not None:
-            number = encoder.code(encoder.columns_[feature.column], value, self._classifier.handle_unknown)
+            number = encoder.code(encoder.columns_[feature.column], value, self._decider.handle_unknown)
         else:
             number = finite(feature.name, value)
-        return self._classifier.coder_.code_value(feature.column, number)
+        return self._decider.coder.code_value(feature.column, number)
 
     def _advance(self, question: int, value: Any, outcome: int, *, known: bool = False) -> None:
         case, name = self._cases[-1], self._questions.name(question)
@@ -410,8 +406,8 @@ class Session(Seen):
             raise ValueError(f"{shown(name)} was answered before; take that back by undo().")
         asked = self.next_feature
         saving = asked.expected_saving if asked is not None and asked.name == name else savings(case.facts)[question]
-        paid = not known and (outcome >= 0 or self._classifier.charge_missing)
-        following = case.learn(question, outcome, known=known, charge_missing=self._classifier.charge_missing)
+        paid = not known and (outcome >= 0 or self._decider.charge_missing)
+        following = case.learn(question, outcome, known=known, charge_missing=self._decider.charge_missing)
         self._cases.append(following)
         self._answers.append(
             Answer(

@@ -12,17 +12,18 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.frames import plain
 from seqclass._utils.text import listed, shown
 from seqclass._utils.validation import check_choice, check_integer, class_numbers, group_numbers
-from seqclass.classifier import SequentialClassifier
 from seqclass.deciding._coding import check_input
 from seqclass.deciding._record import EncodedRows
-from seqclass.deciding._seen_rows import marks_for
+from seqclass.deciding.decider import copy_fitted, decider_of
 from seqclass.evaluation.contract import CertifiedError, GroupRisk, Rung
 from seqclass.evaluation.decision_curves import class_position
-from seqclass.fitting._steps import rows_of, twin
+from seqclass.fitting._planning import solver_of
+from seqclass.fitting._steps import rows_of
 from seqclass.pomdp import AcquisitionProblem, Policy, acquire
 from seqclass.pomdp.solvers.base import uncertified
 from seqclass.pomdp.sweeps.ladder import LadderRun, StopWhenSure, run_ladder
@@ -38,7 +39,7 @@ from seqclass.stats.risk import (
 )
 
 if TYPE_CHECKING:
-    from seqclass.classifier import SequentialClassifier
+    from seqclass._shell import DecidingClassifier
 
 
 #: Rungs of a ladder of beliefs; the surest stops where the model expects this part of the errors that are allowed.
@@ -58,7 +59,7 @@ class Ladder(ABC):
     longest: int
 
     @abstractmethod
-    def __init__(self, clf: SequentialClassifier, n_rungs: int | None, most: int | None, alpha: float) -> None:
+    def __init__(self, clf: DecidingClassifier, n_rungs: int | None, most: int | None, alpha: float) -> None:
         """Make the rules."""
 
     @abstractmethod
@@ -73,7 +74,7 @@ class Ladder(ABC):
 class BeliefLadder(Ladder):
     """Stops once deciding is expected to cost little enough: a row a walk, and all rules in it."""
 
-    def __init__(self, clf: SequentialClassifier, n_rungs: int | None, most: int | None, alpha: float) -> None:
+    def __init__(self, clf: DecidingClassifier, n_rungs: int | None, most: int | None, alpha: float) -> None:
         self.clf, self.most = clf, MOST_QUESTIONS if most is None else most
         self.longest = min(self.most, clf.problem_.n_stages)
         costs = clf.problem_.decision_costs
@@ -93,10 +94,12 @@ class BeliefLadder(Ladder):
 class PriceLadder(Ladder):
     """Solves for multiples of the prices."""
 
-    def __init__(self, clf: SequentialClassifier, n_rungs: int | None, most: int | None, alpha: float) -> None:
+    def __init__(self, clf: DecidingClassifier, n_rungs: int | None, most: int | None, alpha: float) -> None:
         self.clf, problem = clf, clf.problem_
         self.values = np.geomspace(1 / _WIDEST, _WIDEST, N_PRICES if n_rungs is None else n_rungs)
-        self.policies: list[Policy] = list(solve_sweep(uncertified(clf._solver()), problem, self.values).policies)
+        self.policies: list[Policy] = list(
+            solve_sweep(uncertified(solver_of(clf.settings(), problem)), problem, self.values).policies
+        )
         self.longest = max(policy.n_stages for policy in self.policies)
 
     def run(self, rows: EncodedRows) -> LadderRun:
@@ -118,7 +121,7 @@ LADDERS: dict[str, type[Ladder]] = {"belief": BeliefLadder, "price": PriceLadder
 
 
 def made_ladder(
-    clf: SequentialClassifier, ladder: str, n_rungs: int | None, max_features: int | None, alpha: float
+    clf: DecidingClassifier, ladder: str, n_rungs: int | None, max_features: int | None, alpha: float
 ) -> Ladder:
     """Check the settings of a ladder, and make it."""
     check_choice(ladder, "ladder", tuple(LADDERS))
@@ -199,7 +202,7 @@ __all__ = ["CertifiedError", "GroupRisk", "Rung", "certify_error"]
 
 
 def certify_error(
-    clf: SequentialClassifier,
+    clf: DecidingClassifier,
     X: Any,
     y: npt.ArrayLike,
     alpha: float = 0.1,
@@ -212,7 +215,7 @@ def certify_error(
     n_rungs: int | None = None,
     starts: int = 1,
     max_features: int | None = None,
-    others: Sequence[SequentialClassifier] = (),
+    others: Sequence[DecidingClassifier] = (),
     allow_seen: bool = False,
 ) -> CertifiedError:
     """Find the cheapest stopping rule whose error rate is at most ``alpha``, but for a chance of ``delta``.
@@ -241,7 +244,7 @@ def certify_error(
 
     Parameters
     ----------
-    clf : SequentialClassifier
+    clf : SequentialClassifier or AdaptiveClassifier
         A fitted classifier.
     X : array-like, data frame or sparse array of shape (n, n_features)
         Rows that it was not fitted to.
@@ -333,7 +336,7 @@ def certify_error(
     return CertifiedError(certified, *about, chosen, rungs, fitted)
 
 
-def _alike(clf: SequentialClassifier, others: Sequence[SequentialClassifier]) -> list[SequentialClassifier]:
+def _alike(clf: DecidingClassifier, others: Sequence[DecidingClassifier]) -> list[DecidingClassifier]:
     """All classifiers, of the same columns, classes and decisions."""
     for number, one in enumerate([clf, *others]):
         check_is_fitted(one, "policy_")
@@ -400,13 +403,9 @@ def _bounds(risk: Risk, cases: Counts, totals: FloatArray, delta: float) -> list
     return [risk.bound(total, n, delta) for total, n in zip(totals.tolist(), cases.sizes)]
 
 
-def _with_policy(clf: SequentialClassifier, policy: Policy) -> SequentialClassifier:
+def _with_policy(clf: DecidingClassifier, policy: Policy) -> DecidingClassifier:
     """The same classifier with another stopping rule of the same problem."""
-    other: SequentialClassifier = twin(clf)
-    other.policy_ = policy
-    other.order_ = other.support_[other._asked()]
-    other.ordering_ = policy.info.ordering
-    return other
+    return copy_fitted(clf, replace(decider_of(clf), policy=policy))
 
 
 def check_level(value: Any, name: str, high: float) -> None:
@@ -436,7 +435,7 @@ class Cases:
     classes: list[Any]
 
     @classmethod
-    def of(cls, clf: SequentialClassifier, X: Any, y: Any, groups: Any, metric: str, target: Any) -> Cases:
+    def of(cls, clf: DecidingClassifier, X: Any, y: Any, groups: Any, metric: str, target: Any) -> Cases:
         """Check rows, labels and groups."""
         X, classes = plain(X), clf.classes_.tolist()
         n = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -468,9 +467,10 @@ class Cases:
                     f"least {least}, and so many only if not one error is made."
                 )
 
-    def check_fresh(self, clf: SequentialClassifier, allowed: bool) -> None:
+    def check_fresh(self, clf: DecidingClassifier, allowed: bool) -> None:
         """Refuse rows that the classifier was fitted to."""
-        seen = getattr(clf, "_seen", None)
+        decider = decider_of(clf)
+        seen = decider.seen
         if allowed:
             return
         if seen is None:
@@ -481,8 +481,8 @@ class Cases:
                 stacklevel=4,
             )
             return
-        X = check_input(clf, self.X, clf.encoder_, clf.handle_unknown)
-        found = seen.recognised(marks_for(clf, X, clf.classes_[self.codes]))
+        X = check_input(decider.columns, self.X, decider.encoder, decider.handle_unknown)
+        found = seen.recognised(decider.marks(X, decider.classes[self.codes]))
         if found is not None:
             rows, n = found
             raise ValueError(
@@ -503,17 +503,17 @@ class RungSums(NamedTuple):
     decides: IntArray
 
 
-def run_rungs(clf: SequentialClassifier, ladder: Ladder, risk: Risk, cases: Cases) -> RungSums:
+def run_rungs(clf: DecidingClassifier, ladder: Ladder, risk: Risk, cases: Cases) -> RungSums:
     """Run every rule on every row, a part of the rows at a time."""
     m, n = ladder.values.size, len(cases.codes)
     costs, target = clf.decision_costs_, -1 if cases.counted.all() else int(cases.codes[cases.counted][0])
     total, sums = np.zeros((len(cases.labels), m)), np.zeros((4, m))
     counts = np.zeros((costs.shape[1], m))
-    whole = clf.problem_.n_questions
+    decider, whole = decider_of(clf), clf.problem_.n_questions
     for part in chunks(n, 8.0 * (6 * m + whole)):
         rows = np.arange(n)[part]
         codes, counted = cases.codes[rows], cases.counted[rows]
-        run = ladder.run(clf._encoded(rows_of(cases.X, rows), clf._asked(whole=True)))
+        run = ladder.run(decider.encode(rows_of(cases.X, rows), decider.asked(whole=True)))
         losses = risk.losses(codes, run)
         for group in range(len(cases.labels)):
             total[group] += losses[counted & (cases.group[rows] == group)].sum(axis=0)

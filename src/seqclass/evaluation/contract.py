@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.model_files import save
 from seqclass._utils.text import percent, shown
-from seqclass.classifier import SequentialClassifier
 from seqclass.deciding._record import AcquisitionRecord
 from seqclass.deciding.session import Session
 
@@ -127,7 +127,7 @@ class CertifiedError:
         Number of the chosen rule in `rungs`; where none is certified, of the one that is nearest to it.
     rungs : tuple of Rung
         The ladder, from the rule that asks most to the one that asks least, in the order of testing.
-    classifier : SequentialClassifier or None
+    classifier : DecidingClassifier or None
         The classifier, with the chosen stopping rule; None where nothing is certified.
 
     Examples
@@ -151,7 +151,7 @@ class CertifiedError:
     reachable: float
     chosen: int
     rungs: tuple[Rung, ...]
-    classifier: SequentialClassifier | None
+    classifier: DecidingClassifier | None
 
     @property
     def rule(self) -> Rung:
@@ -347,7 +347,7 @@ class CertifiedError:
             f"certify is about {figure(self.reachable)}, by a rule that had {seen}."
         )
 
-    def _classifier(self) -> SequentialClassifier:
+    def _classifier(self) -> DecidingClassifier:
         if self.classifier is None:
             raise ValueError(
                 f"nothing is certified, so there is no rule to decide by: these rows certify {self.reachable:.4g} at "

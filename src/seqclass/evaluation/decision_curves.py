@@ -24,7 +24,7 @@ from seqclass.stats import PairedTest, paired_t_test
 from seqclass.stats.intervals import interval_ends
 
 if TYPE_CHECKING:
-    from seqclass.classifier import SequentialClassifier
+    from seqclass._shell import DecidingClassifier
 
 
 def class_position(classes: npt.NDArray[Any], positive: Any = None, name: str = "positive") -> int:
@@ -347,7 +347,7 @@ def decision_curve(
 
 
 def acquired_curve(
-    clf: SequentialClassifier,
+    clf: DecidingClassifier,
     X: Any,
     y: npt.ArrayLike,
     *,
@@ -366,7 +366,7 @@ def acquired_curve(
 
     Parameters
     ----------
-    clf : SequentialClassifier
+    clf : SequentialClassifier or AdaptiveClassifier
         A fitted classifier.
     X : array-like, data frame or sparse array of shape (n, n_features)
         Instances; looked at only where there is no ``record``.

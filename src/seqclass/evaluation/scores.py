@@ -19,7 +19,7 @@ from seqclass.fitting.held_out import Interval, cost_interval, row_interval
 from seqclass.stats import group_differences
 
 if TYPE_CHECKING:
-    from seqclass.classifier import SequentialClassifier
+    from seqclass._shell import DecidingClassifier
 
 
 def repriced(record: AcquisitionRecord, prices: Prices, charge_missing: bool = False) -> FloatArray:
@@ -336,7 +336,7 @@ class Scores:
 
 
 def score_rows(
-    clf: SequentialClassifier,
+    clf: DecidingClassifier,
     X: Any,
     y: npt.ArrayLike,
     *,
@@ -352,7 +352,7 @@ def score_rows(
 
     Parameters
     ----------
-    clf : SequentialClassifier
+    clf : SequentialClassifier or AdaptiveClassifier
         A fitted classifier.
     X : array-like, data frame or sparse array of shape (n, n_features)
         Instances in the form of the training data; looked at only where there is no ``record``.

@@ -27,8 +27,9 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from seqclass._shell import DecidingClassifier
+from seqclass._utils.archive import read_npy
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
-from seqclass._utils.files import read_npy
 from seqclass._utils.frames import is_frame
 from seqclass._utils.text import sentence
 from seqclass._utils.validation import check_integer
@@ -134,7 +135,7 @@ def _through(pipeline: Pipeline, everything: BoolArray) -> BoolArray:
 class Reached:
     """A sequential classifier, and the rows as they reach it."""
 
-    classifier: SequentialClassifier
+    classifier: DecidingClassifier
     X: Any
     names: list[str]
     of_data: bool
@@ -172,12 +173,12 @@ def reached(fitted: Any, X: Any, data: Dataset) -> Reached | None:
         if len(fitted) == 1:
             return Reached(fitted[-1], X, own, True)
         return Reached(fitted[-1], fitted[:-1].transform(X), _names(fitted, own), False)
-    return Reached(fitted, X, own, True) if isinstance(fitted, SequentialClassifier) else None
+    return Reached(fitted, X, own, True) if isinstance(fitted, DecidingClassifier) else None
 
 
 def _names(pipeline: Pipeline, own: list[str]) -> list[str]:
     """Names of the columns that come out of the steps before the last."""
-    clf: SequentialClassifier = pipeline[-1]
+    clf: DecidingClassifier = pipeline[-1]
     named: list[str] = []
     if not hasattr(clf, "feature_names_in_"):
         try:

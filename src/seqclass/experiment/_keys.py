@@ -29,24 +29,6 @@ _FIELDS = (
 )
 
 
-#: Where solvers were in version 0.1: runs go on whose keys name them so.
-_FORMER = {
-    f"seqclass.pomdp.solvers.{now}": f"seqclass.pomdp.{then}"
-    for now, then in (
-        ("correlated.solver.ProjectedValueIteration", "steered.Steered"),
-        ("exact.solver.ExactValueIteration", "exact.ExactValueIteration"),
-        ("grid.GridValueIteration", "grid.GridValueIteration"),
-        ("perseus.Perseus", "perseus.Perseus"),
-        ("rules.fixed.AcquireAll", "baselines.AcquireAll"),
-        ("rules.fixed.DecideNow", "baselines.DecideNow"),
-        ("rules.fixed.FirstK", "baselines.FirstK"),
-        ("rules.fixed.PosteriorThreshold", "baselines.PosteriorThreshold"),
-        ("rules.lookahead.Lookahead", "baselines.Lookahead"),
-        ("thresholds.spsa.LinearThresholdSPSA", "spsa.LinearThresholdSPSA"),
-    )
-}
-
-
 def key_of(settings: Mapping[str, Any]) -> str:
     """Hash of settings that `canonical` gave."""
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:32]
@@ -100,18 +82,11 @@ def _object(value: Any, depth: int) -> Any:
     if hasattr(value, "__code__"):
         return {"function": _function(value, depth)}
     if hasattr(value, "get_params") and not isinstance(value, type):
-        return {"class": _name(type(value)), "params": canonical(_settings(value), depth + 1)}
+        return {"class": _name(type(value)), "params": canonical(value.get_params(deep=False), depth + 1)}
     if dataclasses.is_dataclass(value):
         state = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
         return {"class": _name(type(value)), "params": canonical(state, depth + 1)}
     return _pickled(value, depth)
-
-
-def _settings(estimator: Any) -> dict[str, Any]:
-    """Settings of an estimator as they were first: without later ones that change nothing, with those that are gone."""
-    later: Mapping[str, Any] = getattr(type(estimator), "_later_settings", {})
-    found: dict[str, Any] = getattr(type(estimator), "_former_settings", {}) | estimator.get_params(deep=False)
-    return {name: value for name, value in found.items() if name not in later or value != later[name]}
 
 
 def _pickled(value: Any, depth: int) -> Any:
@@ -167,7 +142,7 @@ def _code(code: types.CodeType) -> list[Any]:
 
 def _name(value: Any) -> str:
     name = f"{value.__module__}.{value.__qualname__ if hasattr(value, '__qualname__') else value.__name__}"
-    return _FORMER.get(name, name)
+    return name
 
 
 def _sorted(items: list[Any]) -> list[Any]:

@@ -9,22 +9,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_integer, check_real, class_numbers
-from seqclass.classifier import SequentialClassifier
 from seqclass.datasets import Dataset
 from seqclass.deciding._case import Questions
 from seqclass.deciding._record import AcquisitionRecord
+from seqclass.deciding.decider import decider_of
 from seqclass.evaluation.scores import step_prices, steps_of
 from seqclass.experiment.protocols import HoldOut
 
 
-def action_table(clf: SequentialClassifier, X: Any, *, known: Sequence[Any] = (), budget: int | None = None) -> Any:
+def action_table(clf: DecidingClassifier, X: Any, *, known: Sequence[Any] = (), budget: int | None = None) -> Any:
     """Acquire for every row, and tell each action: what was asked, at what price, in what belief.
 
     Parameters
     ----------
-    clf : SequentialClassifier
+    clf : SequentialClassifier or AdaptiveClassifier
         Fitted.
     X : array-like or data frame of shape (n, n_features)
         Rows to classify.
@@ -64,7 +65,7 @@ def action_table(clf: SequentialClassifier, X: Any, *, known: Sequence[Any] = ()
     belief = beliefs[rows, step]
     decision = clf.decisions_[(belief @ clf.problem_.decision_costs).argmin(axis=1)]
     decision[stop] = record.decision
-    price = _spread(step_prices(record, clf._prices, clf.charge_missing)[asked], ~stop, 0.0)
+    price = _spread(step_prices(record, decider_of(clf).prices, clf.charge_missing)[asked], ~stop, 0.0)
     outcome = _spread(record.outcome[asked], ~stop, -1)
     table = pd.DataFrame(
         {
@@ -83,9 +84,9 @@ def action_table(clf: SequentialClassifier, X: Any, *, known: Sequence[Any] = ()
     return table
 
 
-def _names(clf: SequentialClassifier, columns: IntArray) -> npt.NDArray[Any]:
+def _names(clf: DecidingClassifier, columns: IntArray) -> npt.NDArray[Any]:
     """What the questions are called, by the first column that each shows."""
-    questions = Questions(clf, clf.problem_)
+    questions = Questions(decider_of(clf), clf.problem_)
     called = {
         questions.features(question)[0].column: questions.name(question) for question in range(clf.problem_.n_questions)
     }
@@ -144,7 +145,7 @@ class ShuffledSplit(HoldOut):
 
 
 def afabench_log(
-    clf: SequentialClassifier,
+    clf: DecidingClassifier,
     X: Any,
     y: npt.ArrayLike,
     budget: float | None = None,
@@ -161,7 +162,7 @@ def afabench_log(
 
     Parameters
     ----------
-    clf : SequentialClassifier
+    clf : SequentialClassifier or AdaptiveClassifier
         Fitted, with ``max_features`` or ``max_cost`` where there is a hard budget.
     X : array-like or data frame of shape (n, n_features)
         Rows to classify.
@@ -245,7 +246,7 @@ def afabench_log(
         "true_class": truth[idx],
         "accumulated_cost": spent[idx, np.where(stop, step, step + 1)],
         "idx": idx,
-        "forced_stop": stop & _forced(clf, record, asked, clf.support_[clf._known(known)], most)[idx],
+        "forced_stop": stop & _forced(clf, record, asked, clf.support_[decider_of(clf).known(known)], most)[idx],
         "eval_seed": seed,
         "eval_hard_budget": np.full(len(idx), np.nan if limit is None else limit, dtype=np.float64),
     }
@@ -264,12 +265,13 @@ def _compact(log: Any) -> Any:
     return told
 
 
-def _limit(clf: SequentialClassifier) -> float | None:
-    return clf.max_cost if clf.max_features is None else clf.max_features
+def _limit(clf: DecidingClassifier) -> float | None:
+    settings = clf.settings()
+    return settings.max_cost if settings.max_features is None else settings.max_features
 
 
 def _forced(
-    clf: SequentialClassifier, record: AcquisitionRecord, asked: IntArray, known: IntArray, most: int | None
+    clf: DecidingClassifier, record: AcquisitionRecord, asked: IntArray, known: IntArray, most: int | None
 ) -> BoolArray:
     """Whether the budget, and not the number of features or what was seen, ended the questions of each row."""
     problem = clf.problem_
@@ -285,13 +287,13 @@ def _forced(
         return np.asarray(dear.all(axis=1) & (asked < problem.n_questions))
     n_stages: Any = problem.n_stages
     if known.size and not problem.free:  # what is known was skipped, unless it was missing
-        there = np.intersect1d(known, clf.support_[clf._asked(whole=True)])
+        there = np.intersect1d(known, clf.support_[decider_of(clf).asked(whole=True)])
         n_stages = n_stages - there.size + np.isin(record.order, there).sum(axis=1)
     cut = clf.max_cost is not None or problem.n_stages == clf.max_features
     return np.asarray((asked == n_stages) & (cut and problem.n_stages < clf.support_.size))
 
 
-def _spent(clf: SequentialClassifier, record: AcquisitionRecord, in_features: bool) -> FloatArray:
+def _spent(clf: DecidingClassifier, record: AcquisitionRecord, in_features: bool) -> FloatArray:
     """Spent before anything was asked and after each answer, (n, longest + 1)."""
     acquired = record.outcome >= 0
     if in_features:
@@ -299,7 +301,7 @@ def _spent(clf: SequentialClassifier, record: AcquisitionRecord, in_features: bo
     else:
         if clf.charge_missing and (acquired != (record.order >= 0)).any():
             raise ValueError("AFABench's logs know no feature that is paid for and missing; set charge_missing=False.")
-        prices = step_prices(record, clf._prices)
+        prices = step_prices(record, decider_of(clf).prices)
     return np.concatenate([np.zeros((len(record), 1)), prices.cumsum(axis=1)], axis=1)
 
 

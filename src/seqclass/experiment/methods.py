@@ -11,9 +11,9 @@ from sklearn.base import clone, is_classifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import all_estimators
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.text import near
 from seqclass.adaptive_classifier import adaptive
-from seqclass.classifier import SequentialClassifier
 from seqclass.recipes import etana, f_etana, ifc2f
 
 #: Recipes by their names.
@@ -195,7 +195,7 @@ def limited(method: Any, most: int) -> Any:
     """
     method = clone(method, safe=False)
     for part in [method, *method.get_params(deep=True).values()]:
-        if isinstance(part, SequentialClassifier):
+        if isinstance(part, DecidingClassifier):
             part.set_params(max_features=most)
     return method
 

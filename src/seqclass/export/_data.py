@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from seqclass import __version__
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.text import shown
-from seqclass.classifier import SequentialClassifier
-from seqclass.deciding._case import Questions, all_questions
-from seqclass.deciding.components import outcome_labels
+from seqclass.deciding._case import Questions
+from seqclass.deciding.decider import decider_of
 from seqclass.discretize import Discretizer
 from seqclass.export._graph import graph
 from seqclass.export._values import values
@@ -19,11 +19,11 @@ from seqclass.pomdp.problem import AcquisitionProblem
 FORMAT, VERSION = "seqclass-policy", 1
 
 
-def as_data(clf: SequentialClassifier, max_nodes: int, min_probability: float) -> dict[str, Any]:
+def as_data(clf: DecidingClassifier, max_nodes: int, min_probability: float) -> dict[str, Any]:
     """A policy as plain data: by its values where that is possible, else as a graph."""
     if len(clf.policy_.begin()[1]) > 1:
         raise ValueError("this policy draws lots, so no page tells what it asks; fit without a budget to keep.")
-    problem = all_questions(clf)
+    problem = decider_of(clf).all_questions()
     if problem.bundles is not None and any(bundle is not None for bundle in problem.bundles):
         raise ValueError("this model asks for bundles of features, which cannot be exported; fit it without bundles.")
     data: dict[str, Any] = {
@@ -40,9 +40,9 @@ def as_data(clf: SequentialClassifier, max_nodes: int, min_probability: float) -
     return data | (values(clf, problem) or graph(clf, max_nodes, min_probability))
 
 
-def _features(clf: SequentialClassifier, problem: AcquisitionProblem) -> list[dict[str, Any]]:
+def _features(clf: DecidingClassifier, problem: AcquisitionProblem) -> list[dict[str, Any]]:
     """Each question's feature: its name and prices, and which value is which outcome."""
-    asked = Questions(clf, problem)
+    asked = Questions(decider_of(clf), problem)
     found = []
     for question in range(problem.n_questions):
         (feature,) = asked.features(question)
@@ -52,14 +52,14 @@ def _features(clf: SequentialClassifier, problem: AcquisitionProblem) -> list[di
             "price": float(problem.prices[question]),
             "group": None if group < 0 else group,
             "full_price": float(problem.full_prices[question]) if group >= 0 else float(problem.prices[question]),
-            "outcomes": list(map(str, outcome_labels(clf, feature.column))),
+            "outcomes": list(map(str, decider_of(clf).outcome_labels(feature.column))),
             "n_outcomes": int(problem.n_outcomes[question]),
         }
         found.append(told | _reading(clf, feature.column, feature.categories))
     return found
 
 
-def _reading(clf: SequentialClassifier, column: int, categories: tuple[str, ...]) -> dict[str, Any]:
+def _reading(clf: DecidingClassifier, column: int, categories: tuple[str, ...]) -> dict[str, Any]:
     """How a value becomes an outcome: by its category, its place among edges, or as the outcome that it is."""
     coder = clf.coder_
     if categories:

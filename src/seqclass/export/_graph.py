@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
-from seqclass.classifier import SequentialClassifier
-from seqclass.deciding._acquiring import WarmStart
+from seqclass.deciding._warm_start import WarmStart
+from seqclass.deciding.decider import decider_of
 from seqclass.deciding.session import expected_saving
 from seqclass.pomdp import DECIDE
 from seqclass.pomdp.answers import AllAnswers
@@ -21,7 +22,7 @@ MISSING = 0.05
 BEST = 3
 
 
-def graph(clf: SequentialClassifier, max_nodes: int, min_probability: float) -> dict[str, Any]:
+def graph(clf: DecidingClassifier, max_nodes: int, min_probability: float) -> dict[str, Any]:
     """Nodes of the graph, the first one first; a ValueError where there are too many."""
     maker = _Maker(clf, max_nodes, min_probability)
     start = maker.warm.info
@@ -33,11 +34,12 @@ def graph(clf: SequentialClassifier, max_nodes: int, min_probability: float) -> 
 class _Maker:
     """Makes the nodes level by level, each linked to the one above it."""
 
-    def __init__(self, clf: SequentialClassifier, max_nodes: int, min_probability: float) -> None:
+    def __init__(self, clf: DecidingClassifier, max_nodes: int, min_probability: float) -> None:
         n = clf.n_features_in_
         nothing = np.empty(0, dtype=np.intp)
         self.policy, self.max_nodes, self.least = clf.policy_, max_nodes, min_probability
-        self.warm = WarmStart(clf, nothing, np.zeros((1, n), dtype=np.intp), np.arange(n), np.zeros(1, dtype=np.intp))
+        whole, codes = decider_of(clf).all_questions(), np.zeros((1, n), dtype=np.intp)
+        self.warm = WarmStart(clf.policy_, whole, nothing, codes, np.arange(n), np.zeros(1, dtype=np.intp))
         self.n_outcomes = self.warm.info.problem.n_outcomes
         self.nodes: list[dict[str, Any]] = []
         self.cut = 0.0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass.classifier import SequentialClassifier
+from seqclass._shell import DecidingClassifier
 from seqclass.pomdp import GridValues, LookaheadPolicy, Policy, StoppingValue, StopWhenSure, TableProblem
 from seqclass.pomdp.alpha.vectors import AlphaSet, AlphaVectors
 from seqclass.pomdp.problem import AcquisitionProblem
@@ -16,7 +16,7 @@ from seqclass.pomdp.sweeps.ladder import enough
 MOST_NUMBERS = 500_000
 
 
-def values(clf: SequentialClassifier, problem: AcquisitionProblem) -> dict[str, Any] | None:
+def values(clf: DecidingClassifier, problem: AcquisitionProblem) -> dict[str, Any] | None:
     """Likelihoods and values; None where the policy has none of a form that is known here."""
     policy = clf.policy_
     tables = problem.class_tables if isinstance(problem, TableProblem) else None

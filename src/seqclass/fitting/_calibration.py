@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.frames import plain
-from seqclass._utils.validation import plain_labels
-from seqclass.deciding._problem import is_free
 from seqclass.deciding.calibration import Calibration
-from seqclass.fitting._cross_fit import assign_folds, fitted_without, known_to
-from seqclass.fitting._steps import rows_of, twin
+from seqclass.deciding.decider import Decider
+from seqclass.fitting._folds import known_to
+from seqclass.fitting._steps import rows_of
 from seqclass.pomdp import (
     DECIDE,
     AcquisitionProblem,
     Adaptive,
-    DecideNow,
     InformationState,
     Policy,
     RulePolicy,
@@ -32,10 +28,6 @@ from seqclass.pomdp import (
 from seqclass.pomdp.solvers.base import uncertified
 from seqclass.pomdp.walk import parted
 
-if TYPE_CHECKING:
-    from seqclass.classifier import SequentialClassifier
-
-
 _TINY = 1e-12
 
 
@@ -43,27 +35,27 @@ _TINY = 1e-12
 class Part:
     """A classifier that was fitted without a fold, and the rows of the fold."""
 
-    clf: SequentialClassifier
+    decider: Decider
     codes: Any
     label: IntArray
 
     @classmethod
-    def without(cls, clf: SequentialClassifier, X: Any, y: npt.NDArray[Any], fold: IntArray, number: int) -> Part:
+    def without(cls, decider: Decider, X: Any, y: npt.NDArray[Any], fold: IntArray, number: int) -> Part:
         """The rows of a fold, which the classifier has not seen."""
         rows = np.flatnonzero(fold == number)
-        encoded = clf._encoded(known_to(clf, rows_of(X, rows)), np.arange(clf.support_.size))
-        return cls(clf, encoded.codes[:, encoded.columns], np.searchsorted(clf.classes_, y[rows]))
+        codes = decider.outcomes(known_to(decider, rows_of(X, rows)))
+        return cls(decider, codes, np.searchsorted(decider.classes, y[rows]))
 
 
 class Walk:
     """The rows of a part, so far as any listener goes on with them; the questions do not depend on who listens."""
 
     def __init__(self, part: Part) -> None:
-        self.clf, self.codes, self.label = part.clf, part.codes, part.label
-        self.info = self.first = self.clf.problem_.begin(len(self.label))
-        lots = self.clf.policy_.begin()[0].lot
+        self.decider, self.codes, self.label = part.decider, part.codes, part.label
+        self.info = self.first = self.decider.problem.begin(len(self.label))
+        lots = self.decider.policy.begin()[0].lot
         if lots is not None:
-            self.info.lot = lots[self.clf.policy_.draw(self.codes)]
+            self.info.lot = lots[self.decider.policy.draw(self.codes)]
         self.listeners: list[Listener] = []
         self.asked: list[list[_Asked]] = []
 
@@ -72,7 +64,7 @@ class Walk:
         self.asked = []
         if not len(self.label):
             return
-        problem, question, n = self.clf.problem_, self._next(), len(self.label)
+        problem, question, n = self.decider.problem, self._next(), len(self.label)
         prices = np.broadcast_to(self.info.prices, (n, problem.n_questions))
         price = prices[np.arange(n), question] if problem.n_questions else np.zeros(n)
         for listener in self.listeners:
@@ -93,9 +85,9 @@ class Walk:
             question = self._next()
 
     def _next(self) -> IntArray:
-        problem = self.clf.problem_
+        problem = self.decider.problem
         if problem.free:
-            return self.clf.policy_.following(self.info)
+            return self.decider.policy.following(self.info)
         stage = self.info.stage
         return np.full(len(self.info), stage if stage < problem.n_questions else DECIDE)
 
@@ -106,7 +98,7 @@ class Listener:
     def __init__(self, walk: Walk) -> None:
         self.walk, n = walk, len(walk.label)
         self.rows: IntArray = np.arange(n)
-        self.log_belief = np.tile(np.log(np.maximum(walk.clf.problem_.prior, _TINY)), (n, 1))
+        self.log_belief = np.tile(np.log(np.maximum(walk.decider.problem.prior, _TINY)), (n, 1))
         self.heard: list[list[_Asked]] = []
         walk.listeners.append(self)
 
@@ -116,7 +108,7 @@ class Listener:
 
     def drop_settled(self, question: IntArray, price: FloatArray) -> None:
         """Leave rows for which one more price costs more than knowing the class saves, by what is believed so far."""
-        problem, belief = self.walk.clf.problem_, np.exp(self.log_belief)
+        problem, belief = self.walk.decider.problem, np.exp(self.log_belief)
         pays = (belief @ problem.decision_costs).min(axis=1) > price[self.rows] + belief @ problem.perfect_cost
         kept = np.flatnonzero((question[self.rows] != DECIDE) & pays)
         self.rows, self.log_belief = self.rows[kept], self.log_belief[kept]
@@ -148,11 +140,11 @@ class Listener:
 
     def columns(self, answer: int) -> IntArray:
         """Columns of the data that rows are asked for, as often as they are."""
-        found, clf = [], self.walk.clf
+        found, decider = [], self.walk.decider
         for asked in self.heard[answer]:
             questions, counts = np.unique(asked.question, return_counts=True)
             for question, count in zip(questions.tolist(), counts.tolist()):
-                found.append(np.repeat(clf.support_[clf.problem_.members(question)], count))
+                found.append(np.repeat(decider.support[decider.problem.members(question)], count))
         return np.concatenate(found)
 
 
@@ -223,91 +215,18 @@ def _outcomes(info: InformationState, codes: Any) -> IntArray:
 
 #: So many answers, one after the other, have an exponent in common; those beyond have the last.
 _BLOCKS = (1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 16)
-_MOST = sum(_BLOCKS)
+MOST_ANSWERS = sum(_BLOCKS)
 #: Exponents that are tried; the mean of their weights lies between.
 _GRID = np.linspace(0.0, 1.0, 21)
 #: What the exponent before is worth, in rows.
 _STRENGTH = 4.0
-#: Folds, which up to so many rows are drawn twice, each time for half; and where any question may come next.
-_FOLDS, _FEW_ROWS, _FREE_FOLDS = 10, 500, 5
 
 
 #: Questions that each answer was to, as columns of the data, and how often each.
 Asked = list[tuple[IntArray, IntArray]]
 
 
-def calibrate(
-    clf: SequentialClassifier, X: Any, y: npt.ArrayLike, weight: FloatArray | None = None
-) -> tuple[Calibration, Asked]:
-    """Exponents by answer, and what each answer was about."""
-    X, labels = plain(X), plain_labels(y)
-    repeats = 2 if len(labels) <= _FEW_ROWS and not clf.problem_.free else 1
-    parts = [part for repeat in range(repeats) for part in _parts(clf, X, labels, repeat, weight)]
-    return _exponents([parts], repeats)[0]
-
-
-class Folds:
-    """Classifiers that were fitted without a fold each, to be planned with and without calibration."""
-
-    def __init__(self, clf: SequentialClassifier, X: Any, y: npt.ArrayLike, fold: IntArray, weight: Any) -> None:
-        self._clf, self._X, self._y, self._fold, self._asking = clf, plain(X), plain_labels(y), fold, _asking(clf)
-        self._fitted = [
-            fitted_without(clf, self._X, self._y, fold, number, weight=weight, **self._asking)
-            for number in range(int(fold.max()) + 1)
-        ]
-
-    @cached_property
-    def _parts(self) -> list[Part]:
-        return [Part.without(clf, self._X, self._y, self._fold, number) for number, clf in enumerate(self._fitted)]
-
-    @cached_property
-    def _others(self) -> list[tuple[Calibration, Asked]]:
-        """What all folds but one ask for, for each of them."""
-        parts = self._parts
-        return _exponents([parts[:number] + parts[number + 1 :] for number in range(len(parts))], 1)
-
-    def planned(self, calibrate: bool) -> list[SequentialClassifier]:
-        """Twins of the classifiers, solved; each is calibrated by what the other folds ask for."""
-        settings = {name: getattr(self._clf, name) for name in self._asking} | {"calibrate": calibrate}
-        found = []
-        for number, fitted in enumerate(self._fitted):
-            clf = twin(fitted).set_params(**settings)
-            clf._found = self._others[number] if calibrate else None
-            rows = np.flatnonzero(self._fold != number)
-            clf._replan(rows_of(self._X, rows), self._y[rows])
-            found.append(clf)
-        return found
-
-    def found(self) -> tuple[Calibration, Asked]:
-        """What all folds together ask for."""
-        return _exponents([self._parts], 1)[0]
-
-
-def _parts(
-    clf: SequentialClassifier, X: Any, y: npt.NDArray[Any], repeat: int, weight: FloatArray | None
-) -> list[Part]:
-    seed = clf.random_state if isinstance(clf.random_state, (int, np.integer)) else 0
-    free = clf.problem_.free
-    fold = assign_folds(y, _FREE_FOLDS if free else _FOLDS, int(seed) + 7919 * repeat)
-    most = _MOST if clf.max_features is None else min(_MOST, clf.max_features)
-    settings = _asking(clf) | ({} if free else {"max_features": most})
-    fitted = (
-        fitted_without(clf._to_refit(), X, y, fold, number, "calibrate", weight, **settings)
-        for number in range(int(fold.max()) + 1)
-    )
-    return [Part.without(part, X, y, fold, number) for number, part in enumerate(fitted)]
-
-
-def _asking(clf: SequentialClassifier) -> dict[str, Any]:
-    """Settings for a fit that is only asked for the next question, for which most need not be solved."""
-    solver = DecideNow() if not is_free(clf.order) else clf.solver
-    if isinstance(solver, Adaptive) and solver.rules is not None and len(solver.rules) == 1 and not solver.max_rounds:
-        solver = _Following(solver)
-    changed = {} if solver is clf.solver else {"solver": solver, "target_cost": None}
-    return {"calibrate": False} | changed
-
-
-class _Following(Solver):
+class Following(Solver):
     """Asks what a rule says, without the values that tell when to stop."""
 
     def __init__(self, adaptive: Adaptive) -> None:
@@ -317,10 +236,10 @@ class _Following(Solver):
         if self.adaptive.enumerates(problem):
             return uncertified(self.adaptive).solve(problem)
         assert self.adaptive.rules is not None
-        return RulePolicy(RuleValues(problem, self.adaptive.rules[0], min(_MOST, problem.n_stages)))
+        return RulePolicy(RuleValues(problem, self.adaptive.rules[0], min(MOST_ANSWERS, problem.n_stages)))
 
 
-def _exponents(groups: list[list[Part]], repeats: int) -> list[tuple[Calibration, Asked]]:
+def exponents_of(groups: list[list[Part]], repeats: int) -> list[tuple[Calibration, Asked]]:
     """What groups of parts ask for; each part is asked once, whatever groups it is of."""
     parts = {id(part): part for group in groups for part in group}
     walks = {number: Walk(part) for number, part in parts.items()}
@@ -379,15 +298,16 @@ def _counted(columns: list[IntArray]) -> tuple[IntArray, IntArray]:
     return np.unique(np.concatenate(columns), return_counts=True)
 
 
-def by_column(clf: SequentialClassifier, exponents: FloatArray, asked: Asked) -> FloatArray:
+def by_column(
+    problem: AcquisitionProblem, support: IntArray, columns: int, exponents: FloatArray, asked: Asked
+) -> FloatArray:
     """Exponents by column of the data, as far as a fixed or an adaptive order asks for it."""
-    problem, columns = clf.problem_, clf.n_features_in_
     if not len(exponents):
         return np.ones(columns)
     if not problem.free:
         found = np.full(columns, exponents[-1])
         for question in range(min(problem.n_questions, len(exponents))):
-            found[clf.support_[problem.members(question)]] = exponents[question]
+            found[support[problem.members(question)]] = exponents[question]
         return found
     times = np.array([counts.sum() for _, counts in asked], dtype=np.float64)
     # what was never asked is as what is asked on average, by as much as one row weighs

@@ -4,36 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass
-from functools import partial, update_wrapper
+from dataclasses import dataclass, replace
+from functools import partial
 from operator import add
-from types import MethodType
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
 
-from seqclass._chunks.source import Chunk, Chunks, Drawn, as_chunks, draw, keys, shares, sizes_sum, told_apart
+from seqclass._chunks.source import Chunk, Chunks, Drawn, draw, keys, shares, sizes_sum, told_apart
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import FrameEncoder, Levels, is_frame, levels_of, numbers_of, plain
 from seqclass._utils.text import shown
-from seqclass._utils.validation import check_integer
 from seqclass.bn import NaiveBayes
 from seqclass.bn._base import CodedChunks, count_outcomes
 from seqclass.bn._checks import check_n_outcomes
 from seqclass.deciding._coding import OutcomeCoder, category_counts, check_features, check_input, value_range
-from seqclass.deciding._seen_rows import SeenRows, both_marks, least_marks, least_of_both, marked_cells, marked_columns
+from seqclass.deciding._seen_rows import SeenRows, both_marks, least_marks, least_of_both
+from seqclass.deciding.decider import Classifier, Decider
 from seqclass.discretize import Discretizer
 from seqclass.discretize._sums import ColumnSums, better
-from seqclass.fitting._cross_fit import check_folds, hold_out
 from seqclass.fitting._doubts import warn_of_doubts
+from seqclass.fitting._fit import Fit, money, planned, undecided, unfitted
+from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import prefitted, timed
-
-if TYPE_CHECKING:
-    from seqclass.classifier import SequentialClassifier
-
 
 #: Rows that are kept to find an order on: `seqclass.bn.conditional_order` looks at no more.
 _KEPT = 20_000
@@ -45,90 +40,111 @@ def fixed(discretizer: Any) -> bool:
     return fitted or (isinstance(discretizer, str) and discretizer == "precomputed")
 
 
-def add_rows(clf: SequentialClassifier, X: Any, y: npt.ArrayLike, classes: Any, n_outcomes: Any) -> None:
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Rows that were added and are kept, with the lots by which they are, and in how many calls they came."""
+
+    codes: Any
+    classes: IntArray
+    lot: npt.NDArray[np.uint64]
+    calls: int
+
+
+def add_rows(
+    settings: Settings, before: tuple[Decider, Kept] | None, X: Any, y: npt.ArrayLike, classes: Any, n_outcomes: Any
+) -> tuple[Fit, Kept]:
     """Count further rows, and plan anew; see `SequentialClassifier.partial_fit`."""
-    _check(clf)
+    _check(settings)
     X, (found, at) = plain(X), told_apart(y)
-    labels = found[at]
-    first = not hasattr(clf, "_kept")
-    if first:
-        if hasattr(clf, "policy_"):
-            raise ValueError(
-                "partial_fit: the classifier was fitted to rows that it has not kept; begin with partial_fit on a "
-                "clone, or fit_chunks to all rows."
-            )
+    labels, timings = found[at], {"filter": 0.0, "structure": 0.0}
+    if before is None:
         if classes is None:
             raise ValueError("the first call of partial_fit needs classes, all labels that there will be.")
-        clf._forget()
-        X = _begin(clf, X, np.unique(classes), n_outcomes)
+        settings.check()
+        decider, codes = _begun(settings, X, labels, np.unique(classes), n_outcomes, timings)
     else:
-        X = check_input(clf, X, clf.encoder_)
-        if clf.coder_.range_ is not None:
-            low, high = clf.coder_.range_, value_range(X)
-            clf.coder_.range_ = np.array([np.fmin(low[0], high[0]), np.fmax(low[1], high[1])])
-    clf.timings_ = {}
-    with timed(clf.timings_, "discretize"):
-        codes = clf.coder_.transform(X)
-    with timed(clf.timings_, "parameters"):
-        model: Any = clf._unfitted() if first else deepcopy(clf.model_)  # copies of the classifier may share it
-        clf.model_ = model.partial_fit(codes, labels, clf.classes_, clf.coder_.n_outcomes_)
-    clf.timings_ |= {"filter": 0.0, "structure": 0.0}
-    _keep(clf, codes, np.searchsorted(clf.classes_, labels))
-    clf._plan(clf._kept["codes"], clf.classes_[clf._kept["classes"]])
-    clf._seen = None
+        decider, codes = _counted(before[0], X, labels, timings)
+    kept = _kept(settings, decider, codes, np.searchsorted(decider.classes, labels), before and before[1])
+    decider = planned(settings, decider, kept.codes, decider.classes[kept.classes], timings)
+    return Fit(settings, replace(decider, seen=None), None, timings), kept
 
 
-def _check(clf: SequentialClassifier) -> None:
-    if clf.observation_model is not None and type(clf.observation_model) is not NaiveBayes:
+def _check(settings: Settings) -> None:
+    model = settings.observation_model
+    if model is not None and type(model) is not NaiveBayes:
         raise ValueError(
-            f"observation_model: {type(clf.observation_model).__name__} learns from all rows at once, and takes no "
+            f"observation_model: {type(model).__name__} learns from all rows at once, and takes no "
             "further ones: use NaiveBayes, or fit or fit_chunks to all rows."
         )
     for name in ("selector", "calibrate", "prefit"):
-        if getattr(clf, name):
+        if getattr(settings, name):
             raise ValueError(f"{name}: partial_fit does not see all rows, which it needs; leave it out, or use fit.")
 
 
-def _begin(clf: SequentialClassifier, X: Any, classes: npt.NDArray[Any], n_outcomes: Any) -> Any:
-    """Take columns, classes and bins as they are; the rows as numbers."""
-    clf.encoder_ = FrameEncoder().fit(X) if is_frame(X) else None
-    if clf.encoder_ is not None and clf.encoder_.categories_:
-        name = next(iter(clf.encoder_.categories_))
+def _begun(
+    settings: Settings,
+    X: Any,
+    labels: npt.NDArray[Any],
+    classes: npt.NDArray[Any],
+    n_outcomes: Any,
+    timings: dict[str, float],
+) -> tuple[Decider, Any]:
+    """Take columns, classes and bins as they are, and count the first rows, whose outcomes are given beside."""
+    encoder = FrameEncoder().fit(X) if is_frame(X) else None
+    if encoder is not None and encoder.categories_:
+        name = next(iter(encoder.categories_))
         raise ValueError(
             f"column {name!r} is categorical, and the first rows need not show all categories: encode it as numbers, "
             "or fit or fit_chunks to all rows."
         )
-    X = check_features(clf, X if clf.encoder_ is None else clf.encoder_.encode(X))
+    columns = Classifier()
+    X = check_features(columns, X if encoder is None else encoder.encode(X))
     if len(classes) < 2:
         raise ValueError("classes must hold two labels at least.")
-    clf.classes_, clf.target_name_ = classes, None
-    clf.selector_, clf.support_ = None, np.arange(clf.n_features_in_)
-    clf._settle()
-    coder = OutcomeCoder(clf.discretizer)
-    clf.coder_ = coder.as_fitted(X)
-    if isinstance(clf.discretizer, str):
+    support = np.arange(columns.n_features_in_)
+    prices, costs, decisions = money(settings, columns, classes)
+    coder = OutcomeCoder(settings.discretizer).as_fitted(X)
+    if isinstance(settings.discretizer, str):
         if n_outcomes is None:
             raise ValueError('the first call of partial_fit needs n_outcomes with discretizer="precomputed".')
-        coder.n_outcomes_ = check_n_outcomes(n_outcomes, clf.n_features_in_).copy()
-    return X
+        coder.n_outcomes_ = check_n_outcomes(n_outcomes, columns.n_features_in_).copy()
+    with timed(timings, "discretize"):
+        codes = coder.transform(X)
+    model: Any = unfitted(settings, columns, prices, support)
+    with timed(timings, "parameters"):
+        model = model.partial_fit(codes, labels, classes, coder.n_outcomes_)
+    return undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, None), codes
 
 
-def _keep(clf: SequentialClassifier, codes: Any, classes: IntArray) -> None:
+def _counted(decider: Decider, X: Any, labels: npt.NDArray[Any], timings: dict[str, float]) -> tuple[Decider, Any]:
+    """Count further rows, whose outcomes are given beside."""
+    X, coder = check_input(decider.columns, X, decider.encoder), decider.coder
+    if coder.range_ is not None:
+        low, high = coder.range_, value_range(X)
+        coder.range_ = np.array([np.fmin(low[0], high[0]), np.fmax(low[1], high[1])])
+    with timed(timings, "discretize"):
+        codes = coder.transform(X)
+    with timed(timings, "parameters"):
+        model: Any = deepcopy(decider.model)  # copies of the classifier may share it
+        model = model.partial_fit(codes, labels, decider.classes, coder.n_outcomes_)
+    return replace(decider, model=model), codes
+
+
+def _kept(settings: Settings, decider: Decider, codes: Any, classes: IntArray, before: Kept | None) -> Kept:
     """Keep some rows for what looks at rows: of every class the same share of all there were, by lot."""
-    seed = clf.random_state if isinstance(clf.random_state, (int, np.integer)) else 0
-    before: dict[str, Any] = getattr(clf, "_kept", None) or {"calls": 0}
-    lot = keys(int(seed), before["calls"], codes.shape[0])
-    if before["calls"]:
+    calls = 0 if before is None else before.calls
+    lot = keys(settings.seed, calls, codes.shape[0])
+    if before is not None:
         join = sp.vstack if sp.issparse(codes) else np.concatenate
-        codes = join([before["codes"], codes])
-        classes, lot = np.concatenate([before["classes"], classes]), np.concatenate([before["lot"], lot])
+        codes = join([before.codes, codes])
+        classes, lot = np.concatenate([before.classes, classes]), np.concatenate([before.lot, lot])
     if sp.issparse(codes):
         codes = sp.csr_array(codes)
-    size = clf.model_.class_count_.astype(np.int64)
+    size = decider.model.class_count_.astype(np.int64)
     most = shares({c: int(n) for c, n in enumerate(size.tolist())}, _KEPT)
     own = [np.flatnonzero(classes == c) for c in most]
     rows = np.sort(np.concatenate([at[np.argsort(lot[at], kind="stable")[: most[c]]] for c, at in enumerate(own)]))
-    clf._kept = {"codes": codes[rows], "classes": classes[rows], "lot": lot[rows], "calls": before["calls"] + 1}
+    return Kept(codes[rows], classes[rows], lot[rows], calls + 1)
 
 
 @dataclass
@@ -137,7 +153,7 @@ class Look:
 
     sizes: dict[Any, int]
     dtype: np.dtype[Any]
-    columns: Any
+    columns: Classifier
     levels: dict[Any, Levels] | None
     sums: ColumnSums
     sparse: bool
@@ -185,7 +201,7 @@ def look(sketch: bool, chunk: Any) -> Look:
     labels, at = told_apart(chunk.y)
     X = plain(chunk.X)
     levels = levels_of(X) if is_frame(X) else None
-    columns = BaseEstimator()
+    columns = Classifier()
     numbers = check_features(columns, X if levels is None else numbers_of(X, levels))
     first = numbers[[0]]
     return Look(
@@ -206,7 +222,7 @@ T = TypeVar("T")
 class View:
     """How a classifier sees a chunk: what turns its columns into numbers and outcomes, and its labels into codes."""
 
-    columns: BaseEstimator
+    columns: Classifier
     encoder: FrameEncoder | None
     coder: OutcomeCoder
     classes: npt.NDArray[Any]
@@ -275,39 +291,35 @@ def _least(one: list[Any], other: list[Any]) -> list[Any]:
     return list(map(least_of_both, one, other))
 
 
-def fit_from(clf: SequentialClassifier, source: Chunks, sample_rows: int, n_folds: int) -> None:
-    """Fit a classifier; see `SequentialClassifier.fit_chunks`."""
-    clf._forget()
-    clf.timings_ = {}
-    seed = int(clf.random_state) if isinstance(clf.random_state, (int, np.integer)) else 0
-    with timed(clf.timings_, "discretize"):
-        found = source.total(partial(look, _needs_ranks(clf.discretizer)), add)
-        view = _view(clf, source, found, sample_rows, seed)
-    clf.target_name_ = source.target_name
-    clf.timings_["filter"], clf.selector_, clf.support_ = 0.0, None, np.arange(clf.n_features_in_)
-    clf._settle()
-    with timed(clf.timings_, "count"):
-        chunks = ViewedChunks(source, view, found.sizes, sample_rows, seed)
-    if clf.prefit:
-        clf.model_ = prefitted(clf.observation_model, clf.coder_, clf.support_, clf.classes_, clf.timings_)
-        clf.classes_ = clf.model_.classes_
+def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> tuple[Fit, tuple[Any, Any]]:
+    """Fit to all chunks, and give the sampled rows beside; see `SequentialClassifier.fit_chunks`."""
+    settings.check()
+    timings: dict[str, float] = {}
+    with timed(timings, "discretize"):
+        found = source.total(partial(look, _needs_ranks(settings.discretizer)), add)
+        view = _view(settings, source, found, sample_rows)
+    columns, encoder, coder, classes = view.columns, view.encoder, view.coder, view.classes
+    timings["filter"], support = 0.0, np.arange(columns.n_features_in_)
+    prices, costs, decisions = money(settings, columns, classes)
+    with timed(timings, "count"):
+        chunks = ViewedChunks(source, view, found.sizes, sample_rows, settings.seed)
+    if settings.prefit:
+        model = prefitted(settings.observation_model, coder, support, classes, timings)
+        prices, costs, decisions = money(settings, columns, model.classes_, warn=False)
     else:
-        clf.timings_["structure"] = 0.0
-        with timed(clf.timings_, "parameters"):
-            clf.model_ = clf._unfitted()._learn_chunks(chunks, clf.classes_, clf.coder_.n_outcomes_)
-    if clf._certify:
-        names = getattr(clf, "feature_names_in_", None)
-        sizes = np.array([found.sizes[label] for label in view.classes.tolist()])
-        warn_of_doubts(clf.encoder_, clf.coder_, np.empty((0, clf.n_features_in_)), view.classes, sizes, names)
-    clf._plan(chunks.sample[0], view.classes[chunks.sample[1]], (*chunks.rows, None))
-    clf._seen = None
-    if clf._certify:
-        with timed(clf.timings_, "mark"):
-            part = partial(_mark, view, marked_columns(clf), marked_cells(clf))
-            clf._seen = both_marks([SeenRows.counted(*least) for least in source.total(part, _least)])
-    if n_folds:
-        with timed(clf.timings_, "held_out"):
-            clf.held_out_ = hold_out(clf, *chunks.rows, None, n_folds=n_folds)
+        timings["structure"] = 0.0
+        with timed(timings, "parameters"):
+            model = unfitted(settings, columns, prices, support)._learn_chunks(chunks, classes, coder.n_outcomes_)
+    name = source.target_name
+    decider = undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, name)
+    sizes = np.array([found.sizes[label] for label in classes.tolist()])
+    warn_of_doubts(encoder, coder, np.empty((0, decider.n_features)), classes, sizes, decider.feature_names)
+    rows = (*chunks.rows, None)
+    decider = planned(settings, decider, chunks.sample[0], classes[chunks.sample[1]], timings, rows=rows)
+    with timed(timings, "mark"):
+        part = partial(_mark, view, decider.marked_columns, decider.marked_cells())
+        seen = both_marks([SeenRows.counted(*least) for least in source.total(part, _least)])
+    return Fit(settings, replace(decider, seen=seen), None, timings), chunks.rows
 
 
 def _needs_ranks(discretizer: Any) -> bool:
@@ -324,32 +336,28 @@ def _sums(view: View, sketch: bool, value: FloatArray, chunk: Chunk) -> ColumnSu
     return ColumnSums.of(view.numbers(chunk), sketch, value)
 
 
-def _view(clf: SequentialClassifier, source: Chunks, found: Look, sample_rows: int, seed: int) -> View:
+def _view(settings: Settings, source: Chunks, found: Look, sample_rows: int) -> View:
     """Learn columns, categories, classes and bins."""
-    for name in ("n_features_in_", "feature_names_in_"):
-        clf.__dict__.pop(name, None)
-    clf.__dict__.update(vars(found.columns))
-    clf.encoder_ = None if found.levels is None else FrameEncoder().fit_levels(found.levels)
-    clf.classes_ = found.classes()
-    coder = OutcomeCoder(clf.discretizer, category_counts(clf.encoder_))
-    first = View(found.columns, clf.encoder_, coder, clf.classes_)
+    encoder = None if found.levels is None else FrameEncoder().fit_levels(found.levels)
+    classes = found.classes()
+    coder = OutcomeCoder(settings.discretizer, category_counts(encoder))
+    first = View(found.columns, encoder, coder, classes)
 
     sums, frequent = found.sums, np.where(found.sums.ahead > 0, found.sums.voted, 0.0)
     frequent[list(coder.categories)] = 0.0
-    if not found.sparse and frequent.any() and _sets_values_apart(clf.discretizer):
-        sums = source.total(partial(_sums, first, _needs_ranks(clf.discretizer), frequent), add)
+    if not found.sparse and frequent.any() and _sets_values_apart(settings.discretizer):
+        sums = source.total(partial(_sums, first, _needs_ranks(settings.discretizer), frequent), add)
 
     def sample() -> tuple[Any, Any]:
-        chunk = Chunk(0, *source._drawn(found.sizes, sample_rows, seed).rows())
+        chunk = Chunk(0, *source._drawn(found.sizes, sample_rows, settings.seed).rows())
         return first.numbers(chunk), first.labels(chunk)
 
-    ways = coder.fit_sums(sums, found.first, len(clf.classes_), found.sparse, sample)
-    views = [View(found.columns, clf.encoder_, way, clf.classes_) for way in ways]
+    ways = coder.fit_sums(sums, found.first, len(classes), found.sparse, sample)
+    views = [View(found.columns, encoder, way, classes) for way in ways]
     if len(views) == 2:
         counts = [source.total(partial(_numeric_counts, view), add) for view in views]
         bins = better(*(way.discretizer_ for way in ways), *counts)
-        views = [View(found.columns, clf.encoder_, coder.with_bins(bins), clf.classes_)]
-    clf.coder_ = views[0].coder
+        views = [View(found.columns, encoder, coder.with_bins(bins), classes)]
     return views[0]
 
 
@@ -357,127 +365,3 @@ def _numeric_counts(view: View, chunk: Chunk) -> FloatArray:
     coder = view.coder
     counts = partial(count_outcomes, n_classes=len(view.classes), n_outcomes=coder.n_outcomes_)
     return np.asarray(_coded(view, counts, chunk)[coder.numeric_])
-
-
-class _WhereBinsAreFixed:
-    """A method that only those classifiers have whose settings fix the bins, as scikit-learn's checks expect."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        update_wrapper(self, function)  # type: ignore[arg-type]
-        self.function = function
-
-    def __get__(self, clf: Any, owner: Any = None) -> Any:
-        if clf is None:
-            return self.function
-        if not fixed(clf.discretizer) or not clf._grows:
-            raise AttributeError(
-                f"{type(clf).__name__}.partial_fit needs bins that are fixed: give a discretizer that is fitted "
-                'already (such as another classifier\'s coder_.discretizer_) or "precomputed"; or use fit_chunks.'
-            )
-        return MethodType(self.function, clf)
-
-
-class Growing:
-    """Fits a `SequentialClassifier`, which says what its parts are, without having all rows in memory."""
-
-    selector: Any
-    discretizer: Any
-    _grows: ClassVar[bool] = True
-
-    def fit_chunks(self, chunks: Any, *, sample_rows: int = 20_000, held_out: int = 0) -> Any:
-        """Learn from rows that come in chunks, of which a few passes are made; memory is bounded by a chunk.
-
-        Bins, counts and what models learn are statistics of chunks that add up. With bins of equal widths, the default,
-        naive Bayes is the same as after `fit` to all rows at once; with quantiles ranks of edges are right to 0.14% of
-        the rows (KLL sketches, which draw random bits of their own and need the extra ``large``). A
-        `seqclass.bn.ClassMixture` is fitted to the sample, from where EM goes on over all chunks; a
-        `seqclass.bn.TreeNetwork` is learnt from counts of all pairs. What else looks at rows looks at a sample of them:
-        ``order="conditional"``, the choice between an adaptive and a fixed order, ``calibrate`` and ``held_out``, whose
-        figures are those of a classifier fitted to the sample.
-
-        Parameters
-        ----------
-        chunks : Chunks, list of pairs (X, y), or function
-            What `seqclass.large.read_parquet` or `seqclass.large.from_dask` gives; or a list of chunks of features and
-            labels, or a function without arguments that gives a new iterator of such pairs.
-        sample_rows : int
-            Size of the sample: of every class the same share and one row at least, drawn by ``random_state``. All rows
-            where there are no more; the classifier is then the same as after `fit`.
-        held_out : int
-            Folds for ``held_out_``, of the sample; see `fit`.
-
-        Returns
-        -------
-        SequentialClassifier
-
-        Raises
-        ------
-        TypeError
-            If chunks can be gone through only once.
-        ValueError
-            If data, prices, costs or settings are wrong, the chunks change between passes, or a part needs all rows at
-            once: a selector, a discretiser of another package that is not fitted, or another model than those named.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> from seqclass import SequentialClassifier
-        >>> X, y = load_breast_cancer(return_X_y=True)
-        >>> clf = SequentialClassifier().fit_chunks([(X[:300], y[:300]), (X[300:], y[300:])])
-        >>> clf.order_.tolist() == SequentialClassifier().fit(X, y).order_.tolist()
-        True
-        """
-        n_folds = check_folds(held_out)
-        check_integer(sample_rows, "sample_rows", 1)
-        source = as_chunks(chunks)
-        if self.selector is not None:
-            raise ValueError(
-                f"selector: {type(self.selector).__name__} needs all rows at once. Fit it to a sample of the rows, "
-                "chunks.sample(100_000), read the columns that it keeps (read_parquet(columns=...)), and give "
-                "selector=None."
-            )
-        fit_from(self, source, sample_rows, n_folds)  # type: ignore[arg-type]
-        return self
-
-    @_WhereBinsAreFixed
-    def partial_fit(self, X: Any, y: npt.ArrayLike, classes: Any = None, n_outcomes: Any = None) -> Any:
-        """Add rows to what naive Bayes has counted, and plan anew.
-
-        Only where bins are fixed: with ``discretizer="precomputed"``, or one that is fitted already, which then stays
-        as it is. The result is that of counting all rows so far at once. Each call solves for the policy again: give
-        rows by the thousand rather than one by one.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse array of shape (n, n_features)
-            Numbers, NaN where missing.
-        y : array-like of shape (n,)
-            Class labels.
-        classes : array-like of shape (n_classes,), optional
-            All classes there will be; needed in the first call.
-        n_outcomes : int or array-like of shape (n_features,), optional
-            Number of outcomes of each feature; needed in the first call with ``discretizer="precomputed"``.
-
-        Returns
-        -------
-        SequentialClassifier
-
-        Raises
-        ------
-        AttributeError
-            If the settings do not fix the bins.
-        ValueError
-            If the model is not naive Bayes, a label or an outcome is new, a column is categorical, or a setting needs
-            all rows: a selector or ``calibrate``.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from seqclass import SequentialClassifier
-        >>> clf = SequentialClassifier(discretizer="precomputed")
-        >>> _ = clf.partial_fit([[0, 1], [1, 1]], ["a", "b"], classes=["a", "b"], n_outcomes=2)
-        >>> clf.partial_fit([[1, 0]] * 8, ["b"] * 8).model_.class_count_.tolist()
-        [1.0, 9.0]
-        """
-        add_rows(self, X, y, classes, n_outcomes)  # type: ignore[arg-type]
-        return self

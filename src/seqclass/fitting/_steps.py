@@ -46,15 +46,6 @@ def timed(timings: dict[str, float], step: str, *, without: str | None = None) -
     timings[step] = seconds if without is None else max(0.0, seconds - timings.get(without, 0.0))
 
 
-def twin(clf: Any) -> Any:
-    """A classifier with the same settings and all that was fitted, but for what was held out with another policy."""
-    other = clone(clf)
-    fitted = {name: value for name, value in vars(clf).items() if name.startswith("_") or name.endswith("_")}
-    other.__dict__.update(fitted | {"timings_": {k: v for k, v in clf.timings_.items() if k != "held_out"}})
-    other.__dict__.pop("held_out_", None)
-    return other
-
-
 def weighted(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, FloatArray | None]:
     """Check the weights of rows, and leave out the rows that have none."""
     y = plain_labels(y)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,10 +12,8 @@ import scipy.sparse as sp
 from seqclass._utils.arrays import FloatArray, IntArray, smallest_int
 from seqclass.costs import Prices, charged
 from seqclass.deciding._coding import category_counts
+from seqclass.fitting._fit import Fit
 from seqclass.fitting.held_out import HeldOut
-
-if TYPE_CHECKING:
-    from seqclass.classifier import SequentialClassifier
 
 #: Numbers of features that are tried, and after how many in vain no more are.
 _SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 22, 27, 33, 40, 50, 65, 80, 100)
@@ -60,7 +58,7 @@ def scored(
     return HeldOut(name, fold, prices, costs[truth, decided], decided, errors, counts, float(costs.max()))
 
 
-def linear(clf: SequentialClassifier, X: Any, label: IntArray, fold: IntArray) -> HeldOut:
+def linear(fit: Fit, X: Any, label: IntArray, fold: IntArray) -> HeldOut:
     """Held-out cost of a linear model on few features, as `HeldOut` describes it; ``X`` holds numbers."""
     place = np.cumsum(fold >= 0) - 1
     n = int((fold >= 0).sum())
@@ -72,10 +70,10 @@ def linear(clf: SequentialClassifier, X: Any, label: IntArray, fold: IntArray) -
         for number in range(int(fold.max()) + 1):
             train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             most = min(_ROWS, max(500, _CELLS // max(1, X.shape[1])))
-            part = _Part(clf, X, label, _some(train, most, rng))
+            part = _Part(fit, X, label, _some(train, most, rng))
             at = place[test]
             decided[at], counts[at], prices[at] = part.acted(part.chosen(), test)
-    return scored("Linear model", clf.decision_costs_, label, fold, decided, prices, counts)
+    return scored("Linear model", fit.decider.decision_costs, label, fold, decided, prices, counts)
 
 
 def _some(rows: IntArray, most: int, rng: np.random.Generator) -> IntArray:
@@ -112,11 +110,11 @@ class _Model(NamedTuple):
 class _Part:
     """A training part: the columns of what can be bought, standardised, and its choice of features."""
 
-    def __init__(self, clf: SequentialClassifier, X: Any, label: IntArray, train: IntArray) -> None:
-        self.clf, self.X, self.label, self.train = clf, X, label, train
-        self.costs: FloatArray = clf.decision_costs_
-        self.prices: Prices = clf._prices
-        self.precomputed = isinstance(clf.discretizer, str)
+    def __init__(self, fit: Fit, X: Any, label: IntArray, train: IntArray) -> None:
+        self.settings, self.encoder, self.X, self.label, self.train = fit.settings, fit.decider.encoder, X, label, train
+        self.costs: FloatArray = fit.decider.decision_costs
+        self.prices: Prices = fit.decider.prices
+        self.precomputed = isinstance(fit.settings.discretizer, str)
         self.own = (label[train, None] == np.arange(len(self.costs))).astype(np.float64)[:, int(len(self.costs) == 2) :]
         self.levels = self._levels()
         features = np.arange(X.shape[1])
@@ -129,7 +127,7 @@ class _Part:
 
     def _levels(self) -> dict[int, IntArray]:
         """Categories that have a column each, of the features with more than two."""
-        counts = category_counts(self.clf.encoder_)
+        counts = category_counts(self.encoder)
         if self.precomputed and not sp.issparse(self.X):
             highest = np.nan_to_num(self.X[self.train], nan=-1).max(axis=0)
             counts = {j: int(k) + 1 for j, k in enumerate(highest.tolist()) if k < _CATEGORIES}
@@ -219,7 +217,7 @@ class _Part:
             for alike in [np.flatnonzero(sizes == size)]
         ]
         self.share = np.ones(self.questions.size)
-        if not self.clf.charge_missing:
+        if not self.settings.charge_missing:
             there = ~np.isnan(self._raw(self.train, self.owner, self.category))
             self.share = np.array([there[:, own].any(axis=1).mean() for own in columns])
 
@@ -284,7 +282,7 @@ class _Part:
         rows = self.train[judging]
         decided, _, prices = self.acted(self.fitted(questions, fitting), rows, judging)
         wrong = self.costs[self.label[rows], decided]
-        return float((wrong if self.clf.target_cost is not None else wrong + prices).sum())
+        return float((wrong if self.settings.target_cost is not None else wrong + prices).sum())
 
     def fitted(self, questions: IntArray, rows: IntArray) -> _Model:
         """Logistic regression on the columns that questions show."""
@@ -319,7 +317,7 @@ class _Part:
     def _bought(self, rows: IntArray, features: IntArray) -> Any:
         """Sparse matrix of ones where a feature is there to be bought."""
         there = np.ones((len(rows), features.size), dtype=bool)
-        if not self.clf.charge_missing:
+        if not self.settings.charge_missing:
             there = ~np.isnan(self._raw(rows, features, np.full(features.size, -1)))
         row, at = np.nonzero(there)
         return sp.csr_array((np.ones(row.size), (row, features[at])), shape=(len(rows), self.prices.full.size))
@@ -329,7 +327,12 @@ class _Limits:
     """Prices of what is not bought yet, and whether the classifier's limits allow it."""
 
     def __init__(self, part: _Part) -> None:
-        self.clf, self.prices_of, self.questions, self.share = part.clf, part.prices, part.questions, part.share
+        self.settings, self.prices_of, self.questions, self.share = (
+            part.settings,
+            part.prices,
+            part.questions,
+            part.share,
+        )
         self.at_once = float((np.bincount(part.label[part.train], minlength=len(part.costs)) @ part.costs).min())
         self.at_once /= len(part.train)
         self.groups: list[int] = []
@@ -342,12 +345,12 @@ class _Limits:
         return np.where(np.isin(self.prices_of.groups[self.questions], self.groups), less, full)
 
     def within(self, price: FloatArray) -> Any:
-        clf, small = self.clf, 1e-9
-        found = np.full(price.size, clf.max_features is None or self.count < clf.max_features)
-        if clf.max_cost is not None:
-            found &= self.most + price <= clf.max_cost + small
+        settings, small = self.settings, 1e-9
+        found = np.full(price.size, settings.max_features is None or self.count < settings.max_features)
+        if settings.max_cost is not None:
+            found &= self.most + price <= settings.max_cost + small
         # without a budget nothing pays that costs more than deciding at once
-        budget = self.at_once if clf.target_cost is None else clf.target_cost
+        budget = self.at_once if settings.target_cost is None else settings.target_cost
         return found & (self.mean + price * self.share <= budget + small)
 
     def buy(self, question: int, price: FloatArray) -> None:

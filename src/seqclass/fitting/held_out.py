@@ -163,7 +163,7 @@ class HeldOut:
     @property
     def advice(self) -> str:
         """What is worth knowing before the classifier is used, in plain sentences; empty where all is as expected."""
-        return " ".join(filter(None, (self._against_expected(), self._against_deciding(), self._against_linear())))
+        return " ".join(filter(None, (self._against_expected(), self.against_deciding(), self._against_linear())))
 
     def compare(self, other: HeldOut) -> PairedTest:
         """Compare the costs of two on the same folds, row by row.
@@ -210,7 +210,7 @@ class HeldOut:
                 lines.append(f"{other.name}: {other._figures()}; the difference is {test.difference:+.3g} ({apart})")
         return "\n".join([*lines, *filter(None, [self.advice])])
 
-    def _against_deciding(self) -> str:
+    def against_deciding(self) -> str:
         """Say so where deciding at once costs less; empty where it does not."""
         other = self.deciding_at_once
         if other is None or self.cost <= other.cost * (1 + 1e-9):

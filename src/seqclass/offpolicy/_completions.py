@@ -5,19 +5,20 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import clone
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.bn import ObservationModel
-from seqclass.classifier import SequentialClassifier
+from seqclass.deciding.decider import decider_of
 from seqclass.offpolicy._records import Records
 
 
 def fitted_model(
-    clf: SequentialClassifier, model: ObservationModel | None, records: Records, train: IntArray
+    clf: DecidingClassifier, model: ObservationModel | None, records: Records, train: IntArray
 ) -> ObservationModel:
     """A model of the classifier's kind, or the one given, fitted to some of the records."""
     if model is None and clf.prefit:
         return clf.model_
-    bundles = clf._prices.take(records.support).bundles
+    bundles = decider_of(clf).prices.take(records.support).bundles
     if model is None:  # what it names are features of the model already
         unfitted = clone(clf.model_)._among(np.arange(records.support.size), None, bundles)
     else:

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.text import listed
 from seqclass.bn import check_order
-from seqclass.classifier import SequentialClassifier
 from seqclass.deciding._coding import check_input
+from seqclass.deciding.decider import decider_of
 from seqclass.evaluation.certified import Cases
 
 #: Rank of a cell that was never recorded.
@@ -45,7 +46,7 @@ class Records:
         return np.asarray(self.seen.all(axis=0))
 
 
-def read_records(clf: SequentialClassifier, X: Any, y: npt.ArrayLike, order: Any, allow_seen: bool) -> Records:
+def read_records(clf: DecidingClassifier, X: Any, y: npt.ArrayLike, order: Any, allow_seen: bool) -> Records:
     """Check records, and that the classifier was not fitted to them."""
     if sp.issparse(X):
         raise TypeError("X must be dense: what a sparse matrix does not store is zero, not missing.")
@@ -53,7 +54,7 @@ def read_records(clf: SequentialClassifier, X: Any, y: npt.ArrayLike, order: Any
     if not len(cases.codes):
         raise ValueError("X has no row; bring records.")
     cases.check_fresh(clf, allow_seen)
-    X = check_input(clf, cases.X, clf.encoder_, clf.handle_unknown)
+    X = check_input(decider_of(clf).columns, cases.X, clf.encoder_, decider_of(clf).handle_unknown)
     codes = np.asarray(clf.coder_.transform(X))
     values = np.array(X, dtype=np.float64)
     seen = ~np.isnan(values)
@@ -61,7 +62,7 @@ def read_records(clf: SequentialClassifier, X: Any, y: npt.ArrayLike, order: Any
     values[~seen] = np.nan
     codes = np.where(seen, codes, -1)[:, clf.support_]
     rank, stepwise = _ranks(clf, seen, order)
-    asked = np.unique(clf._asked())
+    asked = np.unique(decider_of(clf).asked())
     never = clf.support_[asked][~seen[:, clf.support_[asked]].any(axis=0)]
     if never.size:
         names = listed(clf.feature_name(j) for j in never.tolist())
@@ -73,7 +74,7 @@ def read_records(clf: SequentialClassifier, X: Any, y: npt.ArrayLike, order: Any
     return Records(values, codes, cases.codes, seen, rank, stepwise, categories, asked, clf.support_)
 
 
-def _ranks(clf: SequentialClassifier, seen: BoolArray, order: Any) -> tuple[IntArray, bool]:
+def _ranks(clf: DecidingClassifier, seen: BoolArray, order: Any) -> tuple[IntArray, bool]:
     """When the recorder came to each cell: columns in one order for all, or each row's own purchases."""
     n, n_columns = seen.shape
     names = getattr(clf, "feature_names_in_", None)

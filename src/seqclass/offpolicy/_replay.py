@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
-from seqclass.classifier import SequentialClassifier
 from seqclass.pomdp import acquire
 
 #: What is estimated of a policy, the last axis of `Replay.leaf_parts`.
@@ -56,7 +56,7 @@ class Replay:
 class Replayer:
     """Runs the policy of a classifier, with a lot for each person where it draws lots."""
 
-    def __init__(self, clf: SequentialClassifier, asked: IntArray, n: int, rng: np.random.Generator) -> None:
+    def __init__(self, clf: DecidingClassifier, asked: IntArray, n: int, rng: np.random.Generator) -> None:
         self.clf = clf
         self.keys = rng.random((n, 1))
         self.column = np.zeros(clf.support_.size, dtype=np.intp)

@@ -12,11 +12,11 @@ import numpy.typing as npt
 from scipy.stats import t as student
 from sklearn.utils.validation import check_is_fitted
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.bn import ObservationModel
-from seqclass.classifier import SequentialClassifier
-from seqclass.fitting._cross_fit import assign_folds
+from seqclass.fitting._folds import assign_folds
 from seqclass.offpolicy._completions import Completions, fitted_model
 from seqclass.offpolicy._recorder import Chances, declared, fitted
 from seqclass.offpolicy._records import NEVER, Records, read_records
@@ -189,7 +189,7 @@ METHODS = tuple(NAMES)
 
 
 def evaluate(
-    clf: SequentialClassifier,
+    clf: DecidingClassifier,
     X: Any,
     y: npt.ArrayLike,
     *,
@@ -215,7 +215,7 @@ def evaluate(
 
     Parameters
     ----------
-    clf : SequentialClassifier
+    clf : SequentialClassifier or AdaptiveClassifier
         A fitted classifier, whose policy is to be judged.
     X : array-like or data frame of shape (n, n_features)
         Records that it was not fitted to, NaN where nothing was recorded.
@@ -318,7 +318,7 @@ def evaluate(
 
 
 def compare(
-    clf: SequentialClassifier,
+    clf: DecidingClassifier,
     X: Any,
     y: npt.ArrayLike,
     *,
@@ -384,7 +384,7 @@ class _Study:
 
     def __init__(
         self,
-        clf: SequentialClassifier,
+        clf: DecidingClassifier,
         records: Records,
         recording: Any,
         model: ObservationModel | None,

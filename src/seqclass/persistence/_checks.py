@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.frames import FrameEncoder, spelt
 from seqclass._utils.validation import check_costs, check_distribution
@@ -22,15 +23,16 @@ from seqclass.bn import (
     TreeNetwork,
 )
 from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names
-from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices
 from seqclass.deciding._coding import OutcomeCoder, category_counts
 from seqclass.deciding._problem import ModelProblem, ProjectedProblem
 from seqclass.deciding._seen_rows import SeenRows
 from seqclass.deciding.calibration import Calibration
+from seqclass.deciding.decider import Classifier, Decider
 from seqclass.deciding.session import expected_saving
 from seqclass.discretize import Discretizer
 from seqclass.evaluation.contract import CertifiedError, GroupRisk, Rung
+from seqclass.fitting._chunked import Kept
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import (
     DECIDE,
@@ -109,39 +111,43 @@ _STAGES = 200
 _MOST_AHEAD = 10**7
 
 
-def check_classifier(clf: SequentialClassifier) -> None:
-    """Check what a fitted classifier is put together of; raises where something does not fit."""
+def check_classifier(clf: DecidingClassifier) -> None:
+    """Check what a fitted classifier holds; raises where something does not fit."""
     if not fitted(clf):
         return
-    n = whole(clf.n_features_in_, "n_features_in_", 1)
-    if hasattr(clf, "feature_names_in_"):
-        names = array(clf.feature_names_in_, "feature_names_in_", "OU", n).tolist()
+    need(isinstance(vars(clf).get("decider_"), Decider), "decider_ is of another kind")
+    need(isinstance(vars(clf).get("timings_"), dict), "timings_ is no table")
+    held, kept = vars(clf).get("held_out_"), vars(clf).get("kept_")
+    need(held is None or isinstance(held, HeldOut), "held_out_ is of another kind")
+    need(kept is None or isinstance(kept, Kept), "kept_ is of another kind")
+
+
+def check_decider(decider: Decider) -> None:
+    """Check what a record is put together of; raises where something does not fit."""
+    need(isinstance(decider.columns, Classifier), "columns are of another kind")
+    n = whole(decider.n_features, "n_features_in_", 1)
+    if decider.feature_names is not None:
+        names = array(decider.feature_names, "feature_names_in_", "OU", n).tolist()
         need(
             all(isinstance(name, str) for name in names) and len(set(names)) == n,
             "feature_names_in_ is no list of names",
         )
-    classes = check_classes(clf.classes_)
-    _check_decisions(clf, classes)
-    support = array(clf.support_, "support_", "iu", None)
-    need(len(support) > 0 and support[0] >= 0 and (np.diff(support) > 0).all() and support[-1] < n, "support_ is wrong")
-    need(isinstance(clf.coder_, OutcomeCoder) and len(clf.coder_.n_outcomes_) == n, "coder_ is of other features")
-    need(isinstance(clf._prices, Prices) and len(clf._prices.full) == n, "_prices are of other features")
-    need(type(clf.charge_missing) is bool, "charge_missing is neither true nor false")
-    need(clf.handle_unknown in ("error", "missing"), "handle_unknown is wrong")
-    need(isinstance(clf.timings_, dict), "timings_ is no table")
-    _check_encoder(clf, n)
-    _check_model(clf, classes)
-    problem, policy = clf.problem_, clf.policy_
-    need(isinstance(policy, Policy) and policy.problem is problem, "policy_ is of another problem")
-    wanted = support[clf._asked()]
-    need(np.array_equal(array(clf.order_, "order_", "iu", None), wanted), "order_ is not that of policy_")
-    seen = vars(clf).get("_seen")
-    need(seen is None or isinstance(seen, SeenRows), "_seen is of another kind")
-    held = vars(clf).get("held_out_")
-    need(held is None or isinstance(held, HeldOut), "held_out_ is of another kind")
-    calibration = vars(clf).get("calibration_")
-    need(calibration is None or isinstance(calibration, Calibration), "calibration_ is of another kind")
-    need(isinstance(vars(clf).get("target_name_", ""), (str, type(None))), "target_name_ is no name")
+    classes = check_classes(decider.classes)
+    _check_decisions(decider, classes)
+    support = array(decider.support, "support", "iu", None)
+    need(len(support) > 0 and support[0] >= 0 and (np.diff(support) > 0).all() and support[-1] < n, "support is wrong")
+    need(isinstance(decider.coder, OutcomeCoder) and len(decider.coder.n_outcomes_) == n, "coder is of other features")
+    need(isinstance(decider.prices, Prices) and len(decider.prices.full) == n, "prices are of other features")
+    need(type(decider.charge_missing) is bool, "charge_missing is neither true nor false")
+    need(decider.handle_unknown in ("error", "missing"), "handle_unknown is wrong")
+    _check_encoder(decider, n)
+    _check_model(decider, classes)
+    problem, policy = decider.problem, decider.policy
+    need(isinstance(policy, Policy) and policy.problem is problem, "policy is of another problem")
+    need(decider.seen is None or isinstance(decider.seen, SeenRows), "seen is of another kind")
+    calibration = decider.calibration
+    need(calibration is None or isinstance(calibration, Calibration), "calibration is of another kind")
+    need(isinstance(decider.target_name, (str, type(None))), "target_name is no name")
 
 
 def check_contract(contract: CertifiedError) -> None:
@@ -156,7 +162,7 @@ def check_contract(contract: CertifiedError) -> None:
         )
     chosen = contract.rungs[whole(contract.chosen, "chosen", 0, len(contract.rungs) - 1)]
     need(chosen.certified is contract.certified, "another rule was chosen")
-    need(isinstance(contract.classifier, SequentialClassifier) is contract.certified, "it has another classifier")
+    need(isinstance(contract.classifier, DecidingClassifier) is contract.certified, "it has another classifier")
 
 
 def check_held_out(held: HeldOut) -> None:
@@ -177,27 +183,27 @@ def check_held_out(held: HeldOut) -> None:
         need(other is None or same, "a yardstick is of other folds")
 
 
-def _check_decisions(clf: SequentialClassifier, classes: Any) -> None:
-    decisions = array(clf.decisions_, "decisions_", "OUSbiufc", None)
+def _check_decisions(decider: Decider, classes: Any) -> None:
+    decisions = array(decider.decisions, "decisions_", "OUSbiufc", None)
     different = len(set(decisions.tolist())) == len(decisions)
     need(different and decisions[: len(classes)].tolist() == classes.tolist(), "decisions_ do not begin with classes_")
-    costs = array(clf.decision_costs_, "decision_costs_", "f", len(classes), len(decisions))
-    need(np.array_equal(costs, clf.problem_.decision_costs), "decision_costs_ are not those of problem_")
+    costs = array(decider.decision_costs, "decision_costs_", "f", len(classes), len(decisions))
+    need(np.array_equal(costs, decider.problem.decision_costs), "decision_costs_ are not those of problem_")
 
 
-def _check_encoder(clf: SequentialClassifier, n: int) -> None:
-    encoder = clf.encoder_
+def _check_encoder(decider: Decider, n: int) -> None:
+    encoder = decider.encoder
     need(encoder is None or (isinstance(encoder, FrameEncoder) and len(encoder.columns_) == n), "encoder_ is wrong")
-    need(category_counts(encoder) == clf.coder_.categories, "coder_ has other categories than encoder_")
-    if encoder is not None and hasattr(clf, "feature_names_in_"):
-        need([str(c) for c in encoder.columns_] == clf.feature_names_in_.tolist(), "encoder_ has other columns")
+    need(category_counts(encoder) == decider.coder.categories, "coder_ has other categories than encoder_")
+    if encoder is not None and decider.feature_names is not None:
+        need([str(c) for c in encoder.columns_] == decider.feature_names.tolist(), "encoder_ has other columns")
 
 
-def _check_model(clf: SequentialClassifier, classes: Any) -> None:
-    model, problem, support = clf.model_, clf.problem_, clf.support_
+def _check_model(decider: Decider, classes: Any) -> None:
+    model, problem, support = decider.model, decider.problem, decider.support
     need(np.array_equal(model.classes_, classes), "model_ has other classes")
     need(model.n_features_in_ == len(support), "model_ has other features")
-    need(np.array_equal(model.n_outcomes_, clf.coder_.n_outcomes_[support]), "model_ has other outcomes than coder_")
+    need(np.array_equal(model.n_outcomes_, decider.coder.n_outcomes_[support]), "model_ has other outcomes than coder_")
     need(problem.n_classes == len(classes), "problem_ has other classes")
     need(problem.features.max(initial=-1) < len(support), "problem_ has other features")
     single = np.array([problem.bundle(question) is None for question in range(problem.n_questions)], dtype=bool)

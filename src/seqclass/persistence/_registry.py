@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.frames import FrameEncoder
 from seqclass._utils.model_files import check_when_read, register
 from seqclass._utils.support import SupportMixin, check_support
@@ -23,8 +24,10 @@ from seqclass.deciding._coding import OutcomeCoder
 from seqclass.deciding._problem import ModelProblem, ProjectedProblem
 from seqclass.deciding._seen_rows import SeenRows, check_seen
 from seqclass.deciding.calibration import Calibration, check_calibration
+from seqclass.deciding.decider import Classifier, Decider
 from seqclass.discretize import Discretizer
 from seqclass.evaluation.contract import CertifiedError, GroupRisk, Rung
+from seqclass.fitting._chunked import Kept
 from seqclass.fitting.choice import Candidate, Choice
 from seqclass.fitting.held_out import HeldOut
 from seqclass.persistence._checks import (
@@ -32,6 +35,7 @@ from seqclass.persistence._checks import (
     check_classifier,
     check_coder,
     check_contract,
+    check_decider,
     check_discretizer,
     check_drawn,
     check_encoder,
@@ -111,6 +115,9 @@ from seqclass.pomdp.solvers.rules.lookahead import DeepLookaheadPolicy, OrderBou
 from seqclass.pomdp.values import ValueFunction
 
 for _cls in (
+    Classifier,
+    Decider,
+    Kept,
     Adaptive,
     AdaptiveClassifier,
     Candidate,
@@ -228,7 +235,8 @@ for _kind, _check in (
     (RuleValues, check_rule_values),
     (SeenRows, check_seen),
     (Calibration, check_calibration),
-    (SequentialClassifier, check_classifier),
+    (DecidingClassifier, check_classifier),
+    (Decider, check_decider),
     (CertifiedError, check_contract),
 ):
     check_when_read(_kind, _check)

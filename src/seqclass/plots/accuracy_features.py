@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.validation import check_finite, check_not_negative
-from seqclass.classifier import SequentialClassifier
 from seqclass.metrics import realised_cost
 from seqclass.plots._style import MARKERS, colour, legend_below, new_axes, open_frame, shorten
 
@@ -151,7 +151,7 @@ class AccuracyFeaturesDisplay:
     @classmethod
     def from_costs(
         cls,
-        estimator: SequentialClassifier,
+        estimator: DecidingClassifier,
         X_train: Any,
         y_train: npt.ArrayLike,
         X_test: Any,
@@ -167,7 +167,7 @@ class AccuracyFeaturesDisplay:
 
         Parameters
         ----------
-        estimator : SequentialClassifier
+        estimator : DecidingClassifier
             Cloned and fitted anew at each cost.
         X_train, X_test : array-like of shape (n, n_features)
             Data to learn from and to measure on.
@@ -298,7 +298,7 @@ def _check_share(value: npt.ArrayLike, name: str, shape: tuple[int, ...]) -> Flo
 def _measure(estimator: Any, X: Any, y: npt.ArrayLike) -> tuple[float, float, int]:
     """Mean number of features, accuracy, and the number of instances."""
     n_features, n = float(np.shape(X)[1]), len(np.asarray(y))
-    if isinstance(estimator, SequentialClassifier):
+    if isinstance(estimator, DecidingClassifier):
         record = estimator.acquire(X)
         n_features, decided = float(record.n_features.mean()), record.decision
     else:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_integer, check_not_negative
-from seqclass.classifier import SequentialClassifier
 from seqclass.deciding._record import AcquisitionRecord
 from seqclass.plots._style import new_axes, shorten
 
@@ -129,13 +129,13 @@ class AcquisitionMapDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: SequentialClassifier, X: Any, y: npt.ArrayLike, **settings: Any
+        cls, estimator: DecidingClassifier, X: Any, y: npt.ArrayLike, **settings: Any
     ) -> AcquisitionMapDisplay:
         """Run a fitted classifier on labelled data and draw what it acquires.
 
         Parameters
         ----------
-        estimator : SequentialClassifier
+        estimator : DecidingClassifier
             A fitted classifier.
         X : array-like of shape (n, n_features)
             Data.

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
-from seqclass.classifier import SequentialClassifier
 from seqclass.plots._style import FAINT, MARKERS, NEUTRAL, colour, legend_beside, new_axes, open_frame, shorten, wrap
 
 #: Most steps whose names stand upright, and whose names are written at all.
@@ -93,13 +93,13 @@ class BeliefPathDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: SequentialClassifier, x_row: Any, *, ax: Any = None, **settings: Any
+        cls, estimator: DecidingClassifier, x_row: Any, *, ax: Any = None, **settings: Any
     ) -> BeliefPathDisplay:
         """Acquire the features of one instance and draw its posterior on the way.
 
         Parameters
         ----------
-        estimator : SequentialClassifier
+        estimator : DecidingClassifier
             A fitted classifier.
         x_row : array-like of shape (n_features,) or (1, n_features), pandas Series or one-row data frame
             The instance, in the form of the training data.
@@ -209,7 +209,7 @@ class BeliefPathDisplay:
         return f"decided {shorten(self.decision, 24)} after {count}, {self.cost:.3g} paid"
 
 
-def _as_row(estimator: SequentialClassifier, x_row: Any) -> Any:
+def _as_row(estimator: DecidingClassifier, x_row: Any) -> Any:
     """Return the instance as a matrix of one row; a data frame where the classifier was fitted on one."""
     row = x_row
     if hasattr(row, "to_frame") and not hasattr(row, "columns"):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass.classifier import SequentialClassifier
+from seqclass._shell import DecidingClassifier
 from seqclass.evaluation.decision_curves import DecisionCurve, acquired_curve, class_position, decision_curve, miss_cost
 from seqclass.plots._style import FAINT, NEUTRAL, colour, legend_beside, new_axes, open_frame, pale, shorten
 
@@ -130,7 +130,7 @@ class DecisionCurveDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: SequentialClassifier,
+        estimator: DecidingClassifier,
         X: Any,
         y: npt.ArrayLike,
         *,
@@ -147,7 +147,7 @@ class DecisionCurveDisplay:
 
         Parameters
         ----------
-        estimator : SequentialClassifier
+        estimator : DecidingClassifier
             A fitted classifier; its prices are those of what it acquires, its prior decides at once.
         X : array-like of shape (n, n_features)
             Data that it was not fitted on.

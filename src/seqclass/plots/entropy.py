@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.validation import check_integer
 from seqclass.analysis import EntropyPath, entropy_path
-from seqclass.classifier import SequentialClassifier
 from seqclass.plots._style import FAINT, NEUTRAL, colour, legend_below, new_axes, open_frame
 from seqclass.pomdp import Policy
 
@@ -82,12 +82,12 @@ class EntropyDisplay:
         return cls(entropy_path(policy.problem, policy, n_paths=n_paths), **settings).plot(ax, title=title)
 
     @classmethod
-    def from_estimator(cls, estimator: SequentialClassifier, **settings: Any) -> EntropyDisplay:
+    def from_estimator(cls, estimator: DecidingClassifier, **settings: Any) -> EntropyDisplay:
         """Draw the policy of a fitted classifier.
 
         Parameters
         ----------
-        estimator : SequentialClassifier
+        estimator : DecidingClassifier
             A fitted classifier.
         **settings
             Passed to `from_policy`.

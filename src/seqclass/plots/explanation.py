@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.text import value_text
 from seqclass._utils.validation import check_integer
-from seqclass.classifier import SequentialClassifier
 from seqclass.deciding.explanation import Explanation, ExplanationStep
 from seqclass.plots._style import FAINT, NEUTRAL, colour, legend_below, open_frame, pyplot, shorten
 
@@ -76,13 +76,13 @@ class ExplanationDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: SequentialClassifier, x_row: Any, *, ax: Any = None, title: str | None = None, **settings: Any
+        cls, estimator: DecidingClassifier, x_row: Any, *, ax: Any = None, title: str | None = None, **settings: Any
     ) -> ExplanationDisplay:
         """Explain the decision for one instance, and draw it.
 
         Parameters
         ----------
-        estimator : SequentialClassifier
+        estimator : DecidingClassifier
             A fitted classifier.
         x_row : array-like of shape (n_features,) or (1, n_features), pandas Series or one-row data frame
             The instance, in the form of the training data.

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.validation import check_not_negative
-from seqclass.classifier import SequentialClassifier
 from seqclass.deciding._record import AcquisitionRecord
 from seqclass.plots._style import colour, new_axes, open_frame, shorten
 from seqclass.plots.acquisition_map import labels_of
@@ -109,13 +109,13 @@ class FeatureCountDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: SequentialClassifier, X: Any, y: npt.ArrayLike, **settings: Any
+        cls, estimator: DecidingClassifier, X: Any, y: npt.ArrayLike, **settings: Any
     ) -> FeatureCountDisplay:
         """Run a fitted classifier on labelled data and draw how much it acquires.
 
         Parameters
         ----------
-        estimator : SequentialClassifier
+        estimator : DecidingClassifier
             A fitted classifier.
         X : array-like of shape (n, n_features)
             Data.

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.validation import check_integer
 from seqclass.analysis import FeatureValues, feature_values
-from seqclass.classifier import SequentialClassifier
 from seqclass.plots._style import FAINT, colour, legend_below, open_frame, pyplot, shorten
 from seqclass.pomdp import Policy
 
@@ -88,12 +88,12 @@ class FeatureValuesDisplay:
         return cls(feature_values(policy.problem, policy, n_paths=n_paths), **settings).plot(ax, title=title)
 
     @classmethod
-    def from_estimator(cls, estimator: SequentialClassifier, **settings: Any) -> FeatureValuesDisplay:
+    def from_estimator(cls, estimator: DecidingClassifier, **settings: Any) -> FeatureValuesDisplay:
         """Draw the features of a fitted classifier.
 
         Parameters
         ----------
-        estimator : SequentialClassifier
+        estimator : DecidingClassifier
             A fitted classifier.
         **settings
             Passed to `from_policy`.

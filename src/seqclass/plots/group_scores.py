@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass.classifier import SequentialClassifier
+from seqclass._shell import DecidingClassifier
 from seqclass.evaluation.scores import GroupScores, Scores, score_rows
 from seqclass.plots._style import colour, legend_below, new_axes, open_frame, pale, shorten
 
@@ -78,13 +78,13 @@ class GroupScoresDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: SequentialClassifier, X: Any, y: npt.ArrayLike, groups: npt.ArrayLike, **settings: Any
+        cls, estimator: DecidingClassifier, X: Any, y: npt.ArrayLike, groups: npt.ArrayLike, **settings: Any
     ) -> GroupScoresDisplay:
         """Run a fitted classifier on labelled data and draw what each group costs.
 
         Parameters
         ----------
-        estimator : SequentialClassifier
+        estimator : DecidingClassifier
             A fitted classifier.
         X : array-like of shape (n, n_features)
             Data that it was not fitted on.

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqclass._shell import DecidingClassifier
 from seqclass.analysis import MissingSweep, missing_sweep
-from seqclass.classifier import SequentialClassifier
 from seqclass.plots._style import MARKERS, colour, legend_below, open_frame, pyplot, shorten
 
 #: What can be drawn, and what its axis is called.
@@ -82,7 +82,7 @@ class MissingSweepDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: SequentialClassifier,
+        estimator: DecidingClassifier,
         X: Any,
         y: npt.ArrayLike,
         *,
@@ -95,7 +95,7 @@ class MissingSweepDisplay:
 
         Parameters
         ----------
-        estimator : SequentialClassifier
+        estimator : DecidingClassifier
             A fitted classifier.
         X : array-like, data frame or sparse array of shape (n, n_features)
             Test data.

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.validation import class_numbers
-from seqclass.classifier import SequentialClassifier
 from seqclass.deciding._record import AcquisitionRecord
 from seqclass.evaluation.calibration_curves import QuestionCalibration, calibration_by_questions
 from seqclass.plots._style import NEUTRAL, colour, legend_below, new_axes, open_frame
@@ -98,13 +98,13 @@ class QuestionCalibrationDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: SequentialClassifier, X: Any, y: npt.ArrayLike, **settings: Any
+        cls, estimator: DecidingClassifier, X: Any, y: npt.ArrayLike, **settings: Any
     ) -> QuestionCalibrationDisplay:
         """Run a fitted classifier on labelled data and draw how sure and how right it was.
 
         Parameters
         ----------
-        estimator : SequentialClassifier
+        estimator : DecidingClassifier
             A fitted classifier.
         X : array-like of shape (n, n_features)
             Data that it was not fitted on.

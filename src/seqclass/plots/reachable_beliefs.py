@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_integer
 from seqclass.analysis import ReachableBeliefs, Thresholds, reachable_beliefs, thresholds
-from seqclass.classifier import SequentialClassifier
 from seqclass.plots._style import NEUTRAL, PALE, colour, legend_below, new_axes, open_frame, shorten
 from seqclass.pomdp import Policy
 
@@ -123,12 +123,12 @@ class ReachableBeliefsDisplay:
         return cls(beliefs, found, **settings).plot(ax, title=title)
 
     @classmethod
-    def from_estimator(cls, estimator: SequentialClassifier, **settings: Any) -> ReachableBeliefsDisplay:
+    def from_estimator(cls, estimator: DecidingClassifier, **settings: Any) -> ReachableBeliefsDisplay:
         """Draw the beliefs that the policy of a fitted classifier meets.
 
         Parameters
         ----------
-        estimator : SequentialClassifier
+        estimator : DecidingClassifier
             A fitted classifier.
         **settings
             Passed to `from_policy`.

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_integer, class_numbers
-from seqclass.classifier import SequentialClassifier
 from seqclass.deciding._record import AcquisitionRecord
 from seqclass.plots._style import MARKERS, NEUTRAL, colour, legend_beside, new_axes, open_frame
 from seqclass.plots.accuracy_features import wilson
@@ -162,13 +162,13 @@ class StagewiseCalibrationDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: SequentialClassifier, X: Any, y: npt.ArrayLike, **settings: Any
+        cls, estimator: DecidingClassifier, X: Any, y: npt.ArrayLike, **settings: Any
     ) -> StagewiseCalibrationDisplay:
         """Run a fitted classifier on labelled data and draw its beliefs on the way.
 
         Parameters
         ----------
-        estimator : SequentialClassifier
+        estimator : DecidingClassifier
             A fitted classifier.
         X : array-like of shape (n, n_features)
             Data that it was not fitted on.

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_integer
 from seqclass.analysis import Thresholds, thresholds
 from seqclass.analysis._stage_states import drawn_lot, information_at, n_contexts
-from seqclass.classifier import SequentialClassifier
 from seqclass.plots._style import FAINT, NEUTRAL, PALE, legend_below, new_axes, open_frame, pale, shorten
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.needs import needed_order
@@ -151,7 +151,7 @@ class StoppingRegionDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: SequentialClassifier,
+        estimator: DecidingClassifier,
         stage: int = 0,
         *,
         context: int = 0,
@@ -164,7 +164,7 @@ class StoppingRegionDisplay:
 
         Parameters
         ----------
-        estimator : SequentialClassifier
+        estimator : DecidingClassifier
             A fitted classifier of two or three classes.
         stage, context, lot, resolution
             See `StoppingRegionDisplay`.
@@ -448,12 +448,12 @@ class ThresholdsDisplay:
         return cls(found, **settings).plot(ax, title=title)
 
     @classmethod
-    def from_estimator(cls, estimator: SequentialClassifier, **settings: Any) -> ThresholdsDisplay:
+    def from_estimator(cls, estimator: DecidingClassifier, **settings: Any) -> ThresholdsDisplay:
         """Draw the intervals of a fitted classifier of two classes.
 
         Parameters
         ----------
-        estimator : SequentialClassifier
+        estimator : DecidingClassifier
             A fitted classifier.
         **settings
             Passed to `from_policy`.

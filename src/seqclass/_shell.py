@@ -1,0 +1,370 @@
+"""What a classifier can do, however it was fitted: a shell of scikit-learn around the record that decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.model_files import save
+from seqclass._utils.validation import plain_labels
+from seqclass.bn import ObservationModel
+from seqclass.deciding._coding import OutcomeCoder
+from seqclass.deciding._explaining import explain
+from seqclass.deciding._record import AcquisitionRecord, EncodedRows
+from seqclass.deciding.calibration import Calibration
+from seqclass.deciding.decider import Decider, copy_fitted, decider_of
+from seqclass.deciding.explanation import Explanation
+from seqclass.deciding.session import Session
+from seqclass.fitting._fit import Fit
+from seqclass.fitting._planning import with_prior
+from seqclass.fitting._settings import Settings
+from seqclass.fitting._steps import timed
+from seqclass.fitting.held_out import HeldOut
+from seqclass.pomdp import AcquisitionProblem, OrderingChoice, Policy
+
+__all__ = ["DecidingClassifier"]
+
+
+class _Fitted:
+    """An attribute that the record of a fitted classifier has under another name, and nobody before a fit."""
+
+    def __init__(self, name: str, always: bool = True) -> None:
+        self.name, self.always = name, always
+
+    def __set_name__(self, owner: type, attribute: str) -> None:
+        self.attribute = attribute
+
+    def __get__(self, classifier: Any, owner: Any = None) -> Any:
+        if classifier is None:
+            return self
+        decider = vars(classifier).get("decider_")
+        value = None if decider is None else getattr(decider, self.name)
+        if decider is None or (value is None and not self.always):
+            raise AttributeError(f"{type(classifier).__name__!r} object has no attribute {self.attribute!r}")
+        return value
+
+
+def _fitted(name: str, always: bool = True) -> Any:
+    return _Fitted(name, always)
+
+
+class DecidingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the classifiers: acquires, decides, opens sessions, explains, saves; subclasses fit.
+
+    Attributes
+    ----------
+    decider_ : Decider
+        The record of what was fitted; the other attributes are read from it.
+
+    See Also
+    --------
+    seqclass.SequentialClassifier, seqclass.AdaptiveClassifier : The classifiers, which describe the attributes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from seqclass import SequentialClassifier
+    >>> clf = SequentialClassifier().fit(*load_iris(return_X_y=True))
+    >>> clf.decider_.policy is clf.policy_
+    True
+    """
+
+    decider_: Decider
+    held_out_: HeldOut
+    timings_: dict[str, float]
+    selector_: Any
+    n_features_in_: int = _fitted("n_features")
+    feature_names_in_: npt.NDArray[Any] = _fitted("feature_names", always=False)
+    encoder_: Any = _fitted("encoder")
+    coder_: OutcomeCoder = _fitted("coder")
+    support_: IntArray = _fitted("support")
+    model_: ObservationModel = _fitted("model")
+    problem_: AcquisitionProblem = _fitted("problem")
+    policy_: Policy = _fitted("policy")
+    order_: IntArray = _fitted("order")
+    ordering_: OrderingChoice | None = _fitted("ordering")
+    classes_: npt.NDArray[Any] = _fitted("classes")
+    decisions_: npt.NDArray[Any] = _fitted("decisions")
+    decision_costs_: FloatArray = _fitted("decision_costs")
+    target_name_: str | None = _fitted("target_name")
+    calibration_: Calibration = _fitted("calibration", always=False)
+    expected_cost_: float = _fitted("expected_cost")
+
+    def settings(self) -> Settings:
+        """What a fit is told."""
+        raise NotImplementedError
+
+    def _take(self, fit: Fit) -> None:
+        """Hold what was fitted, and nothing of an earlier fit."""
+        for name in ("held_out_", "kept_"):
+            self.__dict__.pop(name, None)
+        self.decider_, self.selector_, self.timings_ = fit.decider, fit.selector, fit.timings
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Acquire and decide.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse array of shape (n, n_features)
+            Every column is checked; only what the policy asks for counts.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels from ``decisions_``.
+        """
+        decider = decider_of(self)
+        acquired = decider.run(X)
+        return np.asarray(decider.decisions[acquired.leaf_decision][acquired.leaf])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Class posterior at the stop.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse array of shape (n, n_features)
+            Every column is checked; only what the policy asks for counts.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
+        acquired = decider_of(self).run(X)
+        return np.asarray(acquired.leaf_belief[acquired.leaf])
+
+    def score(self, X: Any, y: npt.ArrayLike, sample_weight: Any = None) -> float:
+        """Share of instances (weighted, if asked) whose decision is their label; "refer" and the like never are."""
+        decided, labels = self.predict(X), column_or_1d(plain_labels(y))
+        check_consistent_length(decided, labels)
+        return float(np.average(decided == labels, weights=sample_weight))
+
+    def acquire(
+        self, X: Any, *, record_beliefs: bool = False, known: Sequence[Any] = (), budget: int | None = None
+    ) -> AcquisitionRecord:
+        """Acquire and decide, and tell what was acquired.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse array of shape (n, n_features)
+            Every column is checked; only what is known and what the policy asks for counts.
+        record_beliefs : bool
+            Keep the beliefs on the way.
+        known : sequence of int or str
+            Columns, as numbers or names, that are known before the first question: they cost nothing, do not count as
+            acquired, and are not asked for. A cell that is missing is not known. As ``session(known=...)``, row by row.
+        budget : int, optional
+            Hard budget: so many questions are asked of each instance, as long as any is left, whether or not they pay
+            for themselves. By default the policy says when to stop. Fit with ``max_features`` of the same number, which
+            plans for it.
+
+        Returns
+        -------
+        AcquisitionRecord
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from seqclass import SequentialClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> clf = SequentialClassifier().fit(X, y)
+        >>> record = clf.acquire(X, known=["worst area", "mean texture"])
+        >>> bool(record.n_features.mean() < clf.acquire(X).n_features.mean())
+        True
+        >>> clf.acquire(X, budget=2).n_features.tolist() == [2] * len(X)
+        True
+        """
+        return decider_of(self).acquire(X, record_beliefs=record_beliefs, known=known, budget=budget)
+
+    def next_question(self, X: Any, known: npt.ArrayLike | None = None, *, budget: int | None = None) -> IntArray:
+        """What to ask next of each instance, from what is known of it and nothing else.
+
+        Nothing is kept from one call to the next: for pipelines that hold features and a mask of their own, and ask row
+        by row what comes next. Called again with each answer, it asks what `acquire` does.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse array of shape (n, n_features)
+            Instances; what is not known may be anything that is valid, such as 0 or NaN.
+        known : array-like of bool of shape (n, n_features), optional
+            Which cells were acquired before: they count, were paid for, and are not asked for again, also where they
+            are missing. By default all that are not missing.
+        budget : int, optional
+            Hard budget: a question for each instance of which fewer have been asked, as long as any is left, whether or
+            not it pays for itself. By default the policy says when to stop.
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+            Column of ``X`` to acquire next, of a bundle the first one; -1 to decide.
+
+        Raises
+        ------
+        ValueError
+            If ``known`` has another shape, or the policy is drawn by lot (``target_cost``), where the lot would have to
+            be kept.
+
+        See Also
+        --------
+        acquire : All questions of rows that are there; ``acquire(X, known=[...])`` for what cost nothing.
+        session : One live case.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from seqclass import SequentialClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> clf = SequentialClassifier().fit(X, y)
+        >>> known = np.zeros(X.shape, dtype=bool)
+        >>> first = clf.next_question(X, known)
+        >>> known[np.arange(len(X)), first] = True
+        >>> bool((clf.next_question(X, known) == clf.acquire(X).order[:, 1]).all())
+        True
+        """
+        return decider_of(self).next_question(X, known, budget=budget)
+
+    def encode(self, X: Any) -> EncodedRows:
+        """Outcomes of what may be asked for: what `seqclass.pomdp.acquire` needs to run a policy of `problem_`.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse array of shape (n, n_features)
+            Instances in the form of the training data.
+
+        Returns
+        -------
+        EncodedRows
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seqclass import SequentialClassifier
+        >>> X = np.repeat([[0.0, 5.0], [1.0, 5.0]], 20, axis=0)
+        >>> SequentialClassifier().fit(X, np.repeat(["a", "b"], 20)).encode([[0.1, 5.0]]).codes.shape
+        (1, 2)
+        """
+        return decider_of(self).encode(X)
+
+    def explain(self, X: Any, *, feature_names: Any = None) -> list[Explanation]:
+        """Tell for each instance what was asked and why, how each answer moved the belief, and why it stopped.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse array of shape (n, n_features) or (n_features,)
+            Instances in the form of the training data; one alone may be a vector or a pandas Series.
+        feature_names : sequence of str of length n_features or mapping of column to str, optional
+            What to call the features, such as the words of a bag of words; by default as in training.
+
+        Returns
+        -------
+        list of Explanation of length n
+        """
+        return explain(decider_of(self), X, feature_names)
+
+    def session(
+        self,
+        saved: str | None = None,
+        *,
+        key: str | int | None = None,
+        known: Mapping[str, Any] | None = None,
+        first: Sequence[str] = (),
+    ) -> Session:
+        """Start a live case: it asks one question at a time, and takes any answer at any time.
+
+        Parameters
+        ----------
+        saved : str, optional
+            What ``to_json`` of an earlier session of this classifier gave: the case goes on from there.
+        key : str or int, optional
+            Name of the case, from which a randomised policy (``target_cost``) draws its lot; None: at random.
+        known : mapping of str to value, optional
+            What is known at the start, by feature; it costs nothing. Not beside ``saved``, which has its own.
+        first : sequence of str
+            Features or bundles to ask in any case, before the policy is asked; not beside ``saved``.
+
+        Returns
+        -------
+        Session
+
+        Raises
+        ------
+        ValueError
+            If the text is no session of this classifier, a name is no feature, or a value is wrong.
+        """
+        if saved is not None and (known or first):
+            raise ValueError("a saved session has its own known= and first=: give either these or saved.")
+        session = Session(decider_of(self), key, known=known, first=first)
+        if saved is not None:
+            session.restore(saved)
+        return session
+
+    def save(self, path: Any) -> None:
+        """Write the fitted classifier to one file, whole or not at all; `seqclass.load` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write.
+
+        Raises
+        ------
+        TypeError
+            If a part comes from another package; nothing is written then.
+        """
+        decider_of(self)
+        save(self, path)
+
+    def with_prior(self, prior: npt.ArrayLike) -> Any:
+        """Return the same classifier, solved again for another class prior.
+
+        Parameters
+        ----------
+        prior : array-like of shape (n_classes,)
+            P(class) where the classifier will be used, in the order of ``classes_``.
+
+        Returns
+        -------
+        classifier
+            A new one; the model's likelihoods are shared.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from seqclass import SequentialClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> rare = SequentialClassifier().fit(X, y).with_prior([0.01, 0.99])
+        >>> rare.problem_.prior.tolist()
+        [0.01, 0.99]
+        """
+        decider = decider_of(self)
+        other = copy_fitted(self, decider)
+        with timed(other.timings_, "solve", without="certify"):
+            other.decider_ = with_prior(self.settings(), decider, prior)
+            other.timings_["certify"] = other.policy_.info.certify_seconds
+        return other
+
+    def feature_name(self, column: int) -> str:
+        """Name of a column of ``X``; ``"x3"`` for column 3 where there are no names.
+
+        Parameters
+        ----------
+        column : int
+            Column number.
+
+        Returns
+        -------
+        str
+        """
+        return decider_of(self).feature_name(column)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags

@@ -1,0 +1,148 @@
+"""Batches of instances of which some features are known before the first question."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqclass._utils.arrays import BoolArray, IntArray
+from seqclass.deciding._problem import Answers, ModelProblem
+from seqclass.pomdp import DECIDE, AcquisitionProblem, InformationState, Policy
+from seqclass.pomdp.answers import DataAnswers
+from seqclass.pomdp.information import OPEN
+from seqclass.pomdp.solvers.ordering.asking import next_question
+from seqclass.pomdp.walk import Level, walk
+
+
+def as_seen(begun: InformationState, facts: InformationState, stage: int, state: Any) -> InformationState:
+    """Facts as a policy sees them."""
+    problem = begun.problem
+    paid = None if begun.paid is None or facts.paid is None else _columns(facts.paid, begun.paid.shape[1])
+    seen: IntArray | None = None
+    if problem.free:
+        assert facts.seen is not None  # the problem of the facts is free
+        seen = facts.seen[:, : problem.n_questions]
+    elif isinstance(problem, ModelProblem):
+        # a problem of hidden states keeps of the answers what its model does
+        messages = facts.state.messages if isinstance(facts.state, Answers) else facts.state
+        state = Answers(messages, state.values)
+    return InformationState(problem, stage, facts.belief, state, paid, facts.lot, seen=seen, spent=facts.spent)
+
+
+def _columns(paid: Any, n: int) -> Any:
+    """Groups that were paid, as many as a problem counts."""
+    padded = np.zeros((len(paid), n), dtype=bool)
+    width = min(n, paid.shape[1])
+    padded[:, :width] = paid[:, :width]
+    return padded
+
+
+class WarmStart:
+    """What is known of instances at the start, and what a policy sees of it on the way."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        whole: AcquisitionProblem,
+        features: IntArray,
+        codes: Any,
+        columns: IntArray,
+        lot: IntArray,
+        asked: BoolArray | None = None,
+        charge_missing: bool = False,
+    ) -> None:
+        self.problem, self._asked = policy.problem, asked is not None
+        self.begun = policy.begin()[0]
+        questions = [q for q in range(whole.n_questions) if np.isin(whole.members(q), features).any()]
+        data = DataAnswers(codes, columns, lot)
+        outcomes = [data.outcomes(whole, q, among=features) for q in questions]
+        if asked is not None:
+            before = [asked[:, whole.members(q)].any(axis=1) for q in questions]
+            outcomes = [np.where(some, outcome, OPEN) for some, outcome in zip(before, outcomes)]
+        distinct, node = np.unique(np.stack([lot, *outcomes], axis=1), axis=0, return_inverse=True)
+        self.node: IntArray = node.reshape(-1)
+        info = whole.begin(len(distinct))
+        if self.begun.lot is not None:
+            info.lot = self.begun.lot[distinct[:, 0]]
+        for place, question in enumerate(questions):
+            charged = charge_missing if asked is not None else None
+            info = _told(info, question, distinct[:, place + 1], charged)
+        self.info = info
+        # of a fixed order: the stage at which each history stands, and the problem's own state there
+        first = self.begun.state[distinct[:, 0]]
+        self._standing: list[tuple[IntArray, int, Any]] = [(np.arange(len(distinct)), 0, first)]
+
+    def next_question(self, policy: Policy, budget: int | None) -> IntArray:
+        """What each history asks next, -1 where it decides; at a budget, until so many were asked."""
+        question = np.full(len(self.info), DECIDE)
+
+        def ask(level: Level) -> IntArray:
+            for rows, info in self.see(level):
+                question[rows] = policy.act(info) if budget is None else next_question(policy, info)
+            return np.full(len(level.info), DECIDE)
+
+        for _ in walk(self.info, np.ones(len(self.info)), ask):
+            pass
+        if budget is not None:
+            assert self.info.seen is not None  # the problem of the facts is free
+            question[(self.info.seen != OPEN).sum(axis=1) >= budget] = DECIDE
+        return question
+
+    def see(self, level: Level) -> list[tuple[IntArray, InformationState]]:
+        """Parts of a level as the policy sees them, each of one stage."""
+        facts, problem = level.info, self.problem
+        standing: list[tuple[IntArray, int, Any]]
+        if problem.free:
+            seen: Any = facts.seen
+            known = (seen[:, : problem.n_questions] != OPEN).sum(axis=1)
+            # what was known takes no one's place
+            counts = self._asked or problem.max_questions is None
+            stage = known if counts else np.full(len(facts), level.stage)
+            groups = [(np.asarray(np.flatnonzero(stage == k)), int(k)) for k in np.unique(stage)]
+            standing = [(rows, stage, facts.state[rows]) for rows, stage in groups]
+        else:
+            standing = self._standing = self._along(level)
+        return [(rows, as_seen(self.begun, facts[rows], stage, state)) for rows, stage, state in standing]
+
+    def _along(self, level: Level) -> list[tuple[IntArray, int, Any]]:
+        """Rows of a level by the first stage of a fixed order that is not known, with the state there."""
+        problem, seen = self.problem, level.info.seen
+        assert seen is not None  # the problem of the facts is free
+        waiting: dict[int, list[tuple[IntArray, Any]]] = {}
+        for before, stage, state in self._standing:
+            place = np.full(int(level.parent.max(initial=before.max())) + 1, -1)
+            place[before] = np.arange(before.size)
+            rows = np.flatnonzero(place[level.parent] >= 0)
+            if rows.size:
+                waiting.setdefault(stage, []).append((rows, state[place[level.parent[rows]]]))
+        found = []
+        while waiting:
+            stage = min(waiting)
+            parts = waiting.pop(stage)
+            rows = np.concatenate([part[0] for part in parts])
+            state = parts[0][1] if len(parts) == 1 else problem.join([part[1] for part in parts])
+            past = seen[rows, stage] != OPEN if stage < problem.n_stages else np.zeros(rows.size, dtype=bool)
+            if past.any():
+                moved = problem.advance(stage, state[past], seen[rows[past], stage])
+                waiting.setdefault(stage + 1, []).append((rows[past], moved))
+            if not past.all():
+                found.append((rows[~past], stage, state[~past]))
+        return found
+
+
+def _told(info: InformationState, question: int, outcome: IntArray, charged: bool | None = None) -> InformationState:
+    """What is known after an answer that cost nothing; where it is missing the question stays open."""
+    there = np.flatnonzero(outcome >= 0 if charged is None else outcome != OPEN)
+    if not there.size:
+        return info
+    before = info[there]
+    after = before.asking(question).update(outcome[there], charge_missing=bool(charged))
+    after.stage = before.stage
+    if charged is None:
+        after.paid, after.spent = before.paid, before.spent
+    if there.size == len(info):
+        return after
+    missing = np.setdiff1d(np.arange(len(outcome)), there)
+    both = InformationState.concatenate([after, info[missing]])
+    return both[np.argsort(np.concatenate([there, missing]))]

@@ -1,0 +1,313 @@
+"""What was fitted: one frozen record, which codes cases, acquires and decides, and which all else looks at."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.frames import FrameEncoder
+from seqclass._utils.validation import check_integer
+from seqclass.bn import ObservationModel, check_order
+from seqclass.costs import Prices
+from seqclass.deciding._coding import OutcomeCoder, check_input
+from seqclass.deciding._problem import acquisition_problem
+from seqclass.deciding._record import AcquisitionRecord, EncodedRows
+from seqclass.deciding._seen_rows import Marks, SeenRows, cells_of, row_marks
+from seqclass.deciding._warm_start import WarmStart
+from seqclass.deciding.calibration import Calibration
+from seqclass.pomdp import DECIDE, Acquisition, AcquisitionProblem, OrderingChoice, Policy, acquire, evaluate
+from seqclass.pomdp.solvers.ordering.asking import asking
+
+__all__ = ["Decider", "decider_of"]
+
+
+class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Holds what scikit-learn checks of columns, ``n_features_in_`` and ``feature_names_in_``; errors call it so."""
+
+    n_features_in_: int
+
+
+@dataclass(frozen=True, eq=False)
+class Decider:
+    """How to code a case, what is believed, what may be asked at what price, what the policy does, what decisions are.
+
+    A fitted classifier holds one as ``decider_``. Sessions, explanations, scores, certified errors, files and exports
+    take it, or the classifier in its stead.
+
+    Attributes
+    ----------
+    columns : Classifier
+        Number and names of the columns of the data, as scikit-learn checks them.
+    encoder : FrameEncoder or None
+        Turns a data frame into numbers; None where the data were none.
+    coder : OutcomeCoder
+        Turns numbers into outcomes.
+    support : ndarray of int
+        Columns that are features of the model.
+    model : ObservationModel
+        What features show given the class.
+    prices : Prices
+        What columns cost, alone, after another of their group and in bundles.
+    problem : AcquisitionProblem
+        What may be asked, and what decisions cost.
+    policy : Policy
+        What to do.
+    classes : ndarray of shape (n_classes,)
+        Class labels.
+    decisions : ndarray of shape (n_decisions,)
+        Labels of the decisions, the classes first.
+    charge_missing : bool
+        Whether a feature that is asked for and missing is paid for.
+    handle_unknown : {"error", "missing"}
+        What to do about a category that training did not show.
+    target_name : str or None
+        Name of the labels.
+    calibration : Calibration or None
+        How far answers are trusted, where that was learnt.
+    seen : SeenRows or None
+        Marks of the rows of the fit.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from seqclass import SequentialClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> decider = SequentialClassifier().fit(X, y).decider_
+    >>> decider.n_features, decider.acquire(X[:2]).decision.tolist()
+    (4, [0, 0])
+    """
+
+    columns: Classifier
+    encoder: FrameEncoder | None
+    coder: OutcomeCoder
+    support: IntArray
+    model: ObservationModel
+    prices: Prices
+    problem: AcquisitionProblem
+    policy: Policy
+    classes: npt.NDArray[Any]
+    decisions: npt.NDArray[Any]
+    charge_missing: bool = False
+    handle_unknown: str = "error"
+    target_name: str | None = None
+    calibration: Calibration | None = None
+    seen: SeenRows | None = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the data."""
+        return self.columns.n_features_in_
+
+    @property
+    def feature_names(self) -> npt.NDArray[Any] | None:
+        """Names of the columns, where they have any."""
+        return getattr(self.columns, "feature_names_in_", None)
+
+    def feature_name(self, column: int) -> str:
+        """Name of a column; ``"x3"`` for column 3 where there are no names."""
+        return f"x{column}" if self.feature_names is None else str(self.feature_names[column])
+
+    @property
+    def decision_costs(self) -> FloatArray:
+        """Cost of each decision (column) when each class (row) is true."""
+        return self.problem.decision_costs
+
+    @property
+    def order(self) -> IntArray:
+        """Columns in the order they would be asked for, as far as the policy's horizon."""
+        return self.support[self.asked()]
+
+    @property
+    def ordering(self) -> OrderingChoice | None:
+        """The orders that were tried, where the solver chose among several."""
+        return self.policy.info.ordering
+
+    @property
+    def expected_cost(self) -> float:
+        """What the model itself expects a case to cost: the upper end of the certificate, or else by simulation."""
+        upper = self.policy.info.upper
+        return evaluate(self.problem, self.policy).cost if np.isnan(upper) else float(upper)
+
+    def categories(self, column: int) -> list[str] | None:
+        """Categories of a column, or None for a number."""
+        if self.encoder is None or (name := self.encoder.columns_[column]) not in self.encoder.categories_:
+            return None
+        return [str(category) for category in self.encoder.categories_[name].tolist()]
+
+    def outcome_labels(self, column: int, *, intervals: bool = False) -> list[str]:
+        """Describe what a column may show: its categories, or its bins."""
+        known = self.categories(column)
+        return self.coder.labels(column, intervals=intervals) if known is None else known
+
+    def asked(self, whole: bool = False) -> IntArray:
+        """Features of the model that may be asked for, in order; or all of the problem, beyond the policy's horizon."""
+        problem = self.problem
+        questions = range(problem.n_questions if problem.free or whole else self.policy.n_stages)
+        if problem.bundles is None:
+            return problem.features[: len(questions)]
+        return np.concatenate([np.empty(0, dtype=np.intp), *(problem.members(question) for question in questions)])
+
+    def all_questions(self) -> AcquisitionProblem:
+        """All that the model could ask, in any order; the first questions are those of the problem."""
+        asked = self.asked(whole=True)
+        order = np.concatenate([asked, np.setdiff1d(np.arange(len(self.support)), asked)])
+        prices = self.prices.take(self.support)
+        costs, prior = self.decision_costs, self.problem.prior
+        return acquisition_problem(self.model, order, prices, costs, prior, free=True, bundles=prices.bundles)
+
+    def encode(self, X: Any, features: IntArray | None = None) -> EncodedRows:
+        """Outcomes of some features of the model, by default of what may be asked for."""
+        features = self.asked() if features is None else features
+        X = check_input(self.columns, X, self.encoder, self.handle_unknown)
+        # lots are drawn from what may be asked for, whatever else the instance comes with
+        keys = X[:, self.order] if len(self.policy.begin()[0]) > 1 else None
+        column, wanted = np.zeros(self.support.size, dtype=np.intp), self.support[features]
+        if not wanted.size:
+            return EncodedRows(np.empty((X.shape[0], 0), dtype=np.int8), column, keys)
+        coder = self.coder.restrict(wanted)
+        if coder is self.coder or 2 * wanted.size >= X.shape[1]:
+            return EncodedRows(self.coder.transform(X), self.support, keys)
+        column[features] = np.arange(wanted.size)
+        return EncodedRows(coder.transform(X[:, wanted]), column, keys)
+
+    def outcomes(self, X: Any) -> Any:
+        """Outcomes of all features of the model, (n, n_features of the model)."""
+        rows = self.encode(X, np.arange(self.support.size))
+        return rows.codes[:, rows.columns]
+
+    def run(
+        self, X: Any, record_beliefs: bool = False, known: Sequence[Any] = (), budget: int | None = None
+    ) -> Acquisition:
+        """Acquire and decide; see `DecidingClassifier.acquire`."""
+        features, asked = self.known(known), self.asked(whole=budget is not None)
+        rows = self.encode(X, np.union1d(asked, features) if features.size else asked)
+        if budget is not None:
+            check_integer(budget, "budget", 0)
+        start, ask = None, None if budget is None else asking(self.policy, budget=budget)
+        if features.size:
+            lot = np.zeros(rows.codes.shape[0], dtype=np.intp) if rows.keys is None else self.policy.draw(rows.keys)
+            warm = WarmStart(self.policy, self.all_questions(), features, rows.codes, rows.columns, lot)
+            start, ask = (warm.info, warm.node), asking(self.policy, warm.see, budget)
+        return acquire(
+            self.policy,
+            rows.codes,
+            columns=rows.columns,
+            charge_missing=self.charge_missing,
+            record_beliefs=record_beliefs,
+            keys=rows.keys,
+            start=start,
+            ask=ask,
+        )
+
+    def acquire(
+        self, X: Any, *, record_beliefs: bool = False, known: Sequence[Any] = (), budget: int | None = None
+    ) -> AcquisitionRecord:
+        """Acquire and decide, and tell what was acquired; see `DecidingClassifier.acquire`."""
+        acquired = self.run(X, record_beliefs, known, budget)
+        return AcquisitionRecord.from_acquisition(acquired, self.decisions, self.support)
+
+    def next_question(self, X: Any, known: npt.ArrayLike | None = None, *, budget: int | None = None) -> IntArray:
+        """What to ask next of each instance, a column or -1; see `DecidingClassifier.next_question`."""
+        if len(self.policy.begin()[0]) > 1:
+            raise ValueError(
+                "next_question keeps nothing between calls, and this policy is drawn by lot for each instance "
+                "(target_cost): use acquire(X) or session()."
+            )
+        if budget is not None:
+            check_integer(budget, "budget", 0)
+        codes = self.outcomes(X)
+        codes = np.asarray(codes.toarray() if sparse.issparse(codes) else codes)
+        if known is None:
+            asked = codes >= 0
+        else:
+            mask = np.asarray(known)
+            shape = (len(codes), self.prices.full.size)
+            if mask.shape != shape or mask.dtype.kind != "b":
+                raise ValueError(
+                    f"known must be a mask of bool of the shape of X, {shape}; got {mask.dtype} of shape {mask.shape}."
+                )
+            asked = mask[:, self.support]
+            codes = np.where(asked, codes, -1)
+        features, lot = np.arange(self.support.size), np.zeros(len(codes), dtype=np.intp)
+        warm = WarmStart(self.policy, self.all_questions(), features, codes, features, lot, asked, self.charge_missing)
+        question = warm.next_question(self.policy, budget)[warm.node]
+        return np.asarray(np.append(self.support[self.problem.features], DECIDE)[question])
+
+    def known(self, known: Sequence[Any]) -> IntArray:
+        """Features of the model that are known; those that a selector left out change nothing."""
+        if not len(known):
+            return np.empty(0, dtype=np.intp)
+        columns = check_order(list(known), self.prices.full.size, self.feature_names, what="known")
+        return np.flatnonzero(np.isin(self.support, columns))
+
+    @property
+    def marked_columns(self) -> IntArray:
+        """Columns by which rows are known again: those that the problem may ask for."""
+        return np.unique(self.support[self.asked(whole=True)])
+
+    def marked_cells(self) -> list[FloatArray | None]:
+        """For each kind of marks the widths of cells; None for the values themselves."""
+        return cells_of(self.coder.range_, self.marked_columns)
+
+    def marks(self, X: Any, y: npt.NDArray[Any]) -> list[Marks]:
+        """Marks of rows, numbers already: by the columns that the problem may ask for, and the class."""
+        codes = np.searchsorted(self.classes, y)
+        return [row_marks(X, self.marked_columns, codes, cells) for cells in self.marked_cells()]
+
+
+Fitted = TypeVar("Fitted")
+
+
+def decider_of(fitted: Any) -> Decider:
+    """The record of a fitted classifier, or the record itself.
+
+    Parameters
+    ----------
+    fitted : Decider, SequentialClassifier or AdaptiveClassifier
+        What was fitted.
+
+    Returns
+    -------
+    Decider
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If it was not.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from seqclass import SequentialClassifier
+    >>> clf = SequentialClassifier().fit(*load_iris(return_X_y=True))
+    >>> decider_of(clf) is decider_of(clf.decider_)
+    True
+    """
+    if isinstance(fitted, Decider):
+        return fitted
+    check_is_fitted(fitted, "decider_")
+    decider: Decider = fitted.decider_
+    # settings that may be changed after the fit, as scikit-learn's users do
+    now = {name: getattr(fitted, name) for name in ("charge_missing", "handle_unknown")}
+    same = all(getattr(decider, name) == value for name, value in now.items())
+    return decider if same else replace(decider, **now)
+
+
+def copy_fitted(fitted: Fitted, decider: Decider) -> Fitted:
+    """The same with another record, but for what was held out with the former; of a record the new one itself."""
+    if isinstance(fitted, Decider):
+        return decider  # type: ignore[return-value]
+    other: Any = copy.copy(fitted)
+    other.decider_ = decider
+    other.timings_ = {step: seconds for step, seconds in other.timings_.items() if step != "held_out"}
+    other.__dict__.pop("held_out_", None)
+    return other  # type: ignore[no-any-return]

@@ -1,0 +1,315 @@
+"""From rows to the record that decides: bins, selection, model, order, calibration, plan."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.frames import FrameEncoder, plain, spelt
+from seqclass._utils.progress import telling
+from seqclass._utils.text import listed, sentence, shown
+from seqclass._utils.validation import plain_labels
+from seqclass.bn import DiscreteNetwork, NaiveBayes, ObservationModel
+from seqclass.costs import Prices, resolve_decisions, resolve_prices, warn_of_money
+from seqclass.deciding._coding import OutcomeCoder, category_counts, check_training
+from seqclass.deciding._problem import acquisition_problem, is_free
+from seqclass.deciding._seen_rows import SeenRows, both_marks
+from seqclass.deciding.calibration import Calibration
+from seqclass.deciding.decider import Classifier, Decider
+from seqclass.fitting._calibration import MOST_ANSWERS, Asked, Following, Part, by_column, exponents_of
+from seqclass.fitting._doubts import warn_of_doubts
+from seqclass.fitting._folds import assign_folds
+from seqclass.fitting._planning import judge, ordered, solved, staged
+from seqclass.fitting._settings import Settings
+from seqclass.fitting._steps import filter_features, fit_model, prefitted, rows_of, timed, weighted
+from seqclass.pomdp import EC2, Adaptive, ClassInformation, DecideNow, ExpectedSaving
+
+#: Folds, which up to so many rows are drawn twice, each time for half; and where any question may come next.
+_FOLDS, _FEW_ROWS, _FREE_FOLDS = 10, 500, 5
+#: Cases of a network that values are fitted to: each answer takes two passes of messages.
+_PATHS = 500
+#: Cases of a network that an order is found on, where it needs data.
+_CASES = 5000
+
+#: What rows held out ask for: how far answers are trusted, and what each was about.
+Found = tuple[Calibration, Asked]
+
+
+@dataclass(eq=False)
+class Fit:
+    """A record, how it came about, and how long the steps took."""
+
+    settings: Settings
+    decider: Decider
+    selector: Any = None
+    timings: dict[str, float] = field(default_factory=dict)
+
+
+def fit_rows(
+    settings: Settings,
+    X: Any,
+    y: Any,
+    weight: Any = None,
+    *,
+    certify: bool = True,
+    found: Found | None = None,
+) -> Fit:
+    """Learn the model and solve for the policy; folds of a cross-fit do without certificates, marks and warnings."""
+    settings.check()
+    name = named if isinstance(named := getattr(y, "name", None), str) else None
+    X, y, weight = weighted(X, y, weight)
+    given, timings, columns = (X, y, weight), dict[str, float](), Classifier()
+    X, y, encoder = check_training(columns, X, y)
+    classes = np.unique(y)
+    coder = OutcomeCoder(settings.discretizer, category_counts(encoder))
+    prices, costs, decisions = money(settings, columns, classes, certify)
+    with timed(timings, "discretize"):
+        codes = coder.fit_transform(X, y)
+    with timed(timings, "filter"):
+        selector, support = filter_features(settings.selector, codes, y)
+        codes = codes if selector is None else codes[:, support]
+    if settings.prefit:
+        if weight is not None:
+            raise ValueError("sample_weight: with prefit=True the model learns nothing; leave it out.")
+        model = prefitted(settings.observation_model, coder, support, classes, timings)
+        prices, costs, decisions = money(settings, columns, model.classes_, warn=False)
+    else:
+        model = unfitted(settings, columns, prices, support)
+        model = fit_model(model, codes, y, coder.n_outcomes_[support], timings, weight)
+    sizes = np.bincount(np.searchsorted(classes, y), minlength=len(classes))
+    decider = undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, name)
+    if certify:
+        warn_of_doubts(encoder, coder, X, classes, sizes, decider.feature_names)
+    decider = planned(settings, decider, codes, y, timings, rows=given, certify=certify, found=found)
+    if certify:
+        decider = replace(decider, seen=both_marks([SeenRows.of(marks) for marks in decider.marks(X, y)]))
+    return Fit(settings, decider, selector, timings)
+
+
+def money(
+    settings: Settings, columns: Classifier, classes: npt.NDArray[Any], warn: bool = True
+) -> tuple[Prices, FloatArray, npt.NDArray[Any]]:
+    """Prices, and costs and labels of decisions, once columns and classes are known."""
+    names = getattr(columns, "feature_names_in_", None)
+    prices = resolve_prices(
+        settings.feature_costs,
+        columns.n_features_in_,
+        names,
+        settings.groups,
+        settings.discounted_costs,
+        settings.bundles,
+    )
+    costs, decisions = resolve_decisions(settings.decision_costs, classes, settings.decisions)
+    if warn:
+        warn_of_money(prices.discounted, costs)
+    return prices, costs, decisions
+
+
+def unfitted(settings: Settings, columns: Classifier, prices: Prices, support: IntArray) -> ObservationModel:
+    """A model to fit, which knows of the columns that are its features."""
+    model = NaiveBayes() if settings.observation_model is None else clone(settings.observation_model)
+    return model._among(support, getattr(columns, "feature_names_in_", None), prices.take(support).bundles)
+
+
+def undecided(
+    settings: Settings,
+    columns: Classifier,
+    encoder: FrameEncoder | None,
+    coder: OutcomeCoder,
+    support: IntArray,
+    model: ObservationModel,
+    prices: Prices,
+    costs: FloatArray,
+    decisions: npt.NDArray[Any],
+    target_name: str | None,
+) -> Decider:
+    """A record that asks nothing yet."""
+    problem = acquisition_problem(model, np.empty(0, dtype=np.intp), prices.take(support), costs)
+    policy = DecideNow(certificate_paths=0).solve(problem)
+    charge, unknown = settings.charge_missing, settings.handle_unknown
+    return Decider(
+        columns,
+        encoder,
+        coder,
+        support,
+        model,
+        prices,
+        problem,
+        policy,
+        model.classes_,
+        decisions,
+        charge,
+        unknown,
+        target_name,
+    )
+
+
+def planned(
+    settings: Settings,
+    decider: Decider,
+    codes: Any,
+    y: Any,
+    timings: dict[str, float],
+    *,
+    rows: tuple[Any, Any, Any] | None = None,
+    certify: bool = True,
+    found: Found | None = None,
+) -> Decider:
+    """Order, make the problem, calibrate on rows of the data if wanted, and solve."""
+    with timed(timings, "order"):
+        order = ordered(settings, decider, codes, y)
+    problem = staged(settings, decider, order)
+    if settings.calibrate:
+        with timed(timings, "calibrate"):
+            calibration, asked = found or calibrate(settings, *rows)  # type: ignore[misc]
+            exponents = by_column(problem, decider.support, decider.n_features, calibration.exponents, asked)
+            model = decider.model.tempered(exponents[decider.support])
+            decider = replace(decider, model=model, calibration=calibration)
+            problem = staged(settings, decider, order)
+    with timed(timings, "solve", without="certify"):
+        decider = solved(settings, decider, problem, certify)
+        if y is not None:
+            decider = judge(settings, decider, codes, y, certify)
+        timings["certify"] = decider.policy.info.certify_seconds
+    return decider
+
+
+def replanned(fit: Fit, settings: Settings, X: Any, y: npt.NDArray[Any], found: Found | None = None) -> Fit:
+    """Order, calibrate and solve once more by other settings, with the rows that the model was fitted to."""
+    timings = dict(fit.timings)
+    codes = fit.decider.outcomes(X)
+    decider = planned(settings, fit.decider, codes, y, timings, certify=False, found=found)
+    return Fit(settings, decider, fit.selector, timings)
+
+
+def fitted_without(
+    settings: Settings,
+    X: Any,
+    y: npt.NDArray[Any],
+    fold: IntArray,
+    number: int,
+    what: str = "held_out",
+    weight: FloatArray | None = None,
+    *,
+    again: bool = True,
+) -> Fit:
+    """A fit to all rows but a fold's, not certified; ``again`` where there was one to all rows."""
+    rows, n_folds = np.flatnonzero(fold != number), int(fold.max()) + 1
+    before = ", though that to all rows did not" if again else ""
+    remedy = "give fewer folds, or held_out=0" if what == "held_out" else f"leave {what} out"
+    some = None if weight is None else weight[rows]
+    try:
+        with telling(f"fold {number + 1} of {n_folds}"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what the fit to all rows has warned of
+            fit = fit_rows(settings, rows_of(X, rows), y[rows], some, certify=False)
+    except ValueError as error:
+        raise ValueError(
+            f"{what}: the fit without fold {number + 1} of {n_folds} failed{before}; {remedy} ({sentence(error)})"
+        ) from error
+    # what the other rows did not show is missing
+    fit.decider = replace(fit.decider, handle_unknown="missing")
+    return fit
+
+
+def calibrate(settings: Settings, X: Any, y: npt.ArrayLike, weight: FloatArray | None = None) -> Found:
+    """Exponents by answer, and what each answer was about, along the questions that held-out rows are asked."""
+    X, labels, free = plain(X), plain_labels(y), is_free(settings.order)
+    repeats = 2 if len(labels) <= _FEW_ROWS and not free else 1
+    asking = _asking(settings)
+    if not free:
+        most = MOST_ANSWERS if settings.max_features is None else min(MOST_ANSWERS, settings.max_features)
+        asking = asking.but(max_features=most)
+    parts = []
+    for repeat in range(repeats):
+        fold = assign_folds(labels, _FREE_FOLDS if free else _FOLDS, settings.seed + 7919 * repeat)
+        for number in range(int(fold.max()) + 1):
+            fit = fitted_without(asking, X, labels, fold, number, "calibrate", weight)
+            parts.append(Part.without(fit.decider, X, labels, fold, number))
+    return exponents_of([parts], repeats)[0]
+
+
+def _asking(settings: Settings) -> Settings:
+    """Settings for a fit that is only asked for the next question, for which most need not be solved."""
+    solver = settings.solver if is_free(settings.order) else DecideNow()
+    if isinstance(solver, Adaptive) and solver.rules is not None and len(solver.rules) == 1 and not solver.max_rounds:
+        solver = Following(solver)
+    settings = settings.but(calibrate=False)
+    return settings if solver is settings.solver else settings.but(solver=solver, target_cost=None)
+
+
+class Folds:
+    """Fits without a fold each, to be planned with and without calibration."""
+
+    def __init__(self, settings: Settings, X: Any, y: npt.ArrayLike, fold: IntArray, weight: Any) -> None:
+        self._settings, self._X, self._y, self._fold = settings, plain(X), plain_labels(y), fold
+        self._fits = [
+            fitted_without(_asking(settings), self._X, self._y, fold, number, weight=weight, again=False)
+            for number in range(int(fold.max()) + 1)
+        ]
+
+    @cached_property
+    def _parts(self) -> list[Part]:
+        return [
+            Part.without(fit.decider, self._X, self._y, self._fold, number) for number, fit in enumerate(self._fits)
+        ]
+
+    @cached_property
+    def _others(self) -> list[Found]:
+        """What all folds but one ask for, for each of them."""
+        parts = self._parts
+        return exponents_of([parts[:number] + parts[number + 1 :] for number in range(len(parts))], 1)
+
+    def planned(self, calibrate: bool) -> list[Fit]:
+        """The fits, solved; each is calibrated by what the other folds ask for."""
+        settings, fits = self._settings.but(calibrate=calibrate), []
+        for number, fit in enumerate(self._fits):
+            rows = np.flatnonzero(self._fold != number)
+            found = self._others[number] if calibrate else None
+            fits.append(replanned(fit, settings, rows_of(self._X, rows), self._y[rows], found))
+        return fits
+
+    def found(self) -> Found:
+        """What all folds together ask for."""
+        return exponents_of([self._parts], 1)[0]
+
+
+def network_solver(random_state: Any = 0, max_seconds: float = 60.0) -> Adaptive:
+    """Return the solver for networks where any question may come next: the rules that look at each question once."""
+    rules = [EC2(), ClassInformation(), ExpectedSaving()]
+    return Adaptive(rules, n_paths=_PATHS, first_horizon=8, max_seconds=max_seconds, random_state=random_state)
+
+
+def fit_network(settings: Settings, model: DiscreteNetwork) -> Fit:
+    """Plan for a network that is given: its columns are the questions, with the states of their nodes."""
+    timings = dict.fromkeys(("discretize", "filter", "structure", "parameters"), 0.0)
+    names, columns, encoder = model.questions_, Classifier(), FrameEncoder()
+    columns.n_features_in_, columns.feature_names_in_ = len(names), np.array(names, dtype=object)
+    encoder.columns_ = list(names)
+    encoder.categories_ = {name: _states(name, states) for name, states in zip(names, model.outcomes_)}
+    coder = OutcomeCoder(None, dict(enumerate(model.n_outcomes_.tolist())))
+    coder.fit_transform(np.zeros((1, len(names))), None)
+    prices, costs, decisions = money(settings, columns, model.classes_, warn=False)
+    target = model.target if isinstance(model.target, str) else None
+    support = np.arange(len(names))
+    decider = undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, target)
+    needs = isinstance(settings.order, str) and not is_free(settings.order)
+    cases = model.sample(_CASES, settings.random_state) if needs else (None, None)
+    return Fit(settings, planned(settings, decider, cases[0], cases[1], timings), None, timings)
+
+
+def _states(name: str, states: Sequence[Any]) -> npt.NDArray[Any]:
+    """States of a node as categories."""
+    found = [spelt(state) for state in states]
+    if len({*found, ""}) <= len(found):
+        raise ValueError(
+            f"node {shown(name)}: its states {listed(states)} must differ by more than blanks at the edges."
+        )
+    return np.array(found)

@@ -1,0 +1,74 @@
+"""Folds of rows, and what a fit without one of them knows of it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from seqclass._utils.arrays import IntArray, as_generator, smallest_int
+from seqclass._utils.frames import is_frame
+from seqclass._utils.validation import check_integer
+from seqclass.deciding.decider import Decider
+
+
+def check_folds(held_out: Any) -> int:
+    """Number of folds that the user asks for; 0 for none."""
+    if held_out is None or isinstance(held_out, bool) or held_out == 0:
+        if held_out is None or held_out is True:
+            raise TypeError(f"held_out must be a number of folds, at least 2, or 0 for none; got {held_out!r}.")
+        return 0
+    return check_integer(held_out, "held_out", 2)
+
+
+def assign_folds(y: npt.NDArray[Any], n_folds: int, random_state: Any) -> IntArray:
+    """Fold of each row, every class spread evenly; -1 for the only row of a class, which all training parts need."""
+    from sklearn.model_selection import StratifiedKFold
+
+    _, label, size = np.unique(y, return_inverse=True, return_counts=True)
+    rows = np.flatnonzero(size[label] > 1)
+    if not rows.size:
+        raise ValueError("held_out needs a class of two rows or more, and each has one; give held_out=0.")
+    n_folds = min(n_folds, int(size.max()))
+    seed = random_state if isinstance(random_state, (int, np.integer)) else None
+    seed = int(as_generator(random_state).integers(2**31)) if seed is None else int(seed)
+    fold = np.full(len(y), -1, dtype=smallest_int(n_folds))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # about small classes, which are as they should be
+        splits = StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(rows, label[rows])
+        for number, (_, test) in enumerate(splits):
+            fold[rows[test]] = number
+    return fold
+
+
+def some_rows(y: npt.NDArray[Any], most: int, random_state: Any) -> IntArray:
+    """Rows drawn at random, of every class the same share and one at least; all where they are at most ``most``."""
+    n = len(y)
+    if n <= most:
+        return np.arange(n)
+    order = as_generator(random_state, "some rows").permutation(n)
+    _, label, size = np.unique(y[order], return_inverse=True, return_counts=True)
+    by_class = np.argsort(label, kind="stable")
+    rank = np.empty(n, dtype=np.intp)
+    rank[by_class] = np.arange(n) - np.repeat(np.cumsum(size) - size, size)
+    return np.sort(order[rank < np.ceil(size * most / n)[label]])
+
+
+def known_to(decider: Decider, X: Any) -> Any:
+    """Rows without what the training part of a fold did not show, which is missing."""
+    return _known(X, decider.coder.n_outcomes_) if isinstance(decider.coder.discretizer, str) else X
+
+
+def _known(X: Any, n_outcomes: IntArray) -> Any:
+    """Outcomes without those that a training part did not show."""
+    if is_frame(X):
+        return X  # numbers of categories are those of the encoder
+    X = X.copy()
+    if sp.issparse(X):
+        X.data[X.data >= n_outcomes[X.indices]] = -1
+    else:
+        X[n_outcomes <= X] = -1
+    return X

@@ -1,0 +1,71 @@
+"""Settings of a fit: what a classifier is told before it sees any row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from seqclass._utils.validation import check_choice, check_flag, check_part
+from seqclass.bn import ObservationModel
+from seqclass.pomdp import Solver
+
+#: Parts that a classifier is put together from: what may stand there, and what it has to do.
+_PARTS = {
+    "observation_model": ("a model such as seqclass.bn.NaiveBayes()", ("fit", "likelihood")),
+    "solver": ("a solver such as seqclass.pomdp.Lookahead()", ("solve",)),
+    "selector": ("a selector such as seqclass.selection.FCBF()", ("fit", "get_support")),
+    "discretizer": ("a transformer such as seqclass.discretize.Discretizer()", ("fit", "transform")),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """The parameters of `SequentialClassifier`, which describes them."""
+
+    observation_model: ObservationModel | None = None
+    solver: Solver | None = None
+    discretizer: Any = None
+    selector: Any = None
+    order: Any = "conditional"
+    feature_costs: Any = 0.01
+    decision_costs: Any = None
+    decisions: Sequence[Any] | None = None
+    groups: Any = None
+    discounted_costs: Any = None
+    bundles: Any = None
+    charge_missing: bool = False
+    target_cost: float | None = None
+    max_features: int | None = None
+    max_cost: float | None = None
+    handle_unknown: str = "error"
+    random_state: Any = 0
+    prefit: bool = False
+    calibrate: bool = False
+    max_open: int | None = 200
+
+    @classmethod
+    def of(cls, estimator: Any) -> Settings:
+        """Those of an estimator that has them all."""
+        return cls(**{field.name: getattr(estimator, field.name) for field in fields(cls)})
+
+    def but(self, **changes: Any) -> Settings:
+        """The same with some changed."""
+        return replace(self, **changes)
+
+    def check(self) -> None:
+        """Raise where one is of the wrong kind; the message names it."""
+        check_choice(self.handle_unknown, "handle_unknown", ("error", "missing"))
+        for name in ("calibrate", "charge_missing", "prefit"):
+            check_flag(getattr(self, name), name)
+        for name, (what, methods) in _PARTS.items():
+            part = getattr(self, name)
+            if part is not None and not (name == "discretizer" and isinstance(part, str)):
+                check_part(part, name, what, methods)
+
+    @property
+    def seed(self) -> int:
+        """``random_state`` as a number; 0 where it is a generator."""
+        return int(self.random_state) if isinstance(self.random_state, (int, np.integer)) else 0
