@@ -78,10 +78,7 @@ def candidates(
     if effort.others and n_columns > _FEW:
         mixtures[_NARROW] = _mixture_of_densities(effort, random_state, _FEW)
     if contexts:
-        model = ContextBayes(random_state=random_state)
-        # equal widths, by which columns of two humps are cut between them
-        bins = Discretizer(MOST_OUTCOMES, strategy="uniform")
-        mixtures["contexts"] = _any_order(model, bins, effort, rule=HiddenInformation())
+        mixtures |= _contexts(effort, random_state)
     for name, settings in mixtures.items():
         found |= {name: settings, f"{name}, calibrated": settings | _CALIBRATED}
     return {name: _filled(settings) for name, settings in found.items()}
@@ -99,8 +96,7 @@ def at_budget(
     found[STANDING] = _mixture_of_densities(effort, random_state)
     found["densities"] = _of_densities(ContextBayes(None, random_state=random_state), effort)
     if contexts:
-        bins = Discretizer(MOST_OUTCOMES, strategy="uniform")
-        found["contexts"] = _any_order(ContextBayes(random_state=random_state), bins, effort, rule=HiddenInformation())
+        found |= _contexts(effort, random_state)
     # when to stop is given: there is nothing to plan
     first = {name: FirstK(budget, rule=way["solver"].rules[0], certificate_paths=0) for name, way in found.items()}
     return {name: _filled(way | {"solver": first[name]}) for name, way in found.items()}
@@ -148,6 +144,16 @@ def _mixture(strategy: str, effort: Effort, random_state: Any) -> dict[str, Any]
 def _mixture_of_densities(effort: Effort, random_state: Any, n_columns: int = _MANY) -> dict[str, Any]:
     model = ClassMixture(density="auto", n_bags=effort.n_bags, random_state=random_state)
     return _of_densities(model, effort, n_columns)
+
+
+def _contexts(effort: Effort, random_state: Any) -> dict[str, dict[str, Any]]:
+    """Equal widths cut columns of two humps between them; equal counts leave columns of few values as they are."""
+    bins = {"uniform": MOST_OUTCOMES, "quantile": _FINE}
+    model, rule = ContextBayes(random_state=random_state), HiddenInformation()
+    return {
+        f"contexts, {_CUT[strategy]}": _any_order(model, Discretizer(n, strategy=strategy), effort, rule=rule)
+        for strategy, n in bins.items()
+    }
 
 
 def _of_densities(model: ClassMixture | ContextBayes, effort: Effort, n_columns: int = _MANY) -> dict[str, Any]:

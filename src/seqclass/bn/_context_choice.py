@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import log_softmax
+from scipy.special import entr, log_softmax
 
 from seqclass._arrays import FloatArray, IntArray
 from seqclass._information import mutual_information
@@ -23,8 +23,8 @@ SHORT_LIST, MOST_FEATURES = 6, 1000
 MOST_TESTED = 3000
 #: A context says little itself: this share of what the best column says, and not much more than by chance.
 _LITTLE, _BY_CHANCE = 0.1, 2.0
-#: Standard errors that classes of held-out rows have to be more probable by.
-_CLEARLY = 3.0
+#: Standard errors, and share of their entropy, that classes of held-out rows have to be more probable by.
+_CLEARLY, _LEAST_GAIN = 3.0, 0.02
 
 
 def choose_context(
@@ -113,6 +113,8 @@ def changes_what_others_tell(
     said = mutual_information(rows.X, rows.codes, n_outcomes=n_outcomes, sample_weight=rows.weight)
     chance = (rows.n_classes - 1) / (2 * rows.weight.sum())
     little = _LITTLE * float((said - chance * (n_outcomes - 1)).max(initial=0.0))
+    share = np.bincount(rows.codes, rows.weight) / rows.weight.sum()
+    entropy = float(entr(share).sum())
     family, scales = np.zeros(len(n_outcomes), dtype=np.intp), None
     single = None
     for columns in [*bundles, *_short_list(rows)]:
@@ -127,8 +129,10 @@ def changes_what_others_tell(
             single = rows.counts(folds=folds)
             scales = Scales(n_outcomes, single.sum(axis=(0, 3, 4)), 1.0)
         gains = _gains(rows, folds, single, contexts, scales, family)[:, scored]
-        found = [difference(gain, np.zeros(len(scored)), rows.weight[scored]) for gain in gains]
-        if all(gain > z * error for (gain, error), z in zip(found, (1.0, _CLEARLY))):
+        (others, error), (told, told_error) = (
+            difference(gain, np.zeros(len(scored)), rows.weight[scored]) for gain in gains
+        )
+        if others > error and told > max(_CLEARLY * told_error, _LEAST_GAIN * entropy):
             return True
     return False
 
