@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import DataConversionWarning
 
 import seqclass
 from seqclass._seen_rows import MOST_MARKS, SeenRows, row_marks
@@ -482,7 +483,8 @@ def test_wrong_labels_are_refused(clf: Any, fresh: Any) -> None:
 
 def test_labels_may_be_one_column(clf: Any, fresh: Any) -> None:
     X, y = fresh
-    assert certify_error(clf, X, y[:, None]).record() == certify_error(clf, X, y).record()
+    with pytest.warns(DataConversionWarning):
+        assert certify_error(clf, X, y[:, None]).record() == certify_error(clf, X, y).record()
     for labels in (np.column_stack([y, y]), y[:, None, None], y[None, :], y[:, None][:, :0]):
         with pytest.raises(ValueError, match=re.escape(f"each of the 269 rows, got shape {labels.shape}.")):
             certify_error(clf, X, labels)

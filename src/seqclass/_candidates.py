@@ -11,6 +11,7 @@ import numpy.typing as npt
 from seqclass._fitting import rows_of
 from seqclass._frames import plain
 from seqclass._held_out import some_rows
+from seqclass._telling import telling
 from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes
 from seqclass.bn._context_choice import MOST_TESTED, changes_what_others_tell
 from seqclass.bn._contexts import MOST_OUTCOMES
@@ -113,7 +114,10 @@ def worth_contexts(X: Any, y: npt.NDArray[Any], **settings: Any) -> bool:
     look["solver"] = DecideNow(certificate_paths=0)
     rows = some_rows(y, MOST_TESTED, 0)
     X, y = (X, y) if len(rows) == len(y) else (rows_of(plain(X), rows), y[rows])
-    clf = SequentialClassifier(NaiveBayes(), **look, **settings).fit(X, y)
+    clf = SequentialClassifier(NaiveBayes(), **look, **settings)
+    clf._certify = False  # and warns of nothing, which the fit to all rows does
+    with telling("contexts"):
+        clf.fit(X, y)
     encoded = clf._encoded(X, np.arange(clf.support_.size))
     label = clf._prices.bundles
     bundles = [] if label is None else [np.flatnonzero(label == one) for one in np.unique(label[label >= 0])]
