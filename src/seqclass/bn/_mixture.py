@@ -145,7 +145,7 @@ class Mixture(ObservationModel):
         >>> bool(np.allclose(again.posterior([[1, 1]]), model.posterior([[1, 1]])))
         True
         """
-        return _pgmpy.mixture_from_pgmpy(cls, network, class_node, component_node, feature_names)
+        return cls.from_tables(**_pgmpy.mixture_of(network, class_node, component_node, feature_names))
 
     def to_pgmpy(
         self,

@@ -657,7 +657,7 @@ class TreeNetwork(Network):
         >>> bool(np.allclose(again.posterior([[1, -1]]), model.posterior([[1, -1]])))
         True
         """
-        return _pgmpy.from_pgmpy(cls, network, class_node, feature_names, conditioning)
+        return cls.from_cpds(**_pgmpy.network_of(network, class_node, feature_names), conditioning=conditioning)
 
     def to_pgmpy(
         self,

@@ -13,7 +13,7 @@ from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.text import belief_text, listed, shown
 from seqclass.deciding._problem import Answers, ModelProblem, acquisition_problem
 from seqclass.pomdp import AcquisitionProblem, InformationState
-from seqclass.pomdp.information import OPEN
+from seqclass.pomdp.problem import OPEN
 
 if TYPE_CHECKING:
     from seqclass.classifier import SequentialClassifier

@@ -12,7 +12,7 @@ from seqclass.deciding._acquiring import WarmStart
 from seqclass.deciding.session import expected_saving
 from seqclass.pomdp import DECIDE
 from seqclass.pomdp.answers import AllAnswers
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.problem import InformationState
 from seqclass.pomdp.walk import Level, walk
 
 #: Share of answers that are missing, in the probability of a case.

@@ -16,11 +16,10 @@ from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.evaluation import Evaluation, evaluate
 from seqclass.pomdp.files import read_policy, write_pomdp, write_pomdpx
 from seqclass.pomdp.hidden import Hidden
-from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.mixture_problem import MixtureProblem
 from seqclass.pomdp.ordering_choice import OrderingCandidate, OrderingChoice
 from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LookaheadPolicy, Policy, SolveInfo, SolveStep
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.repricing import RepricedPolicy, scale_prices
 from seqclass.pomdp.solvers.base import Solver, ValueSolver
 from seqclass.pomdp.solvers.correlated.corrected import CorrectedValues

@@ -10,9 +10,8 @@ import numpy as np
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass._utils.progress import TimeUp, left, look, within
 from seqclass.pomdp.answers import Answers, SampledAnswers, TooLarge
-from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.walk import ALL, Level, walk
 
 R = TypeVar("R")

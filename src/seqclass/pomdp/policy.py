@@ -12,10 +12,8 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.text import shown
-from seqclass.pomdp._described import DescribedPolicy
-from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.ordering_choice import OrderingChoice
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.values import ValueFunction
 
 #: What `Policy.act` answers where it is time to decide.
@@ -130,7 +128,7 @@ class SolveInfo:
 _Policy = TypeVar("_Policy", bound="Policy")
 
 
-class Policy(DescribedPolicy, ABC):
+class Policy(ABC):
     """An immutable rule that asks a question or decides.
 
     Parameters
@@ -162,6 +160,13 @@ class Policy(DescribedPolicy, ABC):
         self.problem = problem
         self.n_stages = problem.n_stages if n_stages is None else int(n_stages)
         self.info = SolveInfo("converged", n_stages=self.n_stages) if info is None else info
+
+    def __repr__(self) -> str:
+        problem, info = self.problem, self.info
+        asks = f"at most {self.n_stages:,} of {problem.n_questions:,} question{'' if problem.n_questions == 1 else 's'}"
+        order = "in any order" if problem.free else "in one order"
+        bounds = "" if np.isnan(info.upper) else f", costs {info.lower:.4g} to {info.upper:.4g}, gap {info.gap:.1%}"
+        return f"<{type(self).__name__}: {asks} {order}; {info.status}{bounds}>"
 
     @abstractmethod
     def _act(self, info: InformationState) -> IntArray:

@@ -9,9 +9,8 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_real
-from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import Policy
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 
 
 def scale_prices(problem: AcquisitionProblem, multiplier: float) -> AcquisitionProblem:

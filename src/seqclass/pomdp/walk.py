@@ -15,8 +15,8 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.progress import look
 from seqclass.pomdp.answers import AllAnswers, Answers, TooLarge
-from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE
+from seqclass.pomdp.problem import InformationState
 
 R = TypeVar("R")
 #: With fewer rows of each question on average it is quicker to take different questions together.

@@ -9,9 +9,8 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.pomdp.alpha.vectors import AlphaSet, AlphaVectors, SharedVectors, backup, cover
-from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.values import ProjectedValues, StoppingValue, ValueFunction
 from seqclass.pomdp.walk import Fork, Level, walk
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
-from seqclass.pomdp.information import TIE, InformationState
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
 from seqclass.pomdp.values import ValueFunction
 
 #: Scores of a batch of beliefs are computed in pieces of this size, so that they stay in the cache.

@@ -13,20 +13,18 @@ import numpy as np
 from seqclass._utils.arrays import as_generator
 from seqclass._utils.progress import TimeUp, left, look, telling, within
 from seqclass._utils.validation import check_choice, check_integer, check_real
-from seqclass.pomdp._described import OneRow
 from seqclass.pomdp.alpha.points import quick_values
 from seqclass.pomdp.answers import TooLarge
 from seqclass.pomdp.bounds.deterministic import grid_lower_bound
 from seqclass.pomdp.bounds.dual import CONFIDENCE as CONFIDENCE
-from seqclass.pomdp.bounds.dual import DualPaths, Ends, quantile
+from seqclass.pomdp.bounds.dual import DualPaths, Ends, OneRow, quantile
 from seqclass.pomdp.bounds.optimum import optimal_cost
 from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
-from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.needs import needed_order
 from seqclass.pomdp.policy import FunctionPolicy, LookaheadPolicy, Policy
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.values import ValueFunction
 
 #: Partial answers that a search for the lower end may know.

@@ -12,9 +12,8 @@ from seqclass._utils.validation import check_costs, check_integer
 from seqclass.pomdp.answers import PlannedAnswers
 from seqclass.pomdp.bounds.over_orders import Plan, evidence
 from seqclass.pomdp.evaluation import MAX_HISTORIES
-from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
 from seqclass.pomdp.walk import Fork, Level, walk
 
 

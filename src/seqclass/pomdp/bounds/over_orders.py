@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 
 #: What to do after partial answers: of each number of questions asked, sorted keys and the question that each asks.
 Plan = list[tuple[npt.NDArray[np.bytes_], IntArray]]

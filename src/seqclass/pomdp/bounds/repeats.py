@@ -13,9 +13,8 @@ from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.along import begin
 from seqclass.pomdp.answers import AllAnswers, Branches
 from seqclass.pomdp.bounds.over_orders import OrderBounds, asking_once
-from seqclass.pomdp.information import OPEN, TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import OPEN, TIE, AcquisitionProblem, InformationState
 from seqclass.pomdp.walk import Fork, Level, walk
 
 #: Log-odds beyond which nothing is told apart.

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
-from seqclass.pomdp.information import TIE
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import TIE, AcquisitionProblem
 from seqclass.pomdp.unrolled import FreeNodes
 
 

@@ -16,9 +16,8 @@ from seqclass.pomdp.answers import Answers, SampledAnswers, TooLarge
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.bounds.optimum import optimal_costs
 from seqclass.pomdp.evaluation import evaluate
-from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import Policy
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.repricing import RepricedPolicy, scale_prices
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.defaults import default_solver

@@ -12,9 +12,8 @@ from sklearn.base import clone
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.validation import check_integer, check_real
-from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.repricing import RepricedPolicy, scale_prices
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.correlated.solver import ProjectedValueIteration

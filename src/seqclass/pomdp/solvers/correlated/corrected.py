@@ -12,9 +12,8 @@ from scipy.sparse.linalg import lsmr
 
 from seqclass._utils.arrays import FloatArray, IntArray, row_sums
 from seqclass.pomdp.alpha.points import ALWAYS, sample_states
-from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import LookaheadPolicy
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.solvers.fitted import FittedValues, solved_ridge
 from seqclass.pomdp.values import ProjectedValues
 

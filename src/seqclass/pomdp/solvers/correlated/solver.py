@@ -11,10 +11,9 @@ from sklearn.base import clone
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks, row_sums
 from seqclass._utils.validation import check_integer
-from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.needs import needed_order
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.solvers.base import Solver, certified
 from seqclass.pomdp.solvers.correlated.corrected import CorrectedValues, CostsAhead, Lots, visited_states
 from seqclass.pomdp.solvers.fitted import FittedValueIteration, scaled_ridge

@@ -21,9 +21,8 @@ from seqclass.pomdp.bounds.over_orders import Plan, evidence
 from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
-from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import WIDE_GAP, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.rules.lookahead import DeepLookaheadPolicy, OrderBoundPolicy
 

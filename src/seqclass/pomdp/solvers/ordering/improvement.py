@@ -6,9 +6,8 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass.pomdp.bounds.optimum import asked_once, distinct
-from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 from seqclass.pomdp.solvers.ordering.savings import branches
 from seqclass.pomdp.solvers.ordering.values import RuleValues

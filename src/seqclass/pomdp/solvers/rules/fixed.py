@@ -12,9 +12,8 @@ from seqclass._utils.arrays import IntArray
 from seqclass._utils.text import shown
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.along import first_open
-from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
 from seqclass.pomdp.solvers.base import Solver, certified
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp.bounds.optimum import asked_once, distinct
 from seqclass.pomdp.bounds.over_orders import OrderBounds
-from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
 from seqclass.pomdp.solvers.rules.fixed import Rule
 
 

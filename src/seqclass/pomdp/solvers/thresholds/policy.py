@@ -7,9 +7,8 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_finite
-from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
 
 
 def close_corners(problem: AcquisitionProblem, thresholds: FloatArray) -> FloatArray:
