@@ -18,10 +18,11 @@ from sklearn.base import BaseEstimator
 from seqclass._chunks.source import Chunk, Chunks, Drawn, as_chunks, draw, keys, shares, sizes_sum, told_apart
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import FrameEncoder, Levels, is_frame, levels_of, numbers_of, plain
+from seqclass._utils.information import contingency_table
 from seqclass._utils.text import shown
 from seqclass._utils.validation import check_integer
 from seqclass.bn import NaiveBayes
-from seqclass.bn._base import CodedChunks, count_outcomes
+from seqclass.bn._base import CodedChunks
 from seqclass.bn._checks import check_n_outcomes
 from seqclass.deciding._coding import OutcomeCoder, category_counts, check_features, check_input, value_range
 from seqclass.deciding._seen_rows import SeenRows, both_marks, least_marks, least_of_both, marked_cells, marked_columns
@@ -257,7 +258,7 @@ def _coded(view: View, of: Callable[[Any, IntArray], T], chunk: Chunk) -> T:
 
 def _count(view: View, draw: Callable[[Chunk], Drawn], chunk: Chunk) -> tuple[FloatArray, FloatArray, Drawn]:
     n_classes = len(view.classes)
-    counts = _coded(view, partial(count_outcomes, n_classes=n_classes, n_outcomes=view.coder.n_outcomes_), chunk)
+    counts = _coded(view, partial(contingency_table, n_classes=n_classes, n_outcomes=view.coder.n_outcomes_), chunk)
     sizes = np.bincount(view.labels(chunk), minlength=n_classes).astype(np.float64)
     return counts, sizes, draw(chunk)
 
@@ -355,7 +356,7 @@ def _view(clf: SequentialClassifier, source: Chunks, found: Look, sample_rows: i
 
 def _numeric_counts(view: View, chunk: Chunk) -> FloatArray:
     coder = view.coder
-    counts = partial(count_outcomes, n_classes=len(view.classes), n_outcomes=coder.n_outcomes_)
+    counts = partial(contingency_table, n_classes=len(view.classes), n_outcomes=coder.n_outcomes_)
     return np.asarray(_coded(view, counts, chunk)[coder.numeric_])
 
 

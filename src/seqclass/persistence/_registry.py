@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from seqclass._utils.frames import FrameEncoder
 from seqclass._utils.model_files import check_when_read, register
-from seqclass._utils.support import SupportMixin, check_support
+from seqclass._utils.validation import check_support
 from seqclass.adaptive_classifier import AdaptiveClassifier
 from seqclass.bn import (
     ClassMixture,
@@ -220,7 +220,7 @@ for _kind, _check in (
     (SimplexGrid, check_grid),
     (LogOddsLine, check_line),
     (RepeatValues, check_repeats),
-    (SupportMixin, check_support),
+    (InformationFilter, check_support),
     (AlphaSet, check_set),
     (ValueFunction, check_values),
     (Policy, check_policy),

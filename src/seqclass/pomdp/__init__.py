@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any
-
 from seqclass.pomdp.acquisition import Acquisition, acquire
 from seqclass.pomdp.alpha.vectors import AlphaSet, AlphaVectors, SharedVectors, backup
 from seqclass.pomdp.bounds.certificate import Certificate, certify
@@ -131,21 +128,6 @@ __all__ = [
     "write_pomdp",
     "write_pomdpx",
 ]
-
-#: Names of 0.1, for one more release.
-_FORMER = {
-    "BlendedValues": "InterpolatedValues",
-    "PrunedLookaheadPolicy": "BoundedLookaheadPolicy",
-    "Steered": "ProjectedValueIteration",
-    "SteeringValues": "ProjectedValues",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _FORMER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warnings.warn(f"{name} is now {_FORMER[name]}; the old name goes in 0.3.", DeprecationWarning, stacklevel=2)
-    return globals()[_FORMER[name]]
 
 
 def __dir__() -> list[str]:

@@ -11,7 +11,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.along import begin
-from seqclass.pomdp.answers import AllAnswers, Branches
+from seqclass.pomdp.answers import Answers, Branches
 from seqclass.pomdp.bounds.over_orders import OrderBounds, asking_once
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import OPEN, TIE, AcquisitionProblem, InformationState
@@ -338,7 +338,7 @@ def _expectation(grid: SimplexGrid | LogOddsLine, table: FloatArray) -> sp.csr_a
 _SHARE, _FINER, _FINEST = 1.0, 0.1, 1e-10
 
 
-class ThinnedAnswers(AllAnswers):
+class ThinnedAnswers(Answers):
     """Every outcome of histories that weigh enough, and of all others one that is drawn, which keeps their weight.
 
     Parameters
@@ -358,7 +358,6 @@ class ThinnedAnswers(AllAnswers):
     """
 
     def __init__(self, least: float, rng: np.random.Generator) -> None:
-        super().__init__()
         self.least, self.rng = least, rng
 
     def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:
