@@ -25,7 +25,7 @@ from seqclass.pomdp import (
     certify,
 )
 from seqclass.pomdp._simplex import SimplexGrid
-from seqclass.pomdp.alpha.points import Points, point_based, sample_beliefs
+from seqclass.pomdp.alpha import Points, point_based, sample_beliefs
 from seqclass.pomdp.problem import TIE
 from seqclass.pomdp.solvers.grid import GridProgram
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqclass.pomdp import FunctionPolicy, TableProblem, evaluate
-from seqclass.pomdp.alpha.points import select
+from seqclass.pomdp.alpha import select
 from seqclass.pomdp.answers import AllAnswers, SampledAnswers, TooLarge
 from seqclass.pomdp.bounds.optimum import optimal_cost
 from seqclass.pomdp.problem import InformationState

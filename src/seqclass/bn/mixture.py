@@ -15,7 +15,6 @@ from seqclass._utils.information import contingency_table
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.bn._base import CodedChunks
 from seqclass.bn._checks import Codes, resolve_prior
-from seqclass.bn._contexts import coarse
 from seqclass.bn._densities import FAMILIES, Scales, check_families
 from seqclass.bn._em import (
     FOLDS,
@@ -30,6 +29,7 @@ from seqclass.bn._em import (
 )
 from seqclass.bn._mixture import Mixture
 from seqclass.bn._tables import smooth
+from seqclass.bn.contexts import coarse
 
 
 class Shares(NamedTuple):

@@ -33,16 +33,16 @@ _FIELDS = (
 _FORMER = {
     f"seqclass.pomdp.solvers.{now}": f"seqclass.pomdp.{then}"
     for now, then in (
-        ("correlated.solver.ProjectedValueIteration", "steered.Steered"),
-        ("exact.solver.ExactValueIteration", "exact.ExactValueIteration"),
+        ("correlated.ProjectedValueIteration", "steered.Steered"),
+        ("exact.ExactValueIteration", "exact.ExactValueIteration"),
         ("grid.GridValueIteration", "grid.GridValueIteration"),
         ("perseus.Perseus", "perseus.Perseus"),
-        ("rules.fixed.AcquireAll", "baselines.AcquireAll"),
-        ("rules.fixed.DecideNow", "baselines.DecideNow"),
-        ("rules.fixed.FirstK", "baselines.FirstK"),
-        ("rules.fixed.PosteriorThreshold", "baselines.PosteriorThreshold"),
-        ("rules.lookahead.Lookahead", "baselines.Lookahead"),
-        ("thresholds.spsa.LinearThresholdSPSA", "spsa.LinearThresholdSPSA"),
+        ("simple.AcquireAll", "baselines.AcquireAll"),
+        ("simple.DecideNow", "baselines.DecideNow"),
+        ("simple.FirstK", "baselines.FirstK"),
+        ("simple.PosteriorThreshold", "baselines.PosteriorThreshold"),
+        ("simple.Lookahead", "baselines.Lookahead"),
+        ("thresholds.LinearThresholdSPSA", "spsa.LinearThresholdSPSA"),
     )
 }
 

@@ -103,11 +103,15 @@ from seqclass.pomdp import (
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.bounds.repeats import LogOddsLine, RepeatValues
 from seqclass.pomdp.bundles import DrawnBundle
-from seqclass.pomdp.solvers.exact.free_order import PlannedPolicy, RecursionPolicy
-from seqclass.pomdp.solvers.exact.solver import LineSet
+from seqclass.pomdp.solvers.exact import LineSet
+from seqclass.pomdp.solvers.exact_free_order import PlannedPolicy, RecursionPolicy
 from seqclass.pomdp.solvers.fitted import BeliefFunctions
-from seqclass.pomdp.solvers.rules.fixed import FixedLengthPolicy, PosteriorThresholdPolicy
-from seqclass.pomdp.solvers.rules.lookahead import DeepLookaheadPolicy, OrderBoundPolicy
+from seqclass.pomdp.solvers.simple import (
+    DeepLookaheadPolicy,
+    FixedLengthPolicy,
+    OrderBoundPolicy,
+    PosteriorThresholdPolicy,
+)
 from seqclass.pomdp.values import ValueFunction
 
 for _cls in (

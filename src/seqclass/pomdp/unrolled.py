@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, lower_envelope
-from seqclass.pomdp.alpha.vectors import AlphaSet, AlphaVectors
-from seqclass.pomdp.bounds.optimum import asked_once, open_questions
-from seqclass.pomdp.bounds.over_orders import evidence
+from seqclass.pomdp.alpha import AlphaSet, AlphaVectors
+from seqclass.pomdp.bounds.optimum import asked_once, evidence, open_questions
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, SolveInfo
 from seqclass.pomdp.problem import OPEN, TIE, AcquisitionProblem, InformationState
 

@@ -10,12 +10,11 @@ import scipy.sparse as sp
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp._simplex import SimplexGrid
-from seqclass.pomdp.along import begin
 from seqclass.pomdp.answers import Answers, Branches
-from seqclass.pomdp.bounds.over_orders import OrderBounds, asking_once
+from seqclass.pomdp.bounds.optimum import OrderBounds, asking_once
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import OPEN, TIE, AcquisitionProblem, InformationState
-from seqclass.pomdp.walk import Fork, Level, walk
+from seqclass.pomdp.walk import Fork, Level, begin, walk
 
 #: Log-odds beyond which nothing is told apart.
 _FURTHEST = 18.0
