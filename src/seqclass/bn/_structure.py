@@ -17,7 +17,6 @@ from scipy.special import xlogy
 
 from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.information import _mutual_information, canonical, contingency_table, label_codes
-from seqclass.bn._base import CodedChunks
 from seqclass.bn._checks import Codes
 from seqclass.bn._cpds import (
     count_family,
@@ -28,6 +27,7 @@ from seqclass.bn._cpds import (
     shared_information,
     smooth_family,
 )
+from seqclass.bn.base import CodedChunks
 
 #: float32 holds integers up to here exactly.
 _FLOAT32_EXACT = 2**24

@@ -26,9 +26,9 @@ from seqclass.bn._em import (
     state_likelihoods,
     stratified_folds,
 )
-from seqclass.bn._mixture import Mixture
 from seqclass.bn._structure import pair_weights
 from seqclass.bn.contexts import GROUPS, MOST_COLUMNS, MOST_OUTCOMES, Contexts, coarse, contexts_of
+from seqclass.bn.mixture import Mixture
 
 #: Iterations for rows whose context is not seen, and the change of a probability that ends them.
 MAX_ITER, _TOL = 20, 1e-3

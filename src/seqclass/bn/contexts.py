@@ -13,9 +13,9 @@ from scipy import sparse
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.information import contingency_table
 from seqclass._utils.validation import check_integer
-from seqclass.bn._base import ObservationModel
 from seqclass.bn._checks import Codes
 from seqclass.bn._cpds import dense_columns
+from seqclass.bn.base import ObservationModel
 from seqclass.bn.ordering import check_order
 
 #: A single column of more outcomes is cut into groups, so many.

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, smallest_int
 from seqclass._utils.validation import check_choice, check_distribution, check_integer, check_real
 from seqclass.bn import _pgmpy
-from seqclass.bn._base import CodedChunks, ObservationModel
 from seqclass.bn._checks import Codes, check_outcome, raise_impossible
 from seqclass.bn._messages import (
     Columns,
@@ -29,6 +28,7 @@ from seqclass.bn._messages import (
 from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names, edge_information
 from seqclass.bn._structure import CLASS_NODE, Learner, draw
 from seqclass.bn._tables import log_table, temper_family
+from seqclass.bn.base import CodedChunks, ObservationModel
 
 
 def pack_graph(structure: Any) -> Any:

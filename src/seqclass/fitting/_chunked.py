@@ -22,8 +22,8 @@ from seqclass._utils.information import contingency_table
 from seqclass._utils.text import shown
 from seqclass._utils.validation import check_integer
 from seqclass.bn import NaiveBayes
-from seqclass.bn._base import CodedChunks
 from seqclass.bn._checks import check_n_outcomes
+from seqclass.bn.base import CodedChunks
 from seqclass.deciding._coding import OutcomeCoder, category_counts, check_features, check_input, value_range
 from seqclass.deciding._seen_rows import SeenRows, both_marks, least_marks, least_of_both, marked_cells, marked_columns
 from seqclass.discretize import Discretizer

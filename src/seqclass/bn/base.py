@@ -28,6 +28,8 @@ from seqclass.bn._checks import (
     seen_outcomes,
 )
 
+__all__ = ["HiddenTables", "ObservationModel"]
+
 
 class HiddenTables(NamedTuple):
     """Hidden states, each of a class, given which the features are independent.

@@ -20,6 +20,8 @@ from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.unrolled import NodePolicy, NodeVectors
 from seqclass.pomdp.walk import along
 
+__all__ = ["read_policy"]
+
 #: Most entries of a vector, where the problem does not tell.
 _LONGEST = 10**6
 #: Most entries of all vectors: so many, and so many more for each byte of the file.
