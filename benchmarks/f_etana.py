@@ -21,7 +21,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 
 import seqclass
 from seqclass.pomdp import AcquisitionProblem, GridValueIteration, LinearThresholdSPSA, Perseus, Solver, evaluate
-from seqclass.pomdp.solvers.thresholds.spsa import SampledPaths, joint_gradient
+from seqclass.pomdp.solvers.thresholds import SampledPaths, joint_gradient
 
 PRICE = 0.01
 EMBEDDED = {"breast_cancer": load_breast_cancer, "digits": load_digits}

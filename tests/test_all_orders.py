@@ -26,8 +26,8 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bounds.search import OrderSearch
-from seqclass.pomdp.solvers.exact import free_order
-from seqclass.pomdp.solvers.rules.lookahead import DeepLookaheadPolicy, OrderBoundPolicy
+from seqclass.pomdp.solvers import exact_free_order as free_order
+from seqclass.pomdp.solvers.simple import DeepLookaheadPolicy, OrderBoundPolicy
 
 
 def cases(first, last, most=5):

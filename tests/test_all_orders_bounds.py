@@ -24,9 +24,9 @@ from seqclass.pomdp import (
     optimal_cost,
 )
 from seqclass.pomdp.bounds.certificate import lowest
-from seqclass.pomdp.bounds.over_orders import OnePriceBounds
+from seqclass.pomdp.bounds.optimum import OnePriceBounds
 from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above
-from seqclass.pomdp.solvers.rules.lookahead import OrderBoundPolicy
+from seqclass.pomdp.solvers.simple import OrderBoundPolicy
 
 
 def naive_problem(seed, *, n_questions=None, n_classes=2, price=0.06):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from seqclass import etana
 from seqclass.discretize import Discretizer
-from seqclass.discretize._discretizer import left_out_information
+from seqclass.discretize.discretizer import left_out_information
 
 
 @given(st.integers(0, 2**32 - 1))

@@ -305,14 +305,14 @@ def test_what_is_known_of_tables_is_kept_and_right():
         for rule in rules:
             found = rule.gains(alone, np.arange(1, len(asked) + 1))
             assert_allclose(rule.gains(info, asked), found, rtol=1e-9, atol=1e-15)
-        kept_or_new = problem.hidden.tables_of(asked), Hidden.tables_of(problem.hidden, asked)
+        kept_or_new = (kept.tables_of(asked) for kept in (problem.hidden, Hidden(classes, tables, problem.n_outcomes)))
         ours, theirs = (part.class_costs(states, costs.T)[:, at] for part, at in kept_or_new)
         assert_allclose(ours, theirs, rtol=1e-12)
-        kept.append(len(problem._tables._kept))
+        kept.append(len(problem.hidden._kept))
     assert kept == [1, 1, 1, 2, 2, 2, 2]
     for first in range(1, 8):  # what is kept does not grow without end
         problem.costs_after(np.array([first]), info)
-        assert sum(part.size for part in problem._tables._kept) <= 2 * tables.size
+        assert sum(part.size for part in problem.hidden._kept) <= 2 * tables.size
     few = known(problem.among(np.array([0, 2, 4, 6])))
     expected = table_costs(states, tables[[2, 4, 6]], costs.T[:, classes])
     assert_allclose(few.problem.costs_after(np.arange(1, 4), few), expected, rtol=1e-12)

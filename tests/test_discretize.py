@@ -13,9 +13,8 @@ from sklearn.base import clone
 from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from seqclass import discretize
-from seqclass.discretize import Discretizer
-from seqclass.discretize._discretizer import check_outcomes
+from seqclass.discretize import Discretizer, discretizer
+from seqclass.discretize.discretizer import check_outcomes
 
 STRATEGIES = ["uniform", "quantile"]
 ZERO_BINS = [False, True, "auto"]
@@ -129,9 +128,7 @@ def test_chunks_do_not_matter(strategy, convert, monkeypatch):
     X = rng.normal(size=(40, 9)) * (rng.random((40, 9)) < 0.6)
     X[3, 2] = np.nan
     whole = Discretizer(4, strategy=strategy).fit(convert(X))
-    monkeypatch.setattr(
-        discretize._discretizer, "chunks", lambda n, *_, **__: (slice(i, min(n, i + 3)) for i in range(0, n, 3))
-    )
+    monkeypatch.setattr(discretizer, "chunks", lambda n, *_, **__: (slice(i, min(n, i + 3)) for i in range(0, n, 3)))
     part = Discretizer(4, strategy=strategy).fit(convert(X))
     np.testing.assert_array_equal(part.bin_edges_, whole.bin_edges_)
     codes = part.transform(convert(X))

@@ -34,7 +34,7 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp.answers import PlannedAnswers
 from seqclass.pomdp.bounds.optimum import distinct
-from seqclass.pomdp.solvers.rules.lookahead import lookahead_costs
+from seqclass.pomdp.solvers.simple import lookahead_costs
 
 
 def check_full_lookahead(seed, tree, most=6):

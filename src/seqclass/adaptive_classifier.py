@@ -19,8 +19,8 @@ from seqclass._utils.frames import plain
 from seqclass._utils.progress import telling
 from seqclass._utils.validation import check_choice, check_integer, plain_labels
 from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes
-from seqclass.bn._contexts import MOST_OUTCOMES
 from seqclass.bn.context_bayes import MOST_TESTED, changes_what_others_tell
+from seqclass.bn.contexts import MOST_OUTCOMES
 from seqclass.classifier import SequentialClassifier
 from seqclass.deciding._coding import category_counts, check_training
 from seqclass.deciding.decider import Classifier

@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import integrate, sparse, stats
 
 from seqclass.bn import ContextBayes, NaiveBayes, _densities
-from seqclass.bn._contexts import contexts_of
 from seqclass.bn._densities import FAMILIES
+from seqclass.bn.contexts import contexts_of
 from seqclass.datasets import make_cube_nm
 from seqclass.discretize import Discretizer
 from seqclass.testing import check_observation_model

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqclass.pomdp import AlphaSet, AlphaVectors, TableProblem, backup
-from seqclass.pomdp.alpha.vectors import cover
+from seqclass.pomdp.alpha import cover
 
 
 def test_sets_keep_contexts_apart():

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import QhullError
 
-import seqclass.pomdp.solvers.exact.solver as exact_module
+import seqclass.pomdp.solvers.exact as exact_module
 from seqclass.persistence import load, save
 from seqclass.pomdp import AcquisitionProblem, ExactValueIteration, GridValueIteration, TableProblem, evaluate
-from seqclass.pomdp.alpha import vectors as alpha_module
-from seqclass.pomdp.solvers.exact import solver
-from seqclass.pomdp.solvers.exact.solver import (
+from seqclass.pomdp import alpha as alpha_module
+from seqclass.pomdp.solvers import exact as solver
+from seqclass.pomdp.solvers.exact import (
     Budget,
     envelope_of,
     linear_support,

@@ -20,7 +20,7 @@ from seqclass.pomdp import (
     optimal_cost,
     scale_prices,
 )
-from seqclass.pomdp.alpha.points import Points
+from seqclass.pomdp.alpha import Points
 from seqclass.pomdp.solvers.fitted import BeliefFunctions, fitted_values
 from seqclass.pomdp.sweeps.solving import InterpolatedSweep, solve_sweep
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqclass.pomdp import Perseus, TableProblem, certify, evaluate, optimal_cost
-from seqclass.pomdp.alpha.points import Points, merged, sample_beliefs, sample_states
+from seqclass.pomdp.alpha import Points, merged, sample_beliefs, sample_states
 from seqclass.pomdp.solvers import perseus
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "golden" / "pomdp" / "problem.json"

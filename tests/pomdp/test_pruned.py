@@ -11,8 +11,8 @@ from sklearn.datasets import load_breast_cancer
 import seqclass
 from seqclass.deciding._problem import ModelProblem
 from seqclass.pomdp import DECIDE, LookaheadPolicy, Perseus, ProjectedValueIteration, acquire
-from seqclass.pomdp.solvers.correlated import solver
-from seqclass.pomdp.solvers.correlated.solver import BoundedLookaheadPolicy
+from seqclass.pomdp.solvers import correlated as solver
+from seqclass.pomdp.solvers.correlated import BoundedLookaheadPolicy
 
 
 def solved(tree, price=0.03, solver=None, *, costs=None, groups=None, full_prices=None, n_beliefs=400):

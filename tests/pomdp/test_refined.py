@@ -7,8 +7,7 @@ import numpy as np
 from seqclass.deciding._problem import ModelProblem
 from seqclass.pomdp import CorrectedValues, ProjectedValueIteration, ProjectedValues, StoppingValue, TableProblem
 from seqclass.pomdp.bounds.dual import DualPaths
-from seqclass.pomdp.solvers.correlated.corrected import CostsAhead, visited_states
-from seqclass.pomdp.solvers.correlated.solver import MartingaleValues
+from seqclass.pomdp.solvers.correlated import CostsAhead, MartingaleValues, visited_states
 
 
 def refit(values, states):

@@ -7,7 +7,7 @@ import pytest
 
 from seqclass.deciding._problem import ModelProblem
 from seqclass.pomdp import ProjectedValueIteration, evaluate
-from seqclass.pomdp.solvers.correlated import corrected
+from seqclass.pomdp.solvers import correlated as corrected
 
 
 def dense_design(functions, shared, answers, n_codes):

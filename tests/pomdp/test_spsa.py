@@ -19,9 +19,14 @@ from seqclass.pomdp import (
     TableProblem,
     evaluate,
 )
-from seqclass.pomdp.solvers.thresholds import spsa
-from seqclass.pomdp.solvers.thresholds.policy import close_corners, normalised
-from seqclass.pomdp.solvers.thresholds.spsa import SampledPaths, initial_thresholds, joint_gradient
+from seqclass.pomdp.solvers import thresholds as spsa
+from seqclass.pomdp.solvers.thresholds import (
+    SampledPaths,
+    close_corners,
+    initial_thresholds,
+    joint_gradient,
+    normalised,
+)
 
 QUICK = {"certificate_paths": 0}
 

@@ -21,8 +21,8 @@ from seqclass.pomdp import (
     default_solver,
     evaluate,
 )
-from seqclass.pomdp.alpha.points import ALWAYS
-from seqclass.pomdp.solvers.correlated import corrected
+from seqclass.pomdp.alpha import ALWAYS
+from seqclass.pomdp.solvers import correlated as corrected
 
 PRICE = 0.03
 

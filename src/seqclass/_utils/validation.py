@@ -234,3 +234,12 @@ def _is_missing(value: Any) -> bool:
     # pandas is not imported for its NA and NaT
     nan = isinstance(value, (float, np.floating)) and value != value
     return nan or type(value).__name__ in ("NoneType", "NAType", "NaTType")
+
+
+def check_support(selector: Any) -> None:
+    """Check that a selector that was read from a file knows which features it keeps, if it was fitted."""
+    if not any(name.endswith("_") for name in vars(selector)):
+        return
+    mask = np.asarray(selector.get_support())
+    if mask.dtype != bool or mask.shape != (selector.n_features_in_,):
+        raise ValueError(f"a {type(selector).__name__} keeps other features than it has")

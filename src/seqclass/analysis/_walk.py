@@ -11,11 +11,10 @@ import numpy as np
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.validation import check_choice, check_integer
 from seqclass.pomdp import Policy
-from seqclass.pomdp.along import along, enumerated_or_sampled
 from seqclass.pomdp.answers import Answers
 from seqclass.pomdp.evaluation import MAX_HISTORIES as MAX_HISTORIES
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.walk import ALL
+from seqclass.pomdp.walk import ALL, along, enumerated_or_sampled
 from seqclass.pomdp.walk import Level as Level
 
 METHODS = ("auto", "exact", "simulation")

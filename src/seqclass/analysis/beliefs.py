@@ -12,7 +12,7 @@ from seqclass._utils.validation import check_real
 from seqclass.analysis._walk import MAX_HISTORIES, Effort, Level, collect, ratio
 from seqclass.pomdp import Policy
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.solvers.rules.fixed import FixedLengthPolicy
+from seqclass.pomdp.solvers.simple import FixedLengthPolicy
 
 #: Keeps round beliefs, such as 1/2 or 0.3, off the borders of the cells that merge them.
 _OFFSET = 0.3819660112501051

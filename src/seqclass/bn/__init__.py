@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from seqclass.bn._base import HiddenTables, ObservationModel
 from seqclass.bn._structure import CLASS_NODE
+from seqclass.bn.base import HiddenTables, ObservationModel
 from seqclass.bn.context_bayes import ContextBayes
 from seqclass.bn.contexts import StageContexts, stage_contexts
 from seqclass.bn.discrete import DiscreteNetwork

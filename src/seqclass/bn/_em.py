@@ -138,7 +138,7 @@ SPARE = 1.0
 
 
 @dataclass(frozen=True)
-class Mixture:
+class FittedClass:
     """What was fitted to the rows of a class."""
 
     weights: FloatArray
@@ -158,12 +158,12 @@ def fit_mixture(
     *,
     max_iter: int,
     tol: float,
-) -> Mixture:
+) -> FittedClass:
     """Fit a mixture to the rows of a class, or several side by side, each to a bootstrap sample of them."""
     rows, weight = distinct(codes, weight)
     most = min(n_components, max(1, int(weight.sum() // MIN_ROWS)), max(1, len(rows)))
     if most == 1:
-        return Mixture(np.ones(1), np.array(marginal[:, :, None]), 1, [])
+        return FittedClass(np.ones(1), np.array(marginal[:, :, None]), 1, [])
     bags = np.repeat(weight[:, None], n_bags, axis=1) if n_bags == 1 else _bootstraps(weight, n_bags, rng)
     search = _Search(Design(codes[rows], marginal.shape[1]), bags, marginal, strength)
     return search.run(search.seeds(most, rng), max_iter, tol)
@@ -211,7 +211,7 @@ class _Search:
             chosen.append(np.resize(picked, n_components))
         return chosen
 
-    def run(self, seeds: list[IntArray], max_iter: int, tol: float) -> Mixture:
+    def run(self, seeds: list[IntArray], max_iter: int, tol: float) -> FittedClass:
         n_bags, size = len(seeds), len(seeds[0])
         at: FloatArray = np.zeros((self.design.n_rows, n_bags, size))
         for bag, rows in enumerate(seeds):
@@ -287,7 +287,7 @@ class _Search:
             (xlogy(counts[:m], self.level)).sum(axis=0) + xlogy(none * (self.zero > 0), self.zero).sum(axis=0)
         )
 
-    def _result(self, counts: list[FloatArray], totals: list[FloatArray], history: list[FloatArray]) -> Mixture:
+    def _result(self, counts: list[FloatArray], totals: list[FloatArray], history: list[FloatArray]) -> FittedClass:
         count, total = np.concatenate(counts, axis=1), np.concatenate(totals)
         design, m = self.design, len(self.design.feature)
         known = np.maximum(total - self.of_missing @ count[m:], 0.0)
@@ -297,7 +297,7 @@ class _Search:
         tables /= tables.sum(axis=1, keepdims=True)
         shares = total.reshape(len(counts), -1) + SPARE
         weights = (shares / shares.sum(axis=1, keepdims=True) / len(counts)).ravel()
-        return Mixture(weights, tables, len(weights) // len(counts), history)
+        return FittedClass(weights, tables, len(weights) // len(counts), history)
 
 
 @dataclass(frozen=True)

@@ -6,24 +6,42 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from graphlib import TopologicalSorter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._utils.arrays import FloatArray
+from seqclass._utils.arrays import FloatArray, IntArray
 
-if TYPE_CHECKING:
-    from seqclass.bn._mixture import Mixture
 
-    Model = TypeVar("Model", bound=Mixture)
-    from seqclass.bn.tree import TreeNetwork
+class Named(Protocol):
+    """A fitted model whose features and outcomes may have names."""
 
-    Network = TypeVar("Network", bound=TreeNetwork)
+    classes_: npt.NDArray[Any]
+    class_prior_: FloatArray
+    n_outcomes_: IntArray
+    feature_names_: list[Any] | None
+    state_names_: dict[int, list[Any]] | None
+
+
+class Network(Named, Protocol):
+    """What there is of a `TreeNetwork`."""
+
+    parents_: list[IntArray]
+    cpds_: list[Any]
+
+
+class States(Named, Protocol):
+    """What there is of a `ClassMixture` or `ContextBayes`."""
+
+    hidden_class_: IntArray
+    weights_: FloatArray
+    tables_: FloatArray
 
 
 def to_pgmpy(
-    model: TreeNetwork,
+    model: Network,
     feature_names: Sequence[Hashable] | None = None,
     class_name: Hashable = "class",
     state_names: Mapping[Any, Sequence[Any]] | None = None,
@@ -68,14 +86,10 @@ def to_pgmpy(
     return network
 
 
-def from_pgmpy(
-    cls: type[Network],
-    network: Any,
-    class_node: Hashable = "class",
-    feature_names: Sequence[Hashable] | None = None,
-    conditioning: str = "auto",
-) -> Network:
-    """Make a fitted model of a pgmpy network; see `TreeNetwork.from_pgmpy`."""
+def network_of(
+    network: Any, class_node: Hashable = "class", feature_names: Sequence[Hashable] | None = None
+) -> dict[str, Any]:
+    """What `TreeNetwork.from_cpds` makes a model of, from a pgmpy network."""
     tables = check_network(network, class_node)
     names = check_order([node for node in network.nodes if node != class_node], feature_names)
     number = {name: j for j, name in enumerate(names)}
@@ -88,9 +102,8 @@ def from_pgmpy(
         cpds.append(np.ascontiguousarray(table[..., by_label]))
     states = {j: list(tables[name].state_names[name]) for name, j in number.items()}
     weight = normalised(np.asarray(prior.values, dtype=np.float64))[by_label]
-    return cls.from_cpds(
-        classes, weight, parents, cpds, conditioning=conditioning, feature_names=names, state_names=states
-    )
+    made = {"classes": classes, "class_prior": weight, "parents": parents, "cpds": cpds}
+    return made | {"feature_names": names, "state_names": states}
 
 
 def _oriented(table: Any, class_node: Hashable, n_classes: int) -> tuple[list[Hashable], FloatArray]:
@@ -162,9 +175,9 @@ def sorted_classes(states: Sequence[Any], class_node: Hashable) -> tuple[Any, An
         raise ValueError(f"the states of the class {class_node!r} cannot be sorted: {list(states)}.") from error
 
 
-def node_names(model: TreeNetwork | Mixture, feature_names: Sequence[Hashable] | None, *others: Hashable) -> list[Any]:
+def node_names(model: Named, feature_names: Sequence[Hashable] | None, *others: Hashable) -> list[Any]:
     """Nodes of the features, and last those of the class and others."""
-    n_features = model.n_features_in_
+    n_features = len(model.n_outcomes_)
     if feature_names is None:
         feature_names = model.feature_names_
     names = [f"x{j}" for j in range(n_features)] if feature_names is None else list(feature_names)
@@ -177,9 +190,7 @@ def node_names(model: TreeNetwork | Mixture, feature_names: Sequence[Hashable] |
     return names
 
 
-def all_states(
-    model: TreeNetwork | Mixture, names: list[Any], given: Mapping[Any, Sequence[Any]] | None
-) -> list[list[Any]]:
+def all_states(model: Named, names: list[Any], given: Mapping[Any, Sequence[Any]] | None) -> list[list[Any]]:
     """State names of the features, and last those of the class."""
     own = model.state_names_ or {}
     given = {} if given is None else dict(given)
@@ -224,7 +235,7 @@ def _listed(names: Iterable[Any]) -> str:
 
 
 def mixture_to_pgmpy(
-    model: Mixture,
+    model: States,
     feature_names: Sequence[Hashable] | None = None,
     class_name: Hashable = "class",
     component_name: Hashable = "component",
@@ -266,14 +277,13 @@ def mixture_to_pgmpy(
     return network
 
 
-def mixture_from_pgmpy(
-    cls: type[Model],
+def mixture_of(
     network: Any,
     class_node: Hashable = "class",
     component_node: Hashable = "component",
     feature_names: Sequence[Hashable] | None = None,
-) -> Model:
-    """Make a fitted mixture of a pgmpy network; see `ClassMixture.from_pgmpy`."""
+) -> dict[str, Any]:
+    """What `Mixture.from_tables` makes a model of, from a pgmpy network."""
     tables = check_network(network, class_node, component_node)
     if component_node not in tables:
         raise ValueError(f"component_node {component_node!r} is no node of the network.")
@@ -292,15 +302,15 @@ def mixture_from_pgmpy(
     likelihoods = [
         _by(tables[name], [component_node, class_node], shape)[:, :, by_label][:, component, label] for name in names
     ]
-    return cls.from_tables(
-        classes,
-        normalised(np.asarray(tables[class_node].values, dtype=np.float64))[by_label],
-        label,
-        within[component, label],
-        likelihoods,
-        feature_names=names,
-        state_names={j: list(tables[name].state_names[name]) for j, name in enumerate(names)},
-    )
+    return {
+        "classes": classes,
+        "class_prior": normalised(np.asarray(tables[class_node].values, dtype=np.float64))[by_label],
+        "hidden_class": label,
+        "weights": within[component, label],
+        "tables": likelihoods,
+        "feature_names": names,
+        "state_names": {j: list(tables[name].state_names[name]) for j, name in enumerate(names)},
+    }
 
 
 def _by(table: Any, above: list[Hashable], shape: tuple[int, ...]) -> FloatArray:

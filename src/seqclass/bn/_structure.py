@@ -17,7 +17,6 @@ from scipy.special import xlogy
 
 from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.information import _mutual_information, canonical, contingency_table, label_codes
-from seqclass.bn._base import CodedChunks
 from seqclass.bn._checks import Codes
 from seqclass.bn._cpds import (
     count_family,
@@ -28,6 +27,7 @@ from seqclass.bn._cpds import (
     shared_information,
     smooth_family,
 )
+from seqclass.bn.base import CodedChunks
 
 #: float32 holds integers up to here exactly.
 _FLOAT32_EXACT = 2**24
@@ -215,7 +215,7 @@ _MAX_TABLE = 2**16
 
 
 class Learner:
-    """Counts of a training set, taken when they are needed.
+    """Counts of a training set, taken of its rows when they are needed, or those that were summed over chunks.
 
     Parameters
     ----------
@@ -250,6 +250,19 @@ class Learner:
         self.alpha = alpha
         self.smoothing = smoothing
         self.unit = 1.0 if weight is None else float(weight[weight > 0].mean())
+        #: Joint counts of all outcomes of all features within each class, where chunks were summed up.
+        self.pairs: FloatArray | None = None
+
+    @classmethod
+    def summed(
+        cls, chunks: CodedChunks, sizes: IntArray, n_classes: int, alpha: float, smoothing: str | float
+    ) -> Learner:
+        """Learn from rows that come in chunks; each feature then has one feature parent at most."""
+        check_pairs(sizes, n_classes)
+        learner = cls(*chunks.sample, None, sizes, n_classes, alpha, smoothing)
+        learner.singles = chunks.counts
+        learner.pairs = chunks.total(partial(sum_pairs, sizes=sizes, n_classes=n_classes), add)
+        return learner
 
     @cached_property
     def singles(self) -> FloatArray:
@@ -266,6 +279,15 @@ class Learner:
 
     def parents(self, structure: Any, rng: np.random.Generator) -> list[IntArray]:
         """Feature parents of each feature under a structure; see `TreeNetwork`."""
+        found = self._parents(structure, rng)
+        if self.pairs is not None and any(len(above) > 1 for above in found):
+            raise ValueError(
+                "structure: from chunks only pairs of features are counted, so a feature has one feature parent at "
+                "most; choose 'tree', 'forest' or 'line', or fit to a sample of the rows."
+            )
+        return found
+
+    def _parents(self, structure: Any, rng: np.random.Generator) -> list[IntArray]:
         if not isinstance(structure, str):
             return given_graph(structure, len(self.sizes), self.scores)
         if structure == "line":
@@ -315,11 +337,25 @@ class Learner:
 
     def pair_weights(self) -> FloatArray:
         """I(feature; feature | class) of all pairs, in nats."""
+        if self.pairs is not None:
+            parts = [shared_nats(joint, self._starts, self._starts) for joint in self.pairs]
+            told, both = (sum(part) for part in zip(*parts))
+            value = np.maximum(told / np.where(both > 0, both, 1.0), 0.0)
+            np.fill_diagonal(value, 0.0)
+            return np.asarray(value)
         return pair_weights(self.X, self.codes, self.sizes, self.n_classes, self.weight)
 
     def count_pairs(self, edges: IntArray) -> list[FloatArray]:
         """Counts of child, parent and class for each edge (child, parent)."""
+        if self.pairs is not None:
+            places = [slice(start, start + size) for start, size in zip(self._starts.tolist(), self.sizes.tolist())]
+            return [self.pairs[:, places[a], places[b]].transpose(1, 2, 0).copy() for a, b in edges.tolist()]
         return count_pairs(self.X, self.codes, edges, self.sizes, self.n_classes, self.weight)
+
+    @property
+    def _starts(self) -> IntArray:
+        """Where the outcomes of each feature begin among those of all."""
+        return np.cumsum(self.sizes) - self.sizes
 
     def _joint(self, child: int, above: IntArray) -> tuple[FloatArray | None, float]:
         family = [child, *above.tolist()]
@@ -571,52 +607,6 @@ def topological(parents: Sequence[IntArray]) -> IntArray:
         stuck = next(j for j, count in enumerate(waiting) if count)
         raise ValueError(f"structure has a directed cycle at or above feature {stuck}.")
     return np.array(order, dtype=np.intp)
-
-
-class SummedLearner(Learner):
-    """What `Learner` gives of all rows, by sums over chunks; each feature has one feature parent at most."""
-
-    def __init__(
-        self, chunks: CodedChunks, sizes: IntArray, n_classes: int, alpha: float, smoothing: str | float
-    ) -> None:
-        check_pairs(sizes, n_classes)
-        super().__init__(*chunks.sample, None, sizes, n_classes, alpha, smoothing)
-        self.singles = chunks.counts
-        self.pairs: FloatArray = chunks.total(partial(sum_pairs, sizes=sizes, n_classes=n_classes), add)
-        self.ends = np.cumsum(sizes)
-
-    def parents(self, structure: object, rng: np.random.Generator) -> list[IntArray]:
-        """Feature parents of each feature under a structure.
-
-        Raises
-        ------
-        ValueError
-            If one has several.
-        """
-        found = super().parents(structure, rng)
-        if any(len(above) > 1 for above in found):
-            raise ValueError(
-                "structure: from chunks only pairs of features are counted, so a feature has one feature parent at "
-                "most; choose 'tree', 'forest' or 'line', or fit to a sample of the rows."
-            )
-        return found
-
-    def pair_weights(self) -> FloatArray:
-        """I(feature; feature | class) of all pairs, in nats."""
-        starts = self.ends - self.sizes
-        parts = [shared_nats(joint, starts, starts) for joint in self.pairs]
-        told, both = (sum(part) for part in zip(*parts))
-        value = np.maximum(told / np.where(both > 0, both, 1.0), 0.0)
-        np.fill_diagonal(value, 0.0)
-        return np.asarray(value)
-
-    def count_pairs(self, edges: IntArray) -> list[FloatArray]:
-        """Counts of child, parent and class for each edge (child, parent)."""
-        starts = self.ends - self.sizes
-        return [
-            self.pairs[:, starts[a] : self.ends[a], starts[b] : self.ends[b]].transpose(1, 2, 0).copy()
-            for a, b in edges.tolist()
-        ]
 
 
 def draw(

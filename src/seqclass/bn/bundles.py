@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass.bn._base import ObservationModel
+from seqclass.bn.base import ObservationModel
 
 
 def joint_likelihood(model: ObservationModel, features: IntArray, state: Any) -> FloatArray:

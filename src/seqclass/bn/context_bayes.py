@@ -16,7 +16,6 @@ from seqclass._utils.information import contingency_table, mutual_information
 from seqclass._utils.text import shown
 from seqclass._utils.validation import check_real
 from seqclass.bn._checks import Codes, resolve_prior
-from seqclass.bn._contexts import GROUPS, MOST_COLUMNS, MOST_OUTCOMES, Contexts, coarse, contexts_of
 from seqclass.bn._densities import FAMILIES, Scales, check_families
 from seqclass.bn._em import (
     FOLDS,
@@ -27,8 +26,9 @@ from seqclass.bn._em import (
     state_likelihoods,
     stratified_folds,
 )
-from seqclass.bn._mixture import Mixture
 from seqclass.bn._structure import pair_weights
+from seqclass.bn.contexts import GROUPS, MOST_COLUMNS, MOST_OUTCOMES, Contexts, coarse, contexts_of
+from seqclass.bn.mixture import Mixture
 
 #: Iterations for rows whose context is not seen, and the change of a probability that ends them.
 MAX_ITER, _TOL = 20, 1e-3

@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.text import listed, shown
-from seqclass.bn._base import ObservationModel
 from seqclass.bn._checks import check_codes, check_labels, check_n_outcomes, check_outcome, raise_impossible
+from seqclass.bn.base import ObservationModel
 from seqclass.bn.network_tables import NetworkTables, read_network
 
 #: Bytes of what is remembered; beyond it all is forgotten, but for what the last call was about.

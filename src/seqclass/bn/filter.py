@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from seqclass._utils.arrays import BoolArray, FloatArray, unmasked
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, unmasked
 from seqclass._utils.information import adjusted_mutual_information, chance_p_values
-from seqclass._utils.support import SupportMixin
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.bn._checks import check_labels
 from seqclass.bn.ordering import rank
@@ -25,7 +24,7 @@ _NOTHING = 1e-12
 _ROUNDING = 1e-10
 
 
-class InformationFilter(SupportMixin, BaseEstimator):  # type: ignore[misc]
+class InformationFilter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Keep the features of most adjusted mutual information with the class.
 
     The score of a feature is its mutual information with the class, corrected for chance and scaled so that 1 is
@@ -153,9 +152,51 @@ class InformationFilter(SupportMixin, BaseEstimator):  # type: ignore[misc]
             rejected[rank(np.where(self.support_, -self.scores_, np.inf))[0]] = True
         return rejected
 
-    def _get_support_mask(self) -> BoolArray:
+    def get_support(self, indices: bool = False) -> BoolArray | IntArray:
+        """Which features are kept.
+
+        Parameters
+        ----------
+        indices : bool
+            Whether to give their numbers instead of a mask.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_features_in_,), or of int of shape (n_kept,)
+        """
         check_is_fitted(self, "support_")
-        return self.support_
+        return np.flatnonzero(self.support_) if indices else self.support_
+
+    def transform(self, X: Any) -> Any:
+        """Columns of the features that are kept.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_rows, n_features_in_)
+            Data as in `fit`.
+
+        Returns
+        -------
+        ndarray or sparse matrix of shape (n_rows, n_kept)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=None, accept_sparse=("csr", "csc"), ensure_all_finite=False, reset=False)
+        return X[:, self.get_support(indices=True)]
+
+    def get_feature_names_out(self, input_features: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
+        """Names of the features that are kept.
+
+        Parameters
+        ----------
+        input_features : array-like of str of shape (n_features_in_,), optional
+            Names of all features; by default those seen in `fit`, or ``x0``, ``x1``, ...
+
+        Returns
+        -------
+        ndarray of str of shape (n_kept,)
+        """
+        check_is_fitted(self)
+        return np.asarray(_check_feature_names_in(self, input_features)[self.get_support(indices=True)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.information import contingency_table
 from seqclass._utils.validation import check_integer, check_real, check_weights
-from seqclass.bn._base import CodedChunks, ObservationModel
 from seqclass.bn._checks import (
     Codes,
     check_codes,
@@ -21,6 +20,7 @@ from seqclass.bn._checks import (
     resolve_prior,
 )
 from seqclass.bn._tables import smooth, state_posterior, temper
+from seqclass.bn.base import CodedChunks, ObservationModel
 
 
 class NaiveBayes(ObservationModel):

@@ -21,7 +21,7 @@ from seqclass._utils.validation import check_costs, check_distribution, check_fi
 from seqclass.bn._checks import Codes, check_codes, check_labels, check_n_outcomes, seen_outcomes
 
 if TYPE_CHECKING:
-    from seqclass.bn._base import ObservationModel
+    from seqclass.bn.base import ObservationModel
 
 
 #: Scores that differ by less, relative to themselves, are equal.

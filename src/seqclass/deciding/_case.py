@@ -14,7 +14,7 @@ from seqclass._utils.text import belief_text, listed, shown
 from seqclass.deciding._warm_start import as_seen
 from seqclass.deciding.decider import Decider
 from seqclass.pomdp import AcquisitionProblem, InformationState
-from seqclass.pomdp.information import OPEN
+from seqclass.pomdp.problem import OPEN
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, smallest_int
 from seqclass.bn import DiscreteNetwork, ObservationModel, StageContexts, as_order, check_order, stage_contexts
-from seqclass.bn._base import HiddenTables
+from seqclass.bn.base import HiddenTables
 from seqclass.bn.bundles import drawn_jointly, joint_likelihood, likelihood_along
 from seqclass.costs import Prices
 from seqclass.pomdp import AcquisitionProblem, InformationState, MixtureProblem, TableProblem

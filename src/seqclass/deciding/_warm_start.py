@@ -10,7 +10,7 @@ from seqclass._utils.arrays import BoolArray, IntArray
 from seqclass.deciding._problem import Answers, ModelProblem
 from seqclass.pomdp import DECIDE, AcquisitionProblem, InformationState, Policy
 from seqclass.pomdp.answers import DataAnswers
-from seqclass.pomdp.information import OPEN
+from seqclass.pomdp.problem import OPEN
 from seqclass.pomdp.solvers.ordering.asking import next_question
 from seqclass.pomdp.walk import Level, walk
 

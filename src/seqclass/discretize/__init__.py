@@ -1,5 +1,5 @@
 """Turn features into the few outcomes that the models count."""
 
-from seqclass.discretize._discretizer import Discretizer
+from seqclass.discretize.discretizer import Discretizer
 
 __all__ = ["Discretizer"]

@@ -13,7 +13,6 @@ from sklearn.base import clone
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.information import canonical
 from seqclass.discretize import Discretizer
-from seqclass.discretize._discretizer import left_out_by_counts
 from seqclass.discretize._edges import (
     bins_by_rule,
     check_cuts,
@@ -27,6 +26,7 @@ from seqclass.discretize._edges import (
     quantile_edges,
     uniform_edges,
 )
+from seqclass.discretize.discretizer import left_out_by_counts
 
 #: Size of a sketch: ranks are right to 0.14% of the rows with 99% confidence, as its `normalized_rank_error` says.
 SKETCH = 2000

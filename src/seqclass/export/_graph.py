@@ -13,7 +13,7 @@ from seqclass.deciding.decider import decider_of
 from seqclass.deciding.session import expected_saving
 from seqclass.pomdp import DECIDE
 from seqclass.pomdp.answers import AllAnswers
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.problem import InformationState
 from seqclass.pomdp.walk import Level, walk
 
 #: Share of answers that are missing, in the probability of a case.

@@ -8,7 +8,7 @@ import numpy as np
 
 from seqclass._shell import DecidingClassifier
 from seqclass.pomdp import GridValues, LookaheadPolicy, Policy, StoppingValue, StopWhenSure, TableProblem
-from seqclass.pomdp.alpha.vectors import AlphaSet, AlphaVectors
+from seqclass.pomdp.alpha import AlphaSet, AlphaVectors
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.sweeps.ladder import enough
 

@@ -16,10 +16,11 @@ import scipy.sparse as sp
 from seqclass._chunks.source import Chunk, Chunks, Drawn, draw, keys, shares, sizes_sum, told_apart
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import FrameEncoder, Levels, is_frame, levels_of, numbers_of, plain
+from seqclass._utils.information import contingency_table
 from seqclass._utils.text import shown
 from seqclass.bn import NaiveBayes
-from seqclass.bn._base import CodedChunks, count_outcomes
 from seqclass.bn._checks import check_n_outcomes
+from seqclass.bn.base import CodedChunks
 from seqclass.deciding._coding import OutcomeCoder, category_counts, check_features, check_input, value_range
 from seqclass.deciding._seen_rows import SeenRows, both_marks, least_marks, least_of_both
 from seqclass.deciding.decider import Classifier, Decider
@@ -273,7 +274,7 @@ def _coded(view: View, of: Callable[[Any, IntArray], T], chunk: Chunk) -> T:
 
 def _count(view: View, draw: Callable[[Chunk], Drawn], chunk: Chunk) -> tuple[FloatArray, FloatArray, Drawn]:
     n_classes = len(view.classes)
-    counts = _coded(view, partial(count_outcomes, n_classes=n_classes, n_outcomes=view.coder.n_outcomes_), chunk)
+    counts = _coded(view, partial(contingency_table, n_classes=n_classes, n_outcomes=view.coder.n_outcomes_), chunk)
     sizes = np.bincount(view.labels(chunk), minlength=n_classes).astype(np.float64)
     return counts, sizes, draw(chunk)
 
@@ -363,5 +364,5 @@ def _view(settings: Settings, source: Chunks, found: Look, sample_rows: int) -> 
 
 def _numeric_counts(view: View, chunk: Chunk) -> FloatArray:
     coder = view.coder
-    counts = partial(count_outcomes, n_classes=len(view.classes), n_outcomes=coder.n_outcomes_)
+    counts = partial(contingency_table, n_classes=len(view.classes), n_outcomes=coder.n_outcomes_)
     return np.asarray(_coded(view, counts, chunk)[coder.numeric_])

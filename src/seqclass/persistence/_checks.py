@@ -60,15 +60,15 @@ from seqclass.pomdp import (
     TableProblem,
 )
 from seqclass.pomdp._simplex import SimplexGrid
-from seqclass.pomdp.along import first_open
 from seqclass.pomdp.bounds.repeats import LogOddsLine, RepeatValues, has_repeats
 from seqclass.pomdp.bundles import Bundle, DrawnBundle
-from seqclass.pomdp.solvers.exact.free_order import PlannedPolicy
-from seqclass.pomdp.solvers.exact.solver import LineSet
+from seqclass.pomdp.solvers.exact import LineSet
+from seqclass.pomdp.solvers.exact_free_order import PlannedPolicy
 from seqclass.pomdp.solvers.fitted import BeliefFunctions
-from seqclass.pomdp.solvers.rules.lookahead import OrderBoundPolicy
+from seqclass.pomdp.solvers.simple import OrderBoundPolicy
 from seqclass.pomdp.table_problem import check_table
 from seqclass.pomdp.values import ValueFunction
+from seqclass.pomdp.walk import first_open
 
 
 def need(holds: bool | np.bool_, otherwise: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.frames import FrameEncoder
 from seqclass._utils.model_files import check_when_read, register
-from seqclass._utils.support import SupportMixin, check_support
+from seqclass._utils.validation import check_support
 from seqclass.adaptive_classifier import AdaptiveClassifier
 from seqclass.bn import (
     ClassMixture,
@@ -107,11 +107,15 @@ from seqclass.pomdp import (
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.bounds.repeats import LogOddsLine, RepeatValues
 from seqclass.pomdp.bundles import DrawnBundle
-from seqclass.pomdp.solvers.exact.free_order import PlannedPolicy, RecursionPolicy
-from seqclass.pomdp.solvers.exact.solver import LineSet
+from seqclass.pomdp.solvers.exact import LineSet
+from seqclass.pomdp.solvers.exact_free_order import PlannedPolicy, RecursionPolicy
 from seqclass.pomdp.solvers.fitted import BeliefFunctions
-from seqclass.pomdp.solvers.rules.fixed import FixedLengthPolicy, PosteriorThresholdPolicy
-from seqclass.pomdp.solvers.rules.lookahead import DeepLookaheadPolicy, OrderBoundPolicy
+from seqclass.pomdp.solvers.simple import (
+    DeepLookaheadPolicy,
+    FixedLengthPolicy,
+    OrderBoundPolicy,
+    PosteriorThresholdPolicy,
+)
 from seqclass.pomdp.values import ValueFunction
 
 for _cls in (
@@ -227,7 +231,7 @@ for _kind, _check in (
     (SimplexGrid, check_grid),
     (LogOddsLine, check_line),
     (RepeatValues, check_repeats),
-    (SupportMixin, check_support),
+    (InformationFilter, check_support),
     (AlphaSet, check_set),
     (ValueFunction, check_values),
     (Policy, check_policy),

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any
-
 from seqclass.pomdp.acquisition import Acquisition, acquire
-from seqclass.pomdp.alpha.vectors import AlphaSet, AlphaVectors, SharedVectors, backup
-from seqclass.pomdp.bounds.certificate import Certificate, certify
-from seqclass.pomdp.bounds.deterministic import grid_lower_bound, sawtooth_lower_bound
+from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, SharedVectors, backup
+from seqclass.pomdp.bounds.certificate import Certificate, certify, grid_lower_bound, sawtooth_lower_bound
 from seqclass.pomdp.bounds.dual import LowerBound, clairvoyant_bound, dual_bound
 from seqclass.pomdp.bounds.optimum import optimal_cost
 from seqclass.pomdp.bridge import PomdpPyModels, PomdpPyPlanner, PomdpPyPolicy, to_pomdp_py
@@ -16,32 +12,36 @@ from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.evaluation import Evaluation, evaluate
 from seqclass.pomdp.files import read_policy, write_pomdp, write_pomdpx
 from seqclass.pomdp.hidden import Hidden
-from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.mixture_problem import MixtureProblem
-from seqclass.pomdp.ordering_choice import OrderingCandidate, OrderingChoice
-from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LookaheadPolicy, Policy, SolveInfo, SolveStep
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.repricing import RepricedPolicy, scale_prices
+from seqclass.pomdp.policy import (
+    DECIDE,
+    FunctionPolicy,
+    LookaheadPolicy,
+    OrderingCandidate,
+    OrderingChoice,
+    Policy,
+    RepricedPolicy,
+    SolveInfo,
+    SolveStep,
+    scale_prices,
+)
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.solvers.base import Solver, ValueSolver
-from seqclass.pomdp.solvers.correlated.corrected import CorrectedValues
-from seqclass.pomdp.solvers.correlated.solver import BoundedLookaheadPolicy, ProjectedValueIteration
+from seqclass.pomdp.solvers.correlated import BoundedLookaheadPolicy, CorrectedValues, ProjectedValueIteration
 from seqclass.pomdp.solvers.defaults import default_solver
-from seqclass.pomdp.solvers.exact.free_order import ExactFreeOrder
-from seqclass.pomdp.solvers.exact.solver import ExactValueIteration
+from seqclass.pomdp.solvers.exact import ExactValueIteration
+from seqclass.pomdp.solvers.exact_free_order import ExactFreeOrder
 from seqclass.pomdp.solvers.fitted import FittedValueIteration, FittedValues
 from seqclass.pomdp.solvers.grid import GridValueIteration, GridValues
-from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
+from seqclass.pomdp.solvers.ordering.adaptive import Adaptive, ImprovedRule
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 from seqclass.pomdp.solvers.ordering.given import GivenOrder
-from seqclass.pomdp.solvers.ordering.improvement import ImprovedRule
 from seqclass.pomdp.solvers.ordering.information import EC2, ClassInformation, CrossEntropy, HiddenInformation
 from seqclass.pomdp.solvers.ordering.savings import ExpectedSaving, LookaheadSaving
 from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
 from seqclass.pomdp.solvers.perseus import Perseus
-from seqclass.pomdp.solvers.rules.fixed import AcquireAll, DecideNow, FirstK, PosteriorThreshold
-from seqclass.pomdp.solvers.rules.lookahead import Lookahead
-from seqclass.pomdp.solvers.thresholds.policy import LinearThresholdPolicy
-from seqclass.pomdp.solvers.thresholds.spsa import LinearThresholdSPSA
+from seqclass.pomdp.solvers.simple import AcquireAll, DecideNow, FirstK, Lookahead, PosteriorThreshold
+from seqclass.pomdp.solvers.thresholds import LinearThresholdPolicy, LinearThresholdSPSA
 from seqclass.pomdp.sweeps.budget import RandomisedPolicy, solve_for_budget, within_budget
 from seqclass.pomdp.sweeps.frontier import CostFrontier, cost_sweep
 from seqclass.pomdp.sweeps.ladder import StopWhenSure
@@ -132,21 +132,6 @@ __all__ = [
     "write_pomdp",
     "write_pomdpx",
 ]
-
-#: Names of 0.1, for one more release.
-_FORMER = {
-    "BlendedValues": "InterpolatedValues",
-    "PrunedLookaheadPolicy": "BoundedLookaheadPolicy",
-    "Steered": "ProjectedValueIteration",
-    "SteeringValues": "ProjectedValues",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _FORMER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warnings.warn(f"{name} is now {_FORMER[name]}; the old name goes in 0.3.", DeprecationWarning, stacklevel=2)
-    return globals()[_FORMER[name]]
 
 
 def __dir__() -> list[str]:

@@ -10,8 +10,8 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass.pomdp.answers import DataAnswers
-from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, Policy
+from seqclass.pomdp.problem import InformationState
 from seqclass.pomdp.walk import Level, walk
 
 

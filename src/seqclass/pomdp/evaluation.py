@@ -10,12 +10,10 @@ import numpy as np
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.progress import TimeUp, left
 from seqclass._utils.validation import check_choice, check_integer
-from seqclass.pomdp.along import along, enumerated_or_sampled
 from seqclass.pomdp.answers import Answers
-from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import Policy
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.walk import ALL
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.walk import ALL, along, enumerated_or_sampled
 
 #: Histories that an enumeration may visit before ``method="auto"`` turns to simulation.
 MAX_HISTORIES = 100_000

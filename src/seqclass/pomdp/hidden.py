@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, row_sums
-
-if TYPE_CHECKING:
-    from seqclass.pomdp.information import InformationState
-    from seqclass.pomdp.problem import AcquisitionProblem
-
 
 #: Products of beliefs and likelihoods are computed in pieces of this size, so that they stay in the cache.
 CACHE_BYTES = 2**21
@@ -46,75 +40,6 @@ def padded(tables: FloatArray | Sequence[FloatArray], n_outcomes: IntArray) -> F
     for row, table in zip(result, tables):
         row[: len(table)] = table
     return result
-
-
-def together(problem: AcquisitionProblem, questions: IntArray) -> Iterator[IntArray]:
-    """Positions of questions whose likelihoods are worth computing together.
-
-    Bundles have many outcomes, for which the other questions need not make room: each comes by itself.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    questions : ndarray of int of shape (m,)
-        The questions.
-
-    Yields
-    ------
-    ndarray of int
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1)
-    >>> list(together(problem, np.arange(2)))
-    [array([0, 1])]
-    """
-    whole = np.array([problem.bundle(q) is not None for q in questions.tolist()], dtype=bool)
-    for places in [np.flatnonzero(~whole), *np.flatnonzero(whole)[:, None]]:
-        if places.size:
-            yield places
-
-
-def likelihood_parts(
-    questions: IntArray, info: InformationState, n_columns: int
-) -> Iterator[tuple[slice, IntArray, FloatArray]]:
-    """Likelihoods of many questions for all rows, a part at a time, so that memory is bounded.
-
-    Parameters
-    ----------
-    questions : ndarray of int of shape (m,)
-        The questions.
-    info : InformationState
-        What is known of ``n`` instances.
-    n_columns : int
-        Numbers that are computed of each row, question and outcome.
-
-    Yields
-    ------
-    rows : slice
-        Rows that the part is about.
-    places : ndarray of int
-        Positions of its questions among the ``m``.
-    likelihood : ndarray of shape (n_rows, n_places, V, n_classes)
-        See `AcquisitionProblem.likelihoods_of`.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1)
-    >>> [part[2].shape for part in likelihood_parts(np.arange(2), problem.begin(3), 2)]
-    [(3, 2, 2, 2)]
-    """
-    problem = info.problem
-    for places in together(problem, questions):
-        asked = questions[places]
-        widest = float(problem.n_outcomes[asked].max())
-        for part in chunks(len(info), 8.0 * 3 * len(asked) * widest * max(problem.n_classes, n_columns)):
-            whole = part.start == 0 and part.stop == len(info)
-            state = info.state if whole else info.state[np.arange(part.start, part.stop)]
-            yield part, places, problem.likelihoods_of(asked, state)
 
 
 def common(likelihood: FloatArray) -> FloatArray | None:
@@ -337,44 +262,6 @@ class StateTables:
         return chunks(len(states), 8.0 * width * self.shape[0] * self.shape[1], most)
 
 
-class KeptTables:
-    """The tables of sets of questions, kept for when they are looked at again.
-
-    Parameters
-    ----------
-    likelihoods : ndarray of shape (n_questions, V, n_hidden)
-        P(outcome | hidden state), zero beyond a question's own outcomes.
-    n_outcomes : ndarray of int of shape (n_questions,)
-        How many those are.
-    members : list of ndarray of int
-        Hidden states of each class.
-
-    Examples
-    --------
-    >>> kept = KeptTables(np.full((3, 2, 2), 0.5), np.full(3, 2), [np.array([0]), np.array([1])])
-    >>> first, at = kept.of(np.array([0, 1, 2]))
-    >>> second, some = kept.of(np.array([2, 0]))  # nothing new is laid out
-    >>> first is second, some
-    (True, array([2, 0]))
-    """
-
-    def __init__(self, likelihoods: FloatArray, n_outcomes: IntArray, members: list[IntArray]) -> None:
-        self._likelihoods, self._n_outcomes, self._members = likelihoods, n_outcomes, members
-        self._kept: list[StateTables] = []
-
-    def of(self, questions: IntArray) -> tuple[StateTables, IntArray]:
-        """Tables that some questions are among, and where; see `Hidden.tables_of`."""
-        for tables in self._kept:
-            places = tables.places(questions)
-            if places is not None:
-                return tables, places
-        widest = self._n_outcomes[questions].max(initial=1)
-        tables = StateTables(questions, self._likelihoods[questions, :widest], self._members)
-        kept = sum(other.size for other in self._kept) + tables.size
-        self._kept = [tables] if kept > _KEPT * self._likelihoods.size else [tables, *self._kept]
-        return tables, np.arange(len(questions))
-
-
 def plogp(p: FloatArray) -> FloatArray:
     """``p log p``, zero at zero.
 
@@ -388,34 +275,39 @@ def plogp(p: FloatArray) -> FloatArray:
     return np.asarray(result)
 
 
-__all__ = [
-    "CACHE_BYTES",
-    "Hidden",
-    "KeptTables",
-    "StateTables",
-    "common",
-    "likelihood_parts",
-    "padded",
-    "plogp",
-    "table_costs",
-    "together",
-]
-
-
-class Hidden(ABC):
-    """The hidden states of a problem: each belongs to a class, and given it the answers are independent.
-
-    What is known of a class alone may hide what is known of its states: a question that says nothing about the class
-    may say which other question does. Ordering rules look here for it.
-
-    Attributes
-    ----------
-    classes : ndarray of int of shape (n_hidden,)
-        Class of each hidden state.
+class Known(Protocol):
+    """What is known of a batch of instances: see `InformationState`.
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from seqclass.pomdp import MixtureProblem
+    >>> known: Known = MixtureProblem([0.5, 0.5], [0, 1], [[[1.0, 0.5], [0.0, 0.5]]], prices=0.1).begin()
+    >>> known.state
+    array([[1., 1.]])
+    """
+
+    belief: FloatArray
+    state: FloatArray
+
+
+class Hidden:
+    """The hidden states of a problem: each belongs to a class, and given it the answers are independent.
+
+    What is known of a class alone may hide what is known of its states: a question that says nothing about the class
+    may say which other question does. Ordering rules look here for it. Tables of sets of questions are kept for when
+    they are looked at again.
+
+    Parameters
+    ----------
+    classes : ndarray of int of shape (n_hidden,)
+        Class of each hidden state.
+    likelihoods : ndarray of shape (n_questions, V, n_hidden)
+        P(outcome | hidden state), zero beyond a question's own outcomes.
+    n_outcomes : ndarray of int of shape (n_questions,)
+        How many those are.
+
+    Examples
+    --------
     >>> from seqclass.pomdp import MixtureProblem
     >>> tables = np.array([[[1.0, 0.0, 0.5], [0.0, 1.0, 0.5]]])  # a question, its two outcomes, three hidden states
     >>> problem = MixtureProblem([0.25, 0.25, 0.5], [0, 1, 1], tables, prices=0.1, free=True)
@@ -423,15 +315,18 @@ class Hidden(ABC):
     array([[0.25, 0.25, 0.5 ]])
     """
 
-    classes: IntArray
+    def __init__(self, classes: IntArray, likelihoods: FloatArray, n_outcomes: IntArray) -> None:
+        self.classes, self._likelihoods, self._n_outcomes = classes, likelihoods, n_outcomes
+        self.members: list[IntArray] = [np.flatnonzero(classes == c) for c in range(int(classes.max()) + 1)]
+        self._kept: list[StateTables] = []
 
-    @abstractmethod
-    def probability(self, info: InformationState) -> FloatArray:
+    def probability(self, info: Known) -> FloatArray:
         """P(hidden state | what was seen), (n, n_hidden)."""
+        return np.asarray(info.belief[:, self.classes] * info.state)
 
-    @abstractmethod
     def likelihoods_of(self, questions: IntArray) -> FloatArray:
         """P(outcome | hidden state) of some questions, (m, V, n_hidden); zero beyond a question's own outcomes."""
+        return np.asarray(self._likelihoods[questions, : self._n_outcomes[questions].max(initial=1)])
 
     def tables_of(self, questions: IntArray) -> tuple[StateTables, IntArray]:
         """Tables of these questions or more class by class, which may have been laid out before, and where they are.
@@ -445,6 +340,20 @@ class Hidden(ABC):
         -------
         tables : StateTables
         places : ndarray of int of shape (m,)
+
+        Examples
+        --------
+        >>> hidden = Hidden(np.array([0, 1]), np.full((3, 2, 2), 0.5), np.full(3, 2))
+        >>> first, at = hidden.tables_of(np.array([0, 1, 2]))
+        >>> second, some = hidden.tables_of(np.array([2, 0]))  # nothing new is laid out
+        >>> first is second, some
+        (True, array([2, 0]))
         """
-        members: list[IntArray] = [np.flatnonzero(self.classes == c) for c in range(int(self.classes.max()) + 1)]
-        return StateTables(questions, self.likelihoods_of(questions), members), np.arange(len(questions))
+        for tables in self._kept:
+            places = tables.places(questions)
+            if places is not None:
+                return tables, places
+        tables = StateTables(questions, self.likelihoods_of(questions), self.members)
+        kept = sum(other.size for other in self._kept) + tables.size
+        self._kept = [tables] if kept > _KEPT * self._likelihoods.size else [tables, *self._kept]
+        return tables, np.arange(len(questions))

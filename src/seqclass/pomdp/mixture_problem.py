@@ -12,9 +12,8 @@ import numpy.typing as npt
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, conditioned, within_classes
 from seqclass._utils.validation import check_distribution
 from seqclass.pomdp.bundles import Bundle, DrawnBundle
-from seqclass.pomdp.hidden import CACHE_BYTES, Hidden, KeptTables, StateTables, padded, together
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.hidden import CACHE_BYTES, Hidden, padded
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.table_problem import check_padding, check_table
 
 
@@ -64,7 +63,7 @@ class MixtureProblem(AcquisitionProblem):
     0.1
     """
 
-    _of_likelihoods = ("_tables",)
+    _of_likelihoods = ("hidden",)
 
     def __init__(
         self,
@@ -123,10 +122,10 @@ class MixtureProblem(AcquisitionProblem):
         if self.n_questions:
             check_padding(self.likelihoods, self.n_outcomes)
 
-    @property
+    @cached_property
     def hidden(self) -> Hidden:
         """The hidden states."""
-        return MixtureStates(self)
+        return Hidden(self.hidden_class, self.likelihoods, self.n_outcomes)
 
     def start(self, n: int) -> FloatArray:
         """P(hidden state | class) for each of ``n`` instances, (n, n_hidden)."""
@@ -174,13 +173,13 @@ class MixtureProblem(AcquisitionProblem):
     def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
         """P(outcome | what was seen, class) of many questions at once; see `AcquisitionProblem.likelihoods_of`."""
         table = self.likelihoods[questions, : self.n_outcomes[questions].max(initial=1)]
-        return within_classes(state, table, self._states)
+        return within_classes(state, table, self.hidden.members)
 
     def costs_after(self, questions: IntArray, info: InformationState, vectors: FloatArray | None = None) -> FloatArray:
         """Expected stopping cost after each of some questions, by matrix products; see `AcquisitionProblem`."""
         vectors = self.decision_costs.T if vectors is None else vectors
         states, cost = self.hidden.probability(info), np.empty((len(info), len(questions)))
-        for places in together(self, questions):
+        for places in self.together(questions):
             tables, at = self.hidden.tables_of(questions[places])
             cost[:, places] = tables.class_costs(states, vectors)[:, at]
         return cost
@@ -212,49 +211,5 @@ class MixtureProblem(AcquisitionProblem):
         """P(outcome | what was seen, class) of outcomes that were seen, whole or in part, (n, n_classes)."""
         return np.asarray((state * self._shown(question, outcome)) @ self.member)
 
-    @cached_property
-    def _states(self) -> list[IntArray]:
-        """Hidden states of each class."""
-        return [np.flatnonzero(column) for column in self.member.T]
-
-    @cached_property
-    def _tables(self) -> KeptTables:
-        """Tables as products need them."""
-        return KeptTables(self.likelihoods, self.n_outcomes, self._states)
-
     def _by_question(self) -> list[str]:
         return [*super()._by_question(), "likelihoods"]
-
-
-class MixtureStates(Hidden):
-    """The hidden states of a `MixtureProblem`.
-
-    Parameters
-    ----------
-    problem : MixtureProblem
-        The problem.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> problem = MixtureProblem([0.5, 0.5], [0, 1], [[[0.9, 0.2], [0.1, 0.8]]], prices=0.1, free=True)
-    >>> MixtureStates(problem).classes
-    array([0, 1])
-    """
-
-    def __init__(self, problem: MixtureProblem) -> None:
-        self.problem = problem
-        self.classes = problem.hidden_class
-
-    def probability(self, info: InformationState) -> FloatArray:
-        """P(hidden state | what was seen), (n, n_hidden)."""
-        return np.asarray(info.belief[:, self.classes] * info.state)
-
-    def likelihoods_of(self, questions: IntArray) -> FloatArray:
-        """P(outcome | hidden state) of some questions, (m, V, n_hidden)."""
-        widest = self.problem.n_outcomes[questions].max(initial=1)
-        return np.asarray(self.problem.likelihoods[questions, :widest])
-
-    def tables_of(self, questions: IntArray) -> tuple[StateTables, IntArray]:
-        """Tables class by class, kept from one call to the next; see `Hidden.tables_of`."""
-        return self.problem._tables.of(questions)

@@ -12,11 +12,110 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.text import shown
-from seqclass.pomdp._described import DescribedPolicy
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.ordering_choice import OrderingChoice
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass._utils.validation import check_real
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.values import ValueFunction
+
+
+@dataclass(frozen=True)
+class OrderingCandidate:
+    """An ordering rule with stopping along it, on simulated cases.
+
+    Attributes
+    ----------
+    name : str
+        The rule.
+    cost : float
+        Mean of prices paid and the expected cost of the decision, which the model itself expects.
+    std_error : float
+        Its standard error; 0 where it was tried on all cases that there are.
+    above : float
+        By how much the cost is above that of the one that was chosen, on the same cases.
+    above_std_error : float
+        Standard error of that difference.
+    n_questions : float
+        Mean number of questions asked.
+    n_cases : int
+        Cases that it was tried on: fewer than others where it was clearly dearer.
+    seconds : float
+        Time to fit and try it.
+
+    Examples
+    --------
+    >>> OrderingCandidate("ExpectedSaving()", 0.21, 0.002, 0.01, 0.0005, 3.2, 5000, 1.5).above
+    0.01
+    """
+
+    name: str
+    cost: float
+    std_error: float
+    above: float
+    above_std_error: float
+    n_questions: float
+    n_cases: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class OrderingChoice:
+    """What `Adaptive` tried, and what it chose.
+
+    Attributes
+    ----------
+    chosen : str
+        Name of the candidate that became the policy.
+    candidates : tuple of OrderingCandidate
+        All that were tried, from the simplest on.
+    skipped : tuple of str
+        What was not tried, since a limit of time or work was reached.
+    scope : str
+        What the costs are about.
+    observed : tuple of OrderingCandidate
+        Where a classifier was fitted: what was found on cases of the model, and a fixed order that was made on the
+        training rows, with what both cost on these rows; the order is chosen where it costs less by more than a
+        standard error.
+
+    Examples
+    --------
+    >>> choice = OrderingChoice("a", (OrderingCandidate("a", 0.2, 0.001, 0.0, 0.0, 3.0, 5000, 1.0),), ("b",))
+    >>> print(choice)
+    cost on cases of the model itself, which says nothing about how right the model is:
+    a: 0.2000 (standard error 0.0010), 3.0 questions, chosen
+    not tried for want of time or work: b
+    """
+
+    chosen: str
+    candidates: tuple[OrderingCandidate, ...]
+    skipped: tuple[str, ...] = ()
+    scope: str = "cases of the model itself, which says nothing about how right the model is"
+    observed: tuple[OrderingCandidate, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.candidates and not self.observed:
+            return self.chosen
+        lines = [*self._block(self.candidates, self.scope), *self._block(self.observed, "the training rows")]
+        if self.skipped:
+            lines.append(f"not tried for want of time or work: {', '.join(self.skipped)}")
+        return "\n".join(lines)
+
+    def _block(self, candidates: tuple[OrderingCandidate, ...], scope: str) -> list[str]:
+        if not candidates:
+            return []
+        best = next((c.name for c in candidates if c.above == 0 == c.above_std_error), self.chosen)
+        known = any(candidate.name == self.chosen for candidate in candidates)
+        lines = [f"{'' if known else f'{self.chosen}; '}cost on {scope}:"]
+        for candidate in candidates:
+            shown = f"{candidate.name}: {candidate.cost:.4f} (standard error {candidate.std_error:.4f}), "
+            shown += f"{candidate.n_questions:.1f} questions, "
+            if candidate.name == self.chosen:
+                lines.append(f"{shown}chosen")
+            elif candidate.name == best:
+                lines.append(f"{shown}the best of these")
+            else:
+                difference = f"{candidate.above:+.4f} (standard error {candidate.above_std_error:.4f})"
+                lines.append(f"{shown}{difference} to {'the one chosen' if known else best}")
+        return lines
+
 
 #: What `Policy.act` answers where it is time to decide.
 DECIDE = -1
@@ -130,7 +229,7 @@ class SolveInfo:
 _Policy = TypeVar("_Policy", bound="Policy")
 
 
-class Policy(DescribedPolicy, ABC):
+class Policy(ABC):
     """An immutable rule that asks a question or decides.
 
     Parameters
@@ -162,6 +261,13 @@ class Policy(DescribedPolicy, ABC):
         self.problem = problem
         self.n_stages = problem.n_stages if n_stages is None else int(n_stages)
         self.info = SolveInfo("converged", n_stages=self.n_stages) if info is None else info
+
+    def __repr__(self) -> str:
+        problem, info = self.problem, self.info
+        asks = f"at most {self.n_stages:,} of {problem.n_questions:,} question{'' if problem.n_questions == 1 else 's'}"
+        order = "in any order" if problem.free else "in one order"
+        bounds = "" if np.isnan(info.upper) else f", costs {info.lower:.4g} to {info.upper:.4g}, gap {info.gap:.1%}"
+        return f"<{type(self).__name__}: {asks} {order}; {info.status}{bounds}>"
 
     @abstractmethod
     def _act(self, info: InformationState) -> IntArray:
@@ -346,3 +452,115 @@ class FunctionPolicy(Policy):
                 raise ValueError("function must name the question to ask: several are open in a free problem.")
             answer = np.where(answer, info.stage, DECIDE)
         return np.array(np.broadcast_to(answer, len(info)), dtype=np.intp)
+
+
+def scale_prices(problem: AcquisitionProblem, multiplier: float) -> AcquisitionProblem:
+    """Return the same problem with every price multiplied.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    multiplier : float
+        Factor of all prices, not negative.
+
+    Returns
+    -------
+    AcquisitionProblem
+        Shares everything but the prices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> scale_prices(problem, 3.0).prices.round(3)
+    array([0.3])
+    """
+    check_real(multiplier, "multiplier", 0, np.finfo(float).max)
+    changes: dict[str, Any] = {"prices": problem.prices * multiplier, "full_prices": problem.full_prices * multiplier}
+    if problem.max_cost is not None:  # the same may be afforded
+        changes["max_cost"] = problem.max_cost * multiplier
+    return problem.replace(**changes)
+
+
+def unit(problem: AcquisitionProblem) -> float:
+    """The dearest decision, of which tolerances are parts: then prices and costs may be in any unit of money.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> unit(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), 0.1, [[0, 5], [1, 0]]))
+    5.0
+    """
+    return float(problem.decision_costs.max(initial=0.0)) or 1.0
+
+
+class RepricedPolicy(Policy):
+    """A policy made for other prices, run on the problem itself.
+
+    Parameters
+    ----------
+    policy : Policy
+        Policy of ``scale_prices(problem, multiplier)``.
+    problem : AcquisitionProblem
+        The problem to run it on.
+    multiplier : float
+        Factor of the prices it was made for; `info` has its bounds at those prices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import GridValueIteration, TableProblem, evaluate, scale_prices
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> policy = GridValueIteration().solve(scale_prices(problem, 2.0))
+    >>> evaluate(problem, RepricedPolicy(policy, problem, 2.0)).price
+    0.1
+    """
+
+    def __init__(self, policy: Policy, problem: AcquisitionProblem, multiplier: float) -> None:
+        super().__init__(problem, policy.n_stages, policy.info)
+        self.policy = policy
+        self.multiplier = multiplier
+
+    def begin(self) -> tuple[InformationState, FloatArray]:
+        """Return the lots of the policy; see `Policy.begin`."""
+        lots, probability = self.policy.begin()
+        info = self.problem.begin(len(lots))
+        info.lot = lots.lot
+        return info, probability
+
+    def draw(self, keys: Any) -> IntArray:
+        """Lot of each instance, as the policy draws it; see `Policy.draw`."""
+        return self.policy.draw(keys)
+
+    def following(self, info: InformationState) -> IntArray:
+        """Question that comes next wherever it goes on, (n,); see `Policy.following`."""
+        return self.policy.following(self._scaled(info))
+
+    def continuation_cost(self, info: InformationState) -> FloatArray:
+        """Expected cost of going on at the prices the policy was made for, (n,); NaN where it cannot tell.
+
+        Prices count `multiplier` times and decisions as they are, so that ``info.stopping_cost`` less this is what the
+        policy expects to save by going on: it goes on where that is positive.
+
+        Parameters
+        ----------
+        info : InformationState
+            What is known of ``n`` instances.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self.policy.continuation_cost(self._scaled(info))
+
+    def _act(self, info: InformationState) -> IntArray:
+        return self.policy.act(self._scaled(info))
+
+    def _scaled(self, info: InformationState) -> InformationState:
+        scaled = copy.copy(info)  # and with it what was computed of it, none of which depends on prices
+        scaled.problem = self.policy.problem
+        scaled.spent = info.spent * self.multiplier
+        return scaled

@@ -1,28 +1,442 @@
-"""The acquisition problem: questions with prices, bought one at a time until a decision is taken."""
+"""The acquisition problem: questions with prices, and what is known of a batch of instances that were asked."""
 
 from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, lower_envelope, picked, row_sums, smallest_int
+from seqclass._utils.arrays import (
+    CHUNK_BYTES,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    chunks,
+    lower_envelope,
+    picked,
+    row_sums,
+    smallest_int,
+)
 from seqclass._utils.validation import check_costs, check_distribution, check_integer, check_real
 from seqclass.costs import first_of_groups
-from seqclass.pomdp._described import DescribedProblem
 from seqclass.pomdp.bundles import Bundle
-from seqclass.pomdp.hidden import Hidden, likelihood_parts
-from seqclass.pomdp.information import OPEN, TIE, InformationState
+from seqclass.pomdp.hidden import Hidden
 from seqclass.pomdp.tables import Tables
+
+#: Costs that differ by less than this share of themselves are a tie, so that batch size and BLAS change no answer. They
+#: are sums of what is not negative, so each is rounded by a share of itself; one of the dearest decision hides others.
+TIE = 1e-12
+#: In `InformationState.seen`: the question was not asked.
+OPEN = -2
+
+
+class InformationState:
+    """What is known of a batch of instances that were asked equally many questions.
+
+    What may be seen next (`likelihood`, `joint`, `predictive`, `price`) and `update` are about one *question*: in a
+    fixed order the stage's, in a free one that of `asking`, which may be another one for each row.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem the instances belong to.
+    stage : int
+        Number of questions asked so far.
+    belief : ndarray of shape (n, n_classes)
+        Class posterior of each instance.
+    state : object
+        The problem's own state, indexable by rows.
+    paid : ndarray of bool of shape (n, n_groups), optional
+        Groups of which something has been acquired; None where there are no groups.
+    lot : ndarray of int of shape (n,), optional
+        The lot that each instance drew, under a randomised policy.
+    seen : ndarray of int of shape (n, n_questions), optional
+        Outcome of each question that was asked, -1 where it was missing, `OPEN` where it was not asked; None in a fixed
+        order, where the first ``stage`` questions have been asked.
+    spent : ndarray of shape (n,), optional
+        Prices paid so far; by default nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> state = problem.begin(2).update(np.array([0, 1]))
+    >>> state.stage, state.belief.round(3).tolist(), state.spent
+    (1, [[0.818, 0.182], [0.111, 0.889]], array([0.1, 0.1]))
+    """
+
+    def __init__(
+        self,
+        problem: AcquisitionProblem,
+        stage: int,
+        belief: FloatArray,
+        state: Any,
+        paid: BoolArray | None = None,
+        lot: IntArray | None = None,
+        *,
+        seen: IntArray | None = None,
+        spent: FloatArray | None = None,
+    ) -> None:
+        self.problem = problem
+        self.stage = stage
+        self.belief = belief
+        self.state = state
+        self.paid = paid
+        self.lot = lot
+        self.seen = seen
+        self.spent = np.zeros(len(belief)) if spent is None else spent
+        self._question: int | IntArray | None = None
+
+    def __len__(self) -> int:
+        return int(self.belief.shape[0])
+
+    def __getitem__(self, rows: IntArray | BoolArray) -> InformationState:
+        """Return the information state of some rows (an array of numbers or a mask)."""
+        part = self._take(rows)
+        if "joint" in self.__dict__:  # what look-ahead computed serves the update as well
+            part.__dict__["joint"] = self.joint[rows]
+        return part
+
+    def parts(self, bytes_per_row: float, budget: int = CHUNK_BYTES) -> Iterator[tuple[slice, InformationState]]:
+        """Cut the rows into slices whose work fits in ``budget`` bytes, with what is known of each; see `chunks`."""
+        rows = np.arange(len(self))
+        for part in chunks(len(self), bytes_per_row, budget):
+            yield part, self if len(rows[part]) == len(self) else self[rows[part]]
+
+    def _take(self, rows: IntArray | BoolArray) -> InformationState:
+        paid = None if self.paid is None else self.paid[rows]
+        lot = None if self.lot is None else self.lot[rows]
+        seen = None if self.seen is None else self.seen[rows]
+        part = InformationState(
+            self.problem,
+            self.stage,
+            self.belief[rows],
+            self.state[rows],
+            paid,
+            lot,
+            seen=seen,
+            spent=self.spent[rows],
+        )
+        asked = self._question
+        part._question = asked[rows] if self._mixed else asked  # type: ignore[index]
+        return part
+
+    def likelihood_parts(self, questions: IntArray, n_columns: int) -> Iterator[tuple[slice, IntArray, FloatArray]]:
+        """Likelihoods of many questions for all rows, a part at a time, so that memory is bounded.
+
+        Yields rows, positions of questions among the ``m``, and what `AcquisitionProblem.likelihoods_of` gives of both;
+        ``n_columns`` numbers are to be computed of each row, question and outcome.
+        """
+        problem = self.problem
+        for places in problem.together(questions):
+            asked = questions[places]
+            widest = float(problem.n_outcomes[asked].max())
+            for part in chunks(len(self), 8.0 * 3 * len(asked) * widest * max(problem.n_classes, n_columns)):
+                whole = part.start == 0 and part.stop == len(self)
+                state = self.state if whole else self.state[np.arange(part.start, part.stop)]
+                yield part, places, problem.likelihoods_of(asked, state)
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[InformationState]) -> InformationState:
+        """Put the rows of several information states of one problem and stage together, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        first = parts[0]
+
+        def joined(name: str) -> Any:
+            arrays = [getattr(part, name) for part in parts]
+            return None if arrays[0] is None else np.concatenate(arrays)
+
+        return cls(
+            first.problem,
+            first.stage,
+            joined("belief"),
+            first.problem.join([part.state for part in parts]),
+            joined("paid"),
+            joined("lot"),
+            seen=joined("seen"),
+            spent=joined("spent"),
+        )
+
+    @property
+    def question(self) -> Any:
+        """The question that may be asked next: the stage's in a fixed order, in a free one that of `asking`."""
+        if self._question is not None:
+            return self._question
+        if self.problem.free:
+            raise ValueError("any question may come next here: say which by info.asking(question).")
+        return self.stage
+
+    @property
+    def _mixed(self) -> bool:
+        """Whether rows may ask different questions."""
+        return isinstance(self._question, np.ndarray)
+
+    def asking(self, question: int | IntArray) -> InformationState:
+        """Return the same information state, about to ask a question.
+
+        Parameters
+        ----------
+        question : int or ndarray of int of shape (n,)
+            Its number; or one for each row, where the problem's `mixes` allows that.
+
+        Returns
+        -------
+        InformationState
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seqclass.pomdp import TableProblem
+        >>> likelihoods = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.6, 0.5], [0.4, 0.5]]])
+        >>> info = TableProblem([0.5, 0.5], likelihoods, prices=0.1, free=True).begin()
+        >>> info.asking(1).predictive, info.asking(1).update(np.array([0])).open
+        (array([[0.55, 0.45]]), array([[ True, False]]))
+        """
+        if not self._mixed and not isinstance(question, np.ndarray):
+            known = self.stage if self._question is None and not self.problem.free else self._question
+            if question == known:
+                return self
+        other = copy.copy(self)
+        for name in ("likelihood", "joint", "predictive"):
+            other.__dict__.pop(name, None)
+        other._question = question
+        return other
+
+    @cached_property
+    def open(self) -> BoolArray:
+        """Which questions may be asked now, (n, n_questions); in a free problem all not asked and affordable."""
+        problem = self.problem
+        shape = (len(self), problem.n_questions)
+        if self.stage >= problem.n_stages:
+            return np.zeros(shape, dtype=bool)
+        if self.seen is None:  # a fixed order
+            return np.broadcast_to(np.arange(problem.n_questions) == self.stage, shape)
+        result: BoolArray = self.seen == OPEN
+        if problem.max_cost is not None:
+            result = result & (self.spent[:, None] + self.prices <= problem.max_cost * _WITHIN)
+        return result
+
+    @cached_property
+    def likelihood(self) -> FloatArray:
+        """P(outcome of the question | what was seen, class), (n, n_outcomes, n_classes); zero beyond its outcomes."""
+        found = np.asarray(self.problem.likelihood(self.question, self.state))
+        widest = int(self.problem.n_outcomes[self.question].max(initial=1))
+        wanted = (len(self), widest, self.problem.n_classes)
+        if found.shape != wanted:
+            raise ValueError(
+                f"{type(self.problem).__name__}.likelihood must give an array of shape {wanted}: instances, outcomes, "
+                f"classes; for question {self.question} it gave {found.shape}."
+            )
+        return found
+
+    @cached_property
+    def joint(self) -> FloatArray:
+        """P(outcome, class | what was seen): the unnormalised successors, (n, n_outcomes, n_classes)."""
+        return np.asarray(self.likelihood * self.belief[:, None, :])
+
+    @cached_property
+    def predictive(self) -> FloatArray:
+        """P(outcome of the question | what was seen), (n, n_outcomes)."""
+        return row_sums(self.joint)
+
+    @cached_property
+    def context(self) -> IntArray | None:
+        """Context number of each row; None where the problem has no tables."""
+        tables = self.problem.tables
+        return None if tables is None else tables.contexts(self.stage, self.state)
+
+    @property
+    def price(self) -> FloatArray:
+        """Price of the question for each row, (n,)."""
+        problem, question = self.problem, self.question
+        price = np.broadcast_to(problem.prices[question], len(self))
+        if self.paid is None or problem.groups is None or not self.paid.shape[1]:
+            return price
+        if not self._mixed and problem.groups[question] < 0:
+            return price
+        group = np.broadcast_to(problem.groups[question], len(self))
+        paid = (group < 0) | self.paid[np.arange(len(self)), group]
+        return np.where(paid, price, problem.full_prices[question])
+
+    @property
+    def prices(self) -> FloatArray:
+        """Price of every question for each row, (n, n_questions); one row where all rows pay alike."""
+        problem = self.problem
+        if self.paid is None or problem.groups is None or not self.paid.shape[1]:
+            return problem.prices[None]
+        discounted = self.paid[:, problem.groups] | (problem.groups < 0)
+        return np.where(discounted, problem.prices, problem.full_prices)
+
+    @cached_property
+    def stopping_cost(self) -> FloatArray:
+        """Cost of the best decision now, (n,)."""
+        return self.problem.stopping_cost(self.belief)
+
+    @property
+    def to_beat(self) -> FloatArray:
+        """What going on must stay below, (n,): the cost of stopping, less a tie."""
+        return self.stopping_cost * (1 - TIE)
+
+    @cached_property
+    def costs_once(self) -> FloatArray:
+        """Cost of asking each question and deciding after it, its price included, (n, n_questions); inf if not open."""
+        problem = self.problem
+        costs: FloatArray = np.full((len(self), problem.n_questions), np.inf)
+        asked = np.flatnonzero(self.open.any(axis=0))
+        if asked.size:
+            prices = np.broadcast_to(self.prices, costs.shape)[:, asked]
+            costs[:, asked] = np.where(self.open[:, asked], prices + problem.costs_after(asked, self), np.inf)
+        return costs
+
+    def least(self, multiplier: FloatArray | float = 1.0) -> FloatArray:
+        """No way of going on costs less: one more price, then the class is known; inf where nothing is open.
+
+        Parameters
+        ----------
+        multiplier : float or ndarray of shape (m,)
+            Factors of all prices.
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, m) for several factors
+        """
+        problem, known = self.problem, self.belief @ self.problem.perfect_cost
+        factor = np.atleast_1d(multiplier)
+        if self.stage >= problem.n_stages:
+            least = np.full((len(self), len(factor)), np.inf)
+        elif problem.free:
+            cheapest = np.where(self.open, self.prices, np.inf).min(axis=1, initial=np.inf)[:, None]
+            nothing = np.isinf(cheapest)
+            least = np.where(nothing, np.inf, np.where(nothing, 0.0, cheapest) * factor + known[:, None])
+        else:
+            least = self.price[:, None] * factor + known[:, None]
+        return least if np.ndim(multiplier) else least[:, 0]
+
+    @property
+    def settled(self) -> BoolArray:
+        """Rows where stopping is optimal for certain: one more price costs more than knowing the class saves."""
+        return np.asarray(self.to_beat <= self.least())
+
+    def update(
+        self, outcome: IntArray, rows: IntArray | None = None, *, charge_missing: bool = False
+    ) -> InformationState:
+        """Information state after the question showed ``outcome``.
+
+        Parameters
+        ----------
+        outcome : ndarray of int of shape (m,)
+            What was seen; -1 is missing and leaves the belief as it is.
+        rows : ndarray of int of shape (m,), optional
+            The row of this state that each outcome belongs to; by default each row once.
+        charge_missing : bool
+            Whether a missing answer is paid for all the same; its group is then paid for as well.
+
+        Returns
+        -------
+        InformationState
+            ``m`` rows, one stage on.
+
+        Raises
+        ------
+        ValueError
+            If an outcome is out of range or has probability zero; the message names feature and value.
+        """
+        parent = self if rows is None else self._take(rows)
+        outcome = np.asarray(outcome)
+        parent.check_range(outcome)
+        seen = np.flatnonzero(outcome >= 0)
+        belief = parent.belief.copy()
+        source = seen if rows is None else rows[seen]
+        if self._bundle is not None:  # what was seen may be part of an outcome
+            where = self.state if rows is None and seen.size == len(self) else self.state[source]
+            joint = self.problem.observed(self.question, where, outcome[seen]) * self.belief[source]
+        elif "joint" in self.__dict__:
+            joint = self.joint[source, outcome[seen]]
+        else:  # only what was seen is needed, not every outcome
+            joint = self.likelihood[source, outcome[seen]] * self.belief[source]
+        total = joint.sum(axis=1, keepdims=True)
+        if total.size and total.min() <= 0:
+            wrong = int(seen[int(total.argmin())])
+            raise ValueError(
+                f"feature {parent._feature(wrong)}: outcome {int(outcome[wrong])} has probability zero given what was "
+                "seen before, so no belief follows; smooth the likelihoods or check the value."
+            )
+        belief[seen] = joint / total
+        state = self.problem.advance(parent.question, parent.state, outcome)
+        acquired = (outcome >= 0) | charge_missing
+        return InformationState(
+            self.problem,
+            self.stage + 1,
+            belief,
+            state,
+            parent._pay(acquired),
+            parent.lot,
+            seen=parent._note(outcome),
+            spent=parent.spent + np.where(acquired, parent.price, 0.0),
+        )
+
+    def _pay(self, acquired: BoolArray) -> BoolArray | None:
+        if self.paid is None or self.problem.groups is None or not self.paid.shape[1]:
+            return self.paid
+        group = self.problem.groups[self.question]
+        if not self._mixed and group < 0:
+            return self.paid
+        group = np.broadcast_to(group, len(self))
+        rows = np.flatnonzero(acquired & (group >= 0))
+        paid: BoolArray = self.paid.copy()
+        paid[rows, group[rows]] = True
+        return paid
+
+    def _note(self, outcome: IntArray) -> IntArray | None:
+        if self.seen is None:
+            return None
+        seen: IntArray = self.seen.copy()
+        seen[np.arange(len(seen)) if self._mixed else slice(None), self.question] = outcome
+        return seen
+
+    @property
+    def _bundle(self) -> Any:
+        """What the question shows at once; rows that ask several questions ask no bundles."""
+        return None if self._mixed else self.problem.bundle(self.question)
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether the question is one of more outcomes than are listed; see `AcquisitionProblem.is_sampled`."""
+        return not self._mixed and self.problem.is_sampled(self.question)
+
+    def _feature(self, row: int) -> int:
+        question = self.question
+        return int(self.problem.features[question[row] if self._mixed else question])
+
+    def check_range(self, outcome: IntArray) -> None:
+        """Refuse outcomes that the question does not have, (n,), or any number where all rows ask the same.
+
+        Raises
+        ------
+        ValueError
+            The message names the feature and the value.
+        """
+        n_outcomes = self.problem.n_outcomes[self.question] if self._bundle is None else self._bundle.n_codes
+        wrong = (outcome < -1) | (outcome >= n_outcomes)
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise ValueError(
+                f"feature {self._feature(row)}: outcome {int(outcome[row])} is not in "
+                f"0..{int(np.broadcast_to(n_outcomes, len(outcome))[row]) - 1} (-1 is missing)."
+            )
+
 
 _WITHIN = 1 + 1e-12  # what sums up to a budget but for rounding is within it
 
 
-class AcquisitionProblem(DescribedProblem, ABC):
+class AcquisitionProblem(ABC):
     """A problem of sequential acquisition: which question to ask next, and when to stop and decide.
 
     A *question* has a price and shows one of its outcomes. The decision maker either stops, at the stopping cost
@@ -80,7 +494,6 @@ class AcquisitionProblem(DescribedProblem, ABC):
     (array(0.5), array([[0.55, 0.45]]))
     """
 
-    # problems read from files of 0.1 lack these
     free: bool = False
     max_questions: int | None = None
     max_cost: float | None = None
@@ -137,6 +550,15 @@ class AcquisitionProblem(DescribedProblem, ABC):
             self.max_questions = check_integer(max_questions, "max_questions", 0)
         if max_cost is not None:
             self.max_cost = check_real(max_cost, "max_cost", 0)
+
+    def __repr__(self) -> str:
+        decisions, questions = f"{self.n_decisions:,} decision", f"{self.n_questions:,} question"
+        decisions, questions = (text + "s" * (not text.startswith("1 ")) for text in (decisions, questions))
+        size = f"{self.n_classes} classes, {decisions}, {questions}"
+        low, high = (self.prices.min(), self.prices.max()) if self.n_questions else (0.0, 0.0)
+        prices = f"at {low:.4g}" if low == high else f"at {low:.4g} to {high:.4g}"
+        order = "in any order" if self.free else "in one order"
+        return f"<{type(self).__name__}: {size} {order}{f' {prices}' if self.n_questions else ''}>"
 
     @property
     def planned_prices(self) -> FloatArray:
@@ -223,6 +645,14 @@ class AcquisitionProblem(DescribedProblem, ABC):
         """Outcomes of all questions in ``n`` cases, (n, n_questions); None where they are asked one after the other."""
         return None
 
+    def together(self, questions: IntArray) -> list[IntArray]:
+        """Positions of questions whose likelihoods are worth computing together.
+
+        Bundles have many outcomes, for which the other questions need not make room: each comes by itself.
+        """
+        whole = np.array([self.bundle(question) is not None for question in questions.tolist()], dtype=bool)
+        return [places for places in (np.flatnonzero(~whole), *np.flatnonzero(whole)[:, None]) if places.size]
+
     def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
         """P(outcome | what was seen, class) of many questions at once.
 
@@ -262,7 +692,7 @@ class AcquisitionProblem(DescribedProblem, ABC):
         """
         vectors = self.decision_costs.T if vectors is None else vectors
         cost = np.empty((len(info), len(questions)))
-        for part, places, likelihood in likelihood_parts(questions, info, len(vectors)):
+        for part, places, likelihood in info.likelihood_parts(questions, len(vectors)):
             joint = likelihood * info.belief[part, None, None]
             cost[part, places] = row_sums(lower_envelope(joint, vectors))
         return cost
@@ -308,15 +738,7 @@ class AcquisitionProblem(DescribedProblem, ABC):
     def replace(self, **changes: Any) -> AcquisitionProblem:
         """Return the same problem with some arrays replaced, and what follows from them with it; nothing is checked.
 
-        Parameters
-        ----------
-        **changes
-            New values of attributes, such as ``prior``, ``prices``, ``full_prices`` or ``decision_costs``.
-
-        Returns
-        -------
-        AcquisitionProblem
-            Shares everything else.
+        Such as ``prior``, ``prices``, ``full_prices`` or ``decision_costs``; all else is shared.
         """
         other = copy.copy(self)
         if "likelihoods" in changes:
@@ -327,45 +749,11 @@ class AcquisitionProblem(DescribedProblem, ABC):
         return other
 
     def in_any_order(self) -> AcquisitionProblem:
-        """Return the problem of the same questions in any order; itself where it is free.
-
-        Returns
-        -------
-        AcquisitionProblem
-
-        Raises
-        ------
-        ValueError
-            If its likelihoods belong to its order.
-        """
+        """Return the problem of the same questions in any order, itself where it is free; not every problem has one."""
         return self if self.free else self.replace(free=True)
 
-    def first(self, n_stages: int) -> AcquisitionProblem:
-        """Return a fixed order's first stages as a problem of their own.
-
-        Parameters
-        ----------
-        n_stages : int
-            How many.
-
-        Returns
-        -------
-        AcquisitionProblem
-        """
-        return self.among(np.arange(self.n_questions)[:n_stages])
-
     def among(self, questions: IntArray) -> AcquisitionProblem:
-        """Return the problem of some questions; of a fixed order they must be the first ones.
-
-        Parameters
-        ----------
-        questions : ndarray of int of shape (m,)
-            Their numbers, in the new problem's order.
-
-        Returns
-        -------
-        AcquisitionProblem
-        """
+        """Return the problem of some questions, by their numbers; of a fixed order they must be the first ones."""
         return self.replace(**{name: picked(getattr(self, name), questions) for name in self._by_question()})
 
     def _by_question(self) -> list[str]:
@@ -381,19 +769,6 @@ class AcquisitionProblem(DescribedProblem, ABC):
         """Index of the cheapest decision for each belief; ties go to the lowest index."""
         costs = belief @ self.decision_costs
         return np.asarray((costs <= costs.min(axis=-1, keepdims=True) * (1 + TIE)).argmax(axis=-1))
-
-    def open(self, info: InformationState) -> BoolArray:
-        """Which questions may be asked now, (n, n_questions); in a free problem all not asked and affordable."""
-        shape = (len(info), self.n_questions)
-        if info.stage >= self.n_stages:
-            return np.zeros(shape, dtype=bool)
-        if not self.free:
-            return np.broadcast_to(np.arange(self.n_questions) == info.stage, shape)
-        assert info.seen is not None  # of a free problem it always is
-        result: BoolArray = info.seen == OPEN
-        if self.max_cost is not None:
-            result = result & (info.spent[:, None] + info.prices <= self.max_cost * _WITHIN)
-        return result
 
     def begin(self, n: int = 1) -> InformationState:
         """Information state of ``n`` instances of which nothing is known."""

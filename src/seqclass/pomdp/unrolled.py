@@ -10,12 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, lower_envelope
-from seqclass.pomdp.alpha.vectors import AlphaSet, AlphaVectors
-from seqclass.pomdp.bounds.optimum import asked_once, open_questions
-from seqclass.pomdp.bounds.over_orders import evidence
-from seqclass.pomdp.information import OPEN, TIE, InformationState
+from seqclass.pomdp.alpha import AlphaSet, AlphaVectors
+from seqclass.pomdp.bounds.optimum import asked_once, evidence, open_questions
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import OPEN, TIE, AcquisitionProblem, InformationState
 
 __all__ = ["MAX_STATES", "FreeNodes", "NodePolicy", "NodeVectors", "most_nodes"]
 

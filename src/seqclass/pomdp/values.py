@@ -7,8 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.tables import Tables
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from seqclass._utils.model_files import check_when_read, register
-from seqclass._utils.support import check_support
+from seqclass._utils.validation import check_support
 from seqclass.selection._base import Selector
 from seqclass.selection._dependence import Columns, CorrelationDependence, Indicators, InformationDependence
 from seqclass.selection._fires_models import FiresANN, FiresSDT

@@ -21,8 +21,7 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
-from seqclass.pomdp.along import first_open
-from seqclass.pomdp.walk import Level, walk
+from seqclass.pomdp.walk import Level, first_open, walk
 from seqclass.testing._models import ROUNDING, same, true
 
 

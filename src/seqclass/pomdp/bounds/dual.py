@@ -2,27 +2,49 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import NormalDist
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.validation import check_choice, check_integer
-from seqclass.pomdp._described import OneRow
-from seqclass.pomdp.along import begin
 from seqclass.pomdp.answers import SampledAnswers, TooLarge
 from seqclass.pomdp.evaluation import MAX_HISTORIES
-from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.needs import needed_order
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.values import ValueFunction
-from seqclass.pomdp.walk import ALL, Fork, Level, check_questions, walk
+from seqclass.pomdp.walk import ALL, Fork, Level, begin, check_questions, walk
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Probability that a sampled interval holds.
 CONFIDENCE = 0.99
+
+
+class OneRow:
+    """Figures of a dataclass that can be put below those of others.
+
+    Examples
+    --------
+    >>> LowerBound(0.2, 0.2, 1.0, "exact", 0).to_frame().shape
+    (1, 5)
+    """
+
+    def to_frame(self: Any) -> pd.DataFrame:
+        """Return the figures as a data frame of one row, for `pandas.concat`.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        import pandas as pd
+
+        frame: pd.DataFrame = pd.DataFrame([asdict(self)])
+        return frame
 
 
 @dataclass(frozen=True)

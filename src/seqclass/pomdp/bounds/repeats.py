@@ -10,13 +10,11 @@ import scipy.sparse as sp
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp._simplex import SimplexGrid
-from seqclass.pomdp.along import begin
-from seqclass.pomdp.answers import AllAnswers, Branches
-from seqclass.pomdp.bounds.over_orders import OrderBounds, asking_once
-from seqclass.pomdp.information import OPEN, TIE, InformationState
+from seqclass.pomdp.answers import Answers, Branches
+from seqclass.pomdp.bounds.optimum import OrderBounds, asking_once
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.walk import Fork, Level, walk
+from seqclass.pomdp.problem import OPEN, TIE, AcquisitionProblem, InformationState
+from seqclass.pomdp.walk import Fork, Level, begin, walk
 
 #: Log-odds beyond which nothing is told apart.
 _FURTHEST = 18.0
@@ -339,7 +337,7 @@ def _expectation(grid: SimplexGrid | LogOddsLine, table: FloatArray) -> sp.csr_a
 _SHARE, _FINER, _FINEST = 1.0, 0.1, 1e-10
 
 
-class ThinnedAnswers(AllAnswers):
+class ThinnedAnswers(Answers):
     """Every outcome of histories that weigh enough, and of all others one that is drawn, which keeps their weight.
 
     Parameters
@@ -359,7 +357,6 @@ class ThinnedAnswers(AllAnswers):
     """
 
     def __init__(self, least: float, rng: np.random.Generator) -> None:
-        super().__init__()
         self.least, self.rng = least, rng
 
     def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:

@@ -8,11 +8,9 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.progress import TimeUp, look, within
-from seqclass.pomdp.bounds.optimum import asked_once
-from seqclass.pomdp.bounds.over_orders import OnePriceBounds, OrderBounds, Plan, asking_once, evidence
-from seqclass.pomdp.information import TIE, InformationState
+from seqclass.pomdp.bounds.optimum import OnePriceBounds, OrderBounds, Plan, asked_once, asking_once, evidence
 from seqclass.pomdp.policy import DECIDE
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
 
 #: Of the partial answers that are known, the share that is looked at further between two passes through all of them.
 _SHARE = 0.1

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from seqclass.pomdp.files._cassandra import write_pomdp
-from seqclass.pomdp.files._policies import read_policy
-from seqclass.pomdp.files._pomdpx import write_pomdpx
+from seqclass.pomdp.files.cassandra import write_pomdp
+from seqclass.pomdp.files.policies import read_policy
+from seqclass.pomdp.files.pomdpx import write_pomdpx
 
 __all__ = ["read_policy", "write_pomdp", "write_pomdpx"]

@@ -6,9 +6,9 @@ from typing import Any
 
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver
-from seqclass.pomdp.solvers.correlated.solver import ProjectedValueIteration, table_solver
+from seqclass.pomdp.solvers.correlated import ProjectedValueIteration, table_solver
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
-from seqclass.pomdp.solvers.rules.lookahead import Lookahead
+from seqclass.pomdp.solvers.simple import Lookahead
 
 
 def default_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver:

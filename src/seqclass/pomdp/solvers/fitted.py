@@ -9,11 +9,10 @@ from scipy import linalg
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, row_sums
 from seqclass._utils.validation import check_integer
-from seqclass.pomdp.alpha.points import Points, merged, sample_beliefs
+from seqclass.pomdp.alpha import Points, merged, sample_beliefs
 from seqclass.pomdp.needs import needed_order, needed_tables
-from seqclass.pomdp.policy import LookaheadPolicy
+from seqclass.pomdp.policy import LookaheadPolicy, unit
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.repricing import unit
 from seqclass.pomdp.solvers.base import FIRST_HORIZON, ValueSolver
 from seqclass.pomdp.values import ValueFunction
 

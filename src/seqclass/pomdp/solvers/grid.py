@@ -11,9 +11,8 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.pomdp._simplex import SimplexGrid, grid_size
 from seqclass.pomdp.needs import needed_tables
-from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveInfo
+from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveInfo, scale_prices
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.repricing import scale_prices
 from seqclass.pomdp.solvers.base import FIRST_HORIZON, Solver, certified, horizons
 from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.values import ValueFunction

@@ -9,14 +9,12 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, as_generator
 from seqclass._utils.validation import check_integer, check_real
-from seqclass.pomdp.alpha.points import Points, merged, point_based, sample_beliefs
-from seqclass.pomdp.alpha.vectors import SharedVectors
+from seqclass.pomdp.alpha import Points, SharedVectors, merged, point_based, sample_beliefs
 from seqclass.pomdp.bounds.certificate import Certificate, certify
 from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.needs import needed_order, needed_tables
-from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveStep
+from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveStep, unit
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.repricing import unit
 from seqclass.pomdp.solvers.base import FIRST_HORIZON, ValueSolver
 from seqclass.pomdp.values import ValueFunction
 

@@ -16,10 +16,8 @@ from seqclass.pomdp.answers import TooLarge
 from seqclass.pomdp.bounds.certificate import Certificate, certify
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.evaluation import evaluate
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.repricing import RepricedPolicy
+from seqclass.pomdp.policy import DECIDE, Policy, RepricedPolicy, SolveInfo
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.solvers.base import Solver, uncertified
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.grid import GridValueIteration
@@ -240,7 +238,7 @@ def within_budget(
         # what sums up to the budget but for rounding is within it
         fits = worst_costs(problem) <= limit * (1 + 1e-12)
         n_stages = min(n_stages, int(fits.size if fits.all() else fits.argmin()))
-    return problem if n_stages == problem.n_stages else problem.first(n_stages)
+    return problem if n_stages == problem.n_stages else problem.among(np.arange(n_stages))
 
 
 def _within_free(problem: AcquisitionProblem, max_features: int | None, max_cost: float | None) -> AcquisitionProblem:

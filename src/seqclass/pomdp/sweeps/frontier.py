@@ -11,19 +11,16 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, another_stream, as_generator
 from seqclass._utils.validation import check_choice, check_integer, check_not_negative
-from seqclass.pomdp.along import enumerated_or_sampled
 from seqclass.pomdp.answers import Answers, SampledAnswers, TooLarge
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.bounds.optimum import optimal_costs
 from seqclass.pomdp.evaluation import evaluate
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.policy import Policy
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.repricing import RepricedPolicy, scale_prices
+from seqclass.pomdp.policy import Policy, RepricedPolicy, scale_prices
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.sweeps.solving import Look, SweepPolicies, solve_sweep
-from seqclass.pomdp.walk import ALL, Fork, Level, walk
+from seqclass.pomdp.walk import ALL, Fork, Level, enumerated_or_sampled, walk
 
 
 @dataclass(frozen=True)

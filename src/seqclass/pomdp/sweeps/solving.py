@@ -12,12 +12,10 @@ from sklearn.base import clone
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.validation import check_integer, check_real
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.repricing import RepricedPolicy, scale_prices
+from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, RepricedPolicy, SolveInfo, scale_prices
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.solvers.base import Solver
-from seqclass.pomdp.solvers.correlated.solver import ProjectedValueIteration
+from seqclass.pomdp.solvers.correlated import ProjectedValueIteration
 from seqclass.pomdp.solvers.fitted import FittedValueIteration
 from seqclass.pomdp.solvers.grid import GridBlock, GridValueIteration
 from seqclass.pomdp.solvers.perseus import Perseus

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from seqclass._utils.arrays import IntArray
-from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, Policy
+from seqclass.pomdp.problem import InformationState
 from seqclass.pomdp.solvers.ordering.information import ClassInformation
 from seqclass.pomdp.walk import Level
 

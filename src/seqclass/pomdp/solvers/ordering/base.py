@@ -8,10 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass.pomdp.information import TIE, InformationState
-from seqclass.pomdp.policy import DECIDE
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.repricing import unit
+from seqclass.pomdp.policy import DECIDE, unit
+from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
 
 #: Scores closer than this, or than this share of the best, are a tie.
 _TIE = 1e-10

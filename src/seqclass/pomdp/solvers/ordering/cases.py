@@ -9,11 +9,10 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.pomdp.acquisition import acquire
-from seqclass.pomdp.along import everything
 from seqclass.pomdp.answers import Answers, SampledAnswers
 from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.walk import ALL, walk
+from seqclass.pomdp.walk import ALL, everything, walk
 
 
 def mean_and_error(values: FloatArray) -> tuple[float, float]:

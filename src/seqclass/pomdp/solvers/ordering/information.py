@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, row_sums
-from seqclass.pomdp.hidden import CACHE_BYTES, common, likelihood_parts, plogp, together
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.hidden import CACHE_BYTES, common, plogp
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 
 
@@ -40,11 +39,11 @@ class EC2(OrderingRule):
         result: FloatArray = np.empty((len(info), len(questions)))
         if hidden is not None:
             states = hidden.probability(info)
-            for places in together(problem, questions):
+            for places in problem.together(questions):
                 tables, at = hidden.tables_of(questions[places])
                 result[:, places] = tables.separated(states)[:, at]
             return result
-        for part, places, likelihood in likelihood_parts(questions, info, problem.n_classes):
+        for part, places, likelihood in info.likelihood_parts(questions, problem.n_classes):
             belief, table = info.belief[part], common(likelihood)
             if table is not None:
                 result[part, places] = _separated(belief, table)
@@ -105,11 +104,11 @@ class ClassInformation(OrderingRule):
         hidden = info.problem.hidden
         if hidden is not None:
             states = hidden.probability(info)
-            for places in together(info.problem, questions):
+            for places in info.problem.together(questions):
                 tables, at = hidden.tables_of(questions[places])
                 result[:, places] = tables.class_information(states)[:, at]
             return result
-        for part, places, likelihood in likelihood_parts(questions, info, info.problem.n_classes):
+        for part, places, likelihood in info.likelihood_parts(questions, info.problem.n_classes):
             belief, table = info.belief[part], common(likelihood)
             found = information_by_row(belief, likelihood) if table is None else information(belief, table)
             result[part, places] = found
@@ -186,7 +185,7 @@ class HiddenInformation(OrderingRule):
             return ClassInformation().gains(info, questions)
         states = hidden.probability(info)
         result: FloatArray = np.empty((len(info), len(questions)))
-        for places in together(info.problem, questions):
+        for places in info.problem.together(questions):
             tables, at = hidden.tables_of(questions[places])
             result[:, places] = tables.hidden_information(states)[:, at]
         return result

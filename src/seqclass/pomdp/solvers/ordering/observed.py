@@ -10,8 +10,7 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass.pomdp.acquisition import acquire
-from seqclass.pomdp.ordering_choice import OrderingCandidate, OrderingChoice
-from seqclass.pomdp.policy import Policy, SolveInfo
+from seqclass.pomdp.policy import OrderingCandidate, OrderingChoice, Policy, SolveInfo
 from seqclass.pomdp.solvers.base import certified
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
 from seqclass.pomdp.solvers.ordering.cases import mean_and_error

@@ -6,11 +6,10 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_integer
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.repricing import unit
+from seqclass.pomdp.policy import unit
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
-from seqclass.pomdp.solvers.rules.lookahead import lookahead_costs
+from seqclass.pomdp.solvers.simple import lookahead_costs
 
 
 class LookaheadSaving(OrderingRule):

@@ -6,9 +6,8 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass.pomdp.hidden import plogp
-from seqclass.pomdp.information import OPEN, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, InformationState
 from seqclass.pomdp.solvers.ordering.base import SCORE_BYTES, OrderingRule, best
 
 __all__ = ["NextQuestion", "RulePolicy", "RuleValues", "bounded"]

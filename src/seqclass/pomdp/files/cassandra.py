@@ -21,6 +21,8 @@ from seqclass.pomdp.files._layout import (
 )
 from seqclass.pomdp.problem import AcquisitionProblem
 
+__all__ = ["write_pomdp"]
+
 
 def free_lines(layout: FreeLayout, discount: float, endings: list[str], stops: list[str]) -> Iterator[str]:
     """Lines of the file; see `write_pomdp`."""

@@ -14,7 +14,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, smallest_int
-from seqclass._utils.information import contingency_table
 from seqclass._utils.validation import check_integer, check_weights
 from seqclass.bn._checks import (
     Codes,
@@ -28,6 +27,8 @@ from seqclass.bn._checks import (
     resolve_prior,
     seen_outcomes,
 )
+
+__all__ = ["HiddenTables", "ObservationModel"]
 
 
 class HiddenTables(NamedTuple):
@@ -85,88 +86,6 @@ class CodedChunks(ABC):
         return bool(len(self.sample[1]) == self.class_count.sum())
 
 
-class FromChunks:
-    """Fits an observation model to rows that come in chunks."""
-
-    classes_: npt.NDArray[Any]
-    n_features_in_: int
-    n_outcomes_: IntArray
-    class_prior_: FloatArray
-
-    def _learn_chunks(self, chunks: CodedChunks, classes: npt.NDArray[Any], n_outcomes: IntArray) -> Any:
-        self.classes_, self.n_outcomes_ = classes, n_outcomes.copy()
-        self.n_features_in_ = len(n_outcomes)
-        self.class_prior_ = resolve_prior(None, chunks.class_count)
-        self._fit_chunks(chunks)
-        return self
-
-    def _fit_chunks(self, chunks: CodedChunks) -> None:
-        """Learn from rows that come in chunks, as `_fit` does from all at once; models that can override it."""
-        raise ValueError(
-            f"observation_model: {type(self).__name__} learns from all rows at once. From chunks learn NaiveBayes, "
-            "ClassMixture and TreeNetwork; or fit to a sample of the rows, clf.fit(*chunks.sample(100_000))."
-        )
-
-
-def count_outcomes(codes: Codes, y: IntArray, n_classes: int, n_outcomes: IntArray) -> FloatArray:
-    """Counts of outcomes by class, (n_features, V_max, n_classes)."""
-    return contingency_table(codes, y, n_classes, n_outcomes)
-
-
-Tempered = TypeVar("Tempered", bound="Tempering")
-
-
-class Tempering:
-    """A model whose likelihoods can be flattened, feature by feature."""
-
-    n_features_in_: int
-
-    def tempered(self: Tempered, exponents: npt.ArrayLike) -> Tempered:
-        """Return the same fitted model, with what each feature says flattened towards what all classes show.
-
-        P(v | class) becomes proportional to P(v) (P(v | class) / P(v))^w, P(v) the mean over the classes, or over the
-        hidden states of all; in a network and given contexts so for every outcome of what the feature depends on.
-
-        Parameters
-        ----------
-        exponents : array-like of shape (n_features,)
-            w of each feature, between 0 and 1: 1 leaves it as it is, 0 makes it say nothing.
-
-        Returns
-        -------
-        ObservationModel
-
-        Raises
-        ------
-        TypeError
-            If the model has no tables to flatten.
-        ValueError
-            If exponents are not between 0 and 1, or not one a feature.
-
-        Examples
-        --------
-        >>> from seqclass.bn import NaiveBayes
-        >>> model = NaiveBayes().fit([[0, 0], [1, 1], [1, 0], [0, 1]] * 5, [0, 1, 1, 0] * 5)
-        >>> model.tempered([0.5, 1.0]).posterior([[0, -1], [-1, 0]]).round(2)
-        array([[0.77, 0.23],
-               [0.5 , 0.5 ]])
-        """
-        check_is_fitted(self)
-        exponent = np.array(exponents, dtype=np.float64)
-        if exponent.shape != (self.n_features_in_,):
-            raise ValueError(f"exponents must be {self.n_features_in_}, one a feature; got shape {exponent.shape}.")
-        if not ((exponent >= 0) & (exponent <= 1)).all():
-            raise ValueError("exponents must be between 0 and 1.")
-        other = copy.copy(self)
-        with np.errstate(divide="ignore"):
-            other._temper(1 / exponent)
-        return other
-
-    def _temper(self, temperature: FloatArray) -> None:
-        """Flatten the likelihoods of each feature; infinity makes them say nothing."""
-        raise TypeError(f"{type(self).__name__} has no tables to flatten: it cannot be calibrated.")
-
-
 def chain_posterior(prior: FloatArray, evidence: Any, likelihood_of: Callable[[int, Any], FloatArray]) -> FloatArray:
     """P(class | evidence) of dense codes, from the likelihood of each feature given those before it."""
     belief = np.tile(prior, (evidence.shape[0], 1))
@@ -191,7 +110,7 @@ Model = TypeVar("Model", bound="ObservationModel")
 _TIE = 1e-12
 
 
-class ObservationModel(Tempering, FromChunks, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class ObservationModel(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the models of P(outcome of a feature | outcomes seen, class).
 
     A model is fitted to a discretised matrix and then answers for any *evidence*: a row of outcome codes with
@@ -227,6 +146,11 @@ class ObservationModel(Tempering, FromChunks, ClassifierMixin, BaseEstimator, AB
     >>> model.posterior([[0, -1]]).round(3)
     array([[0.667, 0.333]])
     """
+
+    classes_: npt.NDArray[Any]
+    n_features_in_: int
+    n_outcomes_: IntArray
+    class_prior_: FloatArray
 
     #: Whether evidence may be a sparse matrix.
     _accepts_sparse: ClassVar[bool] = False
@@ -274,6 +198,65 @@ class ObservationModel(Tempering, FromChunks, ClassifierMixin, BaseEstimator, AB
     @abstractmethod
     def _fit(self, X: Codes, codes: IntArray, sample_weight: FloatArray | None) -> None:
         """Learn from checked data."""
+
+    def _learn_chunks(self, chunks: CodedChunks, classes: npt.NDArray[Any], n_outcomes: IntArray) -> Any:
+        self.classes_, self.n_outcomes_ = classes, n_outcomes.copy()
+        self.n_features_in_ = len(n_outcomes)
+        self.class_prior_ = resolve_prior(None, chunks.class_count)
+        self._fit_chunks(chunks)
+        return self
+
+    def _fit_chunks(self, chunks: CodedChunks) -> None:
+        """Learn from rows that come in chunks, as `_fit` does from all at once; models that can override it."""
+        raise ValueError(
+            f"observation_model: {type(self).__name__} learns from all rows at once. From chunks learn NaiveBayes, "
+            "ClassMixture and TreeNetwork; or fit to a sample of the rows, clf.fit(*chunks.sample(100_000))."
+        )
+
+    def tempered(self: Model, exponents: npt.ArrayLike) -> Model:
+        """Return the same fitted model, with what each feature says flattened towards what all classes show.
+
+        P(v | class) becomes proportional to P(v) (P(v | class) / P(v))^w, P(v) the mean over the classes, or over the
+        hidden states of all; in a network and given contexts so for every outcome of what the feature depends on.
+
+        Parameters
+        ----------
+        exponents : array-like of shape (n_features,)
+            w of each feature, between 0 and 1: 1 leaves it as it is, 0 makes it say nothing.
+
+        Returns
+        -------
+        ObservationModel
+
+        Raises
+        ------
+        TypeError
+            If the model has no tables to flatten.
+        ValueError
+            If exponents are not between 0 and 1, or not one a feature.
+
+        Examples
+        --------
+        >>> from seqclass.bn import NaiveBayes
+        >>> model = NaiveBayes().fit([[0, 0], [1, 1], [1, 0], [0, 1]] * 5, [0, 1, 1, 0] * 5)
+        >>> model.tempered([0.5, 1.0]).posterior([[0, -1], [-1, 0]]).round(2)
+        array([[0.77, 0.23],
+               [0.5 , 0.5 ]])
+        """
+        check_is_fitted(self)
+        exponent = np.array(exponents, dtype=np.float64)
+        if exponent.shape != (self.n_features_in_,):
+            raise ValueError(f"exponents must be {self.n_features_in_}, one a feature; got shape {exponent.shape}.")
+        if not ((exponent >= 0) & (exponent <= 1)).all():
+            raise ValueError("exponents must be between 0 and 1.")
+        other = copy.copy(self)
+        with np.errstate(divide="ignore"):
+            other._temper(1 / exponent)
+        return other
+
+    def _temper(self, temperature: FloatArray) -> None:
+        """Flatten the likelihoods of each feature; infinity makes them say nothing."""
+        raise TypeError(f"{type(self).__name__} has no tables to flatten: it cannot be calibrated.")
 
     @abstractmethod
     def _likelihood(self, feature: int, evidence: Any) -> FloatArray:

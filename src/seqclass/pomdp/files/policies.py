@@ -12,14 +12,15 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_choice
-from seqclass.pomdp.along import along
-from seqclass.pomdp.alpha.points import sample_beliefs
-from seqclass.pomdp.alpha.vectors import AlphaSet, AlphaVectors, backup
+from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, backup, sample_beliefs
 from seqclass.pomdp.answers import SampledAnswers
 from seqclass.pomdp.files._layout import FreeLayout, Layout, check_discount, scale
 from seqclass.pomdp.policy import LookaheadPolicy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.unrolled import NodePolicy, NodeVectors
+from seqclass.pomdp.walk import along
+
+__all__ = ["read_policy"]
 
 #: Most entries of a vector, where the problem does not tell.
 _LONGEST = 10**6

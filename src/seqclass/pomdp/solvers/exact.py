@@ -14,11 +14,10 @@ from scipy.spatial import HalfspaceIntersection, QhullError
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.validation import check_choice, check_integer, check_real
-from seqclass.pomdp.alpha.points import Points, sample_beliefs
-from seqclass.pomdp.alpha.vectors import AlphaSet, AlphaVectors
+from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, Points, sample_beliefs
 from seqclass.pomdp.needs import needed_tables
+from seqclass.pomdp.policy import unit
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.repricing import unit
 from seqclass.pomdp.solvers.base import ValueSolver
 from seqclass.pomdp.values import ValueFunction
 

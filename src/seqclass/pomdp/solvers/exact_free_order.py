@@ -16,16 +16,14 @@ from seqclass._utils.progress import TimeUp, within
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.answers import TooLarge
 from seqclass.pomdp.bounds.dual import CONFIDENCE
-from seqclass.pomdp.bounds.optimum import Enumeration, expand
-from seqclass.pomdp.bounds.over_orders import Plan, evidence
+from seqclass.pomdp.bounds.optimum import Enumeration, Plan, evidence, expand
 from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
-from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import WIDE_GAP, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
 from seqclass.pomdp.solvers.base import Solver
-from seqclass.pomdp.solvers.rules.lookahead import DeepLookaheadPolicy, OrderBoundPolicy
+from seqclass.pomdp.solvers.simple import DeepLookaheadPolicy, OrderBoundPolicy
 
 #: Up to so many partial answers all are visited.
 _FEW = 50_000

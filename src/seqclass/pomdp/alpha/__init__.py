@@ -1,1 +1,0 @@
-"""Alpha vectors, and the beliefs at which they are backed up."""

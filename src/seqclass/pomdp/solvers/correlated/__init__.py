@@ -1,1 +1,0 @@
-"""Problems without tables: values of a simpler process, corrected, steer look-ahead."""

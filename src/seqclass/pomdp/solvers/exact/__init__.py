@@ -1,1 +1,0 @@
-"""Exact value iteration by alpha vectors."""

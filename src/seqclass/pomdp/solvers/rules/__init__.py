@@ -1,1 +1,0 @@
-"""Simple rules and look-ahead."""

@@ -1,1 +1,0 @@
-"""Linear stopping thresholds, learned by stochastic approximation."""
