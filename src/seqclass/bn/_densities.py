@@ -175,15 +175,7 @@ class Scales:
         return Scales(self.n_outcomes[features], self.counts[features], self.alpha)
 
     def suited(self, folds: FloatArray, allowed: tuple[str, ...]) -> IntArray:
-        """Number of the family by which the rows of each fold are most probable, given the others; (n_features,).
-
-        Parameters
-        ----------
-        folds : ndarray of shape (n_folds, n_features, V, n_contexts, n_classes)
-            Counts.
-        allowed : tuple of str
-            Families to choose from.
-        """
+        """Number of the family by which the rows of each fold are most probable, given the others; (n_features,)."""
         best, score = np.full(len(self.n_outcomes), FAMILIES.index(allowed[0])), np.full(len(self.n_outcomes), -np.inf)
         if len(allowed) == 1:
             return self._ordered(best)

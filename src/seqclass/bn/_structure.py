@@ -215,22 +215,7 @@ _MAX_TABLE = 2**16
 
 
 class Learner:
-    """Counts of a training set, taken of its rows when they are needed, or those that were summed over chunks.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n_rows, n_features)
-        Outcomes, -1 where missing.
-    codes : ndarray of shape (n_rows,)
-        Class of each row.
-    weight : ndarray of shape (n_rows,) or None
-        Weights of the rows.
-    sizes : ndarray of shape (n_features,)
-        Number of outcomes of each feature.
-    n_classes : int
-    alpha, smoothing
-        As in `TreeNetwork`.
-    """
+    """Counts of a training set, taken of its rows when they are needed, or those that were summed over chunks."""
 
     def __init__(
         self,

@@ -30,6 +30,9 @@ from seqclass.bn._structure import pair_weights
 from seqclass.bn.contexts import GROUPS, MOST_COLUMNS, MOST_OUTCOMES, Contexts, coarse, contexts_of
 from seqclass.bn.mixture import Mixture
 
+__all__ = ["ContextBayes"]
+
+
 #: Iterations for rows whose context is not seen, and the change of a probability that ends them.
 MAX_ITER, _TOL = 20, 1e-3
 
@@ -87,10 +90,7 @@ class Rows:
         return Rows(self.X[some], self.codes[some], self.weight[some], self.n_classes, self.n_outcomes)
 
     def counts(self, context: IntArray | None = None, n_contexts: int = 1, folds: IntArray | None = None) -> FloatArray:
-        """Rows of each outcome by fold, context and class, (n_folds, n_features, V, n_contexts, n_classes).
-
-        Rows of fold -1, which is none, come last; rows of context -1 are left out.
-        """
+        """Rows of each outcome by fold, context and class, (n_folds, n_features, V, n_contexts, n_classes)."""
         rows = np.arange(len(self)) if context is None else np.flatnonzero(context >= 0)
         n_folds = 1 if folds is None else int(folds.max(initial=-1)) + 2
         at = np.zeros(len(rows), dtype=np.intp) if folds is None else folds[rows] % n_folds
@@ -248,9 +248,6 @@ def _of_class(rows: Rows, states: States, prior: FloatArray) -> FloatArray:
     """Log-probability of each row's class."""
     joint = class_likelihoods(rows.X, states.classes, states.weights, states.tables) + prior[:, None]
     return np.asarray(log_softmax(joint, axis=0)[rows.codes, np.arange(len(rows))])
-
-
-__all__ = ["ContextBayes"]
 
 
 class ContextBayes(Mixture):

@@ -18,6 +18,9 @@ from seqclass.bn._cpds import dense_columns
 from seqclass.bn.base import ObservationModel
 from seqclass.bn.ordering import check_order
 
+__all__ = ["StageContexts", "stage_contexts"]
+
+
 #: A single column of more outcomes is cut into groups, so many.
 MOST_OUTCOMES, GROUPS = 12, 4
 #: Of several columns one of more outcomes is cut in two.
@@ -62,22 +65,7 @@ class Contexts:
         return np.where((groups >= 0).all(axis=1) & (keys[place] == found), place, -1)
 
     def tables(self, counts: FloatArray, marginal: FloatArray, alpha: float) -> tuple[FloatArray, FloatArray]:
-        """P(outcome | context, class) of the columns, and P(context | class).
-
-        Parameters
-        ----------
-        counts : ndarray of shape (m, V, n_contexts, n_classes)
-            Rows of the columns.
-        marginal : ndarray of shape (m, V, n_classes)
-            P(outcome | class) of the columns.
-        alpha : float
-            Pseudo-count of each context; rows that what all contexts share counts for.
-
-        Returns
-        -------
-        tables : ndarray of shape (m, V, n_contexts, n_classes)
-        share : ndarray of shape (n_contexts, n_classes)
-        """
+        """P(outcome | context, class) of the columns, and P(context | class)."""
         if self.is_exact:  # what is known of the column is the same as without contexts
             inside = (self.group[0][:, None] == self.patterns[:, 0])[:, :, None] * marginal[0][:, None]
             share = inside.sum(axis=0)
@@ -213,9 +201,6 @@ def _merged(rows: IntArray, weight: FloatArray) -> tuple[IntArray, FloatArray]:
     """Distinct rows and the sums of their weights."""
     distinct, group = np.unique(rows, axis=0, return_inverse=True)
     return distinct, _sums(weight, np.asarray(group).ravel())
-
-
-__all__ = ["StageContexts", "stage_contexts"]
 
 
 #: Memory of the likelihood tables that are kept; those of further stages are computed whenever they are asked for.

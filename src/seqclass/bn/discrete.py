@@ -20,6 +20,9 @@ from seqclass.bn._checks import check_codes, check_labels, check_n_outcomes, che
 from seqclass.bn.base import ObservationModel
 from seqclass.bn.network_tables import NetworkTables, read_network
 
+__all__ = ["DiscreteNetwork"]
+
+
 #: Bytes of what is remembered; beyond it all is forgotten, but for what the last call was about.
 MAX_BYTES = 2**27
 
@@ -247,8 +250,6 @@ def _hanging(scopes: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
             current = max(best, key=lambda c: (best[c][0], -c))
     return [scopes[c] for c in reversed(order)]
 
-
-__all__ = ["DiscreteNetwork", "as_tables"]
 
 #: Joint states of the targets, beyond which they are refused.
 MAX_CLASSES = 64
@@ -547,22 +548,7 @@ class DiscreteNetwork(ObservationModel):
 
 
 def as_tables(network: Any) -> NetworkTables:
-    """Take a network in any form that is known.
-
-    Parameters
-    ----------
-    network : NetworkTables, pgmpy DiscreteBayesianNetwork or path
-        The network.
-
-    Returns
-    -------
-    NetworkTables
-
-    Examples
-    --------
-    >>> as_tables(NetworkTables(["coin"], [["heads", "tails"]], [[]], [np.array([0.5, 0.5])]))
-    NetworkTables(1 nodes, 0 edges)
-    """
+    """Take a network in any form that is known."""
     if isinstance(network, NetworkTables):
         return network
     if isinstance(network, (str, os.PathLike)):

@@ -18,6 +18,7 @@ from seqclass.discretize._outcomes import check_outcomes
 
 __all__ = ["InformationFilter"]
 
+
 #: Adjusted mutual information up to here is rounding.
 _NOTHING = 1e-12
 #: Relative rounding that a score is given at the threshold.
@@ -164,8 +165,12 @@ class InformationFilter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         ndarray of bool of shape (n_features_in_,), or of int of shape (n_kept,)
         """
+        mask = self._get_support_mask()
+        return np.flatnonzero(mask) if indices else mask
+
+    def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self, "support_")
-        return np.flatnonzero(self.support_) if indices else self.support_
+        return self.support_
 
     def transform(self, X: Any) -> Any:
         """Columns of the features that are kept.

@@ -39,6 +39,8 @@ from seqclass.bn.contexts import coarse
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+__all__ = ["ClassMixture"]
+
 
 class Mixture(ObservationModel):
     """Inference where each class has hidden states, given which the features are independent.
@@ -423,9 +425,6 @@ def dense_tables(
     total = counts.sum(axis=0)
     parts = [scales.tables(total[..., states.classes == c], family) for c in range(int(states.classes.max()) + 1)]
     return np.concatenate(parts, axis=3)[:, :, 0], family
-
-
-__all__ = ["ClassMixture"]
 
 
 class ClassMixture(Mixture):

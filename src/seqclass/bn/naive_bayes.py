@@ -22,6 +22,8 @@ from seqclass.bn._checks import (
 from seqclass.bn._tables import smooth, state_posterior, temper
 from seqclass.bn.base import CodedChunks, ObservationModel
 
+__all__ = ["NaiveBayes"]
+
 
 class NaiveBayes(ObservationModel):
     """Categorical naive Bayes with Laplace smoothing and an optional temperature.

@@ -21,6 +21,7 @@ from seqclass._utils.text import listed, near, sentence, shown
 
 __all__ = ["NetworkTables"]
 
+
 #: Columns of a table may miss 1 by so much, as rounded files do; they are made exact.
 _SLACK = 0.01
 

@@ -23,6 +23,17 @@ from seqclass.bn._checks import Codes, check_codes, check_labels, check_n_outcom
 if TYPE_CHECKING:
     from seqclass.bn.base import ObservationModel
 
+__all__ = [
+    "as_order",
+    "blanket_order",
+    "check_order",
+    "conditional_order",
+    "error_order",
+    "information_order",
+    "markov_blanket",
+    "variance_order",
+]
+
 
 #: Scores that differ by less, relative to themselves, are equal.
 RELATIVE = 1e-10
@@ -65,21 +76,6 @@ def _levels(score: FloatArray) -> IntArray:
     levels = np.zeros(len(score), dtype=np.intp)
     levels[order[1:]] = np.cumsum(apart)
     return levels
-
-
-__all__ = [
-    "as_order",
-    "blanket_order",
-    "check_order",
-    "conditional_order",
-    "error_order",
-    "error_scores",
-    "information_order",
-    "information_scores",
-    "markov_blanket",
-    "variance_order",
-    "variance_scores",
-]
 
 
 def error_order(likelihood: npt.ArrayLike, prior: npt.ArrayLike, costs: Any = None) -> IntArray:
@@ -191,13 +187,7 @@ def variance_order(likelihood: npt.ArrayLike) -> IntArray:
 
 
 def error_scores(likelihood: FloatArray, prior: FloatArray) -> FloatArray:
-    """Sum over classes of the type I and II errors of each feature; see :func:`error_order`.
-
-    Examples
-    --------
-    >>> error_scores(np.array([[[0.9, 0.2], [0.1, 0.8]]]), np.array([0.5, 0.5])).round(6)
-    array([0.6])
-    """
+    """Sum over classes of the type I and II errors of each feature; see :func:`error_order`."""
     n_classes = len(prior)
     mix = np.repeat(prior[:, None], n_classes, axis=1)
     np.fill_diagonal(mix, 0.0)
@@ -209,13 +199,7 @@ def error_scores(likelihood: FloatArray, prior: FloatArray) -> FloatArray:
 
 
 def information_scores(likelihood: FloatArray, prior: FloatArray) -> FloatArray:
-    """Mutual information of each feature and the class in nats; see :func:`information_order`.
-
-    Examples
-    --------
-    >>> information_scores(np.array([[[1.0, 0.0], [0.0, 1.0]]]), np.array([0.5, 0.5])).round(6)
-    array([0.693147])
-    """
+    """Mutual information of each feature and the class in nats; see :func:`information_order`."""
 
     def information(part: FloatArray) -> FloatArray:
         marginal = np.broadcast_to((part @ prior)[:, :, None], part.shape)
@@ -227,13 +211,7 @@ def information_scores(likelihood: FloatArray, prior: FloatArray) -> FloatArray:
 
 
 def variance_scores(likelihood: FloatArray) -> FloatArray:
-    """Variance between classes summed over outcomes; see :func:`variance_order`.
-
-    Examples
-    --------
-    >>> variance_scores(np.array([[[1.0, 0.0], [0.0, 1.0]]]))
-    array([0.5])
-    """
+    """Variance between classes summed over outcomes; see :func:`variance_order`."""
     return _by_parts(likelihood, lambda part: part.var(axis=2).sum(axis=1))
 
 

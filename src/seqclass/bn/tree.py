@@ -30,6 +30,8 @@ from seqclass.bn._structure import CLASS_NODE, Learner, draw
 from seqclass.bn._tables import log_table, temper_family
 from seqclass.bn.base import CodedChunks, ObservationModel
 
+__all__ = ["TreeNetwork"]
+
 
 def pack_graph(structure: Any) -> Any:
     """Turn a networkx graph into plain data; leave a name as it is."""
@@ -207,9 +209,6 @@ def _columns(evidence: Any) -> Columns:
     """Features with evidence in any row."""
     seen = np.flatnonzero((evidence >= 0).any(axis=0))
     return {int(j): column for j, column in zip(seen, np.ascontiguousarray(evidence[:, seen].T))}
-
-
-__all__ = ["TreeNetwork"]
 
 
 _STRUCTURES = ("tree", "forest", "line", "random", "clique")

@@ -14,34 +14,7 @@ from seqclass._utils.text import shown
 
 
 def check_outcomes(X: Any, n_outcomes: int | npt.ArrayLike | None = None, *, n_features: int | None = None) -> Any:
-    """Bring the output of any transformer to outcomes into the form of a discretised matrix.
-
-    Parameters
-    ----------
-    X : array-like, data frame or sparse matrix of shape (n, n_features)
-        Non-negative whole numbers of any type; NaN or -1 where missing.
-    n_outcomes : int or array-like of shape (n_features,), optional
-        Number of outcomes of each feature, which no outcome may reach.
-    n_features : int, optional
-        Number of features before the transformer: it must not have changed it.
-
-    Returns
-    -------
-    ndarray or CSR matrix of shape (n, n_features), int8, int16, int32 or int64
-        The same outcomes, -1 where missing; not copied if it is in that form already.
-
-    Raises
-    ------
-    ValueError
-        If a value is not an outcome, with its column, or if the transformer changed the number of features.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> check_outcomes([[0.0, 2.0], [np.nan, 1.0]])
-    array([[ 0,  2],
-           [-1,  1]], dtype=int8)
-    """
+    """Bring the output of any transformer to outcomes into the form of a discretised matrix."""
     names = getattr(X, "columns", None)
     if sp.issparse(X):
         X = canonical(X.tocsr())

@@ -33,7 +33,8 @@ from seqclass.discretize._edges import (
     numbers,
     search_edges,
 )
-from seqclass.discretize._outcomes import check_outcomes
+
+__all__ = ["Discretizer"]
 
 
 def left_out_information(codes: Any, y: npt.ArrayLike, n_outcomes: IntArray) -> FloatArray:
@@ -87,9 +88,6 @@ def check_numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
     if checked.dtype.kind not in "biuf":
         raise TypeError(f"X must hold numbers, got {checked.dtype}.")
     return checked
-
-
-__all__ = ["Discretizer", "check_outcomes"]
 
 
 class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

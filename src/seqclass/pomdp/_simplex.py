@@ -25,33 +25,10 @@ def grid_size(n_classes: int, resolution: int) -> int:
 class SimplexGrid:
     """Beliefs whose entries are multiples of ``1 / resolution``.
 
-    A grid point is numbered by its tail sums ``v_i = resolution * (b_i + ... + b_{C-1})``, a non-increasing sequence of
-    integers, through the combinatorial number system.
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes.
-    resolution : int
-        Number of steps along an edge.
-
     Attributes
     ----------
     points : ndarray of shape (n_points, n_classes)
         The grid points, in the order of their numbers.
-
-    References
-    ----------
-    .. [1] W. S. Lovejoy, "Computationally feasible bounds for partially observed Markov decision processes",
-       Operations Research 39, 1991 (interpolation on the Freudenthal triangulation).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> grid = SimplexGrid(3, 2)
-    >>> values = 1 - grid.points.max(axis=1)
-    >>> float(grid.interpolate(values, np.array([[0.5, 0.25, 0.25]]))[0])
-    0.5
     """
 
     def __init__(self, n_classes: int, resolution: int) -> None:
@@ -71,21 +48,7 @@ class SimplexGrid:
         self.points: FloatArray = (tails[:, :-1] - tails[:, 1:]) / resolution
 
     def interpolate(self, values: FloatArray, belief: FloatArray, offset: IntArray | int = 0) -> FloatArray:
-        """Interpolate values given on the grid; of a concave function the result is a lower bound.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_points,) or (n_functions * n_points,)
-            Values on the grid, of one function or of several one after the other.
-        belief : ndarray of shape (n, n_classes)
-            Normalised beliefs.
-        offset : int or ndarray of int of shape (n,)
-            Where the function of each belief starts in ``values``.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Interpolate values given on the grid; of a concave function the result is a lower bound."""
         tails = self._tails(belief)
         level = tails.astype(np.int64)
         fraction = tails - level
@@ -127,23 +90,7 @@ class SimplexGrid:
     def read(
         self, values: FloatArray, belief: FloatArray, interpolation: str, context: IntArray | int | None = None
     ) -> FloatArray:
-        """Values of unnormalised beliefs, which scale with them.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_contexts * n_points,) or (n_contexts * n_points, m)
-            Values on the grid, one context after the other; of several functions a column each.
-        belief : ndarray of shape (n, n_classes)
-            Beliefs, of any scale.
-        interpolation : {"freudenthal", "nearest"}
-            How to read between grid points.
-        context : int or ndarray of int of shape (n,), optional
-            Context of all, or of each; not looked at where there is one only.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, m)
-        """
+        """Values of unnormalised beliefs, which scale with them."""
         total = row_sums(belief)
         normalised = belief / np.where(total > 0, total, 1.0)[:, None]
         several = context is not None and len(values) > len(self.points)

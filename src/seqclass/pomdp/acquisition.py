@@ -14,6 +14,8 @@ from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import InformationState
 from seqclass.pomdp.walk import Level, walk
 
+__all__ = ["Acquisition", "acquire"]
+
 
 @dataclass(frozen=True)
 class Expected:
@@ -27,15 +29,6 @@ class Expected:
         By how much going on was expected to be cheaper than deciding, prices counted; NaN where the policy cannot tell.
     following : ndarray of int of shape (n_leaves,)
         The question that would have come next at the stop; -1 where none is left or the policy does not tell.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem, GridValueIteration, acquire
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> acquired = acquire(GridValueIteration().solve(problem), np.array([[0]]), record_expected=True)
-    >>> acquired.leaf_expected.saving.round(3)  # .5 - (.1 + .15), then nothing is left to ask
-    array([[0.25, -inf]])
     """
 
     price: FloatArray

@@ -13,6 +13,9 @@ from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
 from seqclass.pomdp.values import ProjectedValues, StoppingValue, ValueFunction
 from seqclass.pomdp.walk import Fork, Level, walk
 
+__all__ = ["AlphaSet", "AlphaVectors", "SharedVectors", "backup"]
+
+
 #: Scores of a batch of beliefs are computed in pieces of this size, so that they stay in the cache.
 _SCORE_BYTES = 2**19
 #: From this many vectors on one is chosen among them in single precision.
@@ -153,37 +156,7 @@ def backup(
 
 
 def cover(belief: FloatArray, vectors: FloatArray, values: FloatArray, tolerance: float, order: IntArray) -> IntArray:
-    """Choose few vectors that give each belief its own backed-up value, up to ``tolerance``.
-
-    The randomised pass of Perseus, sound for stages: beliefs are visited in ``order`` a block at a time, the visited
-    ones' vectors are kept, and a belief leaves the list only when a kept vector reaches the value of its *own* backup
-    (never because another stage's value or a stopping vector already looks better). A block at least leaves the list
-    each round, so it ends.
-
-    Parameters
-    ----------
-    belief, vectors : ndarray of shape (n, n_classes)
-        Beliefs and the backed-up vector of each.
-    values : ndarray of shape (n,)
-        Value of each belief under its own vector.
-    tolerance : float
-        How much above its own value a belief may stay, in units of cost for a normalised belief.
-    order : ndarray of int of shape (n,)
-        Order of the visits, a random permutation.
-
-    Returns
-    -------
-    ndarray of int
-        Rows of ``vectors`` to keep, in increasing order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> belief = np.array([[0.5, 0.5], [0.4, 0.6]])
-    >>> vectors = np.array([[0.2, 0.3], [0.2, 0.3]])
-    >>> cover(belief, vectors, (belief * vectors).sum(1), 0.0, np.array([1, 0]))
-    array([1])
-    """
+    """Choose few vectors that give each belief its own backed-up value, up to ``tolerance``."""
     slack = values + (tolerance + TIE * float(np.abs(vectors).max(initial=0.0))) * belief.sum(axis=1)
     todo = order
     kept: list[IntArray] = []
@@ -281,39 +254,7 @@ class SharedVectors(AlphaVectors):
 
 
 def select(weight: FloatArray, n: int, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
-    """Choose at most ``n`` of the weighted items without repetition, in proportion to weight; heavy ones always stay.
-
-    The chosen ones stand for those left out: each light one gets the same new weight, so that the expected weight of
-    every item is its own. Neighbours are rarely chosen together, so that similar items are best put side by side.
-
-    Parameters
-    ----------
-    weight : ndarray of shape (m,)
-        Positive weights.
-    n : int
-        Largest number of items to keep.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    chosen : ndarray of int of shape (at most n,)
-        The items kept, in increasing order.
-    weight : ndarray of the same shape
-        Their new weights.
-
-    References
-    ----------
-    .. [1] P. Fearnhead and P. Clifford, "On-line inference for hidden Markov models via particle filters",
-       JRSS B 65, 2003 (optimal resampling for discrete states).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> chosen, weight = select(np.array([0.5, 0.1, 0.1]), 2, np.random.default_rng(0))
-    >>> chosen.size, weight
-    (2, array([0.5, 0.2]))
-    """
+    """Choose at most ``n`` of the weighted items without repetition, in proportion to weight; heavy ones always stay"""
     if weight.size <= n:
         return np.arange(weight.size), weight
     ascending = np.sort(weight)
@@ -332,8 +273,6 @@ def select(weight: FloatArray, n: int, rng: np.random.Generator) -> tuple[IntArr
     chosen = np.flatnonzero(keep)
     return chosen, np.maximum(weight[chosen], c)
 
-
-__all__ = ["ALWAYS", "Points", "merged", "point_based", "quick_values", "sample_beliefs", "sample_states", "select"]
 
 #: Beliefs closer than this, reached by different histories, are the same but for rounding.
 _SAME_BELIEF = 1e-12
@@ -354,12 +293,6 @@ class Points(NamedTuple):
         Context of each; 0 where contexts are shared.
     likelihood : ndarray of shape (n, n_outcomes, n_classes) or None
         What each may see next, where contexts are shared.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> Points(np.array([[0.5, 0.5]]), np.array([0])).belief
-    array([[0.5, 0.5]])
     """
 
     belief: FloatArray
@@ -376,40 +309,7 @@ def sample_beliefs(
     *,
     share_contexts: bool = False,
 ) -> list[Points]:
-    """Beliefs of each stage that the model reaches and where there is something to decide.
-
-    Histories are followed breadth first, those that lead to the same belief as one; where they are more than
-    ``n_beliefs`` some are chosen in proportion to the square root of their probability, without repetition.
-    Beliefs at which stopping is optimal for certain are left out.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        A problem with tables, or any if contexts are shared.
-    n_stages : int
-        Number of stages.
-    n_beliefs : int
-        Most beliefs a stage.
-    rng : numpy.random.Generator
-        Source of randomness.
-    policy : Policy, optional
-        Follow only histories on which this policy goes on; by default all are followed.
-    share_contexts : bool
-        Take down what each belief may see next in place of its context.
-
-    Returns
-    -------
-    list of Points
-        One entry a stage.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.01)
-    >>> [len(p.belief) for p in sample_beliefs(problem, 2, 10, np.random.default_rng(0))]
-    [1, 2]
-    """
+    """Beliefs of each stage that the model reaches and where there is something to decide."""
     points: list[Points] = []
     for info in sample_states(problem, n_stages, n_beliefs, rng, policy, share_contexts=share_contexts):
         context = np.zeros(len(info), dtype=np.intp) if share_contexts or info.context is None else info.context
@@ -429,31 +329,7 @@ def sample_states(
     merge: bool = True,
     least_reach: float = 0.0,
 ) -> Iterator[InformationState]:
-    """Information states of each stage behind the beliefs of `sample_beliefs`.
-
-    Parameters
-    ----------
-    problem, n_stages, n_beliefs, rng, policy, share_contexts
-        See `sample_beliefs`.
-    merge : bool
-        Whether histories of the same belief and context count as one.
-    least_reach : float
-        Give no states from the stage on that a smaller share of the cases comes to with something to decide, but of
-        the first 16 stages in any case.
-
-    Yields
-    ------
-    InformationState
-        One a stage; where none is left, empty ones of the last stage that had some.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.01)
-    >>> [info.stage for info in sample_states(problem, 2, 10, np.random.default_rng(0))]
-    [0, 1]
-    """
+    """Information states of each stage behind the beliefs of `sample_beliefs`."""
     found: list[InformationState] = []
     reach = 1.0
 
@@ -514,36 +390,7 @@ def point_based(
     tolerance: float,
     rng: np.random.Generator,
 ) -> AlphaVectors:
-    """Back up each stage's beliefs from the last stage to the first.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        A problem with tables, or any if the points bring their likelihoods.
-    points : list of Points
-        Beliefs of each stage.
-    terminal : ndarray of shape (m, n_classes)
-        Vectors whose lower envelope is the cost after the last stage.
-    tolerance : float
-        See `cover`.
-    rng : numpy.random.Generator
-        Order of the visits.
-
-    Returns
-    -------
-    AlphaVectors
-        `SharedVectors` if the points bring their likelihoods.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> points = [Points(np.array([[0.5, 0.5]]), np.array([0]))]
-    >>> values = point_based(problem, points, problem.decision_costs.T, 0.0, np.random.default_rng(0))
-    >>> values.sets[0].vectors.round(3)
-    array([[0.2, 0.3]])
-    """
+    """Back up each stage's beliefs from the last stage to the first."""
     stopping, tables = problem.decision_costs.T, problem.tables
     following = AlphaSet(np.empty((0, problem.n_classes)), everywhere=terminal)
     sets: list[AlphaSet] = []
@@ -588,32 +435,7 @@ def _keep(
 def quick_values(
     problem: AcquisitionProblem, n_beliefs: int, rng: np.random.Generator, max_stages: int = 512
 ) -> ValueFunction:
-    """Values good enough for a lower bound: two rounds of few beliefs, a second for some tens of stages.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem; where it has no tables its projection is solved, and where it has none the values are those of
-        stopping.
-    n_beliefs : int
-        Most beliefs a stage.
-    rng : numpy.random.Generator
-        Source of randomness.
-    max_stages : int
-        Longest horizon.
-
-    Returns
-    -------
-    ValueFunction
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> quick_values(problem, 10, np.random.default_rng(0)).value(0, problem.prior[None])
-    array([0.25])
-    """
+    """Values good enough for a lower bound: two rounds of few beliefs, a second for some tens of stages."""
     if problem.tables is None:
         projection = problem.projection(_QUICK_CONTEXTS)
         if projection is None:
@@ -628,15 +450,7 @@ def quick_values(
 
 
 def merged(first: list[Points], second: list[Points]) -> list[Points]:
-    """Beliefs of both lists, stage by stage, those that are in both once.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> points = [Points(np.array([[0.5, 0.5]]), np.array([0]))]
-    >>> merged(points, points)[0].belief
-    array([[0.5, 0.5]])
-    """
+    """Beliefs of both lists, stage by stage, those that are in both once."""
     result = []
     for a, b in zip(first, second):
         belief = np.concatenate([a.belief, b.belief])

@@ -14,17 +14,11 @@ from seqclass.pomdp.problem import InformationState
 if TYPE_CHECKING:
     from seqclass.pomdp.problem import AcquisitionProblem
 
+__all__: list[str] = []
+
 
 class TooLarge(ValueError):
-    """More than an enumeration may visit.
-
-    Examples
-    --------
-    >>> raise TooLarge("more than max_histories=100 histories")
-    Traceback (most recent call last):
-    ...
-    seqclass.pomdp.answers.TooLarge: more than max_histories=100 histories; raise it or use method='simulation'.
-    """
+    """More than an enumeration may visit."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what}; raise it or use method='simulation'.")
@@ -41,12 +35,6 @@ class Branches(NamedTuple):
         Outcome it sees; -1 where it is missing.
     weight : ndarray of shape (m,)
         Its probability or number of instances.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> Branches(np.array([0, 0]), np.array([0, 1]), np.array([0.55, 0.45])).outcome
-    array([0, 1])
     """
 
     parent: IntArray
@@ -55,16 +43,7 @@ class Branches(NamedTuple):
 
 
 class Answers(ABC):
-    """A source of answers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> info = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1).begin()
-    >>> AllAnswers().branch(info, np.ones(1), np.arange(1)).weight
-    array([0.55, 0.45])
-    """
+    """A source of answers."""
 
     #: Whether an answer that is missing is paid for all the same.
     charge_missing: bool = False
@@ -72,19 +51,7 @@ class Answers(ABC):
     spares_copies: ClassVar[bool] = False
 
     def spread(self, total: float, probability: FloatArray) -> FloatArray:
-        """Weights of the first histories of a walk, one for each lot that a policy draws.
-
-        Parameters
-        ----------
-        total : float
-            Sum of the weights: 1, or the number of paths.
-        probability : ndarray of shape (n_lots,)
-            Probability of each lot.
-
-        Returns
-        -------
-        ndarray of shape (n_lots,)
-        """
+        """Weights of the first histories of a walk, one for each lot that a policy draws."""
         return total * probability
 
     def level(self, question: IntArray) -> None:  # noqa: B027 (most sources have nothing to prepare)
@@ -92,42 +59,11 @@ class Answers(ABC):
 
     @abstractmethod
     def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:
-        """Branches of histories that all ask one question, those of a history side by side.
-
-        Parameters
-        ----------
-        info : InformationState
-            The histories, one a row, asking a question.
-        weight : ndarray of shape (n,)
-            Probability of each, or the number of instances that run through it.
-        rows : ndarray of int of shape (n,)
-            Number of each history among all of the level.
-
-        Returns
-        -------
-        Branches
-            Parents count from 0 among ``info``.
-        """
+        """Branches of histories that all ask one question, those of a history side by side."""
 
 
 class AllAnswers(Answers):
-    """Every outcome of positive probability, with its exact share of the weight.
-
-    Parameters
-    ----------
-    missing : float
-        Probability that an answer is missing, whatever it would have been.
-    charge_missing : bool
-        Whether it is paid for all the same.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> info = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1).begin()
-    >>> AllAnswers(missing=0.2).branch(info, np.ones(1), np.arange(1)).outcome
-    array([ 0,  1, -1])
-    """
+    """Every outcome of positive probability, with its exact share of the weight."""
 
     def __init__(self, missing: float = 0.0, charge_missing: bool = False) -> None:
         self.missing = missing
@@ -148,21 +84,7 @@ class AllAnswers(Answers):
 
 
 class SampledAnswers(Answers):
-    """The paths of each history are spread over its outcomes at random; weights are whole numbers of paths.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> info = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1).begin()
-    >>> SampledAnswers(np.random.default_rng(0)).branch(info, np.array([100.0]), np.arange(1)).weight
-    array([54., 46.])
-    """
+    """The paths of each history are spread over its outcomes at random; weights are whole numbers of paths."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
@@ -194,16 +116,7 @@ class SampledAnswers(Answers):
 
 
 class PlannedAnswers(Answers):
-    """What planning counts with: every outcome, or where they are too many those that stand for them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> info = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1).begin()
-    >>> PlannedAnswers().branch(info, np.ones(1), np.arange(1)).weight
-    array([0.55, 0.45])
-    """
+    """What planning counts with: every outcome, or where they are too many those that stand for them."""
 
     def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:
         """Branches of histories that all ask one question; see `Answers.branch`."""
@@ -218,31 +131,10 @@ class PlannedAnswers(Answers):
 class DataAnswers(Answers):
     """What instances of a data set show, each at the history that it has come to.
 
-    Parameters
-    ----------
-    X : ndarray or sparse array of int of shape (n, n_columns)
-        Outcomes, -1 where missing; what a sparse array does not store is outcome 0.
-    columns : ndarray of int of shape (n_features,) or None
-        Column that holds the outcomes of each feature; None: the one of the same number.
-    node : ndarray of int of shape (n,)
-        History of each instance at the start.
-    charge_missing : bool
-        Whether an answer that is missing is paid for all the same.
-
     Attributes
     ----------
     rows, node : ndarray of int of shape (n_left,)
         The instances that are still under way, and the history of each at the current level.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> info = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1).begin()
-    >>> data = DataAnswers(np.array([[0], [1], [0]]), np.array([0]), np.zeros(3, dtype=int))
-    >>> data.level(np.array([0]))
-    >>> data.branch(info, np.ones(1), np.arange(1)).outcome, data.node
-    (array([0, 1]), array([0, 1, 0]))
     """
 
     spares_copies = True
@@ -296,23 +188,7 @@ class DataAnswers(Answers):
     def outcomes(
         self, problem: AcquisitionProblem, question: int, some: Any = slice(None), *, among: IntArray | None = None
     ) -> IntArray:
-        """What a question shows of instances that are under way, (m,).
-
-        Parameters
-        ----------
-        problem : AcquisitionProblem
-            The problem it belongs to.
-        question : int
-            Its number.
-        some : slice or ndarray of int
-            Positions among `rows`.
-        among : ndarray of int, optional
-            Features that can be seen; the others of a bundle are missing.
-
-        Returns
-        -------
-        ndarray of int of shape (m,)
-        """
+        """What a question shows of instances that are under way, (m,)."""
         bundle = problem.bundle(question)
         if bundle is None:
             return self._outcomes(some, int(problem.features[question]))

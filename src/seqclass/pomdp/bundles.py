@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray
 
+__all__ = ["Bundle"]
+
+
 #: Numbers of outcomes are below this.
 _MOST_CODES = 2**62
 
@@ -128,34 +131,10 @@ class Bundle:
 class DrawnBundle(Bundle):
     """A bundle of too many joint outcomes to list them, of features that are independent given a hidden state.
 
-    Some outcomes, drawn from all hidden states, stand for all: each counts in a hidden state as often as the state
-    shows it, by how often it was drawn (importance weights). What was seen is believed exactly.
-
-    Parameters
-    ----------
-    features, sizes : array-like of int of shape (m,)
-        See `Bundle`.
-    tables : array-like of shape (m, V, n_hidden)
-        P(outcome | hidden state) of each feature, zero beyond its own outcomes.
-    share : array-like of shape (n_hidden,)
-        Share of the outcomes that are drawn from each hidden state.
-    n_drawn : int
-        How many are drawn; always the same ones.
-
     Attributes
     ----------
     drawn : ndarray of int of shape (n_drawn,)
         Numbers of the outcomes.
-
-    Examples
-    --------
-    >>> coins = np.array([[[0.9, 0.5], [0.1, 0.5]]] * 20)
-    >>> bundle = DrawnBundle(np.arange(20), np.full(20, 2), coins, [0.5, 0.5], 100)
-    >>> bundle.likelihood(bundle.encode([[0] * 20, [1] + [-1] * 19])).round(4)
-    array([[0.1216, 0.    ],
-           [0.1   , 0.5   ]])
-    >>> bundle.weights.shape, bool(np.allclose(bundle.weights.sum(axis=0), 1))
-    ((100, 2), True)
     """
 
     def __init__(
@@ -208,24 +187,7 @@ def _strides(sizes: IntArray) -> IntArray:
 
 
 def joint_tables(tables: FloatArray, sizes: Sequence[int]) -> FloatArray:
-    """P(joint outcome | class) of features that are independent given the class.
-
-    Parameters
-    ----------
-    tables : ndarray of shape (m, V, n_classes)
-        P(outcome | class) of each feature, zero beyond its own outcomes.
-    sizes : sequence of int of length m
-        Number of outcomes of each.
-
-    Returns
-    -------
-    ndarray of shape (product of sizes, n_classes)
-
-    Examples
-    --------
-    >>> joint_tables(np.array([[[0.9], [0.1]], [[0.5], [0.5]]]), [2, 2]).ravel()
-    array([0.45, 0.45, 0.05, 0.05])
-    """
+    """P(joint outcome | class) of features that are independent given the class."""
     joint = np.ones((1, tables.shape[2]))
     for table, size in zip(tables, sizes):
         joint = (joint[:, None] * table[None, :size]).reshape(-1, tables.shape[2])

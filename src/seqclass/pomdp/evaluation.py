@@ -15,6 +15,9 @@ from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.walk import ALL, along, enumerated_or_sampled
 
+__all__ = ["Evaluation", "evaluate"]
+
+
 #: Histories that an enumeration may visit before ``method="auto"`` turns to simulation.
 MAX_HISTORIES = 100_000
 #: Paths that a simulation begins with where time is limited.

@@ -10,29 +10,15 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, row_sums
 
+__all__ = ["Hidden"]
+
+
 #: Products of beliefs and likelihoods are computed in pieces of this size, so that they stay in the cache.
 CACHE_BYTES = 2**21
 
 
 def padded(tables: FloatArray | Sequence[FloatArray], n_outcomes: IntArray) -> FloatArray:
-    """Tables of all questions as one array, zero beyond a question's own outcomes.
-
-    Parameters
-    ----------
-    tables : ndarray of shape (n_questions, V, d) or sequence of arrays of shape (n_outcomes, d)
-        P(outcome | column).
-    n_outcomes : ndarray of int of shape (n_questions,)
-        Number of outcomes of each.
-
-    Returns
-    -------
-    ndarray of shape (n_questions, V, d)
-
-    Examples
-    --------
-    >>> padded([np.ones((1, 2)), np.full((2, 2), 0.5)], np.array([1, 2])).shape
-    (2, 2, 2)
-    """
+    """Tables of all questions as one array, zero beyond a question's own outcomes."""
     if isinstance(tables, np.ndarray):
         return tables
     width = tables[0].shape[-1] if tables else 1
@@ -43,38 +29,12 @@ def padded(tables: FloatArray | Sequence[FloatArray], n_outcomes: IntArray) -> F
 
 
 def common(likelihood: FloatArray) -> FloatArray | None:
-    """Return the likelihoods that all rows share, (m, V, n_classes); None where they may differ.
-
-    Examples
-    --------
-    >>> common(np.broadcast_to(np.ones((1, 2, 2)), (5, 1, 2, 2))).shape
-    (1, 2, 2)
-    """
+    """Return the likelihoods that all rows share, (m, V, n_classes); None where they may differ."""
     return likelihood[0] if len(likelihood) and likelihood.strides[0] == 0 else None
 
 
 def table_costs(belief: FloatArray, table: FloatArray, vectors: FloatArray) -> FloatArray:
-    """Expected cost of the best of some vectors after each question, by matrix products.
-
-    Parameters
-    ----------
-    belief : ndarray of shape (n, d)
-        P(column) of each row, such as its belief.
-    table : ndarray of shape (m, V, d)
-        P(outcome | column) of each question.
-    vectors : ndarray of shape (k, d)
-        What may be had after the answer, by column.
-
-    Returns
-    -------
-    ndarray of shape (n, m)
-
-    Examples
-    --------
-    >>> sensor = np.array([[[0.9, 0.2], [0.1, 0.8]]])
-    >>> table_costs(np.array([[0.5, 0.5]]), sensor, 1 - np.eye(2)).round(3)
-    array([[0.15]])
-    """
+    """Expected cost of the best of some vectors after each question, by matrix products."""
     shape = table.shape[:2]
     flat = table.reshape(-1, table.shape[2])
     cost = np.empty((len(belief), shape[0]))
@@ -95,27 +55,10 @@ _KEPT = 2
 class StateTables:
     """P(outcome | hidden state) of some questions, class by class.
 
-    Parameters
-    ----------
-    questions : ndarray of int of shape (m,)
-        The questions.
-    table : ndarray of shape (m, V, n_hidden)
-        Their tables.
-    members : list of ndarray of int
-        Hidden states of each class.
-
     Attributes
     ----------
     by_class : list of ndarray of shape (n_states, m * V)
         The tables of each class's states.
-
-    Examples
-    --------
-    >>> sensor, members = np.array([[[0.9, 0.9, 0.2], [0.1, 0.1, 0.8]]]), [np.array([0, 1]), np.array([2])]
-    >>> tables = StateTables(np.array([0]), sensor, members)
-    >>> tables.by_class[0]
-    array([[0.9, 0.1],
-           [0.9, 0.1]])
     """
 
     def __init__(self, questions: IntArray, table: FloatArray, members: list[IntArray]) -> None:
@@ -156,26 +99,7 @@ class StateTables:
         return None if (found < 0).any() else found
 
     def class_costs(self, states: FloatArray, vectors: FloatArray) -> FloatArray:
-        """Expected cost of the best of some vectors after each question.
-
-        Parameters
-        ----------
-        states : ndarray of shape (n, n_hidden)
-            P(hidden state) of each row.
-        vectors : ndarray of shape (k, n_classes)
-            What may be had after the answer, by class.
-
-        Returns
-        -------
-        ndarray of shape (n, m)
-
-        Examples
-        --------
-        >>> sensor, members = np.array([[[0.9, 0.9, 0.2], [0.1, 0.1, 0.8]]]), [np.array([0, 1]), np.array([2])]
-        >>> tables = StateTables(np.array([0]), sensor, members)
-        >>> tables.class_costs(np.array([[0.25, 0.25, 0.5]]), 1 - np.eye(2)).round(3)
-        array([[0.15]])
-        """
+        """Expected cost of the best of some vectors after each question."""
         cost, n_classes = self._empty(states), len(self.members)
         if self._whole is not None:
             alone: FloatArray = states[:, np.concatenate(self.members)]
@@ -225,14 +149,7 @@ class StateTables:
         return result
 
     def separated(self, states: FloatArray) -> FloatArray:
-        """Weight of the pairs of states of different classes that each question separates, (n, m).
-
-        Examples
-        --------
-        >>> tables = StateTables(np.array([0]), np.eye(2)[None], [np.array([0]), np.array([1])])
-        >>> tables.separated(np.array([[0.5, 0.5]]))
-        array([[0.25]])
-        """
+        """Weight of the pairs of states of different classes that each question separates, (n, m)."""
         result = self._empty(states)
         for part in self._parts(states, 3):
             total: FloatArray = np.zeros((part.stop - part.start, self.by_class[0].shape[1]))
@@ -263,28 +180,14 @@ class StateTables:
 
 
 def plogp(p: FloatArray) -> FloatArray:
-    """``p log p``, zero at zero.
-
-    Examples
-    --------
-    >>> abs(plogp(np.array([0.0, 1.0]))).tolist()
-    [0.0, 0.0]
-    """
+    """``p log p``, zero at zero."""
     result = np.log(p + _TINY)
     result *= p
     return np.asarray(result)
 
 
 class Known(Protocol):
-    """What is known of a batch of instances: see `InformationState`.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import MixtureProblem
-    >>> known: Known = MixtureProblem([0.5, 0.5], [0, 1], [[[1.0, 0.5], [0.0, 0.5]]], prices=0.1).begin()
-    >>> known.state
-    array([[1., 1.]])
-    """
+    """What is known of a batch of instances: see `InformationState`."""
 
     belief: FloatArray
     state: FloatArray

@@ -16,6 +16,8 @@ from seqclass.pomdp.hidden import CACHE_BYTES, Hidden, padded
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.table_problem import check_padding, check_table
 
+__all__ = ["MixtureProblem"]
+
 
 class MixtureProblem(AcquisitionProblem):
     """An acquisition problem whose classes are mixtures: given a hidden state, the answers are independent.

@@ -16,6 +16,19 @@ from seqclass._utils.validation import check_real
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.values import ValueFunction
 
+__all__ = [
+    "DECIDE",
+    "FunctionPolicy",
+    "LookaheadPolicy",
+    "OrderingCandidate",
+    "OrderingChoice",
+    "Policy",
+    "RepricedPolicy",
+    "SolveInfo",
+    "SolveStep",
+    "scale_prices",
+]
+
 
 @dataclass(frozen=True)
 class OrderingCandidate:
@@ -485,15 +498,7 @@ def scale_prices(problem: AcquisitionProblem, multiplier: float) -> AcquisitionP
 
 
 def unit(problem: AcquisitionProblem) -> float:
-    """The dearest decision, of which tolerances are parts: then prices and costs may be in any unit of money.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> unit(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), 0.1, [[0, 5], [1, 0]]))
-    5.0
-    """
+    """The dearest decision, of which tolerances are parts: then prices and costs may be in any unit of money."""
     return float(problem.decision_costs.max(initial=0.0)) or 1.0
 
 

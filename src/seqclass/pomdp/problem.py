@@ -28,6 +28,9 @@ from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.hidden import Hidden
 from seqclass.pomdp.tables import Tables
 
+__all__ = ["AcquisitionProblem", "InformationState"]
+
+
 #: Costs that differ by less than this share of themselves are a tie, so that batch size and BLAS change no answer. They
 #: are sums of what is not negative, so each is rounded by a share of itself; one of the dearest decision hides others.
 TIE = 1e-12

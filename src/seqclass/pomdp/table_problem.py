@@ -16,6 +16,8 @@ from seqclass.pomdp.hidden import padded, table_costs
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.tables import ContextTables, OneContext, Tables
 
+__all__ = ["TableProblem"]
+
 
 class TableProblem(AcquisitionProblem):
     """An acquisition problem whose likelihoods are arrays.
@@ -231,12 +233,7 @@ def _tables(values: Sequence[npt.ArrayLike]) -> list[FloatArray]:
 
 
 def check_padding(tables: FloatArray, n_outcomes: IntArray) -> None:
-    """Refuse tables that are not zero beyond a question's own outcomes.
-
-    Examples
-    --------
-    >>> check_padding(np.ones((1, 2, 2)) / 2, np.array([2]))
-    """
+    """Refuse tables that are not zero beyond a question's own outcomes."""
     width = tables.shape[1]
     if n_outcomes.max() > width:
         raise ValueError(f"n_outcomes must be at most {width}, the rows of likelihoods, got {n_outcomes.max()}.")
@@ -247,12 +244,7 @@ def check_padding(tables: FloatArray, n_outcomes: IntArray) -> None:
 
 
 def check_table(table: FloatArray, name: str) -> None:
-    """Refuse a table that is no distribution over outcomes, the last axis but one.
-
-    Examples
-    --------
-    >>> check_table(np.eye(2), "likelihoods")
-    """
+    """Refuse a table that is no distribution over outcomes, the last axis but one."""
     if not np.isfinite(table).all() or table.min() < 0:
         raise ValueError(f"{name} must hold probabilities; it has negative or non-finite entries.")
     if np.abs(table.sum(axis=-2) - 1).max() > 1e-6:

@@ -10,21 +10,11 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 
+__all__: list[str] = []
+
 
 class Tables(ABC):
-    """Contexts of each stage of a fixed order, numbered from 0, with their likelihoods and what leads where.
-
-    A context is all that the likelihood of its stage, and of later ones, looks at. Arrays of contexts are always
-    given, also where a stage has one only; what is the same for all rows may then come as one row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> tables = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1).tables
-    >>> tables.n_contexts(0), tables.contexts(0, np.zeros(3)), tables.likelihood(0, np.zeros(3, dtype=int)).shape
-    (1, array([0, 0, 0]), (1, 2, 2))
-    """
+    """Contexts of each stage of a fixed order, numbered from 0, with their likelihoods and what leads where."""
 
     @abstractmethod
     def n_contexts(self, stage: int) -> int:
@@ -57,21 +47,7 @@ class Tables(ABC):
 
 
 class OneContext(Tables):
-    """Likelihoods that depend on the class alone: one context at every stage.
-
-    Parameters
-    ----------
-    likelihoods : ndarray of shape (n_stages, V, n_classes) or sequence of arrays of shape (n_outcomes, n_classes)
-        P(outcome | class) of each stage; an array may be padded.
-    n_outcomes : ndarray of int of shape (n_stages,)
-        Number of outcomes of each stage.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> OneContext([np.array([[0.9, 0.2], [0.1, 0.8]])], np.array([2])).successors(0, np.zeros(1, dtype=int))
-    array([[0, 0]])
-    """
+    """Likelihoods that depend on the class alone: one context at every stage."""
 
     def __init__(self, likelihoods: FloatArray | Sequence[FloatArray], n_outcomes: IntArray) -> None:
         self._likelihoods = likelihoods
@@ -104,22 +80,7 @@ class OneContext(Tables):
 
 
 class ContextTables(Tables):
-    """Likelihoods and moves of explicit contexts; the state of an instance is the number of its context.
-
-    Parameters
-    ----------
-    likelihoods : sequence of ndarray of shape (n_contexts, n_outcomes, n_classes)
-        P(outcome | context, class) of each stage.
-    transitions : sequence of ndarray of int of shape (n_contexts, n_outcomes + 1)
-        Context of the next stage after each outcome, the last column for a missing one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> table = np.full((1, 2, 2), 0.5)
-    >>> ContextTables([table, table], [np.array([[0, 0, 0]])] * 2).n_contexts(1)
-    1
-    """
+    """Likelihoods and moves of explicit contexts; the state of an instance is the number of its context."""
 
     def __init__(self, likelihoods: Sequence[FloatArray], transitions: Sequence[IntArray]) -> None:
         self._likelihoods = likelihoods

@@ -15,7 +15,8 @@ from seqclass.pomdp.bounds.optimum import asked_once, evidence, open_questions
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, SolveInfo
 from seqclass.pomdp.problem import OPEN, TIE, AcquisitionProblem, InformationState
 
-__all__ = ["MAX_STATES", "FreeNodes", "NodePolicy", "NodeVectors", "most_nodes"]
+__all__: list[str] = []
+
 
 #: Most states: nodes times hidden states.
 MAX_STATES = 20_000
@@ -23,21 +24,6 @@ MAX_STATES = 20_000
 
 class FreeNodes:
     """What may be known after each number of questions, as far as prices, open questions and likelihoods need it.
-
-    Where answers are independent given the class, or given the problem's hidden states, a node is the set of questions
-    asked, and class or hidden state is what is not known; else a node is what was asked and answered. Where money is
-    limited, what was spent belongs to it. Nodes suppose that no answer is missing.
-
-    Parameters
-    ----------
-    info : InformationState
-        What is known at the start, one row of a free problem.
-    n_more : int
-        Most questions asked from there on.
-    who : str
-        Who needs it, for the message.
-    max_states : int
-        Most nodes times hidden states.
 
     Attributes
     ----------
@@ -51,20 +37,6 @@ class FreeNodes:
         Price of each question at the nodes of each level, inf where it is not open, or too many were asked.
     following : list of ndarray of int of shape (n_nodes, n_questions, n_outcomes or 1)
         Node of the next level after each outcome, -1 where it cannot be.
-
-    Raises
-    ------
-    ValueError
-        If there are too many states, or outcomes are sampled.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.1, free=True)
-    >>> nodes = FreeNodes(problem.begin(), 2, "a file")
-    >>> [len(level) for level in nodes.levels], nodes.following[1][:, :, 0].tolist()
-    ([1, 3, 3], [[-1, 0, 1], [0, -1, 2], [1, 2, -1]])
     """
 
     def __init__(self, info: InformationState, n_more: int, who: str, max_states: int = MAX_STATES) -> None:
@@ -176,16 +148,7 @@ class FreeNodes:
 
 
 def most_nodes(problem: AcquisitionProblem, info: InformationState, n_more: int, by_set: bool) -> int:
-    """Most nodes that so many more questions can lead to, where money is not limited.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.1, free=True)
-    >>> most_nodes(problem, problem.begin(), 2, True), most_nodes(problem, problem.begin(), 3, False)
-    (7, 27)
-    """
+    """Most nodes that so many more questions can lead to, where money is not limited."""
     counts = [1] + [0] * n_more
     for question in np.flatnonzero(info.open[0]).tolist():
         ways = 1 if by_set else int(problem.n_outcomes[question])
@@ -195,34 +158,14 @@ def most_nodes(problem: AcquisitionProblem, info: InformationState, n_more: int,
 
 
 class NodeVectors(AlphaVectors):
-    """Alpha vectors of going on at the nodes of a free problem, each the cost of a plan by hidden state.
-
-    Parameters
-    ----------
-    nodes : FreeNodes
-        The nodes.
-    sets : sequence of AlphaSet
-        Vectors of going on after each number of questions, grouped by node.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
-    >>> nodes = FreeNodes(problem.begin(), 1, "a file")
-    >>> NodeVectors(nodes, [AlphaSet(np.array([[0.2, 0.3]]), np.array([0, 1]))]).value(0, problem.prior[None])
-    array([0.25])
-    """
+    """Alpha vectors of going on at the nodes of a free problem, each the cost of a plan by hidden state."""
 
     def __init__(self, nodes: FreeNodes, sets: Sequence[AlphaSet]) -> None:
         super().__init__(nodes.problem, sets)
         self.nodes = nodes
 
     def value(self, stage: int, belief: FloatArray, context: IntArray | None = None) -> FloatArray:
-        """Cost-to-go of beliefs in the hidden states, the context being the node; -1 where there is none.
-
-        See `ValueFunction.value`.
-        """
+        """Cost-to-go of beliefs in the hidden states, the context being the node; -1 where there is none."""
         value: FloatArray = lower_envelope(belief, self.nodes.costs.T)
         if stage >= self.n_stages:
             return value
@@ -255,26 +198,7 @@ class NodeVectors(AlphaVectors):
 
 
 class NodePolicy(LookaheadPolicy):
-    """Asks what one step of look-ahead on vectors says.
-
-    Where a missing answer leads to no node, it looks one question ahead as if one had to decide then.
-
-    Parameters
-    ----------
-    values : NodeVectors
-        The vectors.
-    info : SolveInfo, optional
-        What the solver reports.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
-    >>> values = NodeVectors(FreeNodes(problem.begin(), 1, "a file"), [AlphaSet(np.array([[0.2, 0.3]]))])
-    >>> NodePolicy(values).act(problem.begin())
-    array([0])
-    """
+    """Asks what one step of look-ahead on vectors says."""
 
     values: NodeVectors
 

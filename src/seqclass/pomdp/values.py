@@ -10,6 +10,8 @@ from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.tables import Tables
 
+__all__ = ["ProjectedValues", "StoppingValue", "ValueFunction"]
+
 
 class ValueFunction(ABC):
     """Approximate cost-to-go of every stage, a function of the (unnormalised) belief and the context.

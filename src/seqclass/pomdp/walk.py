@@ -18,6 +18,9 @@ from seqclass.pomdp.answers import AllAnswers, Answers, SampledAnswers, TooLarge
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 
+__all__: list[str] = []
+
+
 R = TypeVar("R")
 #: With fewer rows of each question on average it is quicker to take different questions together.
 _FEW = 64
@@ -36,12 +39,6 @@ class Fork(NamedTuple):
         The question that each asks.
     weight : ndarray of shape (m,)
         Its weight from there on.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> Fork(np.array([0, 0]), np.array([0, 1]), np.ones(2)).question
-    array([0, 1])
     """
 
     row: IntArray
@@ -69,15 +66,6 @@ class Level:
         Distinct histories visited so far.
     question : ndarray of int of shape (n,)
         What each asks next, or -1 where it decides; set once it was asked, and not for a `Fork`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> ask = lambda level: np.full(len(level.info), level.stage if level.stage < 1 else -1)
-    >>> [level.weight.tolist() for level in walk(problem.begin(), np.ones(1), ask)]
-    [[1.0], [0.55, 0.45]]
     """
 
     info: InformationState
@@ -90,23 +78,7 @@ class Level:
     _parts: tuple[IntArray, IntArray, list[tuple[IntArray, InformationState]]] | None = field(default=None, repr=False)
 
     def split(self, row: IntArray, question: IntArray) -> list[tuple[IntArray, InformationState]]:
-        """Rows that ask, in parts; the walk goes on with these, and with what was computed of them.
-
-        There is one part for each question, or one for all, where each has few rows and the problem can mix them.
-
-        Parameters
-        ----------
-        row : ndarray of int of shape (m,)
-            Rows of the level, perhaps repeated.
-        question : ndarray of int of shape (m,)
-            What each asks.
-
-        Returns
-        -------
-        list of (ndarray of int, InformationState)
-            Of each part its positions among the ``m``, questions in ascending order, and what is known there, about to
-            ask it.
-        """
+        """Rows that ask, in parts; the walk goes on with these, and with what was computed of them."""
         known = self._parts
         if known is None or known[0] is not row or known[1] is not question:
             self._parts = known = (row, question, parted(self.info, row, question))
@@ -124,30 +96,7 @@ class Level:
 
 
 def parted(info: InformationState, row: IntArray, question: IntArray) -> list[tuple[IntArray, InformationState]]:
-    """Rows in parts that ask together, one for each question or one for all where each has few; see `Level.split`.
-
-    Parameters
-    ----------
-    info : InformationState
-        What is known.
-    row : ndarray of int of shape (m,)
-        Rows of it.
-    question : ndarray of int of shape (m,)
-        What each asks.
-
-    Returns
-    -------
-    list of (ndarray of int, InformationState)
-        Positions among the ``m``, and what is known there, about to ask.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> info = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1).begin(2)
-    >>> [(at.tolist(), part.question) for at, part in parted(info, np.arange(2), np.zeros(2, dtype=int))]
-    [([0, 1], 0)]
-    """
+    """Rows in parts that ask together, one for each question or one for all where each has few; see `Level.split`."""
     groups: list[IntArray] = [np.arange(row.size)]
     if row.size and not (question == question[0]).all():
         order = np.argsort(question, kind="stable")
@@ -166,43 +115,7 @@ def walk(
     answers: Answers = ALL,
     max_histories: float = np.inf,
 ) -> Iterator[Level]:
-    """Ask, branch on the answer, update, a level at a time, until nothing more is asked.
-
-    Parameters
-    ----------
-    info : InformationState
-        The first histories.
-    weight : ndarray of shape (n,)
-        Their weights.
-    ask : callable
-        ``ask(level)`` gives the question of each row of a `Level`, or -1 where it stops, or a `Fork`. What it keeps of
-        the rows of a level, it finds again by the next one's ``parent``.
-    answers : Answers
-        Where answers come from; by default every outcome is followed with its probability.
-    max_histories : float
-        Most histories to visit.
-
-    Yields
-    ------
-    Level
-        Once it was asked; the last one asks nothing.
-
-    Raises
-    ------
-    TooLarge
-        If there are more histories.
-    ValueError
-        If a question is asked that is not open.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1)
-    >>> first = lambda level: np.full(len(level.info), 0 if level.stage == 0 else -1)
-    >>> [level.stage for level in walk(problem.begin(), np.ones(1), first)]
-    [0, 1]
-    """
+    """Ask, branch on the answer, update, a level at a time, until nothing more is asked."""
     rows = np.arange(len(info))
     level = Level(info, weight, rows, rows, np.full(len(info), -1), 1, np.full(len(info), DECIDE))
     while len(level.info):
@@ -256,29 +169,7 @@ def _check_visited(visited: int, max_histories: float) -> None:
 
 
 def check_questions(info: InformationState, row: IntArray, question: IntArray) -> None:
-    """Refuse a policy that asks what is not open.
-
-    Parameters
-    ----------
-    info : InformationState
-        What is known of ``n`` instances.
-    row : ndarray of int of shape (m,)
-        Rows that ask.
-    question : ndarray of int of shape (m,)
-        What each asks.
-
-    Raises
-    ------
-    ValueError
-        If it is not open; the message names the question and the stage.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> check_questions(problem.begin(), np.array([0]), np.array([0]))
-    """
+    """Refuse a policy that asks what is not open."""
     problem, stage = info.problem, info.stage
     if not question.size:
         return
@@ -307,29 +198,12 @@ _ENUMERATING = 0.25
 
 
 def everything(level: Level) -> IntArray:
-    """Ask every question, the open one of lowest number first, whatever was seen: for `walk`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> len(list(walk(problem.begin(), np.ones(1), everything)))
-    2
-    """
+    """Ask every question, the open one of lowest number first, whatever was seen: for `walk`."""
     return first_open(level.info)
 
 
 def first_open(info: InformationState) -> IntArray:
-    """Open question of lowest number of each row, -1 where none is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> first_open(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1).begin())
-    array([0])
-    """
+    """Open question of lowest number of each row, -1 where none is."""
     problem = info.problem
     if not problem.free:
         return np.full(len(info), info.stage if info.stage < problem.n_stages else DECIDE)
@@ -339,32 +213,7 @@ def first_open(info: InformationState) -> IntArray:
 def begin(
     problem: AcquisitionProblem, policy: Policy, total: float, answers: Answers = ALL
 ) -> tuple[InformationState, FloatArray]:
-    """First histories of a walk along a policy, one for each lot it draws, and their weights.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem to walk through.
-    policy : Policy
-        The policy.
-    total : float
-        Sum of the weights: 1, or the number of paths.
-    answers : Answers
-        Where answers come from.
-
-    Returns
-    -------
-    info : InformationState
-    weight : ndarray of shape (n_lots,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import LookaheadPolicy, StoppingValue, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> begin(problem, LookaheadPolicy(StoppingValue(problem)), 100.0)[1]
-    array([100.])
-    """
+    """First histories of a walk along a policy, one for each lot it draws, and their weights."""
     _check_same_questions(problem, policy)
     info, probability = policy.begin()
     weight = answers.spread(total, probability)
@@ -396,38 +245,7 @@ def along(
     answers: Answers = ALL,
     max_histories: float = np.inf,
 ) -> Iterator[Level]:
-    """Walk along a policy, a stage at a time, until it has stopped everywhere.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem to walk through.
-    policy : Policy
-        The policy.
-    total : float
-        Sum of the weights: 1, or the number of paths.
-    answers : Answers
-        Where answers come from.
-    max_histories : float
-        Most histories to visit.
-
-    Yields
-    ------
-    Level
-
-    Raises
-    ------
-    TooLarge
-        If there are more histories.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import GridValueIteration, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> [level.weight.tolist() for level in along(problem, GridValueIteration().solve(problem), 1.0)]
-    [[1.0], [0.55, 0.45]]
-    """
+    """Walk along a policy, a stage at a time, until it has stopped everywhere."""
     info, weight = begin(problem, policy, total, answers)
     return walk(info, weight, lambda level: policy.act(level.info), answers, max_histories)
 
@@ -435,34 +253,7 @@ def along(
 def enumerated_or_sampled(
     run: Callable[[Answers, float], R], method: str, max_histories: float, random_state: Any
 ) -> R:
-    """Enumerate, or sample where ``method`` says so or there are too many histories for ``"auto"``.
-
-    Parameters
-    ----------
-    run : callable
-        Called with the source of answers and the most histories it may visit.
-    method : {"auto", "exact", "simulation"}
-        What to do.
-    max_histories : float
-        Most histories to enumerate.
-    random_state : int, generator or None
-        Seed of the sampling.
-
-    Returns
-    -------
-    object
-        What ``run`` returns.
-
-    Raises
-    ------
-    TooLarge
-        If there are more histories and ``method`` is ``"exact"``.
-
-    Examples
-    --------
-    >>> enumerated_or_sampled(lambda answers, most: type(answers).__name__, "auto", 10, 0)
-    'AllAnswers'
-    """
+    """Enumerate, or sample where ``method`` says so or there are too many histories for ``"auto"``."""
     if method != "simulation":
         try:
             with within(left() * (1.0 if method == "exact" else _ENUMERATING)):

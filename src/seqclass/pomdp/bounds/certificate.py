@@ -28,6 +28,9 @@ from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.values import ValueFunction
 
+__all__ = ["Certificate", "certify", "grid_lower_bound", "sawtooth_lower_bound"]
+
+
 #: Steps along an edge by number of classes.
 _RESOLUTION = {1: 1, 2: 2000, 3: 200}
 #: Beliefs are compared with points in pieces of this size.
@@ -227,13 +230,7 @@ _NODES = 3000
 
 
 class OrderEnds(NamedTuple):
-    """Both ends: the policy costs at most ``upper``, no policy over all orders less than ``lower``.
-
-    Examples
-    --------
-    >>> OrderEnds(0.2, 0.19, 0.18, 0.99, "mixed", 4000).lower
-    0.18
-    """
+    """Both ends: the policy costs at most ``upper``, no policy over all orders less than ``lower``."""
 
     upper: float
     upper_mean: float
@@ -244,18 +241,7 @@ class OrderEnds(NamedTuple):
 
 
 class OverOrders(NamedTuple):
-    """How a certificate over all orders is to be found; its settings are those of `certify`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import DecideNow, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
-    >>> policy = DecideNow(certificate_paths=0).solve(problem)
-    >>> ends = OverOrders("auto", 1000, 0.99, 1000).ends(problem, problem, policy, np.random.default_rng(0))
-    >>> ends.upper, round(ends.lower, 3), ends.method
-    (0.5, 0.25, 'exact')
-    """
+    """How a certificate over all orders is to be found; its settings are those of `certify`."""
 
     method: str
     n_paths: int
@@ -296,16 +282,7 @@ class OverOrders(NamedTuple):
 
 
 def lowest(problem: AcquisitionProblem) -> float:
-    """No policy of a free problem costs less: a short search, or where questions are sampled one price and knowledge.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.02, free=True)
-    >>> round(lowest(problem), 3)
-    0.111
-    """
+    """No policy of a free problem costs less: a short search, or where questions are sampled one price and knowledge"""
     if not problem.samples:
         search = OrderSearch(problem)
         search.run(_NODES, left() / 3)
@@ -313,8 +290,6 @@ def lowest(problem: AcquisitionProblem) -> float:
     begun = problem.begin()
     return float(np.minimum(begun.stopping_cost, begun.least())[0])
 
-
-__all__ = ["SCOPES", "Certificate", "OrderEnds", "OverOrders", "certify", "lowest"]
 
 #: Beliefs a stage of the values that are made for a policy that has none.
 _QUICK_BELIEFS = 500

@@ -21,6 +21,9 @@ from seqclass.pomdp.walk import ALL, Fork, Level, begin, check_questions, walk
 if TYPE_CHECKING:
     import pandas as pd
 
+__all__ = ["LowerBound", "clairvoyant_bound", "dual_bound"]
+
+
 #: Probability that a sampled interval holds.
 CONFIDENCE = 0.99
 
@@ -202,13 +205,7 @@ class _Nothing(ValueFunction):
 
 
 def quantile(confidence: float) -> float:
-    """Two-sided normal quantile.
-
-    Examples
-    --------
-    >>> round(quantile(0.99), 3)
-    2.576
-    """
+    """Two-sided normal quantile."""
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
@@ -228,11 +225,6 @@ class Ends:
         Estimate of ``(up - low) / up`` from the differences along each path, and its standard error; 0 where `up` is.
     gap_skew : float
         Third central moment of that estimate over six times its variance, or 0 if it is negative; see `most_gap`.
-
-    Examples
-    --------
-    >>> Ends(0.1, 0.0, 0.1, 0.0).low
-    0.1
     """
 
     low: float
@@ -245,20 +237,7 @@ class Ends:
     gap_skew: float = 0.0
 
     def low_given(self, cost: float) -> tuple[float, float]:
-        """Estimate of the lower end and its error, where it is known that the upper end's expectation is ``cost``.
-
-        What chance did to the upper end on the same paths is then a control variate [1]_.
-
-        References
-        ----------
-        .. [1] P. Glasserman, "Monte Carlo Methods in Financial Engineering", Springer 2003, section 4.1.
-
-        Examples
-        --------
-        >>> low, error = Ends(0.10, 0.01, 0.12, 0.01, covariance=0.0001).low_given(0.11)
-        >>> round(low, 3), round(error, 3)
-        (0.09, 0.0)
-        """
+        """Estimate of the lower end and its error, where it is known that the upper end's expectation is ``cost``."""
         if self.up_error == 0:
             return self.low, self.low_error
         share = self.covariance / self.up_error**2
@@ -266,47 +245,12 @@ class Ends:
         return float(self.low - share * (self.up - cost)), float(error)
 
     def most_gap(self, z: float) -> float:
-        """End of the one-sided interval of the gap at a quantile ``z``, corrected for skewness [1]_.
-
-        Paths that come close in hindsight are many and those that do not are few, and the normal interval of a mean of
-        such differences is too short.
-
-        References
-        ----------
-        .. [1] N. J. Johnson, "Modified t tests and confidence intervals for asymmetrical populations", JASA 73, 1978.
-
-        Examples
-        --------
-        >>> round(Ends(0.1, 0.0, 0.1, 0.0, gap=0.1, gap_error=0.01).most_gap(2.0), 3)
-        0.12
-        """
+        """End of the one-sided interval of the gap at a quantile ``z``, corrected for skewness [1]_."""
         return self.gap + z * self.gap_error + (1 + 2 * z**2) * self.gap_skew
 
 
 class DualPaths:
-    """Paths of the dual, each distinct history once, weighted by its number of paths or its probability.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    policy : Policy or None
-        Its cost on the same paths, less the martingale, is the upper end; None for the lower end alone.
-    values : ValueFunction
-        Values of the martingale; also the horizon.
-    rng : numpy.random.Generator or None
-        Source of the paths; None to enumerate all histories.
-    max_histories : float
-        Most histories to enumerate.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import StoppingValue, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> round(DualPaths(problem, None, StoppingValue(problem), None).run(1).low, 3)
-    0.25
-    """
+    """Paths of the dual, each distinct history once, weighted by its number of paths or its probability."""
 
     def __init__(
         self,

@@ -17,25 +17,15 @@ from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
 from seqclass.pomdp.walk import Fork, Level, walk
 
+__all__ = ["optimal_cost"]
+
+
 #: What to do after partial answers: of each number of questions asked, sorted keys and the question that each asks.
 Plan = list[tuple[npt.NDArray[np.bytes_], IntArray]]
 
 
 def evidence(info: InformationState, *columns: FloatArray | IntArray) -> npt.NDArray[np.bytes_]:
-    """Key of what each row of a free problem has seen, in whatever order, (n,): equal where all that follows is.
-
-    Rows differ also where one of the further ``columns`` does, (n,) each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1, free=True)
-    >>> one = problem.begin().asking(0).update(np.array([1])).asking(1).update(np.array([0]))
-    >>> two = problem.begin().asking(1).update(np.array([0])).asking(0).update(np.array([1]))
-    >>> bool((evidence(one) == evidence(two)).all())
-    True
-    """
+    """Key of what each row of a free problem has seen, in whatever order, (n,): equal where all that follows is."""
     assert info.seen is not None  # of a free problem it always is
     # numpy drops zeros at the end of such keys, which are all of one width: no two of them mix
     parts: list[Any] = [info.seen, *(column[:, None] for column in columns)]
@@ -51,21 +41,7 @@ def evidence(info: InformationState, *columns: FloatArray | IntArray) -> npt.NDA
 
 
 class OrderBounds(ABC):
-    """Lower bounds on what going on costs in a free problem, over all orders.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1, free=True)
-    >>> OnePriceBounds(problem).lower(problem.begin()).round(3)
-    array([0.2])
-    """
+    """Lower bounds on what going on costs in a free problem, over all orders."""
 
     def __init__(self, problem: AcquisitionProblem) -> None:
         self.problem = problem
@@ -81,21 +57,7 @@ class OrderBounds(ABC):
 
 
 class OnePriceBounds(OrderBounds):
-    """After one answer either decide, or pay the cheapest price once more and know the class.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1, free=True)
-    >>> OnePriceBounds(problem).asking(problem.begin()).round(3)
-    array([[0.2, 0.2]])
-    """
+    """After one answer either decide, or pay the cheapest price once more and know the class."""
 
     def asking(self, info: InformationState) -> FloatArray:
         """See `OrderBounds.asking`."""
@@ -108,15 +70,7 @@ class OnePriceBounds(OrderBounds):
 
 
 def asking_once(info: InformationState) -> FloatArray:
-    """Cost of asking each question and then deciding, (n, n_questions); inf where it is not open.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> asking_once(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), 0.1, free=True).begin()).round(3)
-    array([[0.25]])
-    """
+    """Cost of asking each question and then deciding, (n, n_questions); inf where it is not open."""
     after = info.problem.costs_after(np.arange(info.problem.n_questions), info)
     return np.where(info.open, info.prices + after, np.inf)
 
@@ -165,34 +119,7 @@ def optimal_costs(
     n_stages: int | None = None,
     max_histories: float = MAX_HISTORIES,
 ) -> FloatArray:
-    """Optimal cost at several multipliers of the prices, by one enumeration.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    multipliers : array-like of shape (n_multipliers,)
-        Factors of all prices.
-    n_stages, max_histories
-        See `optimal_cost`.
-
-    Returns
-    -------
-    ndarray of shape (n_multipliers,)
-
-    Raises
-    ------
-    ValueError
-        If there are more histories than ``max_histories``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> optimal_costs(problem, [1.0, 2.0, 10.0]).round(3)
-    array([0.25, 0.35, 0.5 ])
-    """
+    """Optimal cost at several multipliers of the prices, by one enumeration."""
     factors = np.atleast_1d(check_costs(multipliers, "multipliers"))
     horizon = problem.n_stages
     if n_stages is not None:
@@ -214,14 +141,6 @@ class Stage:
         Of each question that is asked its history, its number, and its price there.
     entry, weight, place : ndarray of shape (n_branches,)
         Of each branch that leads here the question of the level before, its probability, and the history it leads to.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> [len(stage.info) for stage in expand(problem.begin(), 1).stages]
-    [1, 2]
     """
 
     info: InformationState
@@ -234,30 +153,13 @@ class Stage:
 
 
 class Enumeration:
-    """All ways on from some histories, over a horizon; see `expand`.
-
-    Parameters
-    ----------
-    stages : list of Stage
-        The levels, the last one without questions.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> expand(problem.begin(), 1).values(np.array([1.0])).round(3)
-    array([[0.25]])
-    """
+    """All ways on from some histories, over a horizon; see `expand`."""
 
     def __init__(self, stages: list[Stage]) -> None:
         self.stages = stages
 
     def values(self, multipliers: FloatArray) -> FloatArray:
-        """Cost of the best way on of each first history at each multiplier of the prices, (n, n_multipliers).
-
-        A horizon that leaves questions open is bounded from below: one more price, then the class is known.
-        """
+        """Cost of the best way on of each first history at each multiplier of the prices, (n, n_multipliers)."""
         result = np.empty((len(self.stages[0].info), len(multipliers)))
         for part in chunks(len(multipliers), 8.0 * 4 * max(len(s.info) + s.row.size for s in self.stages)):
             ahead = self._ahead(multipliers[part], bounded=True)
@@ -265,10 +167,7 @@ class Enumeration:
         return result
 
     def going_on(self, multiplier: float = 1.0) -> FloatArray:
-        """Cost of asking each question of the first histories and going on as well as can be, (m,).
-
-        At the horizon one decides.
-        """
+        """Cost of asking each question of the first histories and going on as well as can be, (m,)."""
         return self._ahead(np.array([multiplier]), bounded=False)[:, 0]
 
     def _ahead(self, multipliers: FloatArray, bounded: bool) -> FloatArray:
@@ -289,10 +188,7 @@ class Enumeration:
         return ahead
 
     def plan(self) -> tuple[float, Plan]:
-        """Cost of the best way on of the only first history of a free problem, and what to ask after each history.
-
-        At the horizon one decides, of equal questions the one of lowest number is asked.
-        """
+        """Cost of the best way on of the only first history of a free problem, and what to ask after each history."""
         plan: Plan = []
         cost = np.inf
         for stage, costs in zip(self.stages, self.question_costs()):
@@ -308,10 +204,7 @@ class Enumeration:
         return cost, plan
 
     def question_costs(self) -> list[FloatArray]:
-        """Cost of asking each question and going on as well as can be, (n, n_questions) for each level.
-
-        inf where a question was not followed; at the horizon one decides.
-        """
+        """Cost of asking each question and going on as well as can be, (n, n_questions) for each level."""
         one, found = np.ones(1), []
         ahead: FloatArray = np.empty((0, 1))
         for number in range(len(self.stages) - 1, -1, -1):
@@ -336,36 +229,7 @@ class Enumeration:
 
 
 def expand(info: InformationState, depth: int, multiplier: float = 1.0, max_histories: float = np.inf) -> Enumeration:
-    """Enumerate every way on from some histories that may be worth going.
-
-    Parameters
-    ----------
-    info : InformationState
-        The histories.
-    depth : int
-        Most questions asked of each from there on.
-    multiplier : float
-        Histories are followed no further where stopping is optimal for certain at prices times this.
-    max_histories : float
-        Most histories to visit.
-
-    Returns
-    -------
-    Enumeration
-
-    Raises
-    ------
-    ValueError
-        If there are more.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1, free=True)
-    >>> expand(problem.begin(), 1).going_on()
-    array([0.25, 0.25])
-    """
+    """Enumerate every way on from some histories that may be worth going."""
     last = info.stage + depth
     stages: list[Stage] = []
     root = np.arange(len(info))
@@ -389,27 +253,7 @@ def expand(info: InformationState, depth: int, multiplier: float = 1.0, max_hist
 
 
 def asked_once(info: InformationState, row: IntArray, question: IntArray) -> Level:
-    """What follows when rows ask questions: a level whose ``entry`` numbers the pairs, each of weight one.
-
-    Parameters
-    ----------
-    info : InformationState
-        What is known of ``n`` instances.
-    row, question : ndarray of int of shape (m,)
-        Rows, perhaps repeated, and the question that each asks.
-
-    Returns
-    -------
-    Level
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> asked_once(problem.begin(), np.array([0]), np.array([0])).weight
-    array([0.55, 0.45])
-    """
+    """What follows when rows ask questions: a level whose ``entry`` numbers the pairs, each of weight one."""
     first, nothing = Fork(row, question, np.ones(row.size)), np.empty(0, dtype=np.intp)
     asks = iter([first, Fork(nothing, nothing, np.empty(0))])
     *_, last = walk(info, np.ones(len(info)), lambda level: next(asks), PlannedAnswers())
@@ -417,30 +261,7 @@ def asked_once(info: InformationState, row: IntArray, question: IntArray) -> Lev
 
 
 def distinct(info: InformationState, root: IntArray) -> tuple[IntArray, IntArray]:
-    """Histories of a free problem that saw the same, in whatever order, as one.
-
-    Parameters
-    ----------
-    info : InformationState
-        What is known of ``n`` instances.
-    root : ndarray of int of shape (n,)
-        What each began as; only those that began as one are.
-
-    Returns
-    -------
-    kept : ndarray of int of shape (n_distinct,)
-        A row for each.
-    place : ndarray of int of shape (n,)
-        Which of them each row is. In a fixed order each is its own.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
-    >>> distinct(problem.begin(3), np.array([0, 0, 1]))
-    (array([0, 2]), array([0, 0, 1]))
-    """
+    """Histories of a free problem that saw the same, in whatever order, as one."""
     if info.seen is None or not len(info):
         return np.arange(len(info)), np.arange(len(info))
     _, kept, place = np.unique(evidence(info, root), return_index=True, return_inverse=True)
@@ -450,27 +271,7 @@ def distinct(info: InformationState, root: IntArray) -> tuple[IntArray, IntArray
 
 
 def open_questions(info: InformationState, where: BoolArray) -> tuple[IntArray, IntArray]:
-    """Rows and numbers of the questions that are open to the rows meant, those of a row side by side.
-
-    Parameters
-    ----------
-    info : InformationState
-        What is known of ``n`` instances.
-    where : ndarray of bool of shape (n,)
-        The rows meant.
-
-    Returns
-    -------
-    row, question : ndarray of int of shape (m,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1, free=True)
-    >>> open_questions(problem.begin(), np.ones(1, dtype=bool))
-    (array([0, 0]), array([0, 1]))
-    """
+    """Rows and numbers of the questions that are open to the rows meant, those of a row side by side."""
     if not info.problem.free:
         row = np.flatnonzero(where) if info.stage < info.problem.n_stages else np.empty(0, dtype=np.intp)
         return row, np.full(row.size, info.stage)

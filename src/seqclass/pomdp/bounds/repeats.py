@@ -16,25 +16,15 @@ from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import OPEN, TIE, AcquisitionProblem, InformationState
 from seqclass.pomdp.walk import Fork, Level, begin, walk
 
+__all__: list[str] = []
+
+
 #: Log-odds beyond which nothing is told apart.
 _FURTHEST = 18.0
 
 
 class LogOddsLine:
-    """Beliefs of two classes, dense where deciding may be worth putting off; reads as `SimplexGrid` does.
-
-    Parameters
-    ----------
-    first, last : float
-        Range of the log-odds of the second class; 0 and 1 are points as well.
-    n_points : int
-        Number of points.
-
-    Examples
-    --------
-    >>> LogOddsLine(-1.0, 1.0, 5).points[:, 1].round(3)
-    array([0.   , 0.269, 0.5  , 0.731, 1.   ])
-    """
+    """Beliefs of two classes, dense where deciding may be worth putting off; reads as `SimplexGrid` does."""
 
     def __init__(self, first: float, last: float, n_points: int) -> None:
         odds = np.linspace(first, last, n_points - 2)
@@ -74,8 +64,6 @@ class LogOddsLine:
         return np.asarray(total * (values[vertices] * weights).sum(axis=1))
 
 
-__all__ = ["RepeatValues", "ThinnedAnswers", "cost_above", "has_repeats"]
-
 #: Distance of the points between two classes in log-odds, and steps along an edge for three.
 _STEP, _STEPS = 0.03, 50
 #: Iterations from below end where they change less than this share of the dearest decision; any of them is a bound.
@@ -89,33 +77,12 @@ _SELDOM = 1e-4
 
 
 def has_repeats(problem: AcquisitionProblem) -> bool:
-    """Whether `RepeatValues` serves a problem: two or three classes, and answers that depend on the class alone.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> has_repeats(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True))
-    True
-    """
+    """Whether `RepeatValues` serves a problem: two or three classes, and answers that depend on the class alone."""
     return problem.class_tables is not None and 2 <= problem.n_classes <= 3
 
 
 class RepeatValues(OrderBounds):
     """Optimal costs of a relaxed problem in which all but a few questions may be asked again, with a fresh answer.
-
-    What matters there is the belief and which of the few questions were asked. Costs are concave in the belief, so
-    that those interpolated between lower bounds at the points of a grid are lower bounds; the program is iterated from
-    below, where every iterate is one. The few questions are those that the relaxed problem would ask most.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        A problem of two or three classes whose answers depend on the class alone (naive Bayes). In a fixed order the
-        bound is that over all orders of its questions.
-    most_once : int
-        Most questions that are asked once at most; time and memory double with each. Fewer where more would take
-        longer than seconds, or bring nothing.
 
     Attributes
     ----------
@@ -123,14 +90,6 @@ class RepeatValues(OrderBounds):
         The few questions.
     values : ndarray of shape (2 ** len(once), n_points)
         Cost of going on at each point, for each set of the few questions that were asked.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem, optimal_cost
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.02, free=True)
-    >>> [round(RepeatValues(problem, most_once).value, 4) for most_once in (0, 1, 3)], round(optimal_cost(problem), 4)
-    ([0.0815, 0.0815, 0.111], 0.111)
     """
 
     def __init__(self, problem: AcquisitionProblem, most_once: int = 14) -> None:
@@ -338,23 +297,7 @@ _SHARE, _FINER, _FINEST = 1.0, 0.1, 1e-10
 
 
 class ThinnedAnswers(Answers):
-    """Every outcome of histories that weigh enough, and of all others one that is drawn, which keeps their weight.
-
-    Parameters
-    ----------
-    least : float
-        Weight below which one outcome is drawn.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> info = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1).begin(2)
-    >>> ThinnedAnswers(0.1, np.random.default_rng(0)).branch(info, np.array([0.9, 0.05]), np.arange(2)).weight.round(3)
-    array([0.495, 0.405, 0.05 ])
-    """
+    """Every outcome of histories that weigh enough, and of all others one that is drawn, which keeps their weight."""
 
     def __init__(self, least: float, rng: np.random.Generator) -> None:
         self.least, self.rng = least, rng
@@ -376,45 +319,7 @@ class ThinnedAnswers(Answers):
 def cost_above(
     policy: Policy, values: RepeatValues, n_paths: int, rng: np.random.Generator, confidence: float = 0.99
 ) -> tuple[float, float]:
-    """How much more a policy costs than ``values.value``: an estimate, and what it is at most.
-
-    The martingale of the values is a control variate: what is left of each history is what its questions cost more, in
-    expectation over their answers, than the values there, and deciding in the end. None of it is negative. Histories
-    are enumerated as long as they weigh enough, and from there on followed by one path each; what such paths cost is
-    a sum of independent terms between zero and a largest one, of which the chance to come out far too low is bounded
-    [1]_, however rare the dear ones are.
-
-    Parameters
-    ----------
-    policy : Policy
-        A policy of the values' problem.
-    values : RepeatValues
-        The bounds.
-    n_paths : int
-        About so many histories are followed, or several times as many.
-    rng : numpy.random.Generator
-        Where the paths come from.
-    confidence : float
-        Probability that the second number holds.
-
-    Returns
-    -------
-    mean, most : float
-
-    References
-    ----------
-    .. [1] A. Maurer, "A bound on the deviation probability for sums of non-negative random variables", Journal of
-       Inequalities in Pure and Applied Mathematics 4, 2003.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import ExactFreeOrder, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.02, free=True)
-    >>> policy, values = ExactFreeOrder().solve(problem), RepeatValues(problem, 3)
-    >>> [round(values.value + above, 3) for above in cost_above(policy, values, 100, np.random.default_rng(0))]
-    [0.111, 0.111]
-    """
+    """How much more a policy costs than ``values.value``: an estimate, and what it is at most."""
     least = _SHARE / n_paths
     while True:
         certain, sampled, visited = _followed(policy, values, least, rng)

@@ -12,6 +12,9 @@ from seqclass.pomdp.bounds.optimum import OnePriceBounds, OrderBounds, Plan, ask
 from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
 
+__all__: list[str] = []
+
+
 #: Of the partial answers that are known, the share that is looked at further between two passes through all of them.
 _SHARE = 0.1
 _FEWEST = 32
@@ -116,34 +119,7 @@ class _Frontier(NamedTuple):
 
 
 class OrderSearch:
-    """AO* over partial answers: lower and upper bounds of the optimum over all orders, at any time.
-
-    Of all that is known it follows the questions of least lower bound, opens the partial answers there that weigh most
-    (probability times distance of the bounds), a share of all at a time, and carries the bounds back. Partial answers
-    that saw the same are one, in whatever order they saw it.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        A free problem without sampled questions.
-    bounds : OrderBounds, optional
-        What is known of partial answers that were not opened; by default `OnePriceBounds`.
-
-    References
-    ----------
-    .. [1] N. J. Nilsson, "Principles of Artificial Intelligence", Tioga 1980, section 3.2.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.02, free=True)
-    >>> search = OrderSearch(problem)
-    >>> search.run()
-    True
-    >>> round(search.low, 4), round(search.high, 4)
-    (0.111, 0.111)
-    """
+    """AO* over partial answers: lower and upper bounds of the optimum over all orders, at any time."""
 
     def __init__(self, problem: AcquisitionProblem, bounds: OrderBounds | None = None) -> None:
         self.problem = problem
@@ -167,22 +143,7 @@ class OrderSearch:
         return sum(len(layer.info) for layer in self.layers)
 
     def run(self, max_nodes: float = np.inf, max_seconds: float = np.inf, tolerance: float = 0.0) -> bool:
-        """Search on.
-
-        Parameters
-        ----------
-        max_nodes : float
-            Most partial answers to know; the last lot may go beyond.
-        max_seconds : float
-            Longest time, looked at all along.
-        tolerance : float
-            Distance of the bounds to reach, as a share of the upper one.
-
-        Returns
-        -------
-        bool
-            Whether it was reached.
-        """
+        """Search on."""
         try:
             with within(max_seconds):
                 while self.high - self.low > max(tolerance, TIE) * self.high:
@@ -293,10 +254,7 @@ class OrderSearch:
         return np.asarray(known[place.reshape(-1)])
 
     def plan(self) -> Plan:
-        """What to do after each partial answer that is known to matter: keys and questions, a layer an entry.
-
-        Of partial answers that were not opened nothing is said.
-        """
+        """What to do after each partial answer that is known to matter: keys and questions, a layer an entry."""
         plan, reached = [], np.ones(1, dtype=bool)
         for number, layer in enumerate(self.layers):
             keys = evidence(layer.info)

@@ -20,6 +20,8 @@ from seqclass.pomdp.problem import TIE, AcquisitionProblem
 from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.unrolled import FreeNodes
 
+__all__ = ["PomdpPyModels", "to_pomdp_py"]
+
 
 class Item:
     """Something with a name, compared and hashed by its key; no ``__slots__``, which pomdp-py's deep copies lose."""
@@ -547,9 +549,6 @@ class Staged(Process):
             belief = belief * self.table(stage, context)[observation.outcome]
             context = self.arrivals(stage, context)[observation.outcome][1]
         return belief
-
-
-__all__ = ["PomdpPyModels", "to_pomdp_py"]
 
 
 @dataclass(frozen=True, eq=False)

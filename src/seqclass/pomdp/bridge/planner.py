@@ -24,6 +24,7 @@ from seqclass.pomdp.unrolled import FreeNodes
 
 __all__ = ["PomdpPyPlanner", "PomdpPyPolicy"]
 
+
 PLANNERS = ("POUCT", "POMCP", "ValueIteration")
 #: Policy trees that pomdp-py's ValueIteration may build; each takes about 0.2 ms.
 MAX_TREES = 100_000

@@ -22,6 +22,7 @@ from seqclass.pomdp.walk import along
 
 __all__ = ["read_policy"]
 
+
 #: Most entries of a vector, where the problem does not tell.
 _LONGEST = 10**6
 #: Most entries of all vectors: so many, and so many more for each byte of the file.

@@ -24,6 +24,7 @@ from seqclass.pomdp.problem import AcquisitionProblem
 
 __all__ = ["write_pomdpx"]
 
+
 HEAD = (
     '<?xml version="1.0" encoding="ISO-8859-1"?>\n'
     '<pomdpx version="1.0" id="acquisition" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" '

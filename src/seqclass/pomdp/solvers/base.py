@@ -17,6 +17,9 @@ from seqclass.pomdp.policy import WIDE_GAP, LookaheadPolicy, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.values import ValueFunction
 
+__all__ = ["Solver", "ValueSolver"]
+
+
 #: The horizon is doubled from here on.
 FIRST_HORIZON = 64
 
@@ -169,30 +172,7 @@ class ValueSolver(Solver):
 def horizons(
     problem: AcquisitionProblem, max_stages: int | None = None, first: int = FIRST_HORIZON
 ) -> Iterator[tuple[int, bool]]:
-    """Horizons to try, each twice the one before, and whether it is the last.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    max_stages : int, optional
-        Longest horizon; by default all stages.
-    first : int
-        First horizon.
-
-    Yields
-    ------
-    n_stages : int
-    is_last : bool
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 100), prices=0.1)
-    >>> list(horizons(problem)), list(horizons(problem, max_stages=80))
-    ([(64, False), (100, True)], [(64, False), (80, True)])
-    """
+    """Horizons to try, each twice the one before, and whether it is the last."""
     check_integer(first, "first_horizon", 1)
     limit = problem.n_stages
     if max_stages is not None:
@@ -214,19 +194,7 @@ def certified(
     paired: bool = False,
     tolerance: float = WIDE_GAP,
 ) -> Policy:
-    """Return the policy with its certificate in `info`; unchanged where ``n_paths`` is 0.
-
-    The lower bound is made of ``values``, by default the policy's own; for them and for ``paired`` see `certify`. The
-    status ``"converged"`` becomes ``"wide gap"`` where the gap is above ``tolerance``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import LookaheadPolicy, StoppingValue, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> certified(LookaheadPolicy(StoppingValue(problem)), 1000, 0).info.gap
-    0.0
-    """
+    """Return the policy with its certificate in `info`; unchanged where ``n_paths`` is 0."""
     if check_integer(n_paths, "certificate_paths", 0) == 0:
         return policy
     # a stream of its own: the paths must not be those that the solver learned from
@@ -247,16 +215,7 @@ def certified(
 
 
 def uncertified(solver: Solver) -> Solver:
-    """Return the solver without its certificate; as it is where it has none, or works towards one.
-
-    The policy that it finds is the same.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import GridValueIteration, Perseus
-    >>> uncertified(GridValueIteration()), uncertified(Perseus(target_gap=0.01))
-    (GridValueIteration(certificate_paths=0), Perseus(target_gap=0.01))
-    """
+    """Return the solver without its certificate; as it is where it has none, or works towards one."""
     if not solver.certifies_last or not solver.get_params(deep=False).get("certificate_paths"):
         return solver
     return clone(solver).set_params(certificate_paths=0)  # type: ignore[no-any-return]

@@ -25,6 +25,9 @@ from seqclass.pomdp.solvers.grid import GridValueIteration
 from seqclass.pomdp.solvers.perseus import Perseus
 from seqclass.pomdp.values import ProjectedValues, ValueFunction
 
+__all__ = ["BoundedLookaheadPolicy", "CorrectedValues", "ProjectedValueIteration"]
+
+
 #: Ridge penalty, as a share of the mean square of a column.
 _RIDGE = 1e-4
 #: Up to so many columns an answer may change the cost class by class.
@@ -53,12 +56,6 @@ class CostsAhead(NamedTuple):
         Unnormalised beliefs.
     stop, plain, go_on : ndarray of shape (n * n_outcomes,)
         Cost of stopping, the projection's of going on and the corrected one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> CostsAhead(np.array([[0.1, 0.4]]), np.array([0.1]), np.array([0.2]), np.array([0.05])).value
-    array([0.05])
     """
 
     belief: FloatArray
@@ -298,33 +295,7 @@ def _ridge(design: FloatArray | sp.csr_array, target: FloatArray) -> FloatArray:
 
 
 def visited_states(steering: ProjectedValues, n_beliefs: int, rng: np.random.Generator) -> list[list[InformationState]]:
-    """Sample states that the problem itself reaches, to correct the values of a projection at.
-
-    Parameters
-    ----------
-    steering : ProjectedValues
-        Values of the projection.
-    n_beliefs : int
-        Most states a stage, half of them from the policy that the values steer and half from all histories, as a
-        certificate follows them.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    list of list of InformationState
-        Lots, each a list over the stages that cases come to often enough under the policy; none where the problem does
-        not tell its answers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import ProjectedValues, StoppingValue, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> steering = ProjectedValues(problem, problem, StoppingValue(problem))
-    >>> visited_states(steering, 10, np.random.default_rng(0))
-    []
-    """
+    """Sample states that the problem itself reaches, to correct the values of a projection at."""
     problem = steering.problem
     if n_beliefs == 0 or problem.answers(0, problem.start(1)) is None:
         return []
@@ -461,35 +432,7 @@ _PRODUCTS = [p for d in range(1, _DEGREE + 1) for p in combinations_with_replace
 
 
 class MartingaleValues(ValueFunction):
-    """Corrected values plus what smooth functions of the belief and of the costs there explain of their error.
-
-    The error of a regression that is additive in the answers depends on the belief in a curved way, most of all where
-    prices are low. Per unit of belief, the refinement is linear in the belief, in the belief times the projection's
-    cost, and in the products of up to three square roots of the cost of stopping and of what the projection and the
-    correction expect. Its target is the expectation over the next outcome, which has no noise, so that few states tell
-    much.
-
-    Parameters
-    ----------
-    values : CorrectedValues
-        What is refined; left as it is.
-
-    References
-    ----------
-    .. [1] V. V. Desai, V. F. Farias and C. C. Moallemi, "Pathwise optimization for optimal stopping problems",
-       Management Science 58, 2012 (richer functions in the martingale tighten the bound).
-    .. [2] F. A. Longstaff and E. S. Schwartz, "Valuing American options by simulation: a simple least-squares
-       approach", Review of Financial Studies 14, 2001.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import CorrectedValues, ProjectedValues, StoppingValue, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> steering = ProjectedValues(problem, problem, StoppingValue(problem))
-    >>> MartingaleValues(CorrectedValues(problem, steering)).successor_values(problem.begin()).round(3)
-    array([[0.1 , 0.05]])
-    """
+    """Corrected values plus what smooth functions of the belief and of the costs there explain of their error."""
 
     def __init__(self, values: CorrectedValues) -> None:
         super().__init__(values.problem, values.n_stages)
@@ -498,17 +441,7 @@ class MartingaleValues(ValueFunction):
         self.weights: list[FloatArray | None] = [None] * self.n_stages
 
     def fit_stage(self, stage: int, lots: Lots, ahead: list[CostsAhead]) -> None:
-        """Fit the refinement of one stage, those after it being fitted.
-
-        Parameters
-        ----------
-        stage : int
-            The stage.
-        lots : list of InformationState
-            States of that stage.
-        ahead : list of CostsAhead
-            What `CorrectedValues.costs_ahead` gives for each.
-        """
+        """Fit the refinement of one stage, those after it being fitted."""
         problem, designs, targets = self.problem, [], []
         for info, after in zip(lots, ahead):
             context = self.values.tables.contexts(stage, info.state)
@@ -564,8 +497,6 @@ class MartingaleValues(ValueFunction):
             made[product] = row
         return np.asarray(rows.T)
 
-
-__all__ = ["BoundedLookaheadPolicy", "MartingaleValues", "ProjectedValueIteration", "table_solver"]
 
 #: Contexts a stage and levels of the grid for up to two classes, where the user names none: values that only steer need
 #: no fine one. With more classes functions of the belief, in one context, say as much with a thousandth of the numbers.
@@ -715,15 +646,7 @@ def _n_beliefs(problem: AcquisitionProblem) -> int:
 
 
 def table_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver:
-    """Solver for a problem with tables: a grid for at most three classes, Perseus beyond.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> table_solver(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1))
-    GridValueIteration()
-    """
+    """Solver for a problem with tables: a grid for at most three classes, Perseus beyond."""
     if problem.n_classes <= 3:
         return GridValueIteration(random_state=random_state)
     return Perseus(random_state=random_state)

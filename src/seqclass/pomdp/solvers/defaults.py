@@ -10,6 +10,8 @@ from seqclass.pomdp.solvers.correlated import ProjectedValueIteration, table_sol
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
 from seqclass.pomdp.solvers.simple import Lookahead
 
+__all__ = ["default_solver"]
+
 
 def default_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver:
     """Solver for a problem of this kind.

@@ -21,6 +21,8 @@ from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import ValueSolver
 from seqclass.pomdp.values import ValueFunction
 
+__all__ = ["ExactValueIteration"]
+
 
 class Envelope(NamedTuple):
     """A piecewise linear concave function of a two-class belief, pieces in order of the odds ``b[1] / b[0]``.
@@ -31,12 +33,6 @@ class Envelope(NamedTuple):
         The vector that is lowest on each piece.
     starts : ndarray of shape (m,)
         Odds at which each piece begins, increasing from 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> Envelope(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([0.0, 1.0])).starts
-    array([0., 1.])
     """
 
     vectors: FloatArray
@@ -44,21 +40,7 @@ class Envelope(NamedTuple):
 
 
 class LineSet(AlphaSet):
-    """Alpha vectors of two classes, found by bisection of the odds instead of by trying all.
-
-    Parameters
-    ----------
-    parts : sequence of Envelope
-        Pieces on which going on is best, one function a context; where stopping is best any piece serves.
-    many : bool
-        Whether there are several contexts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> LineSet([Envelope(1 - np.eye(2)[::-1], np.array([0.0, 1.0]))], False).value(np.array([[0.3, 0.7], [1.0, 0.0]]))
-    array([0.7, 1. ])
-    """
+    """Alpha vectors of two classes, found by bisection of the odds instead of by trying all."""
 
     def __init__(self, parts: Sequence[Envelope], many: bool) -> None:
         pointer = np.cumsum([0, *(len(part.starts) for part in parts)]) if many else None
@@ -176,21 +158,7 @@ Plans = Callable[[FloatArray], FloatArray]
 
 
 class Budget:
-    """Vectors a stage and seconds that may be spent, and whether they are.
-
-    Parameters
-    ----------
-    max_vectors : int
-        Most vectors of a stage and context.
-    max_seconds : float or None
-        Seconds from now.
-
-    Examples
-    --------
-    >>> budget = Budget(10, None)
-    >>> budget.open(10), budget.open(11), budget.open(), budget.spent
-    (True, False, False, True)
-    """
+    """Vectors a stage and seconds that may be spent, and whether they are."""
 
     def __init__(self, max_vectors: int, max_seconds: float | None) -> None:
         self.max_vectors = max_vectors
@@ -397,9 +365,6 @@ def _witness(vector: FloatArray, others: FloatArray, tolerance: float) -> FloatA
     return np.asarray(belief)
 
 
-__all__ = ["ExactValueIteration", "Prepared"]
-
-
 _METHODS = ("auto", "breakpoints", "vertices", "programs")
 #: Up to this many classes regions have few vertices; beyond, linear programs are faster.
 _MAX_CLASSES_VERTICES = 7
@@ -555,11 +520,6 @@ class Prepared(NamedTuple):
         Vectors and seconds.
     points : list of Points
         Beliefs of each stage; empty for two classes.
-
-    Examples
-    --------
-    >>> Prepared(Budget(10, None), []).points
-    []
     """
 
     budget: Budget

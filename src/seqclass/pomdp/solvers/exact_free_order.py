@@ -25,6 +25,9 @@ from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.simple import DeepLookaheadPolicy, OrderBoundPolicy
 
+__all__ = ["ExactFreeOrder"]
+
+
 #: Up to so many partial answers all are visited.
 _FEW = 50_000
 #: And if what may follow them, an answer to each open question times classes or hidden states, is no more than this.
@@ -152,15 +155,7 @@ class ExactFreeOrder(Solver):
 
 
 def are_few(problem: AcquisitionProblem, most: int) -> bool:
-    """Whether a free problem has so few partial answers, and so little work at each, that all are visited.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1, free=True)
-    >>> are_few(problem, 9), are_few(problem, 8)
-    (True, False)
-    """
+    """Whether a free problem has so few partial answers, and so little work at each, that all are visited."""
     sizes = problem.n_outcomes + 1.0
     if most <= 0 or np.log(sizes).sum() > np.log(min(_FEW, most)) + TIE:
         return False
@@ -169,15 +164,7 @@ def are_few(problem: AcquisitionProblem, most: int) -> bool:
 
 
 def enumerated(problem: AcquisitionProblem) -> PlannedPolicy:
-    """The best policy, by recursion over all partial answers.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1, free=True)
-    >>> round(enumerated(problem).info.upper, 3)
-    0.25
-    """
+    """The best policy, by recursion over all partial answers."""
     tree = expand(problem.begin(), problem.n_stages)
     cost, plan = tree.plan()
     size = sum(len(stage.info) for stage in tree.stages)
@@ -186,16 +173,7 @@ def enumerated(problem: AcquisitionProblem) -> PlannedPolicy:
 
 
 def planned(search: OrderSearch) -> PlannedPolicy:
-    """What a search has come to, with its bounds.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1, free=True)
-    >>> info = planned(OrderSearch(problem)).info
-    >>> info.status, info.lower, info.upper
-    ('wide gap', 0.2, 0.25)
-    """
+    """What a search has come to, with its bounds."""
     problem = search.problem
     info = SolveInfo("converged", n_stages=problem.n_stages, size=search.n_nodes)
     if search.high - search.low > WIDE_GAP * search.high:
@@ -211,28 +189,7 @@ def _bounded(policy: PlannedPolicy, lower: float, upper: float, confidence: floa
 
 
 class PlannedPolicy(Policy):
-    """A table of what to ask after each partial answer, and another policy wherever it says nothing.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The free problem it acts on.
-    plan : list of (ndarray, ndarray)
-        For each number of questions asked the sorted keys of partial answers, and what each asks (-1: decide).
-    fallback : Policy, optional
-        What acts wherever the table says nothing; by default look-ahead of two questions at the five best ones.
-    info : SolveInfo, optional
-        What the solver reports.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import ExactFreeOrder, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=[0.1, 0.02], free=True)
-    >>> policy = ExactFreeOrder().solve(problem)
-    >>> policy.act(problem.begin()), [len(keys) for keys, _ in policy.plan]
-    (array([1]), [1, 4, 4])
-    """
+    """A table of what to ask after each partial answer, and another policy wherever it says nothing."""
 
     def __init__(
         self,
@@ -307,27 +264,7 @@ class _Known:
 
 
 class RecursionPolicy(DeepLookaheadPolicy):
-    """Asks what is best from wherever a case stands, by recursion over all that may follow, and remembers that.
-
-    Where one more price is more than knowing the class saves, so that nothing is asked, it looks two questions ahead to
-    say which of them promises most.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The free problem it acts on, of few partial answers.
-    info : SolveInfo, optional
-        What the solver reports.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import TableProblem
-    >>> tables = np.array([[[0.5, 0.5], [0.5, 0.5]], [[0.9, 0.2], [0.1, 0.8]], [[0.7, 0.2], [0.3, 0.8]]])
-    >>> problem = TableProblem([0.5, 0.5], tables, prices=0.1, free=True)
-    >>> policy, info = RecursionPolicy(problem), problem.begin().asking(1).update(np.array([-1]))
-    >>> policy.act(info), policy.continuation_cost(info).round(3)
-    (array([2]), array([0.35]))
-    """
+    """Asks what is best from wherever a case stands, by recursion over all that may follow, and remembers that."""
 
     def __init__(self, problem: AcquisitionProblem, info: SolveInfo | None = None) -> None:
         super().__init__(problem, _DEPTH, _CANDIDATES, info)

@@ -16,27 +16,17 @@ from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import FIRST_HORIZON, ValueSolver
 from seqclass.pomdp.values import ValueFunction
 
+__all__ = ["FittedValueIteration", "FittedValues"]
+
 
 def solved_ridge(gram: FloatArray, moments: FloatArray, penalty: float) -> FloatArray:
-    """Weights from the products of the columns, to whose diagonal the penalty is added in place, and of the target.
-
-    Examples
-    --------
-    >>> solved_ridge(np.array([[1.0, 0.0], [0.0, 3.0]]), np.array([1.0, 4.0]), 1.0)
-    array([0.5, 1. ])
-    """
+    """Weights from the products of the columns, to whose diagonal the penalty is added in place, and of the target."""
     gram[np.diag_indices_from(gram)] += penalty
     return np.asarray(linalg.solve(gram, moments, assume_a="pos", check_finite=False))
 
 
 def scaled_ridge(design: FloatArray, target: FloatArray, penalty: float) -> FloatArray:
-    """Weights of columns that are brought to a mean square of one, in place, before the penalty counts.
-
-    Examples
-    --------
-    >>> scaled_ridge(np.array([[2.0], [2.0]]), np.array([6.0, 6.0]), 0.0)
-    array([3.])
-    """
+    """Weights of columns that are brought to a mean square of one, in place, before the penalty counts."""
     scale = np.sqrt(np.mean(design**2, axis=0)) + np.finfo(float).tiny
     design /= scale
     return np.asarray(solved_ridge(design.T @ design, design.T @ target, penalty) / scale)
@@ -56,32 +46,7 @@ _READ_BYTES = 2**20
 
 
 class BeliefFunctions:
-    """Functions of the belief that make up what going on costs, and their weighted sums.
-
-    With ``p`` the normalised belief, ``s`` the cost of stopping there over that of the worst decision and ``i, j``
-    classes: ``p_i``, ``p_i sqrt(s)``, ``p_i log(s)``, ``p_i log(p_i)``, ``s``, ``sqrt(s)``, ``s sqrt(s)``, ``s s``,
-    ``sqrt(p_i p_j)`` and ``sqrt(p_i p_j) log(s)``. Geometric means are what the error of two classes shrinks with as
-    answers tell them apart (Chernoff), logarithms what remains to be asked (Wald). Of the pairs there are at most twice
-    as many as classes, those that all answers together tell apart least.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> functions = BeliefFunctions(problem)
-    >>> belief = np.array([[0.3, 0.7]])
-    >>> functions.count, functions.design(belief).shape
-    (14, (1, 14))
-    >>> weights = np.arange(14.0)
-    >>> bool(np.isclose(functions.sums(belief, weights), functions.design(belief) @ weights)[0])
-    True
-    """
+    """Functions of the belief that make up what going on costs, and their weighted sums."""
 
     def __init__(self, problem: AcquisitionProblem) -> None:
         self.problem, self.n_classes, self.unit = problem, problem.n_classes, unit(problem)
@@ -199,30 +164,7 @@ class FittedValues(ValueFunction):
 
 
 def fitted_values(problem: AcquisitionProblem, points: list[Points], terminal: FloatArray) -> FittedValues:
-    """Fit each stage's cost of going on to one step of look-ahead on the stage after, from the last to the first.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        A problem with tables.
-    points : list of Points
-        Beliefs of each stage.
-    terminal : ndarray of shape (m, n_classes)
-        Vectors whose lower envelope is the cost after the last stage.
-
-    Returns
-    -------
-    FittedValues
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> points = [Points(problem.prior[None], np.array([0]))]
-    >>> fitted_values(problem, points, problem.decision_costs.T).value(0, problem.prior[None]).round(2)
-    array([0.25])
-    """
+    """Fit each stage's cost of going on to one step of look-ahead on the stage after, from the last to the first."""
     tables = problem.tables
     assert tables is not None  # its solver has looked
     values = FittedValues(problem, [None] * len(points))
@@ -239,9 +181,6 @@ def fitted_values(problem: AcquisitionProblem, points: list[Points], terminal: F
         target = problem.planned_prices[stage] + row_sums(ahead.reshape(len(belief), -1))
         values.fit(stage, belief, target)
     return values
-
-
-__all__ = ["BeliefFunctions", "FittedValueIteration", "FittedValues", "fitted_values", "scaled_ridge", "solved_ridge"]
 
 
 class FittedValueIteration(ValueSolver):

@@ -17,6 +17,9 @@ from seqclass.pomdp.solvers.base import FIRST_HORIZON, Solver, certified, horizo
 from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.values import ValueFunction
 
+__all__ = ["GridValueIteration", "GridValues"]
+
+
 #: Working memory of a step: small enough to stay in the cache.
 _STEP_BYTES = 2**22
 
@@ -72,36 +75,7 @@ class GridValues(ValueFunction):
 
 
 class GridBlock:
-    """Values of several multipliers that share a horizon.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem at its own prices.
-    grid : SimplexGrid
-        The grid.
-    interpolation : {"freudenthal", "nearest"}
-        How to read between grid points.
-    columns : ndarray of int of shape (m,)
-        Numbers of the multipliers among those that were asked for.
-    multipliers : ndarray of shape (m,)
-        The multipliers.
-    tables : list of ndarray of shape (n_contexts * n_points, m)
-        Cost of going on at each stage.
-    lower : ndarray of shape (m,)
-        Interpolated lower bound on the optimal cost at each multiplier's prices.
-    converged : ndarray of bool of shape (m,)
-        Whether the horizon holds all that matters.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem, GridValueIteration
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> (block,) = GridValueIteration(10).solve_many(problem, np.array([1.0, 2.0]))
-    >>> block.lower
-    array([0.25, 0.35])
-    """
+    """Values of several multipliers that share a horizon."""
 
     def __init__(
         self,
@@ -140,23 +114,7 @@ class GridBlock:
         return LookaheadPolicy(values, info)
 
     def values_after(self, stage: int, belief: FloatArray, context: IntArray, positions: IntArray) -> FloatArray:
-        """Value of unnormalised beliefs at a stage for some multipliers, (n, len(positions)).
-
-        Parameters
-        ----------
-        stage : int
-            The stage.
-        belief : ndarray of shape (n, n_classes)
-            The beliefs.
-        context : ndarray of int of shape (n,)
-            Their contexts.
-        positions : ndarray of int
-            The multipliers.
-
-        Returns
-        -------
-        ndarray of shape (n, len(positions)), or (n, 1) beyond the horizon, where all are alike
-        """
+        """Value of unnormalised beliefs at a stage for some multipliers, (n, len(positions))."""
         stop = self.problem.stopping_cost(belief)[:, None]
         if stage >= self.n_stages:
             return stop
@@ -167,30 +125,7 @@ class GridBlock:
 
 
 class GridProgram:
-    """The dynamic program over a horizon, a column a multiplier of the prices.
-
-    The successors of grid points do not depend on prices, so that what reads them serves all.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    tables : Tables
-        Its tables.
-    grid : SimplexGrid
-        The grid.
-    interpolation : {"freudenthal", "nearest"}
-        How to read between grid points.
-    n_stages : int
-        Horizon.
-
-    Examples
-    --------
-    See `GridValueIteration`, whose program it is.
-
-    >>> GridProgram.__name__
-    'GridProgram'
-    """
+    """The dynamic program over a horizon, a column a multiplier of the prices."""
 
     def __init__(
         self, problem: AcquisitionProblem, tables: Tables, grid: SimplexGrid, interpolation: str, n_stages: int
@@ -271,8 +206,6 @@ class GridProgram:
         known = joint.sum(axis=1, keepdims=True) * rest + (joint @ self.problem.perfect_cost)[:, None]
         return np.column_stack([np.repeat(stop, len(rest), axis=1), np.minimum(stop, known)])
 
-
-__all__ = ["GridBlock", "GridProgram", "GridValueIteration", "GridValues"]
 
 #: Steps along an edge of the simplex by number of classes; see `GridValueIteration`.
 _RESOLUTION = {1: 1, 2: 1000, 3: 80, 4: 24}

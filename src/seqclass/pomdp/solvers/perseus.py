@@ -18,6 +18,9 @@ from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import FIRST_HORIZON, ValueSolver
 from seqclass.pomdp.values import ValueFunction
 
+__all__ = ["Perseus"]
+
+
 #: What limits of time are measured by.
 _clock = time.perf_counter
 #: Paths may grow to this many times what they start with.
@@ -25,27 +28,7 @@ _MOST_PATHS = 64
 
 
 class BeliefRounds:
-    """Improve a policy until its certified gap is small enough, or a limit is hit.
-
-    Parameters
-    ----------
-    policy : LookaheadPolicy
-        Policy to begin with; its values have the horizon.
-    elapsed : float
-        Seconds that solving has taken so far.
-    target_gap : float
-        Gap to reach.
-    max_seconds : float
-        No round is begun that is not expected to end by then.
-    n_beliefs, max_beliefs : int
-        Most beliefs a stage, now and in the end.
-    tolerance : float
-        See `cover`; it is halved as beliefs are doubled.
-    n_paths : int
-        Sampled paths of the first certificate.
-    random_state : int, generator or None
-        Seed.
-    """
+    """Improve a policy until its certified gap is small enough, or a limit is hit."""
 
     def __init__(
         self,
@@ -151,9 +134,6 @@ class BeliefRounds:
             size=self.best.values.size,
             trace=tuple(self.trace),
         )
-
-
-__all__ = ["Perseus"]
 
 
 class Perseus(ValueSolver):

@@ -20,6 +20,8 @@ from seqclass.pomdp.walk import first_open
 if TYPE_CHECKING:
     from seqclass.pomdp.solvers.ordering.base import OrderingRule
 
+__all__ = ["AcquireAll", "DecideNow", "FirstK", "Lookahead", "PosteriorThreshold"]
+
 
 class Rule(Solver):
     """A solver that looks at nothing but its settings: the policy is written down, then certified.
@@ -252,26 +254,7 @@ class FixedLengthPolicy(_Asking):
 
 
 class PosteriorThresholdPolicy(_Asking):
-    """Stops once the largest posterior reaches a threshold.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem it acts on.
-    threshold : float
-        The threshold.
-    rule : OrderingRule, optional
-        Which question comes next, such as `ClassInformation()`; for problems in which any may. By default the open one
-        of lowest number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> PosteriorThresholdPolicy(problem, 0.9).act(problem.begin())
-    array([0])
-    """
+    """Stops once the largest posterior reaches a threshold."""
 
     def __init__(self, problem: AcquisitionProblem, threshold: float, rule: OrderingRule | None = None) -> None:
         super().__init__(problem, None, rule)
@@ -286,24 +269,7 @@ class PosteriorThresholdPolicy(_Asking):
 
 
 class OrderBoundPolicy(Policy):
-    """Asks the question that promises most if what follows costs no more than its lower bound.
-
-    Parameters
-    ----------
-    bounds : OrderBounds
-        Bounds of a free problem, over all orders.
-    info : SolveInfo, optional
-        What the solver reports.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> from seqclass.pomdp.bounds.repeats import RepeatValues
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=[0.1, 0.02], free=True)
-    >>> OrderBoundPolicy(RepeatValues(problem)).act(problem.begin())
-    array([1])
-    """
+    """Asks the question that promises most if what follows costs no more than its lower bound."""
 
     def __init__(self, bounds: OrderBounds, info: SolveInfo | None = None) -> None:
         super().__init__(bounds.problem, info=info)
@@ -334,8 +300,6 @@ class OrderBoundPolicy(Policy):
             return np.full(len(info), np.inf)
         return np.asarray(self.bounds.asking(info).min(axis=1))
 
-
-__all__ = ["DeepLookaheadPolicy", "Lookahead", "OrderBoundPolicy", "lookahead_costs"]
 
 #: Working memory of an enumeration.
 _TREE_BYTES = 2**28
@@ -390,27 +354,7 @@ class Lookahead(Rule):
 
 
 class DeepLookaheadPolicy(Policy):
-    """Look-ahead of several questions on the stopping cost.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem it acts on.
-    depth : int
-        Questions it looks ahead.
-    n_candidates : int, optional
-        See `Lookahead`.
-    info : SolveInfo, optional
-        What the solver reports.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1)
-    >>> DeepLookaheadPolicy(problem, 2).continuation_cost(problem.begin())
-    array([0.25])
-    """
+    """Look-ahead of several questions on the stopping cost."""
 
     # policies read from files of 0.1 lack it
     n_candidates: int | None = None
@@ -423,18 +367,7 @@ class DeepLookaheadPolicy(Policy):
         self.n_candidates = n_candidates
 
     def question_costs(self, info: InformationState) -> FloatArray:
-        """Price of each question plus the expected cost after it, looking ahead.
-
-        Parameters
-        ----------
-        info : InformationState
-            What is known of ``n`` instances.
-
-        Returns
-        -------
-        ndarray of shape (n, n_questions)
-            inf where the question is not open, or not among the candidates.
-        """
+        """Price of each question plus the expected cost after it, looking ahead."""
         return lookahead_costs(info, self.depth, self.n_candidates)
 
     def following(self, info: InformationState) -> IntArray:
@@ -464,39 +397,7 @@ class DeepLookaheadPolicy(Policy):
 
 
 def lookahead_costs(info: InformationState, depth: int, n_candidates: int | None = None) -> FloatArray:
-    """Cost of asking each question and then acting as well as can be within a few more, prices included.
-
-    One question ahead all are scored at once. Further ahead a question is followed only if it may still be the best
-    one: no more questions than ``depth`` cost less than its price, the cheapest further price where that helps, and
-    perfect knowledge then; and one step of look-ahead on the best question is a cost that can be had.
-
-    Parameters
-    ----------
-    info : InformationState
-        What is known of ``n`` instances.
-    depth : int
-        Most questions asked from here on.
-    n_candidates : int, optional
-        From depth 2 on, follow only so many questions of each history, the best ones by one step of look-ahead.
-
-    Returns
-    -------
-    ndarray of shape (n, n_questions)
-        inf where a question is not open or was not followed.
-
-    References
-    ----------
-    .. [1] S. Ross, J. Pineau, S. Paquet and B. Chaib-draa, "Online planning algorithms for POMDPs", JAIR 32, 2008,
-       section 3.2 (branch and bound).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> tables = np.array([[[0.5, 0.5], [0.5, 0.5]], [[0.9, 0.2], [0.1, 0.8]]])
-    >>> lookahead_costs(TableProblem([0.5, 0.5], tables, prices=0.1, free=True).begin(), 1)
-    array([[0.6 , 0.25]])
-    """
+    """Cost of asking each question and then acting as well as can be within a few more, prices included."""
     problem, result = info.problem, np.full((len(info), info.problem.n_questions), np.inf)
     if not problem.free and depth == 1:  # what look-ahead computes serves the update as well
         if info.stage < problem.n_stages:

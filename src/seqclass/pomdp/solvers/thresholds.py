@@ -19,36 +19,11 @@ from seqclass.pomdp.solvers.perseus import Perseus
 from seqclass.pomdp.values import StoppingValue, ValueFunction
 from seqclass.pomdp.walk import Level, walk
 
+__all__ = ["LinearThresholdPolicy", "LinearThresholdSPSA"]
+
 
 def close_corners(problem: AcquisitionProblem, thresholds: FloatArray) -> FloatArray:
-    """Thresholds that stop at the simplex's corners, where the class is known.
-
-    The entry of each class in the threshold of that class's own best decision is made at most zero; all others stay.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    thresholds : ndarray of shape (n_stages, n_decisions, n_classes)
-        The thresholds.
-
-    Returns
-    -------
-    ndarray of the same shape
-
-    References
-    ----------
-    .. [1] Y. W. Liyanage, D.-S. Zois and C. Chelmis, "On-the-fly joint feature selection and classification",
-       theorem 3.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> close_corners(problem, np.ones((1, 2, 2))).tolist()
-    [[[0.0, 1.0], [1.0, 0.0]]]
-    """
+    """Thresholds that stop at the simplex's corners, where the class is known."""
     closed = thresholds.copy()
     corner = np.arange(problem.n_classes)
     decision = problem.decide(np.eye(problem.n_classes))
@@ -57,14 +32,7 @@ def close_corners(problem: AcquisitionProblem, thresholds: FloatArray) -> FloatA
 
 
 def normalised(thresholds: FloatArray) -> FloatArray:
-    """Thresholds scaled to a largest entry of one, which changes no decision; zeros stay.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> normalised(np.array([[[-0.1, 0.2], [0.0, 0.0]]])).tolist()
-    [[[-0.5, 1.0], [0.0, 0.0]]]
-    """
+    """Thresholds scaled to a largest entry of one, which changes no decision; zeros stay."""
     largest = np.abs(thresholds).max(axis=-1, keepdims=True, initial=0.0)
     return np.asarray(np.divide(thresholds, largest, out=np.zeros_like(thresholds), where=largest > 0))
 
@@ -134,20 +102,6 @@ _FEWEST_PATHS = 100
 class SampledPaths:
     """Trajectories of the model over a horizon, along which a stopping rule only chooses where to stop.
 
-    Each distinct history is one *node*; a path is the list of its nodes, from the first stage to where stopping is
-    optimal for certain, or to the horizon. Nodes on which paths end are *closed*, and every rule stops there.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    n_stages : int
-        Horizon.
-    n_paths : int
-        Number of trajectories; fewer are made where a long horizon would need too much memory.
-    rng : numpy.random.Generator
-        Source of randomness.
-
     Attributes
     ----------
     belief : ndarray of shape (n_nodes, n_classes)
@@ -166,15 +120,6 @@ class SampledPaths:
         The steps of all paths, one path after the other: the node of each and the path it belongs to.
     weight : ndarray of shape (n_distinct_paths,)
         Share of each distinct path.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.02)
-    >>> paths = SampledPaths(problem, 2, 1000, np.random.default_rng(0))
-    >>> paths.stage, paths.path
-    (array([0, 1, 1, 2, 2, 2, 2]), array([0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]))
     """
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int, n_paths: int, rng: np.random.Generator) -> None:
@@ -228,17 +173,7 @@ class SampledPaths:
         return nodes, path
 
     def stops(self, thresholds: FloatArray) -> IntArray:
-        """Step at which each distinct path stops under linear thresholds, (n_distinct_paths,).
-
-        Parameters
-        ----------
-        thresholds : ndarray of shape (n_stages, n_decisions, n_classes)
-            See `LinearThresholdPolicy`; every path stops after their last stage.
-
-        Returns
-        -------
-        ndarray of int
-        """
+        """Step at which each distinct path stops under linear thresholds, (n_distinct_paths,)."""
         return self._first(thresholds.reshape(-1, self.problem.n_classes), self.block)
 
     def stops_one(self, thresholds: FloatArray) -> IntArray:
@@ -273,21 +208,7 @@ class SampledPaths:
         return np.flatnonzero(self._number <= stops[self.path])
 
     def by_block(self, steps: IntArray, amount: FloatArray, n_stages: int) -> FloatArray:
-        """Sum of ``weight * amount`` of the paths that the steps belong to, by stage and decision of each step.
-
-        Parameters
-        ----------
-        steps : ndarray of int
-            Steps, as of `met`.
-        amount : ndarray of shape (n_distinct_paths,)
-            What each path brings.
-        n_stages : int
-            Stages to report.
-
-        Returns
-        -------
-        ndarray of shape (n_stages, n_decisions)
-        """
+        """Sum of ``weight * amount`` of the paths that the steps belong to, by stage and decision of each step."""
         n_decisions = self.problem.n_decisions
         size = max(n_stages, self.n_stages + 1) * n_decisions
         total = np.bincount(self.step_block[steps], (self.weight * amount)[self.path[steps]], size)
@@ -315,12 +236,6 @@ class Start(NamedTuple):
         Mean cost on the paths they were made from.
     thresholds : ndarray of shape (n_stages, n_decisions, n_classes)
         See `LinearThresholdPolicy`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> Start(0.3, np.zeros((1, 2, 2))).cost
-    0.3
     """
 
     cost: float
@@ -374,8 +289,6 @@ def _ridge(moments: FloatArray, target: FloatArray, towards: FloatArray, share: 
     regular = moments + strength * np.eye(moments.shape[1])
     return np.asarray(np.linalg.solve(regular, (target + strength * towards)[..., None])[..., 0])
 
-
-__all__ = ["LinearThresholdSPSA", "SampledPaths", "joint_gradient"]
 
 #: The horizon is doubled from here on.
 _FIRST_HORIZON = 16
@@ -643,38 +556,7 @@ class LinearThresholdSPSA(Solver):
 def joint_gradient(
     paths: SampledPaths, point: FloatArray, size: float, signs: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Gradient estimate of the expected cost, eqs. (10) and (17), and the scale of each threshold's step.
-
-    Parameters
-    ----------
-    paths : SampledPaths
-        Trajectories that both evaluations run on.
-    point : ndarray of shape (n_stages, n_decisions, n_classes)
-        Where to estimate it; the thresholds are its hyperbolic sine, so that small entries are perturbed by amounts and
-        large ones by ratios.
-    size : float
-        Size of the perturbation.
-    signs : ndarray of shape (n_stages, n_decisions, n_classes)
-        Its direction, entries -1 and 1.
-
-    Returns
-    -------
-    gradient : ndarray of shape (n_stages, n_decisions, n_classes)
-        A trajectory's difference counts for the thresholds that it met in either evaluation: the perturbation of those
-        it did not meet is independent of it and would add nothing but noise.
-    scale : ndarray of shape (n_stages, n_decisions, 1)
-        Price of the stage times the root of the share of trajectories that met the threshold.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> paths = SampledPaths(problem, 1, 100, np.random.default_rng(0))
-    >>> gradient, scale = joint_gradient(paths, np.ones((1, 2, 2)), 2.0, np.ones((1, 2, 2)))
-    >>> bool(gradient[0, 0, 1] < 0)  # raising it buys the feature, which pays
-    True
-    """
+    """Gradient estimate of the expected cost, eqs. (10) and (17), and the scale of each threshold's step."""
     problem = paths.problem
     stops = [paths.stops(np.sinh(close_corners(problem, point + sign * size * signs))) for sign in (1, -1)]
     difference = paths.costs(stops[0]) - paths.costs(stops[1])

@@ -23,6 +23,8 @@ from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.grid import GridValueIteration
 from seqclass.pomdp.sweeps.frontier import cost_sweep
 
+__all__ = ["RandomisedPolicy", "solve_for_budget", "within_budget"]
+
 
 class RandomisedPolicy(Policy):
     """Draws for each instance, before anything is acquired, which of several policies it follows.
@@ -135,27 +137,7 @@ def _draws(policy: Policy) -> bool:
 
 
 def uniforms(keys: Any, seed: int) -> FloatArray:
-    """Numbers in [0, 1) that are a hash of each row: equal rows give equal numbers, different ones independent ones.
-
-    Parameters
-    ----------
-    keys : ndarray or sparse array of numbers of shape (n, m)
-        The rows; what a sparse array does not store is zero, and NaN equals NaN.
-    seed : int
-        Another seed gives other numbers.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> keys = np.array([[1.0, 2.0], [1.0, 2.0], [2.0, 1.0]])
-    >>> first, second, third = uniforms(keys, 0)
-    >>> bool(first == second), bool(first == third)
-    (True, False)
-    """
+    """Numbers in [0, 1) that are a hash of each row: equal rows give equal numbers, different ones independent ones."""
     n, width = keys.shape
     total = np.zeros(n, dtype=np.uint64)
     salt = _mix(np.arange(1, width + 1, dtype=np.uint64))
@@ -187,8 +169,6 @@ def _mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(x ^ (x >> np.uint64(31)))
 
-
-__all__ = ["RandomisedPolicy", "solve_for_budget", "uniforms", "within_budget", "worst_costs"]
 
 #: At the lowest multiplier all features together cost this share of the dearest decision.
 _FREE = 1e-4
@@ -254,25 +234,7 @@ def _within_free(problem: AcquisitionProblem, max_features: int | None, max_cost
 
 
 def worst_costs(problem: AcquisitionProblem) -> FloatArray:
-    """Most that can have been paid after each stage, (n_stages,).
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-
-    Returns
-    -------
-    ndarray of shape (n_stages,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1)
-    >>> worst_costs(problem)
-    array([0.1, 0.2])
-    """
+    """Most that can have been paid after each stage, (n_stages,)."""
     if problem.groups is None:
         return np.cumsum(problem.prices)
     step = problem.prices.copy()

@@ -22,6 +22,8 @@ from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.sweeps.solving import Look, SweepPolicies, solve_sweep
 from seqclass.pomdp.walk import ALL, Fork, Level, enumerated_or_sampled, walk
 
+__all__ = ["CostFrontier", "cost_sweep"]
+
 
 @dataclass(frozen=True)
 class CostFrontier:
@@ -89,8 +91,6 @@ class CostFrontier:
         upper = np.where(self.upper == 0, 1.0, self.upper)
         return np.where(self.upper == 0, 0.0, (self.upper - self.lower) / upper)
 
-
-__all__ = ["CostFrontier", "cost_sweep", "separate_sweep"]
 
 #: BeliefRounds of solving for multipliers whose policies are worse than others.
 _MOST_REFINEMENTS = 3
@@ -333,33 +333,7 @@ class _Tally:
 def separate_sweep(
     problem: AcquisitionProblem, factors: FloatArray, solver: Solver, random_state: Any, **effort: Any
 ) -> CostFrontier:
-    """Frontier of a free problem, in which policies ask different questions and so share no histories.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    factors : ndarray of shape (n_multipliers,)
-        The multipliers.
-    solver : Solver
-        The solver.
-    random_state : int, generator or None
-        Seed of the simulation.
-    **effort
-        ``method``, ``n_paths`` and ``max_histories`` of `evaluate`.
-
-    Returns
-    -------
-    CostFrontier
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import Lookahead, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1, free=True)
-    >>> settings = {"method": "exact", "n_paths": 2, "max_histories": 100}
-    >>> separate_sweep(problem, np.array([0.1, 10.0]), Lookahead(2), 0, **settings).price.round(3)
-    array([0.155, 0.   ])
-    """
+    """Frontier of a free problem, in which policies ask different questions and so share no histories."""
     started, columns, policies, exact = time.perf_counter(), [], [], True
     seed = another_stream(random_state)
     for multiplier in factors.tolist():

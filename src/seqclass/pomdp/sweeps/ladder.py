@@ -16,6 +16,8 @@ from seqclass.pomdp.problem import TIE, InformationState
 from seqclass.pomdp.solvers.ordering.asking import next_question
 from seqclass.pomdp.walk import Level, walk
 
+__all__ = ["StopWhenSure"]
+
 
 class StopWhenSure(Policy):
     """Asks what another policy would ask next, until deciding is expected to cost little enough.
@@ -68,15 +70,7 @@ class StopWhenSure(Policy):
 
 
 def enough(info: InformationState, cost: Any) -> Any:
-    """Expected cost of deciding at which to stop, ties within the rounding of the costs.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> bool(enough(problem.begin(), 0.2) > 0.2)
-    True
-    """
+    """Expected cost of deciding at which to stop, ties within the rounding of the costs."""
     return cost + TIE * float(info.problem.decision_costs.max(initial=0.0))
 
 
@@ -92,11 +86,6 @@ class LadderRun:
         Prices paid.
     n_features : ndarray of int of shape (n, n_rules)
         Questions answered; a missing one does not count.
-
-    Examples
-    --------
-    >>> LadderRun(np.zeros((2, 3), int), np.zeros((2, 3)), np.zeros((2, 3), int)).price.shape
-    (2, 3)
     """
 
     decision: IntArray
@@ -114,43 +103,7 @@ def run_ladder(
     charge_missing: bool = False,
     keys: Any = None,
 ) -> LadderRun:
-    """Run `StopWhenSure` for many costs on rows of outcomes, in one walk: each stops somewhere on the same way.
-
-    Parameters
-    ----------
-    policy : Policy
-        Says what to ask.
-    X : ndarray or sparse array of int of shape (n, n_columns)
-        Outcomes, -1 where missing; see `acquire`.
-    costs : array-like of shape (n_rules,)
-        Expected costs of deciding at which to stop.
-    max_questions : int, optional
-        Most questions; by default all.
-    columns : ndarray of int of shape (n_features,), optional
-        Column of ``X`` that holds each feature; by default the one of the same number.
-    charge_missing : bool
-        Whether a feature that is asked for and missing is paid for all the same.
-    keys : ndarray or sparse array of shape (n, m), optional
-        Numbers that tell the instances apart, from which a randomised policy draws each one's lot; by default ``X``.
-
-    Returns
-    -------
-    LadderRun
-
-    Raises
-    ------
-    ValueError
-        If a cost is negative, or an outcome out of range.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import DecideNow, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1)
-    >>> run = run_ladder(DecideNow().solve(problem), np.array([[0, 1], [1, 1]]), [0.0, 0.15, 0.5])
-    >>> run.n_features
-    array([[2, 2, 0],
-           [2, 1, 0]])
-    """
+    """Run `StopWhenSure` for many costs on rows of outcomes, in one walk: each stops somewhere on the same way."""
     limits = check_not_negative(costs, "costs")
     info, _ = policy.begin()
     node: IntArray = np.zeros(X.shape[0], dtype=np.intp)

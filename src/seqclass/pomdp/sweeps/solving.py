@@ -22,6 +22,8 @@ from seqclass.pomdp.solvers.perseus import Perseus
 from seqclass.pomdp.values import ValueFunction
 from seqclass.pomdp.walk import check_questions
 
+__all__ = ["InterpolatedValues"]
+
 
 class InterpolatedValues(ValueFunction):
     """Weighted mean of the values at two multipliers of the prices, for a multiplier between them.
@@ -134,26 +136,7 @@ class Look:
 
 
 class SweepPolicies:
-    """Policies for several multipliers, which share a walk.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    multipliers : ndarray of shape (n_multipliers,)
-        Factors of all prices.
-    policies : sequence of Policy
-        Policy of each, on the problem at its prices.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import FirstK, TableProblem, scale_prices
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> policies = [FirstK(1).solve(scale_prices(problem, m)) for m in (1.0, 2.0)]
-    >>> SweepPolicies(problem, np.array([1.0, 2.0]), policies).goes_on(problem.begin(), np.array([[True, False]]))[0]
-    array([[ True, False]])
-    """
+    """Policies for several multipliers, which share a walk."""
 
     #: Sampled paths for bounds on the optimal costs; 0 where the policies bring their own, or none are asked for.
     certificate_paths: int = 0
@@ -165,10 +148,7 @@ class SweepPolicies:
         self.policies = [RepricedPolicy(p, problem, float(m)) for p, m in zip(policies, multipliers)]
 
     def goes_on(self, info: InformationState, active: BoolArray) -> tuple[BoolArray, list[Look]]:
-        """Which of the policies that are still active at each history ask the next question, (n, n_multipliers).
-
-        Second comes what they saw ahead, where they can tell: it cancels most of what chance does to sampled paths.
-        """
+        """Which of the policies that are still active at each history ask the next question, (n, n_multipliers)."""
         go_on = np.zeros_like(active)
         for j, policy in enumerate(self.policies):
             rows = np.flatnonzero(active[:, j])
@@ -195,8 +175,6 @@ class SweepPolicies:
             best[:, cut] = np.minimum(best[:, cut], info.least(self.multipliers[cut]))
         return best
 
-
-__all__ = ["InterpolatedValues", "solve_sweep"]
 
 #: Working memory of what a block's policies see ahead: small enough to stay in the cache.
 _PRODUCT_BYTES = 2**22
@@ -250,29 +228,7 @@ class _GridSweep(SweepPolicies):
 
 @singledispatch
 def solve_sweep(solver: Any, problem: AcquisitionProblem, multipliers: FloatArray) -> SweepPolicies:
-    """Solve for every multiplier; register a function for a type of solver that can share work between them.
-
-    Parameters
-    ----------
-    solver : Solver
-        The solver.
-    problem : AcquisitionProblem
-        The problem.
-    multipliers : ndarray of shape (n_multipliers,)
-        Factors of all prices.
-
-    Returns
-    -------
-    SweepPolicies
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import FirstK, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> len(solve_sweep(FirstK(1), problem, np.array([0.5, 2.0])).policies)
-    2
-    """
+    """Solve for every multiplier; register a function for a type of solver that can share work between them."""
     return _one_by_one(solver, problem, multipliers)
 
 
@@ -324,25 +280,7 @@ def anchors(multipliers: FloatArray) -> IntArray:
 
 
 class InterpolatedSweep(SweepPolicies):
-    """Look-ahead policies whose values are those of the anchors, or blends of the two beside them.
-
-    The anchors' values of what comes next are computed once for all policies.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    multipliers : ndarray of shape (n_multipliers,)
-        Factors of all prices.
-    solver : Solver
-        Solves for the anchors; its certificates are not needed.
-    certificate_paths : int
-        See `SweepPolicies`.
-    solved : dict of int to LookaheadPolicy, optional
-        Anchors that are solved for already, by number of the multiplier.
-    more : ndarray of int, optional
-        Numbers of multipliers that are anchors besides those that `anchors` chooses.
-    """
+    """Look-ahead policies whose values are those of the anchors, or blends of the two beside them."""
 
     def __init__(
         self,
@@ -377,17 +315,7 @@ class InterpolatedSweep(SweepPolicies):
         super().__init__(problem, multipliers, policies)
 
     def refined(self, price: FloatArray, decision_cost: FloatArray, std_error: FloatArray) -> InterpolatedSweep | None:
-        """Solve as well for the multipliers at which another member's policy would cost less; None where there is none.
-
-        Parameters
-        ----------
-        price, decision_cost, std_error : ndarray of shape (n_multipliers,)
-            What each policy pays and what its decisions cost, and how sure that is; see `CostFrontier`.
-
-        Returns
-        -------
-        InterpolatedSweep or None
-        """
+        """Solve as well for the multipliers at which another member's policy costs less; None where there is none"""
         lines = self.multipliers[:, None] * price + decision_cost
         doubtful = np.diag(lines) - _SURE * std_error > lines.min(axis=1) * (1 + _WORSE)
         doubtful &= ~np.isin(self.multipliers, self.multipliers[list(self.solved)])

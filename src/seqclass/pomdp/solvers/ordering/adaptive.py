@@ -31,6 +31,9 @@ from seqclass.pomdp.solvers.ordering.savings import ExpectedSaving, LookaheadSav
 from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
 from seqclass.pomdp.solvers.simple import DecideNow, OrderBoundPolicy
 
+__all__ = ["Adaptive", "ImprovedRule"]
+
+
 #: Working memory of one step of look-ahead.
 _BYTES = 2**26
 
@@ -111,16 +114,7 @@ _FEWEST_PATHS = 2000
 
 @telling("bounds over all orders")
 def by_bounds(problem: AcquisitionProblem, n_paths: int, random_state: Any) -> Policy | None:
-    """Policy of one step on bounds over all orders, certified; None where there are no such bounds.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.02, free=True)
-    >>> by_bounds(problem, 2000, 0).info.gap < 0.02
-    True
-    """
+    """Policy of one step on bounds over all orders, certified; None where there are no such bounds."""
     if not has_repeats(problem) or problem.n_questions > _MOST_QUESTIONS:
         return None
     began = time.perf_counter()
@@ -145,8 +139,6 @@ def by_bounds(problem: AcquisitionProblem, n_paths: int, random_state: Any) -> P
     )
     return policy.with_info(**vars(info))
 
-
-__all__ = ["Adaptive", "by_bounds"]
 
 #: Tests put their own here.
 _clock = time.perf_counter

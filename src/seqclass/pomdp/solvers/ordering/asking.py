@@ -12,51 +12,20 @@ from seqclass.pomdp.problem import InformationState
 from seqclass.pomdp.solvers.ordering.information import ClassInformation
 from seqclass.pomdp.walk import Level
 
+__all__: list[str] = []
+
+
 #: Rows of a level, and what a policy sees there: parts of one stage each.
 View = Callable[[Level], Sequence[tuple[IntArray, InformationState]]]
 
 
 def as_it_is(level: Level) -> Sequence[tuple[IntArray, InformationState]]:
-    """All of a level, as the walk has it.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import TableProblem
-    >>> from seqclass.pomdp.walk import walk
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> ask = lambda level: np.full(len(level.info), -1)
-    >>> [len(as_it_is(level)) for level in walk(problem.begin(), np.ones(1), ask)]
-    [1]
-    """
+    """All of a level, as the walk has it."""
     return [(np.arange(len(level.info)), level.info)]
 
 
 def asking(policy: Policy, see: View = as_it_is, budget: int | None = None) -> Callable[[Level], IntArray]:
-    """What each history asks next, for `acquire`.
-
-    Parameters
-    ----------
-    policy : Policy
-        The policy.
-    see : callable
-        What it sees of a level.
-    budget : int, optional
-        So many questions are asked of each history, as long as any is open, whether or not the policy would stop: its
-        own as far as it goes on, see `next_question`. By default the policy says when.
-
-    Returns
-    -------
-    callable
-        From a `Level` of a walk to the question of each row, -1 where it decides.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import DecideNow, TableProblem, acquire
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.1)
-    >>> policy = DecideNow().solve(problem)
-    >>> acquire(policy, np.array([[0, 0, 1]]), ask=asking(policy, budget=2)).leaf_outcome
-    array([[0, 0]], dtype=int32)
-    """
+    """What each history asks next, for `acquire`."""
 
     def ask(level: Level) -> IntArray:
         question = np.full(len(level.info), DECIDE)
@@ -69,30 +38,7 @@ def asking(policy: Policy, see: View = as_it_is, budget: int | None = None) -> C
 
 
 def next_question(policy: Policy, info: InformationState) -> IntArray:
-    """Question that a policy would ask if it had to go on, (n,); -1 where none is open.
-
-    It is the policy's own, `Policy.following`. Where a policy of any order does not tell, because it would stop there
-    and has no rule, it is the one that tells most about the class per price (`ClassInformation`).
-
-    Parameters
-    ----------
-    policy : Policy
-        The policy.
-    info : InformationState
-        What is known of ``n`` instances.
-
-    Returns
-    -------
-    ndarray of int of shape (n,)
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import DecideNow, TableProblem
-    >>> likelihoods = np.array([[[0.6, 0.5], [0.4, 0.5]], [[0.9, 0.2], [0.1, 0.8]]])
-    >>> problem = TableProblem([0.5, 0.5], likelihoods, prices=0.1, free=True)
-    >>> next_question(DecideNow().solve(problem), problem.begin())
-    array([1])
-    """
+    """Question that a policy would ask if it had to go on, (n,); -1 where none is open."""
     problem = policy.problem
     if info.stage >= problem.n_stages:
         return np.full(len(info), DECIDE)

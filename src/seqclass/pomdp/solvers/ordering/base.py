@@ -11,6 +11,9 @@ from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.pomdp.policy import DECIDE, unit
 from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
 
+__all__ = ["OrderingRule"]
+
+
 #: Scores closer than this, or than this share of the best, are a tie.
 _TIE = 1e-10
 #: Bytes of the scores of a chunk of rows: small enough to stay in cache.
@@ -141,25 +144,12 @@ class OrderingRule(BaseEstimator, ABC):  # type: ignore[misc]
 
 
 def smallest_price(problem: AcquisitionProblem) -> float:
-    """What a question for nothing counts as costing, so that gains can be divided by it.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import TableProblem
-    >>> smallest_price(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.0, free=True))
-    1e-12
-    """
+    """What a question for nothing counts as costing, so that gains can be divided by it."""
     return TIE * float(problem.decision_costs.max() or 1.0)
 
 
 def best(scores: FloatArray) -> IntArray:
-    """Question of the best score of each row, of equals the one of lowest number; -1 where none is finite.
-
-    Examples
-    --------
-    >>> best(np.array([[1.0, 2.0, 2.0], [-np.inf, -np.inf, -np.inf]]))
-    array([ 1, -1])
-    """
+    """Question of the best score of each row, of equals the one of lowest number; -1 where none is finite."""
     top = scores.max(axis=1, keepdims=True, initial=-np.inf)
     near = scores >= top - _TIE * np.maximum(np.abs(np.where(np.isfinite(top), top, 0.0)), 1.0)
     return np.where(np.isneginf(top[:, 0]), DECIDE, near.argmax(axis=1) if near.size else DECIDE)

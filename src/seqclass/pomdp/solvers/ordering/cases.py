@@ -14,15 +14,11 @@ from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import ALL, everything, walk
 
+__all__: list[str] = []
+
 
 def mean_and_error(values: FloatArray) -> tuple[float, float]:
-    """Mean and its standard error, which is infinite for one value.
-
-    Examples
-    --------
-    >>> mean_and_error(np.array([1.0, 3.0]))
-    (2.0, 1.0)
-    """
+    """Mean and its standard error, which is infinite for one value."""
     n = len(values)
     return float(values.mean()), float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else np.inf
 
@@ -43,13 +39,6 @@ class Cases:
         Share of all cases that each stands for.
     exact : bool
         Whether these are all.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
-    >>> model_cases(problem, 10, np.random.default_rng(0)).weight
-    array([0.55, 0.45])
     """
 
     answers: IntArray
@@ -59,39 +48,13 @@ class Cases:
     exact: bool
 
     def mean_and_error(self, values: FloatArray) -> tuple[float, float]:
-        """Mean over the first cases and its standard error, which is 0 where these are all.
-
-        Parameters
-        ----------
-        values : ndarray of shape (m,)
-            One for each of the first ``m`` cases.
-
-        Returns
-        -------
-        mean : float
-        std_error : float
-        """
+        """Mean over the first cases and its standard error, which is 0 where these are all."""
         if self.exact:
             return float(self.weight[: len(values)] @ values), 0.0
         return mean_and_error(values)
 
     def costs(self, policy: Policy, first: int, last: int) -> tuple[FloatArray, FloatArray]:
-        """What a policy costs in some cases.
-
-        Parameters
-        ----------
-        policy : Policy
-            A policy for their problem.
-        first, last : int
-            Cases ``first..last - 1`` are meant.
-
-        Returns
-        -------
-        cost : ndarray of shape (last - first,)
-            Prices paid plus the expected cost of the decision.
-        n_questions : ndarray of int of shape (last - first,)
-            Number of questions asked.
-        """
+        """What a policy costs in some cases."""
         found = acquire(policy, self.X[first:last], columns=self.columns)
         cost = found.leaf_price + policy.problem.stopping_cost(found.leaf_belief)
         asked = (found.leaf_question >= 0).sum(axis=1)
@@ -99,29 +62,7 @@ class Cases:
 
 
 def model_cases(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> Cases:
-    """Cases of a problem's own model: all, where they are few, else drawn at random.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        A problem in which any question may come next.
-    n : int
-        How many at most.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    Cases
-        In random order, so that the first ones stand for all.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
-    >>> [model_cases(problem, n, np.random.default_rng(0)).exact for n in (1, 10)]
-    [False, True]
-    """
+    """Cases of a problem's own model: all, where they are few, else drawn at random."""
     with np.errstate(over="ignore"):  # of thousands of questions the number is beyond all floats
         exact = not problem.samples and float(np.prod(problem.n_outcomes.astype(np.float64))) <= n
     drawn = None if exact else problem.draw_cases(n, rng)
@@ -153,15 +94,7 @@ def _walked(problem: AcquisitionProblem, n: int, exact: bool, rng: np.random.Gen
 
 
 def unlimited(problem: AcquisitionProblem) -> AcquisitionProblem:
-    """Return the same problem without a budget.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import TableProblem
-    >>> sensors = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2)
-    >>> unlimited(TableProblem([0.5, 0.5], sensors, prices=0.1, free=True, max_questions=1)).n_stages
-    2
-    """
+    """Return the same problem without a budget."""
     if problem.max_questions is None and problem.max_cost is None:
         return problem
     return problem.replace(max_questions=None, max_cost=None)

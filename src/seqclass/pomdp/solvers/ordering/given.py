@@ -11,7 +11,7 @@ from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.solvers.ordering.base import OrderingRule, smallest_price
 from seqclass.pomdp.solvers.ordering.cases import Cases, unlimited
 
-__all__ = ["GivenOrder", "greedy_order"]
+__all__ = ["GivenOrder"]
 
 
 class GivenOrder(OrderingRule):
@@ -57,35 +57,7 @@ class GivenOrder(OrderingRule):
 def greedy_order(
     problem: AcquisitionProblem, rule: OrderingRule, cases: Cases, n_cases: int = 500, longest: int = 100
 ) -> GivenOrder:
-    """Order in which each question promises most on average, given the answers to those before it.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        A problem in which any question may come next.
-    rule : OrderingRule
-        Says what a question promises.
-    cases : Cases
-        Cases of the model.
-    n_cases : int
-        Cases to average over.
-    longest : int
-        Most questions to order so; the others follow as they promise then.
-
-    Returns
-    -------
-    GivenOrder
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import ClassInformation, TableProblem
-    >>> from seqclass.pomdp.solvers.ordering.cases import model_cases
-    >>> sensors = np.array([[[0.6, 0.4], [0.4, 0.6]], [[0.9, 0.2], [0.1, 0.8]]])
-    >>> problem = TableProblem([0.5, 0.5], sensors, prices=0.1, free=True)
-    >>> cases = model_cases(problem, 100, np.random.default_rng(0))
-    >>> greedy_order(problem, ClassInformation(), cases)
-    GivenOrder(order=[1, 0])
-    """
+    """Order in which each question promises most on average, given the answers to those before it."""
     answers, weight = cases.answers[:n_cases], cases.weight[:n_cases]
     info = unlimited(problem).begin(len(answers))
     order: list[int] = []

@@ -9,6 +9,8 @@ from seqclass.pomdp.hidden import CACHE_BYTES, common, plogp
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 
+__all__ = ["EC2", "ClassInformation", "CrossEntropy", "HiddenInformation"]
+
 
 class EC2(OrderingRule):
     """The weight of pairs of hidden states of different classes that the answer separates, per price.
@@ -78,9 +80,6 @@ def information_by_row(belief: FloatArray, likelihood: FloatArray) -> FloatArray
     weight = belief[:, None, None]
     predictive = row_sums(likelihood * weight)
     return np.asarray(row_sums(row_sums(plogp(likelihood) * weight)) - row_sums(plogp(predictive)))
-
-
-__all__ = ["EC2", "ClassInformation", "CrossEntropy", "HiddenInformation", "most_telling"]
 
 
 class ClassInformation(OrderingRule):
@@ -192,29 +191,7 @@ class HiddenInformation(OrderingRule):
 
 
 def most_telling(problem: AcquisitionProblem, n: int) -> AcquisitionProblem:
-    """Keep the questions that tell most about the class before anything is known, per price.
-
-    Where the problem offers hidden states, those are kept in turn that tell most about the hidden state.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        A problem in which any question may come next.
-    n : int
-        How many to keep.
-
-    Returns
-    -------
-    AcquisitionProblem
-        The questions stay in their order; the problem itself where it has no more of them.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import TableProblem
-    >>> sensors = np.array([[[0.6, 0.4], [0.4, 0.6]], [[0.9, 0.2], [0.1, 0.8]], [[0.5, 0.5], [0.5, 0.5]]])
-    >>> most_telling(TableProblem([0.5, 0.5], sensors, prices=0.1, free=True), 2).features
-    array([0, 1])
-    """
+    """Keep the questions that tell most about the class before anything is known, per price."""
     if problem.n_questions <= n:
         return problem
     rules = [ClassInformation(), *([] if problem.hidden is None else [HiddenInformation()])]

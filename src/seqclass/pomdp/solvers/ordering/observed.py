@@ -18,6 +18,9 @@ from seqclass.pomdp.solvers.ordering.given import GivenOrder
 from seqclass.pomdp.solvers.ordering.regression import fitted_values
 from seqclass.pomdp.solvers.ordering.values import RulePolicy
 
+__all__: list[str] = []
+
+
 #: Name of stopping along the order that was made on the cases.
 ON_ROWS = "fixed order of the training rows"
 
@@ -25,42 +28,7 @@ ON_ROWS = "fixed order of the training rows"
 def judged(
     policy: Policy, order: IntArray, X: Any, costs: FloatArray, solver: Adaptive, *, charge_missing: bool = False
 ) -> Policy:
-    """Return the policy, or stopping along a fixed order where that costs less on real cases.
-
-    A model that takes features as independent expects much of asking what repeats itself; cases that the model was
-    learned from still tell that such answers come together. The order has to cost less by more than a standard error.
-
-    Parameters
-    ----------
-    policy : Policy
-        What ``solver`` found.
-    order : ndarray of int
-        Questions of its problem, first to last.
-    X : ndarray or sparse array of int of shape (n, n_features)
-        Outcome of every feature, -1 where missing.
-    costs : ndarray of shape (n, n_decisions)
-        Cost of each decision in each case.
-    solver : Adaptive
-        Its settings say how values along the order are fitted and certified.
-    charge_missing : bool
-        Whether a feature that is asked for and missing is paid for all the same.
-
-    Returns
-    -------
-    Policy
-        ``info.ordering.observed`` has what both cost.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.01, free=True)
-    >>> solver, X, y = Adaptive(max_nodes=0), np.array([[0, 0], [1, 1]] * 20), np.array([0, 1] * 20)
-    >>> found = judged(solver.solve(problem), np.array([0]), X, problem.decision_costs[y], solver)
-    >>> [(candidate.name, round(candidate.cost, 2)) for candidate in found.info.ordering.observed]
-    [('one step on bounds over all orders', 0.02), ('fixed order of the training rows', 0.01)]
-    >>> found.info.ordering.chosen
-    'fixed order of the training rows'
-    """
+    """Return the policy, or stopping along a fixed order where that costs less on real cases."""
     began = time.perf_counter()
     fixed = along_order(policy.problem, order, solver)
     seconds = time.perf_counter() - began
@@ -82,15 +50,7 @@ def judged(
 
 
 def along_order(problem: Any, order: IntArray, solver: Adaptive) -> RulePolicy:
-    """Stopping along a fixed order, by regression; not certified.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.01, free=True)
-    >>> along_order(problem, np.array([1, 0]), Adaptive()).act(problem.begin())
-    array([1])
-    """
+    """Stopping along a fixed order, by regression; not certified."""
     n_stages = min(solver.max_stages, problem.n_stages)
     rng = as_generator(solver.random_state)
     rule = GivenOrder(order.tolist())

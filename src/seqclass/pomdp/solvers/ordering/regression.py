@@ -17,6 +17,9 @@ from seqclass.pomdp.solvers.ordering.base import OrderingRule
 from seqclass.pomdp.solvers.ordering.values import NextQuestion, RuleValues, bounded
 from seqclass.pomdp.walk import ALL, Level, walk
 
+__all__: list[str] = []
+
+
 #: Longest random beginning of an exploring walk, and the share of the paths that each length takes.
 _LONGEST, _EXPLORING = 3, 0.25
 #: The horizon is doubled until no more than this share of the cases comes to its end.
@@ -69,49 +72,7 @@ def fitted_values(
     first_horizon: int = 16,
     foresee: bool = True,
 ) -> RuleValues:
-    """Fit the cost of going on along a rule, by regression on simulated cases.
-
-    Cases are followed along the rule until stopping is optimal for certain, all of them where they are few, and some
-    from a few questions at random on, so that the values hold beside the rule's own way too. Backward over stages, the
-    target of a history is what going on cost its cases when they stop as the later stages' values say [1]_.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        A problem in which any question may come next.
-    rule : OrderingRule
-        The rule.
-    n_stages : int
-        Most questions asked. The horizon is shorter where hardly any case comes to its end.
-    n_paths : int
-        Cases along the rule; as many histories at most are enumerated.
-    rng : numpy.random.Generator
-        Source of randomness.
-    first_horizon : int
-        The horizon that is tried first.
-    foresee : bool
-        Whether a sampled case counts by what its answer cost beyond what the values expected of it, a control variate
-        [2]_: that takes looking at all that the answer might have been, and fewer cases.
-
-    Returns
-    -------
-    RuleValues
-
-    References
-    ----------
-    .. [1] F. A. Longstaff and E. S. Schwartz, "Valuing American options by simulation: a simple least-squares
-       approach", Review of Financial Studies 14, 2001.
-    .. [2] P. Glasserman, "Monte Carlo Methods in Financial Engineering", Springer, 2004, chapters 4 and 8.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import ExpectedSaving, TableProblem
-    >>> sensors = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3)
-    >>> problem = TableProblem([0.5, 0.5], sensors, prices=0.03, free=True)
-    >>> values = fitted_values(problem, ExpectedSaving(), 3, 100, np.random.default_rng(0))
-    >>> values.value(problem.begin()).round(4)  # the optimum, for all histories are followed
-    array([0.1335])
-    """
+    """Fit the cost of going on along a rule, by regression on simulated cases."""
     horizon, values = min(first_horizon, n_stages), None
     while True:
         try:
@@ -229,13 +190,7 @@ def _expected(values: RuleValues, following: NextQuestion) -> FloatArray:
 
 
 def ridge(features: FloatArray, target: FloatArray, weight: FloatArray) -> FloatArray:
-    """Intercept and weights of a weighted ridge regression on standardised columns, (1 + n_features,).
-
-    Examples
-    --------
-    >>> ridge(np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.0]), np.ones(3)).round(2)
-    array([1., 2.])
-    """
+    """Intercept and weights of a weighted ridge regression on standardised columns, (1 + n_features,)."""
     share = weight / weight.sum()
     middle, mean = share @ features, float(share @ target)
     centred = features - middle

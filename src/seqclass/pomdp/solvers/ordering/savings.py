@@ -11,6 +11,8 @@ from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 from seqclass.pomdp.solvers.simple import lookahead_costs
 
+__all__ = ["ExpectedSaving", "LookaheadSaving"]
+
 
 class LookaheadSaving(OrderingRule):
     """The cost of deciding now less that of asking and then doing the best of at most ``depth - 1`` further questions.
@@ -54,19 +56,9 @@ class LookaheadSaving(OrderingRule):
 
 
 def branches(problem: AcquisitionProblem, n_candidates: int | None) -> float:
-    """Most answers that one step of look-ahead at so many questions has to go through.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import TableProblem
-    >>> branches(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 5), prices=0.1), 3)
-    6.0
-    """
+    """Most answers that one step of look-ahead at so many questions has to go through."""
     sizes = np.sort(problem.n_outcomes)
     return float(sizes[0 if n_candidates is None else -min(n_candidates, len(sizes)) :].sum())
-
-
-__all__ = ["ExpectedSaving", "LookaheadSaving", "branches"]
 
 
 class ExpectedSaving(OrderingRule):

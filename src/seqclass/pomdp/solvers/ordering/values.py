@@ -10,7 +10,8 @@ from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
 from seqclass.pomdp.problem import OPEN, AcquisitionProblem, InformationState
 from seqclass.pomdp.solvers.ordering.base import SCORE_BYTES, OrderingRule, best
 
-__all__ = ["NextQuestion", "RulePolicy", "RuleValues", "bounded"]
+__all__ = ["RulePolicy", "RuleValues"]
+
 
 #: Up to so many questions the regression knows which of them have been asked.
 _MOST_TOLD = 40
@@ -20,13 +21,6 @@ _MOST_CLASSES = 10
 
 class NextQuestion:
     """What a rule asks next of a batch of instances, and what it looks at to say what going on costs.
-
-    Parameters
-    ----------
-    rule : OrderingRule
-        The rule.
-    info : InformationState
-        What is known of ``n`` instances, at a stage before the last.
 
     Attributes
     ----------
@@ -38,13 +32,6 @@ class NextQuestion:
         Cost of asking the question that is best if one has to decide then, and deciding.
     ahead : ndarray of shape (n,)
         What the rule itself expects it to cost, if it looks further ahead; else `once`.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import ExpectedSaving, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
-    >>> NextQuestion(ExpectedSaving(), problem.begin()).once
-    array([0.25])
     """
 
     def __init__(self, rule: OrderingRule, info: InformationState) -> None:
@@ -173,15 +160,7 @@ class RuleValues:
 
 
 def bounded(cost: FloatArray, following: NextQuestion) -> FloatArray:
-    """Keep costs of going on between knowing the class after one more price, and deciding after the next question.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import ExpectedSaving, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
-    >>> bounded(np.array([0.5]), NextQuestion(ExpectedSaving(), problem.begin()))
-    array([0.25])
-    """
+    """Keep costs of going on between knowing the class after one more price, and deciding after the next question."""
     return np.asarray(np.clip(cost, following.info.least(), following.once))
 
 
