@@ -20,7 +20,7 @@ from sklearn.preprocessing import KBinsDiscretizer
 
 from seqclass.bn import NaiveBayes, TreeNetwork
 from seqclass.costs import resolve_prices
-from seqclass.deciding._problem import acquisition_problem
+from seqclass.deciding.problem import acquisition_problem
 from seqclass.pomdp import AcquisitionProblem, ExactFreeOrder, Lookahead, Solver, TableProblem
 from seqclass.pomdp.bounds.search import OrderSearch
 

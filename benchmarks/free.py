@@ -16,7 +16,7 @@ from _common import Row, measure, parser, report
 
 from seqclass.bn import NaiveBayes, TreeNetwork
 from seqclass.costs import resolve_prices
-from seqclass.deciding._problem import acquisition_problem
+from seqclass.deciding.problem import acquisition_problem
 from seqclass.pomdp import AcquisitionProblem, InformationState, Lookahead, acquire
 
 N_ROWS, N_QUESTIONS, N_OUTCOMES, N_CLASSES = 1000, 57, 6, 3

@@ -9,7 +9,7 @@ import numpy as np
 
 from seqclass.bn import NaiveBayes, TreeNetwork
 from seqclass.costs import Prices
-from seqclass.deciding._problem import acquisition_problem
+from seqclass.deciding.problem import acquisition_problem
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Bundle, MixtureProblem, Policy
 
 #: What each feature showed, None where it was not seen.

@@ -18,7 +18,7 @@ from seqclass import SequentialClassifier
 from seqclass._utils import progress
 from seqclass.bn import DiscreteNetwork, TreeNetwork
 from seqclass.datasets import make_indicator, make_sensors
-from seqclass.deciding._problem import ModelProblem
+from seqclass.deciding.problem import ModelProblem
 from seqclass.persistence import load, save
 from seqclass.pomdp import (
     EC2,

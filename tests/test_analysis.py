@@ -28,7 +28,7 @@ from seqclass.analysis._stage_states import information_at
 from seqclass.analysis.beliefs import entropy
 from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.costs import resolve_prices
-from seqclass.deciding._problem import acquisition_problem
+from seqclass.deciding.problem import acquisition_problem
 from seqclass.pomdp import (
     DECIDE,
     AcquireAll,

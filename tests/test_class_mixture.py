@@ -12,7 +12,7 @@ from sklearn.base import clone
 from seqclass import SequentialClassifier, load
 from seqclass.bn import ClassMixture, NaiveBayes
 from seqclass.costs import resolve_prices
-from seqclass.deciding._problem import ModelProblem, acquisition_problem
+from seqclass.deciding.problem import ModelProblem, acquisition_problem
 from seqclass.discretize import Discretizer
 from seqclass.persistence import ModelFileError, save
 from seqclass.pomdp import (

@@ -381,7 +381,7 @@ def test_a_model_without_tables_looks_ahead(cancer):
 def test_a_model_without_tables_acts_like_its_tables(cancer):
     """The staged problem kept by the model gives the same run as the problem given by tables."""
     from seqclass.costs import resolve_prices
-    from seqclass.deciding._problem import acquisition_problem
+    from seqclass.deciding.problem import acquisition_problem
     from seqclass.pomdp import acquire
 
     X, y = cancer

@@ -13,7 +13,7 @@ from seqclass import SequentialClassifier, load
 from seqclass.bn import ContextBayes, InformationFilter, NaiveBayes
 from seqclass.costs import resolve_prices
 from seqclass.datasets import make_cube_nm
-from seqclass.deciding._problem import acquisition_problem
+from seqclass.deciding.problem import acquisition_problem
 from seqclass.discretize import Discretizer
 from seqclass.persistence import ModelFileError, save
 from seqclass.pomdp import (

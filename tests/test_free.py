@@ -7,7 +7,7 @@ import pytest
 from free_cases import free_case
 
 from seqclass.bn import NaiveBayes, TreeNetwork
-from seqclass.deciding._problem import ModelProblem
+from seqclass.deciding.problem import ModelProblem
 from seqclass.pomdp import (
     DECIDE,
     AcquireAll,

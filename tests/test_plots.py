@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from seqclass import SequentialClassifier
 from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.costs import resolve_prices
-from seqclass.deciding._problem import acquisition_problem
+from seqclass.deciding.problem import acquisition_problem
 from seqclass.plots import AccuracyFeaturesDisplay, BeliefPathDisplay, StoppingRegionDisplay
 from seqclass.plots._style import shorten, wrap
 from seqclass.plots.accuracy_features import wilson

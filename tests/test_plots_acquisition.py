@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from seqclass import SequentialClassifier
-from seqclass.deciding._record import AcquisitionRecord
+from seqclass.deciding.record import AcquisitionRecord
 from seqclass.plots import AcquisitionMapDisplay, FeatureCountDisplay, StagewiseCalibrationDisplay
 
 matplotlib.use("Agg")

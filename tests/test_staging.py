@@ -10,7 +10,7 @@ from seqclass.analysis import stopping_regions, thresholds
 from seqclass.analysis._stage_states import information_at
 from seqclass.bn import NaiveBayes, TreeNetwork
 from seqclass.costs import resolve_prices
-from seqclass.deciding._problem import ModelProblem, acquisition_problem
+from seqclass.deciding.problem import ModelProblem, acquisition_problem
 from seqclass.pomdp import (
     ExactValueIteration,
     GridValueIteration,

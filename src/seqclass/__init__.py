@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from seqclass._utils.model_files import load
     from seqclass.adaptive_classifier import AdaptiveClassifier, adaptive
     from seqclass.classifier import SequentialClassifier
-    from seqclass.deciding._record import AcquisitionRecord
     from seqclass.deciding.calibration import Calibration
     from seqclass.deciding.explanation import Explanation
+    from seqclass.deciding.record import AcquisitionRecord
     from seqclass.deciding.session import Session
     from seqclass.evaluation.certified import CertifiedError, certify_error
     from seqclass.fitting.held_out import HeldOut
@@ -46,7 +46,7 @@ _HOMES = {
     "f_etana": "recipes",
     "ifc2f": "recipes",
     "load": "_utils.model_files",
-    "AcquisitionRecord": "deciding._record",
+    "AcquisitionRecord": "deciding.record",
     "AdaptiveClassifier": "adaptive_classifier",
     "Calibration": "deciding.calibration",
     "CertifiedError": "evaluation.certified",

@@ -16,10 +16,10 @@ from seqclass._utils.validation import plain_labels
 from seqclass.bn import ObservationModel
 from seqclass.deciding._coding import OutcomeCoder
 from seqclass.deciding._explaining import explain
-from seqclass.deciding._record import AcquisitionRecord, EncodedRows
 from seqclass.deciding.calibration import Calibration
 from seqclass.deciding.decider import Decider, copy_fitted, decider_of
 from seqclass.deciding.explanation import Explanation
+from seqclass.deciding.record import AcquisitionRecord, EncodedRows
 from seqclass.deciding.session import Session
 from seqclass.fitting._fit import Fit
 from seqclass.fitting._planning import with_prior

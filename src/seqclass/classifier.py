@@ -13,7 +13,7 @@ from seqclass._chunks.source import as_chunks
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.validation import check_integer
 from seqclass.bn import DiscreteNetwork, ObservationModel
-from seqclass.deciding._problem import is_free
+from seqclass.deciding.problem import is_free
 from seqclass.fitting._chunked import Kept, add_rows, fit_chunks, fixed
 from seqclass.fitting._cross_fit import hold_out
 from seqclass.fitting._fit import fit_network, fit_rows, network_solver
@@ -416,6 +416,7 @@ class SequentialClassifier(DecidingClassifier):
 
         Examples
         --------
+        >>> import numpy as np
         >>> from seqclass import SequentialClassifier
         >>> from seqclass.bn import NetworkTables
         >>> tables = [np.array([0.7, 0.3]), np.array([[0.8, 0.3], [0.2, 0.7]]), np.array([[0.9, 0.2], [0.1, 0.8]])]

@@ -27,8 +27,8 @@ from seqclass._utils.frames import FrameEncoder, Levels, plain
 from seqclass._utils.text import near, shown
 from seqclass._utils.validation import check_integer
 from seqclass.deciding._fingerprint import acting_fingerprint
-from seqclass.deciding._record import AcquisitionRecord
 from seqclass.deciding.decider import decider_of
+from seqclass.deciding.record import AcquisitionRecord
 
 
 def check_kept(clf: DecidingClassifier, keep: Sequence[str], what: str = "keep") -> None:

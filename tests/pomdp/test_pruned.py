@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
 import seqclass
-from seqclass.deciding._problem import ModelProblem
+from seqclass.deciding.problem import ModelProblem
 from seqclass.pomdp import DECIDE, LookaheadPolicy, Perseus, ProjectedValueIteration, acquire
 from seqclass.pomdp.solvers import correlated as solver
 from seqclass.pomdp.solvers.correlated import BoundedLookaheadPolicy

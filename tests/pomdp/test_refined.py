@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqclass.deciding._problem import ModelProblem
+from seqclass.deciding.problem import ModelProblem
 from seqclass.pomdp import CorrectedValues, ProjectedValueIteration, ProjectedValues, StoppingValue, TableProblem
 from seqclass.pomdp.bounds.dual import DualPaths
 from seqclass.pomdp.solvers.correlated import CostsAhead, MartingaleValues, visited_states

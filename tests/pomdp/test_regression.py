@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqclass.deciding._problem import ModelProblem
+from seqclass.deciding.problem import ModelProblem
 from seqclass.pomdp import ProjectedValueIteration, evaluate
 from seqclass.pomdp.solvers import correlated as corrected
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqclass.bn import TreeNetwork
-from seqclass.deciding._problem import ModelProblem
+from seqclass.deciding.problem import ModelProblem
 from seqclass.pomdp import (
     AcquisitionProblem,
     CorrectedValues,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqclass.deciding._problem import ModelProblem
+from seqclass.deciding.problem import ModelProblem
 from seqclass.pomdp import (
     GridValueIteration,
     InformationState,

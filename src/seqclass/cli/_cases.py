@@ -15,7 +15,7 @@ from seqclass.cli._errors import InputError, near, refused
 from seqclass.cli._format import count
 from seqclass.cli._progress import progress
 from seqclass.cli._training import class_labels, header, kind, pick, read_arrays, read_frame
-from seqclass.deciding._record import AcquisitionRecord
+from seqclass.deciding.record import AcquisitionRecord
 from seqclass.large import absent_asked, full_frame
 
 #: Numbers that are classified at once.

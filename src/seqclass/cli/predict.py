@@ -22,7 +22,7 @@ from seqclass.cli._errors import InputError, check_output, is_folder, refused, s
 from seqclass.cli._format import count, echo_json, plain
 from seqclass.cli._progress import working
 from seqclass.cli._scores import scores_text
-from seqclass.deciding._record import AcquisitionRecord
+from seqclass.deciding.record import AcquisitionRecord
 from seqclass.evaluation.scores import joined, rows_of
 from seqclass.large import check_kept, decided_frame, predict_parquet
 from seqclass.metrics import Scores, score_rows

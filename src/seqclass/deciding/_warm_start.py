@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, IntArray
-from seqclass.deciding._problem import Answers, ModelProblem
+from seqclass.deciding.problem import Answers, ModelProblem
 from seqclass.pomdp import DECIDE, AcquisitionProblem, InformationState, Policy
 from seqclass.pomdp.answers import DataAnswers
 from seqclass.pomdp.problem import OPEN

@@ -19,11 +19,11 @@ from seqclass._utils.validation import check_integer
 from seqclass.bn import ObservationModel, check_order
 from seqclass.costs import Prices
 from seqclass.deciding._coding import OutcomeCoder, check_input
-from seqclass.deciding._problem import acquisition_problem
-from seqclass.deciding._record import AcquisitionRecord, EncodedRows
 from seqclass.deciding._seen_rows import Marks, SeenRows, cells_of, row_marks
 from seqclass.deciding._warm_start import WarmStart
 from seqclass.deciding.calibration import Calibration
+from seqclass.deciding.problem import acquisition_problem
+from seqclass.deciding.record import AcquisitionRecord, EncodedRows
 from seqclass.pomdp import DECIDE, Acquisition, AcquisitionProblem, OrderingChoice, Policy, acquire, evaluate
 from seqclass.pomdp.solvers.ordering.asking import asking
 

@@ -18,8 +18,8 @@ from seqclass._utils.frames import plain
 from seqclass._utils.text import listed, shown
 from seqclass._utils.validation import check_choice, check_integer, class_numbers, group_numbers
 from seqclass.deciding._coding import check_input
-from seqclass.deciding._record import EncodedRows
 from seqclass.deciding.decider import copy_fitted, decider_of
+from seqclass.deciding.record import EncodedRows
 from seqclass.evaluation.contract import CertifiedError, GroupRisk, Rung
 from seqclass.evaluation.decision_curves import class_position
 from seqclass.fitting._planning import solver_of

@@ -12,7 +12,7 @@ from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.model_files import save
 from seqclass._utils.text import percent, shown
-from seqclass.deciding._record import AcquisitionRecord
+from seqclass.deciding.record import AcquisitionRecord
 from seqclass.deciding.session import Session
 
 if TYPE_CHECKING:

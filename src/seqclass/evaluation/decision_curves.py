@@ -19,7 +19,7 @@ from seqclass._utils.validation import (
     class_numbers,
     plain_labels,
 )
-from seqclass.deciding._record import AcquisitionRecord
+from seqclass.deciding.record import AcquisitionRecord
 from seqclass.stats import PairedTest, paired_t_test
 from seqclass.stats.intervals import interval_ends
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_costs, class_numbers, group_numbers
 from seqclass.costs import Prices
-from seqclass.deciding._record import AcquisitionRecord
+from seqclass.deciding.record import AcquisitionRecord
 from seqclass.evaluation.calibration_curves import QuestionCalibration, calibration_by_questions
 from seqclass.evaluation.decision_curves import DecisionCurve, acquired_curve
 from seqclass.fitting.held_out import Interval, cost_interval, row_interval

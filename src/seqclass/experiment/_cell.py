@@ -21,7 +21,7 @@ from seqclass import __version__
 from seqclass._utils.frames import is_frame
 from seqclass.costs import resolve_prices
 from seqclass.datasets import Dataset
-from seqclass.deciding._record import AcquisitionRecord
+from seqclass.deciding.record import AcquisitionRecord
 from seqclass.experiment._keeping import (
     Decided,
     Keep,

@@ -36,8 +36,8 @@ from seqclass._utils.validation import check_integer
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices, charged
 from seqclass.datasets import Dataset
-from seqclass.deciding._record import AcquisitionRecord
 from seqclass.deciding.explanation import Explanation
+from seqclass.deciding.record import AcquisitionRecord
 from seqclass.experiment.explored import Explored, evenly
 
 #: Steps whose output column j needs input column j and no other, where there are as many out as in.

@@ -14,8 +14,8 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_integer, check_real, class_numbers
 from seqclass.datasets import Dataset
 from seqclass.deciding._case import Questions
-from seqclass.deciding._record import AcquisitionRecord
 from seqclass.deciding.decider import decider_of
+from seqclass.deciding.record import AcquisitionRecord
 from seqclass.evaluation.scores import step_prices, steps_of
 from seqclass.experiment.protocols import HoldOut
 

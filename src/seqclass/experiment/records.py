@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import IntArray
-from seqclass.deciding._record import AcquisitionRecord
+from seqclass.deciding.record import AcquisitionRecord
 from seqclass.experiment._columns import LABELS
 from seqclass.experiment._keeping import Arrays, spread, unpack, unpacking
 

@@ -16,8 +16,8 @@ from seqclass._utils.progress import telling
 from seqclass._utils.validation import plain_labels
 from seqclass.bn import NaiveBayes
 from seqclass.deciding._coding import check_input
-from seqclass.deciding._record import AcquisitionRecord
 from seqclass.deciding.decider import Decider
+from seqclass.deciding.record import AcquisitionRecord
 from seqclass.fitting._fit import Fit, fitted_without
 from seqclass.fitting._folds import assign_folds, known_to
 from seqclass.fitting._settings import Settings

@@ -20,10 +20,10 @@ from seqclass._utils.validation import plain_labels
 from seqclass.bn import DiscreteNetwork, NaiveBayes, ObservationModel
 from seqclass.costs import Prices, resolve_decisions, resolve_prices, warn_of_money
 from seqclass.deciding._coding import OutcomeCoder, category_counts, check_training
-from seqclass.deciding._problem import acquisition_problem, is_free
 from seqclass.deciding._seen_rows import SeenRows, both_marks
 from seqclass.deciding.calibration import Calibration
 from seqclass.deciding.decider import Classifier, Decider
+from seqclass.deciding.problem import acquisition_problem, is_free
 from seqclass.fitting._calibration import MOST_ANSWERS, Asked, Following, Part, by_column, exponents_of
 from seqclass.fitting._doubts import warn_of_doubts
 from seqclass.fitting._folds import assign_folds

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import IntArray
 from seqclass._utils.validation import check_distribution, check_integer
-from seqclass.deciding._problem import acquisition_problem, is_free, stage_order
 from seqclass.deciding.decider import Decider
+from seqclass.deciding.problem import acquisition_problem, is_free, stage_order
 from seqclass.fitting._settings import Settings
 from seqclass.pomdp import (
     AcquisitionProblem,

@@ -25,10 +25,10 @@ from seqclass.bn import (
 from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names
 from seqclass.costs import Prices
 from seqclass.deciding._coding import OutcomeCoder, category_counts
-from seqclass.deciding._problem import ModelProblem, ProjectedProblem
 from seqclass.deciding._seen_rows import SeenRows
 from seqclass.deciding.calibration import Calibration
 from seqclass.deciding.decider import Classifier, Decider
+from seqclass.deciding.problem import ModelProblem, ProjectedProblem
 from seqclass.deciding.session import expected_saving
 from seqclass.discretize import Discretizer
 from seqclass.evaluation.contract import CertifiedError, GroupRisk, Rung

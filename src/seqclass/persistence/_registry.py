@@ -21,10 +21,10 @@ from seqclass.bn import (
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices
 from seqclass.deciding._coding import OutcomeCoder
-from seqclass.deciding._problem import ModelProblem, ProjectedProblem
 from seqclass.deciding._seen_rows import SeenRows, check_seen
 from seqclass.deciding.calibration import Calibration, check_calibration
 from seqclass.deciding.decider import Classifier, Decider
+from seqclass.deciding.problem import ModelProblem, ProjectedProblem
 from seqclass.discretize import Discretizer
 from seqclass.evaluation.contract import CertifiedError, GroupRisk, Rung
 from seqclass.fitting._chunked import Kept

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_integer, check_not_negative
-from seqclass.deciding._record import AcquisitionRecord
+from seqclass.deciding.record import AcquisitionRecord
 from seqclass.plots._style import new_axes, shorten
 
 #: Most cells whose share is written into them, and most classes that are all named.

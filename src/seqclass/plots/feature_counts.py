@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.validation import check_not_negative
-from seqclass.deciding._record import AcquisitionRecord
+from seqclass.deciding.record import AcquisitionRecord
 from seqclass.plots._style import colour, new_axes, open_frame, shorten
 from seqclass.plots.acquisition_map import labels_of
 

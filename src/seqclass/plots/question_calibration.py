@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.validation import class_numbers
-from seqclass.deciding._record import AcquisitionRecord
+from seqclass.deciding.record import AcquisitionRecord
 from seqclass.evaluation.calibration_curves import QuestionCalibration, calibration_by_questions
 from seqclass.plots._style import NEUTRAL, colour, legend_below, new_axes, open_frame
 from seqclass.plots.acquisition_map import labels_of

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_integer, class_numbers
-from seqclass.deciding._record import AcquisitionRecord
+from seqclass.deciding.record import AcquisitionRecord
 from seqclass.plots._style import MARKERS, NEUTRAL, colour, legend_beside, new_axes, open_frame
 from seqclass.plots.accuracy_features import wilson
 from seqclass.plots.acquisition_map import labels_of

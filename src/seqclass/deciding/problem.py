@@ -23,6 +23,8 @@ MAX_CONTEXTS = 256
 #: Up to so many joint outcomes of a bundle are listed; of a larger one so many are drawn.
 MAX_JOINT, N_ATOMS = 256, 256
 
+__all__ = ["ModelProblem", "ProjectedProblem", "acquisition_problem"]
+
 
 class Answers:
     """State of a `ModelProblem`: a row an instance."""
@@ -41,7 +43,42 @@ class Answers:
 
 
 class ModelProblem(AcquisitionProblem):
-    """An acquisition problem whose likelihoods come from an observation model, messages kept in its state."""
+    """An acquisition problem whose likelihoods come from an observation model, messages kept in its state.
+
+    In a fixed order it has tables where what its stages look at has few enough values; see
+    `seqclass.bn.stage_contexts`. Likelihoods and so beliefs are the model's in any case, whatever is missing.
+
+    Parameters
+    ----------
+    model : ObservationModel
+        A fitted model.
+    prior : array-like of shape (n_classes,)
+        P(class) before anything is acquired.
+    features : ndarray of int of shape (n_questions,)
+        Feature of each question.
+    prices : ndarray of shape (n_questions,)
+        Price of each question.
+    decision_costs : ndarray of shape (n_classes, n_decisions)
+        Cost of each decision when each class is true.
+    groups, full_prices : ndarray of shape (n_questions,), optional
+        See `AcquisitionProblem`.
+    max_contexts : int
+        Most contexts of a stage for the problem to have tables.
+    free : bool
+        Whether the questions may be asked in any order.
+    bundles : sequence of Bundle or None of length n_questions, optional
+        Questions that show several features at once; one with more than 256 joint outcomes is planned for by a sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.bn import TreeNetwork
+    >>> from seqclass.costs import resolve_prices
+    >>> model = TreeNetwork().fit(np.array([[0, 0], [1, 0], [1, 1], [0, 1]]), [0, 1, 1, 0])
+    >>> problem = acquisition_problem(model, np.array([0, 1]), resolve_prices(0.1, 2), 1 - np.eye(2))
+    >>> type(problem).__name__, problem.n_stages
+    ('ModelProblem', 2)
+    """
 
     def __init__(
         self,
@@ -267,7 +304,25 @@ class StageTables(Tables):
 
 
 class ProjectedProblem(ModelProblem):
-    """A problem of its own that looks at the strongest context features only, and has tables."""
+    """A problem of its own that looks at the strongest context features only, and has tables.
+
+    Parameters
+    ----------
+    problem : ModelProblem
+        The problem it stands in for; prior, prices and costs are its own.
+    contexts : StageContexts
+        What the stages look at.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.bn import TreeNetwork
+    >>> from seqclass.costs import resolve_prices
+    >>> model = TreeNetwork().fit(np.array([[0, 0], [1, 0], [1, 1], [0, 1]]), [0, 1, 1, 0])
+    >>> problem = acquisition_problem(model, np.array([0, 1]), resolve_prices(0.1, 2), 1 - np.eye(2))
+    >>> problem.projection(4).tables is not None
+    True
+    """
 
     def __init__(self, problem: ModelProblem, contexts: StageContexts) -> None:
         self.__dict__.update({k: v for k, v in problem.__dict__.items() if k not in ("_contexts", "_made")})
@@ -325,7 +380,45 @@ def acquisition_problem(
     free: bool = False,
     bundles: IntArray | None = None,
 ) -> AcquisitionProblem:
-    """Build the acquisition problem of a fitted model, as tables where the model has them."""
+    """Build the acquisition problem of a fitted model, as tables where the model has them.
+
+    Parameters
+    ----------
+    model : ObservationModel
+        A fitted model.
+    order : ndarray of int of shape (m,)
+        Features in the order in which they may be asked for.
+    prices : Prices
+        Price of every feature of the model; features of a bundle have one price.
+    decision_costs : ndarray of shape (n_classes, n_decisions)
+        Cost of each decision when each class is true.
+    prior : array-like of shape (n_classes,), optional
+        By default the model's.
+    free : bool
+        Whether any question may come next; else they come in the order given.
+    bundles : ndarray of int of shape (n_features,), optional
+        Bundle of each feature of the model, -1 for none. Its features are seen at once, when the first of the order is
+        asked for.
+
+    Returns
+    -------
+    AcquisitionProblem
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.bn import NaiveBayes
+    >>> from seqclass.costs import resolve_prices
+    >>> model = NaiveBayes().fit(np.array([[0, 0], [1, 0], [1, 1]]), [0, 1, 1])
+    >>> problem = acquisition_problem(model, np.array([0, 1]), resolve_prices(0.1, 2), 1 - np.eye(2))
+    >>> problem.n_stages, problem.tables is not None
+    (2, True)
+    >>> problem = acquisition_problem(
+    ...     model, np.array([0, 1]), resolve_prices(0.1, 2), 1 - np.eye(2), bundles=np.array([0, 0])
+    ... )
+    >>> problem.n_stages, problem.n_outcomes
+    (1, array([4]))
+    """
     first, shown = _questions(model, order, bundles)
     stage_prices, full, groups = prices.of(first)
     prior = model.class_prior_ if prior is None else prior

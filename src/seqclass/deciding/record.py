@@ -15,6 +15,8 @@ from seqclass.pomdp import Acquisition
 if TYPE_CHECKING:
     import pandas as pd
 
+__all__ = ["AcquisitionRecord"]
+
 
 class EncodedRows(NamedTuple):
     """Outcomes of ``n`` instances."""
