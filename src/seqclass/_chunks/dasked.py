@@ -67,7 +67,6 @@ def from_dask(X: Any, y: Any = None, *, target: str | None = None) -> DaskChunks
 
 
 def _parts(collection: Any) -> list[Any]:
-    """Partitions of a collection, each of whole rows."""
     if hasattr(collection, "chunks") and getattr(collection, "ndim", 1) == 2 and collection.numblocks[1] > 1:
         collection = collection.rechunk({1: -1})
     found = collection.to_delayed()

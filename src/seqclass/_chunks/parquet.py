@@ -129,12 +129,10 @@ class ParquetChunks(Chunks):
         return np.unique(np.concatenate(parts))
 
     def n_rows(self) -> int:
-        """Number of rows, by what the files state."""
         return sum(parquet_file(file).metadata.num_rows for file in self.files)
 
 
 def parquet_files(path: Path) -> list[Path]:
-    """Parquet files at a path, in order."""
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}.")
     if not path.is_dir():

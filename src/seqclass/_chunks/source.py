@@ -52,7 +52,6 @@ class Drawn:
         return Drawn(self.key[rows], self.chunk[rows], self.place[rows], [_picked(self.X, rows)], [y[rows]])
 
     def rows(self) -> tuple[Any, Any]:
-        """Features and labels."""
         return self.X[0], self.y[0]
 
 
@@ -105,7 +104,6 @@ def label_counts(chunk: Any) -> dict[Any, int]:
 
 
 def sizes_sum(one: dict[Any, int], other: dict[Any, int]) -> dict[Any, int]:
-    """Rows of each label of both."""
     kinds = {isinstance(next(iter(some)), str) for some in (one, other) if some}
     if len(kinds) > 1:
         raise ValueError("y holds numbers in some chunks and texts in others: give all labels as one kind.")
@@ -243,7 +241,6 @@ class IteratedChunks(Chunks):
 
 
 def as_chunks(given: Any) -> Chunks:
-    """Take what a user gives as chunks."""
     if isinstance(given, Chunks):
         return given
     if hasattr(given, "__dask_graph__"):
@@ -269,7 +266,6 @@ def as_chunks(given: Any) -> Chunks:
 
 
 def n_rows(X: Any) -> int:
-    """Number of rows of data in any form."""
     return int(X.shape[0])
 
 

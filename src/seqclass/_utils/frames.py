@@ -23,7 +23,6 @@ BLANKS = " \t\n\r\f\v"
 
 
 def is_frame(X: Any) -> bool:
-    """Whether ``X`` is a pandas data frame."""
     return hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "iloc")
 
 
@@ -132,7 +131,6 @@ class Levels:
 
     @classmethod
     def of(cls, column: Any) -> Levels:
-        """Look at a column of a data frame."""
         import pandas as pd
 
         refuse_cells(column, f"column {shown(column.name)}")
@@ -263,7 +261,6 @@ def _unknown(name: Any, value: Any, categories: npt.NDArray[Any]) -> str:
 
 
 def check_names(X: Any) -> list[Any]:
-    """Names of the columns of a data frame."""
     names = list(X.columns)
     if len(set(names)) < len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])
@@ -276,7 +273,6 @@ _DATES = {"datetime", "datetime64", "date", "timedelta", "timedelta64", "time", 
 
 
 def refuse_dates(column: Any) -> None:
-    """Refuse a column of dates or durations; raises a ValueError."""
     from pandas.api.types import infer_dtype
 
     objects = column.dtype.kind == "O" and not hasattr(column, "cat")

@@ -105,7 +105,6 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
 
 
 def check_n_classes(n_classes: int) -> None:
-    """Refuse more classes than can be planned for."""
     if n_classes > _MOST_CLASSES:
         raise ValueError(
             f"y holds more than {_MOST_CLASSES:,} classes, the most that can be planned for, as every decision has a "
@@ -114,7 +113,6 @@ def check_n_classes(n_classes: int) -> None:
 
 
 def check_flag(value: Any, name: str) -> bool:
-    """Return ``value`` if it is True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be True or False, got {shown(value)}.")
     return bool(value)

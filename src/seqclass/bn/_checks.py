@@ -129,7 +129,6 @@ def check_likelihood(found: FloatArray, wanted: tuple[int, int, int], method: st
 
 
 def blank(evidence: Codes, feature: int) -> Codes:
-    """Codes in which nothing is known of a feature."""
     if not sparse.issparse(evidence):
         if (evidence[:, feature] >= 0).any():
             evidence = evidence.copy()

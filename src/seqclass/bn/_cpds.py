@@ -62,7 +62,6 @@ def count_pairs(
 
 
 def dense_columns(X: Codes, columns: IntArray) -> IntArray:
-    """Pick some columns, dense."""
     picked: Any = X[:, columns]
     return np.asarray(picked.toarray() if sparse.issparse(picked) else picked)
 

@@ -171,7 +171,6 @@ class Scales:
         return result
 
     def some(self, features: IntArray) -> Scales:
-        """What is known of some features alone."""
         return Scales(self.n_outcomes[features], self.counts[features], self.alpha)
 
     def suited(self, folds: FloatArray, allowed: tuple[str, ...]) -> IntArray:

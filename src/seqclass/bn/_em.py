@@ -343,7 +343,6 @@ def fit_components(
     settings: Settings,
     rng: np.random.Generator,
 ) -> Components:
-    """Fit a mixture to each class."""
     marginals = smooth(contingency_table(X, codes, len(sizes), n_outcomes, weight), n_outcomes, settings.alpha)
     strength: FloatArray = settings.shrinkage * n_outcomes.astype(np.float64)
     mixtures = []

@@ -86,7 +86,6 @@ def check_state_names(names: Mapping[int, Sequence[Any]] | None, n_outcomes: Int
 
 
 def check_feature_names(names: Sequence[Any] | None, n_features: int) -> list[Any] | None:
-    """Check the names of features: one each, all different."""
     if names is None:
         return None
     result = list(names)

@@ -50,7 +50,6 @@ def temper_family(table: FloatArray, prior: FloatArray, temperature: float) -> F
 
 
 def log_table(table: FloatArray) -> FloatArray:
-    """Logarithm of a likelihood table; -inf where it is 0."""
     with np.errstate(divide="ignore"):
         return np.log(table)
 

@@ -245,7 +245,6 @@ def _of_state(X: Codes, states: States, left_out: IntArray, own: IntArray) -> Fl
 
 
 def _of_class(rows: Rows, states: States, prior: FloatArray) -> FloatArray:
-    """Log-probability of each row's class."""
     joint = class_likelihoods(rows.X, states.classes, states.weights, states.tables) + prior[:, None]
     return np.asarray(log_softmax(joint, axis=0)[rows.codes, np.arange(len(rows))])
 

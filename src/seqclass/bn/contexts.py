@@ -198,7 +198,6 @@ def _sums(values: FloatArray, group: IntArray) -> FloatArray:
 
 
 def _merged(rows: IntArray, weight: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Distinct rows and the sums of their weights."""
     distinct, group = np.unique(rows, axis=0, return_inverse=True)
     return distinct, _sums(weight, np.asarray(group).ravel())
 
@@ -378,7 +377,6 @@ class StageContexts:
             self._step(len(self._rows) - 1)
 
     def _step(self, stage: int) -> None:
-        """Work out the contexts of the stage that follows."""
         table, rows = self.likelihood(stage), self._rows[stage]
         asked = int(self.order[stage])
         candidates = np.append(self._features[stage], asked)
@@ -404,7 +402,6 @@ class StageContexts:
         self._transitions.append(transitions)
 
     def _kept(self, stage: int, candidates: IntArray, rows: IntArray, weight: FloatArray) -> IntArray:
-        """Positions of the candidates that the contexts of a stage keep."""
         if stage == self.n_stages:
             return np.empty(0, dtype=np.intp)
         relevant = np.flatnonzero(np.isin(candidates, self.memory[stage]))

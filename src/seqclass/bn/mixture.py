@@ -292,7 +292,6 @@ class Mixture(ObservationModel):
 
     @cached_property
     def _members(self) -> list[IntArray]:
-        """Hidden states of each class."""
         return [np.flatnonzero(self.hidden_class_ == c) for c in range(len(self.classes_))]
 
     @property

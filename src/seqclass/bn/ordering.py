@@ -656,14 +656,12 @@ def _pool(ranked: IntArray, above: list[IntArray], below: list[IntArray], presen
 
 
 def _blanket(above: list[IntArray], below: list[IntArray], node: int, present: BoolArray) -> IntArray:
-    """Blanket in the graph that the present features induce."""
     children = below[node][present[below[node]]]
     near = np.unique(np.concatenate([above[node], children, *[above[child] for child in children.tolist()]]))
     return np.asarray(near[present[near] & (near != node)])
 
 
 def _children(above: list[IntArray]) -> list[IntArray]:
-    """Children of each feature, in increasing order."""
     parent, child = _edges(above)
     if not len(parent):
         return list(above)
@@ -672,7 +670,6 @@ def _children(above: list[IntArray]) -> list[IntArray]:
 
 
 def _edges(above: list[IntArray]) -> tuple[IntArray, IntArray]:
-    """Parent and child of every edge."""
     child = np.repeat(np.arange(len(above)), [len(given) for given in above])
     return np.concatenate([np.empty(0, dtype=np.intp), *above]), child
 

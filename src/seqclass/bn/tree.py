@@ -206,7 +206,6 @@ class NetworkState:
 
 
 def _columns(evidence: Any) -> Columns:
-    """Features with evidence in any row."""
     seen = np.flatnonzero((evidence >= 0).any(axis=0))
     return {int(j): column for j, column in zip(seen, np.ascontiguousarray(evidence[:, seen].T))}
 

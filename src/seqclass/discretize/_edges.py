@@ -138,7 +138,6 @@ class Seen(NamedTuple):
 
 
 def seen_once(column: IntArray, value: FloatArray, code: IntArray) -> Seen:
-    """The same, each shown by one row."""
     return Seen(column, value, code, np.ones(len(column), dtype=np.int64))
 
 

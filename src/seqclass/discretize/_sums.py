@@ -40,7 +40,6 @@ class Sketches:
 
     @classmethod
     def empty(cls, n: int) -> Sketches:
-        """Sketches of no rows."""
         try:
             from datasketches import kll_doubles_sketch
         except ImportError as error:
@@ -66,7 +65,6 @@ class Sketches:
         self.parts = [kll_doubles_sketch.deserialize(part) for part in state]
 
     def take(self, columns: IntArray) -> Sketches:
-        """Those of some columns."""
         return Sketches([self.parts[j] for j in columns.tolist()])
 
     def at(self, position: IntArray) -> FloatArray:
@@ -170,7 +168,6 @@ class ColumnSums:
 
     @property
     def n_known(self) -> IntArray:
-        """Cells that are not missing, by column."""
         return np.asarray(self.n_rows - self.n_missing)
 
     @property
@@ -181,7 +178,6 @@ class ColumnSums:
         return np.where(self.n_known > 0, np.stack([low, high]), np.nan)
 
     def take(self, columns: IntArray) -> ColumnSums:
-        """Those of some columns."""
         arrays: dict[str, Any] = {
             name: each[columns] for name, each in vars(self).items() if isinstance(each, np.ndarray)
         }

@@ -307,7 +307,6 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         return np.empty(0) if kept is None else numbers(kept[j])
 
     def _outcomes(self, values: FloatArray, j: int) -> IntArray:
-        """Outcomes of values of one feature."""
         column = np.full(len(values), j)
         found = search_edges(values, self.bin_edges_, column)
         self._relabel(values, found, column, self._zero_rank())
@@ -403,7 +402,6 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
 
     @property
     def _own(self) -> BoolArray:
-        """Of which features a value has a bin of its own."""
         return ~np.isnan(self.own_bins_[:, 0])
 
     def _zero_rank(self) -> IntArray:

@@ -201,7 +201,6 @@ class _Tree:
         self.decisions: list[IntArray] = [np.empty(0, dtype=np.intp)]
 
     def ask(self, level: Level) -> IntArray:
-        """Add a level of histories; say what each asks."""
         info = level.info
         if self.ends:
             # every level is kept until the end; there are never more histories than instances

@@ -760,7 +760,6 @@ class AcquisitionProblem(ABC):
         return self.replace(**{name: picked(getattr(self, name), questions) for name in self._by_question()})
 
     def _by_question(self) -> list[str]:
-        """Names of the attributes that are indexed by question."""
         always = ["prices", "full_prices", "n_outcomes", "features"]
         return [*always, *(name for name in ("groups", "bundles") if getattr(self, name) is not None)]
 

@@ -58,7 +58,6 @@ class _Layer:
         return np.where(left > TIE * self.high, left, 0.0)
 
     def add(self, info: InformationState, low: FloatArray, high: FloatArray, keys: list[bytes]) -> None:
-        """Append nodes that are new."""
         self.place.update(zip(keys, range(len(self.info), len(self.info) + len(keys))))
         self.info = InformationState.concatenate([self.info, info])
         self.low, self.high = np.concatenate([self.low, low]), np.concatenate([self.high, high])
@@ -225,7 +224,6 @@ class OrderSearch:
             self._ask(number, np.sort(choice))
 
     def _ask(self, number: int, choice: IntArray) -> None:
-        """Follow some choices of a layer to the next."""
         layer = self.layers[number]
         level = asked_once(layer.info, layer.choices.row[choice], layer.choices.question[choice])
         order = np.argsort(level.entry, kind="stable")
@@ -279,5 +277,4 @@ class OrderSearch:
 
 
 def _ranges(first: IntArray, count: IntArray) -> IntArray:
-    """Numbers of several ranges, one after the other."""
     return np.arange(count.sum()) + np.repeat(first - np.cumsum(count) + count, count)

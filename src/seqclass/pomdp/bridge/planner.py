@@ -185,7 +185,6 @@ class PomdpPyPlanner(Solver):
         return remaining if self.max_depth is None else min(self.max_depth, remaining)
 
     def _make(self, agent: Any, depth: int, spread: float) -> Any:
-        """Planner for an agent that may ask for ``depth`` features."""
         if callable(self.planner):
             return self.planner(agent)
         if self.planner == "ValueIteration":

@@ -91,7 +91,6 @@ class FreeLayout:
 
     @property
     def n_nodes(self) -> int:
-        """Number of nodes, the end left out."""
         return int(self.first[-1])
 
     @property
@@ -106,7 +105,6 @@ class FreeLayout:
 
     @property
     def n_observations(self) -> int:
-        """Number of observations: the largest number of outcomes."""
         return int(self.problem.n_outcomes.max(initial=1))
 
     @property
@@ -235,7 +233,6 @@ class Layout:
 
     @property
     def width(self) -> int:
-        """Number of hidden states: the classes."""
         return self.problem.n_classes
 
     @property
@@ -260,7 +257,6 @@ class Layout:
 
     @property
     def n_nodes(self) -> int:
-        """Number of nodes, the end left out."""
         return int(self.first[-1])
 
     @property
@@ -270,7 +266,6 @@ class Layout:
 
     @property
     def n_observations(self) -> int:
-        """Number of observations: the largest number of outcomes."""
         return int(self.problem.n_outcomes[: self.n_stages].max(initial=1))
 
     @property

@@ -611,7 +611,6 @@ class ProjectedValueIteration(Solver):
         return policy
 
     def _certified(self, policy: LookaheadPolicy, values: ValueFunction, started: float) -> Policy:
-        """The policy with its certificate, whose lower bound is made of the values."""
         solved = time.perf_counter()
         result: Policy = policy.with_info(seconds=solved - started, size=policy.values.size)
         if not self.certificate_paths:

@@ -145,7 +145,6 @@ def _belief(odds: FloatArray) -> FloatArray:
 
 
 def _middle(starts: FloatArray) -> FloatArray:
-    """Odds inside each piece."""
     last = 2 * starts[-1] + 1
     return np.asarray(starts + np.append(np.diff(starts), last - starts[-1]) / 2)
 

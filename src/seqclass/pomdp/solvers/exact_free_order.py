@@ -182,7 +182,6 @@ def planned(search: OrderSearch) -> PlannedPolicy:
 
 
 def _bounded(policy: PlannedPolicy, lower: float, upper: float, confidence: float = 1.0) -> PlannedPolicy:
-    """Return the policy with bounds in its `info`."""
     lower = min(lower, upper)
     gap = (upper - lower) / upper if upper - lower > TIE * upper else 0.0
     return policy.with_info(upper=upper, lower=lower, gap=gap, confidence=confidence, scope="all orders")
@@ -210,7 +209,6 @@ class PlannedPolicy(Policy):
         return question
 
     def _planned(self, info: InformationState) -> tuple[IntArray, BoolArray]:
-        """What the table says, and where it says something."""
         question, known = np.zeros(len(info), dtype=np.intp), np.zeros(len(info), dtype=bool)
         if info.stage < len(self.plan):
             keys, questions = self.plan[info.stage]

@@ -123,7 +123,6 @@ class RandomisedPolicy(Policy):
         return question
 
     def _drawn(self, info: InformationState) -> list[tuple[Policy, IntArray]]:
-        """Each policy with the rows that drew it."""
         if info.lot is None:
             raise ValueError("a randomised policy acts once lots are drawn: start from its begin().")
         pairs = [(policy, np.flatnonzero(info.lot == number)) for number, policy in enumerate(self.policies)]

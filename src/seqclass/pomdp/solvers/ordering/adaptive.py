@@ -331,7 +331,6 @@ class Adaptive(Solver):
         return not problem.samples and are_few(problem, self.max_nodes)
 
     def _search(self, problem: AcquisitionProblem) -> OrderSearch | None:
-        """A search for the optimum, where it may come far."""
         return OrderSearch(problem) if not problem.samples and self._nodes(problem) >= _FEWEST_NODES else None
 
     def _nodes(self, problem: AcquisitionProblem) -> float:
@@ -362,7 +361,6 @@ class Adaptive(Solver):
 
 
 def _at_once(problem: AcquisitionProblem) -> Policy:
-    """Decide at once, which takes no time."""
     begun = problem.begin()
     upper = float(begun.stopping_cost[0])
     lower = min(upper, float(begun.least()[0]))

@@ -64,7 +64,6 @@ def _candidate(name: str, cost: FloatArray, least: FloatArray, asked: FloatArray
 
 
 def _costs(policy: Policy, X: Any, costs: FloatArray, charge_missing: bool) -> tuple[FloatArray, FloatArray]:
-    """What each case costs, and how many questions it is asked."""
     found = acquire(policy, X, charge_missing=charge_missing)
     asked = (found.leaf_question >= 0).sum(axis=1)
     decided = np.asarray(found.leaf_decision)[found.leaf]

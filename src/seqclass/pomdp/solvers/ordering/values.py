@@ -47,7 +47,6 @@ class NextQuestion:
             self.ahead = np.where(nothing, np.inf, info.stopping_cost - scores[rows, place])
 
     def __getitem__(self, rows: IntArray) -> NextQuestion:
-        """Return that of some rows."""
         part = object.__new__(NextQuestion)
         part.info = self.info[rows]
         part.question, part.once, part.ahead = self.question[rows], self.once[rows], self.ahead[rows]
