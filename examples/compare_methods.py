@@ -71,7 +71,7 @@ def draw(results: Results, path: Path) -> None:
     figure, (top, bottom) = plt.subplots(2, 1, figsize=(7, 7), height_ratios=[3, 2], layout="constrained")
     rows = results.summary(by=["data", "method", "price"])
     rows = rows[rows["data"] == "breast_cancer"]
-    AccuracyFeaturesDisplay.from_results(
+    AccuracyFeaturesDisplay.from_points(
         rows["method"],
         rows["n_features_mean"],
         rows["accuracy"],

@@ -19,11 +19,8 @@ import seqclass
 from seqclass import offpolicy
 from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes, TreeNetwork
 from seqclass.metrics import score_rows
-from seqclass.offpolicy._completions import Completions
-from seqclass.offpolicy._recorder import Chances, declared
-from seqclass.offpolicy._records import Records, read_records
-from seqclass.offpolicy._replay import Replayer
-from seqclass.offpolicy.evaluation import METHODS, robust_scores
+from seqclass.offpolicy._records import Chances, Records, declared, read_records
+from seqclass.offpolicy.evaluation import METHODS, Completions, Replayer, robust_scores
 from seqclass.pomdp import AcquireAll
 
 CELLS = np.array(list(product([0, 1], repeat=3)))

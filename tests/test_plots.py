@@ -201,7 +201,7 @@ class TestAccuracyFeatures:
         names = ["ours", "ours", "forest", "ours"]
         x, y = [1.0, 2.0, 30.0, 4.0], [0.8, 0.9, 0.96, 0.95]
         intervals = np.column_stack([np.subtract(y, 0.02), np.add(y, 0.03)])
-        display = AccuracyFeaturesDisplay.from_results(names, x, y, intervals, labels=["a", "b", "", "c"])
+        display = AccuracyFeaturesDisplay.from_points(names, x, y, intervals, labels=["a", "b", "", "c"])
         assert [line.get_label() for line in display.lines_] == ["ours", "forest"]
         np.testing.assert_array_equal(display.lines_[0].get_xydata(), [[1, 0.8], [2, 0.9], [4, 0.95]])
         np.testing.assert_array_equal(display.lines_[1].get_xydata(), [[30, 0.96]])
@@ -214,7 +214,7 @@ class TestAccuracyFeatures:
     @pytest.mark.parametrize("largest", [0, 1, 784, 1_355_191])
     @pytest.mark.parametrize("xscale", ["auto", "linear", "log"])
     def test_any_number_of_features_has_a_place(self, largest: int, xscale: str) -> None:
-        display = AccuracyFeaturesDisplay.from_results(
+        display = AccuracyFeaturesDisplay.from_points(
             ["a", "b", "all"], [0, largest / 3, largest], [0.5, 0.9, 1], xscale=xscale
         )
         low, high = display.ax_.get_xlim()
@@ -225,7 +225,7 @@ class TestAccuracyFeatures:
     def test_notes_never_cover_one_another(self) -> None:
         rng = np.random.default_rng(0)
         x, y = rng.normal(5, 0.3, 30).clip(0), rng.normal(0.9, 0.01, 30).clip(0, 1)
-        display = AccuracyFeaturesDisplay.from_results(["m"] * 30, x, y, labels=[f"cost {k}" for k in range(30)])
+        display = AccuracyFeaturesDisplay.from_points(["m"] * 30, x, y, labels=[f"cost {k}" for k in range(30)])
         assert 5 < len(display.texts_) < 30
         assert_legible(display.figure_)
 
@@ -276,13 +276,13 @@ class TestAccuracyFeatures:
     )
     def test_wrong_input_is_refused(self, arguments: Any, message: str) -> None:
         with pytest.raises(ValueError, match=message):
-            AccuracyFeaturesDisplay.from_results(*arguments)
+            AccuracyFeaturesDisplay.from_points(*arguments)
 
     def test_wrong_settings_are_refused(self) -> None:
         with pytest.raises(ValueError, match="labels must have one entry"):
-            AccuracyFeaturesDisplay.from_results(["a"], [1], [0.5], labels=[])
+            AccuracyFeaturesDisplay.from_points(["a"], [1], [0.5], labels=[])
         with pytest.raises(ValueError, match="xscale must be"):
-            AccuracyFeaturesDisplay.from_results(["a"], [1], [0.5], xscale="wide")
+            AccuracyFeaturesDisplay.from_points(["a"], [1], [0.5], xscale="wide")
 
 
 class Untabled(NaiveBayes):
@@ -454,7 +454,7 @@ def test_long_texts_are_cut_in_the_middle() -> None:
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"seqclass\[plot\]"):
-        AccuracyFeaturesDisplay.from_results(["a"], [1], [0.5])
+        AccuracyFeaturesDisplay.from_points(["a"], [1], [0.5])
 
 
 def test_the_import_leaves_matplotlib_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -158,7 +158,7 @@ def test_failed_cells_are_kept_unless_asked(folder: Path, run: Any, monkeypatch:
         raise OSError("the disk is full")
 
     with monkeypatch.context() as patched:
-        patched.setattr("seqclass.experiment._cell.scores", fail)
+        patched.setattr("seqclass.experiment.grid.scores", fail)
         assert run(*RUN).exit_code == 2
     assert run(*RUN).exit_code == 2
     assert run(*RUN, "--retry-failed").exit_code == 0

@@ -31,8 +31,8 @@ from seqclass.experiment import (
     ShuffledSplit,
     SourceSplit,
     StratifiedFolds,
-    _cell,
     _keeping,
+    grid,
 )
 from seqclass.experiment._keeping import pack, pack_json, unpack
 from seqclass.experiment._store import opened
@@ -390,7 +390,7 @@ def test_a_cell_that_failed_keeps_nothing(tmp_path: Path) -> None:
 
 def test_neither_seconds_nor_memory_have_the_keeping_in_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     open_: list[bool] = []
-    peak_memory = _cell.peak_memory
+    peak_memory = grid.peak_memory
 
     def watched() -> Any:
         class Watched:
@@ -409,8 +409,8 @@ def test_neither_seconds_nor_memory_have_the_keeping_in_them(tmp_path: Path, mon
         assert open_ == [True, False]
         return {}, ["slept"]
 
-    monkeypatch.setattr(_cell, "peak_memory", watched)
-    monkeypatch.setattr(_cell, "keep_parts", keep_parts)
+    monkeypatch.setattr(grid, "peak_memory", watched)
+    monkeypatch.setattr(grid, "keep_parts", keep_parts)
     row = Experiment(["iris"], ["etana"], cv=HoldOut()).run(tmp_path / "a.run").table().iloc[0]
     assert row["warnings"] == "UserWarning: slept"
 

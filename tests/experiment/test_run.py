@@ -29,9 +29,9 @@ import seqclass
 from seqclass.cli import main
 from seqclass.datasets import Dataset, load
 from seqclass.experiment import Experiment, HoldOut, Protocol, Results, SourceSplit, StratifiedFolds, grid
-from seqclass.experiment._cell import Held
 from seqclass.experiment._columns import COLUMNS, VOLATILE
 from seqclass.experiment._store import opened
+from seqclass.experiment.grid import Held
 from seqclass.metrics import realised_cost
 from seqclass.pomdp import evaluate
 

@@ -21,12 +21,11 @@ from seqclass.experiment import Experiment, Results, StratifiedFolds
 from seqclass.plots import AcquisitionMapDisplay, FeatureCountDisplay, StagewiseCalibrationDisplay
 from seqclass.pomdp import FirstK
 from seqclass.report import Explored, explore, explore_run, write_report
-from seqclass.report import _acquisition as acquisition_module
-from seqclass.report._acquisition import calibration, codes_of, feature_counts, shares_of
+from seqclass.report import _pictures as acquisition_module
 from seqclass.report._axes import Scale, fitted, limits, ticks
 from seqclass.report._markup import Markup, element, features, prices, script_json, table, together
-from seqclass.report._pictures import MOST
-from seqclass.report._sections import summarise
+from seqclass.report._pictures import MOST, calibration, codes_of, feature_counts, shares_of
+from seqclass.report.page import summarise
 
 explore_module = importlib.import_module("seqclass.report.explore")  # whose name is also that of a function
 VOID = {"meta", "input", "br", "hr", "img", "link"}

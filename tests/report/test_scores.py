@@ -10,7 +10,7 @@ import pytest
 
 from seqclass.experiment import Experiment, Results
 from seqclass.report import write_report
-from seqclass.report._decisions import curves_figure
+from seqclass.report._pictures import curves_figure
 
 METHODS = {"etana": "etana", "tree": "sklearn:DecisionTreeClassifier(max_depth=2, random_state=0)"}
 

@@ -346,7 +346,7 @@ def draw(comparison: Comparison, story: Story, path: Path) -> bool:
     figure = Figure(figsize=(13, 5), layout="constrained")
     left, right = figure.subplots(1, 2)
     results = comparison.results
-    AccuracyFeaturesDisplay.from_results(
+    AccuracyFeaturesDisplay.from_points(
         [r.method for r in results],
         [r.mean_features for r in results],
         [r.accuracy for r in results],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +11,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from seqclass._shell import DecidingClassifier
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.text import listed
+from seqclass._utils.validation import check_finite
 from seqclass.bn import check_order
 from seqclass.deciding._coding import check_input
 from seqclass.deciding.decider import decider_of
@@ -115,3 +117,209 @@ def _own_ranks(order: npt.NDArray[Any], seen: BoolArray) -> IntArray:
             "of X has others."
         )
     return rank
+
+
+#: Folds in which a rule is fitted that is not linear, and rows of either kind from which on one is tried.
+_FOLDS, _FEWEST = 3, 50
+
+#: A rule: an array of probabilities, a function of (X, y) that gives one, or a classifier to fit.
+Rule = npt.ArrayLike | Callable[[FloatArray, npt.NDArray[Any]], npt.ArrayLike] | Any
+
+
+@dataclass(frozen=True, eq=False)
+class Chances:
+    """Probability that each cell was recorded given what the rule looked at, and scores of the rule's parameters."""
+
+    records: Records
+    chance: FloatArray  # (n, K); with stepwise records the probability to go on before each purchase
+    scores: FloatArray | None  # (n, n_parameters), None where the rule was given
+    kinds: tuple[Any, ...] = ()  # unfitted classifiers that the rule was fitted by
+
+    def along(self, rows: IntArray, paths: IntArray, shows: BoolArray, cut: IntArray | None = None) -> FloatArray:
+        """Inverse probability that each beginning of some paths was recorded, 0 where it was not, (E, M, T).
+
+        ``paths`` (E, M, T) are questions that show features (``shows``, (n_questions, n_asked)), -1 beyond the end, M
+        paths for each of the people ``rows`` (E,). With ``cut`` (E,) only what the recorder came to until this rank.
+        """
+        records = self.records
+        columns = records.support[records.asked]
+        rank, seen = records.rank[rows][:, columns], records.seen[rows][:, columns]
+        some, at = np.arange(len(rows))[:, None, None], np.where(paths >= 0, paths, len(shows))
+        if records.stepwise:
+            rank = np.where(seen, rank, NEVER)
+            latest = [rank[:, members].max(axis=1, initial=-1) for members in shows]
+            until = np.column_stack([*latest, np.full(len(rows), -1)])[some, at]
+            return self._gone_on(rows, np.maximum.accumulate(until, axis=2), cut)
+        with np.errstate(divide="ignore"):
+            inverse = np.where(seen, 1 / self.chance[rows][:, columns], 0.0)
+        if cut is not None:
+            inverse[rank > cut[:, None]] = 1.0
+        factors = [inverse[:, members].prod(axis=1) for members in shows]
+        return np.asarray(np.column_stack([*factors, np.ones(len(rows))])[some, at].cumprod(axis=2))
+
+    def _gone_on(self, rows: IntArray, last: IntArray, cut: IntArray | None) -> FloatArray:
+        """The same where the recorder bought one after the other: it had to go on until all that is asked was seen."""
+        until = last if cut is None else np.minimum(last, cut[:, None, None])
+        going = self._going_on
+        never = until >= going.shape[1] - 1
+        return np.where(never, 0.0, going[rows[:, None, None], np.where(never, 0, until + 1)])
+
+    @property
+    def _going_on(self) -> FloatArray:
+        """Inverse probability to go on until so many purchases, (n, most + 1), infinite beyond those of a row."""
+        records = self.records
+        count = records.seen.sum(axis=1)
+        going = np.ones((records.n, int(count.max(initial=0)) + 1))
+        row, column = np.nonzero(records.seen)
+        going[row, records.rank[row, column] + 1] = 1 / self.chance[row, column]
+        return np.asarray(going.cumprod(axis=1))
+
+
+def declared(records: Records, rule: Any, y: npt.NDArray[Any]) -> Chances:
+    """Probabilities that the user gives, as an array or by a function."""
+    chance = check_finite(rule(records.values.copy(), y) if callable(rule) else rule, "recording", records.seen.shape)
+    if chance.min() < 0 or chance.max() > 1:
+        raise ValueError(
+            f"recording must hold probabilities between 0 and 1; got {chance.min():g} to {chance.max():g}."
+        )
+    wrong = records.seen & (chance <= 0)
+    if wrong.any():
+        row, column = (int(at[0]) for at in np.nonzero(wrong))
+        raise ValueError(
+            f"recording says that column {column} could not be recorded in row {row}, and X has it: the rule is not "
+            "the one that made these records."
+        )
+    return Chances(records, np.where(records.always, 1.0, chance) if not records.stepwise else chance, None)
+
+
+def fitted(
+    records: Records, template: Any, train: IntArray | None = None, like: Chances | None = None, seed: Any = 0
+) -> Chances:
+    """Fit the rule to rows, by default all: a classifier of "recorded" for each column, or of "went on"."""
+    n = records.n
+    # those who are recorded alike are spread evenly
+    spread = np.lexsort((as_generator(seed, "recorder's rule").random(n), records.seen.sum(axis=1)))
+    fold = np.empty(n, dtype=np.intp)
+    fold[spread] = np.arange(n) % _FOLDS
+    kinds = [] if like is None else list(like.kinds)
+    fitting = _Fitting(template, kinds, np.arange(n) if train is None else train, fold, train is None)
+    return (_fit_steps if records.stepwise else _fit_cells)(records, fitting)
+
+
+def _fit_cells(records: Records, fitting: _Fitting) -> Chances:
+    """One classifier for each column that the policy may ask for, of what comes before it."""
+    chance, scores = np.ones(records.seen.shape), []
+    kinds: list[Any] = []
+    inputs, owner = _inputs(records)
+    for column in records.support[records.asked].tolist():
+        recorded = records.seen[:, column]
+        if recorded.all():
+            continue
+        before = records.rank[0] < records.rank[0, column]
+        design = inputs[:, (owner < 0) | before[owner]]
+        p, gradient, kind = fitting.of(len(kinds), design, recorded, np.arange(records.n))
+        chance[:, column] = p
+        scores.append(gradient)
+        kinds.append(kind)
+    return Chances(records, chance, np.hstack(scores) if scores else np.empty((records.n, 0)), tuple(kinds))
+
+
+def _fit_steps(records: Records, fitting: _Fitting) -> Chances:
+    """One classifier of "bought another one", of what had been seen at each step of each row."""
+    inputs, owner = _inputs(records)
+    count, n_columns = records.seen.sum(axis=1), records.seen.shape[1]
+    row = np.repeat(np.arange(records.n), count + 1)
+    step = np.arange(row.size) - np.repeat(np.cumsum(count + 1) - count - 1, count + 1)
+    went_on = step < count[row]
+    undecided = step < n_columns  # who has everything cannot go on
+    row, step, went_on = row[undecided], step[undecided], went_on[undecided]
+    known = records.rank[row] < step[:, None]
+    design = inputs[row] * np.where(owner < 0, True, known[:, owner])
+    design = np.column_stack([design, step])
+    p, gradient, kind = fitting.of(0, design, went_on, row)
+    chance = np.zeros((records.n, n_columns))
+    chance[row[~went_on]] = p[~went_on, None]  # of cells that were not recorded: to go on at the stop
+    at, column = np.nonzero(records.seen)
+    place = np.cumsum(count + 1) - count - 1 - np.cumsum(count == n_columns) + (count == n_columns)
+    chance[at, column] = p[place[at] + records.rank[at, column]]
+    scores = np.zeros((records.n, gradient.shape[1]))
+    np.add.at(scores, row, gradient)
+    return Chances(records, chance, scores, (kind,))
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitting:
+    """How probabilities are learnt: by what kind of classifier, to which people, and in what folds of them."""
+
+    template: Any  # the kind, or None: the likelier one
+    kinds: list[Any]  # kinds that were found likelier before, or none
+    train: IntArray
+    fold: IntArray
+    crossed: bool  # whether probabilities of the people fitted to are wanted, too
+
+    def of(self, number: int, design: FloatArray, target: BoolArray, person: IntArray) -> tuple[Any, FloatArray, Any]:
+        """P(target) of every row, each row's score of a linear classifier's parameters, and the kind of classifier."""
+        train, fold = np.isin(person, self.train), self.fold[person]
+        kind = self.kinds[number] if self.kinds else self.template
+        if kind is None:
+            kind = _likelier(design[train], target[train], fold[train], person[train])
+        p, linear = _predicted(kind, design, target, train, np.ones(len(target), dtype=bool))
+        if linear:
+            return p, (target - p)[:, None] * np.column_stack([np.ones(len(p)), design]), kind
+        for k in range(_FOLDS if self.crossed else 0):
+            p[fold == k] = _predicted(kind, design, target, train & (fold != k), fold == k)[0]
+        return np.maximum(p, 1 / len(p)), np.empty((len(p), 0)), kind
+
+
+def _likelier(design: FloatArray, target: BoolArray, fold: IntArray, person: IntArray) -> Any:
+    """Boosted trees where people held out are likelier by them beyond a standard error; else logistic regression."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+
+    logistic = LogisticRegression(C=10.0, solver="newton-cholesky")
+    boosted = HistGradientBoostingClassifier(
+        max_iter=50, learning_rate=0.2, max_leaf_nodes=4, early_stopping=False, random_state=0
+    )
+    if min(target.sum(), (~target).sum()) < _FEWEST:
+        return logistic
+    gain = np.zeros(len(target))
+    for k in range(_FOLDS):
+        held = fold == k
+        one, other = (_predicted(kind, design, target, ~held, held)[0] for kind in (logistic, boosted))
+        chance = np.stack([other, one])
+        told = np.log(np.clip(np.where(target[held], chance, 1 - chance), 1e-6, None))
+        gain[held] = told[0] - told[1]
+        if gain.sum() <= 0:
+            return logistic
+    by_person = np.bincount(person, gain)[np.unique(person)]
+    return boosted if by_person.mean() > by_person.std() / np.sqrt(by_person.size) else logistic
+
+
+def _predicted(
+    kind: Any, design: FloatArray, target: BoolArray, train: BoolArray, wanted: BoolArray
+) -> tuple[FloatArray, bool]:
+    """P(target) of some rows from a classifier fitted to others, and whether it is linear."""
+    from sklearn.base import clone
+
+    size, number = int(train.sum()), int(target[train].sum())
+    if number in (0, size):
+        return np.full(int(wanted.sum()), 0.5 / (size + 1) if number == 0 else 1.0), False
+    model = clone(kind).fit(design[train], target[train])
+    return model.predict_proba(design[wanted])[:, 1], hasattr(model, "coef_")
+
+
+def _inputs(records: Records) -> tuple[FloatArray, IntArray]:
+    """What a rule may look at: the class, and of each column whether it was seen and what it showed."""
+    parts = [(records.label[:, None] == np.arange(1, records.label.max(initial=0) + 1)).astype(np.float64)]
+    owner = [-1] * parts[0].shape[1]
+    for j, value in enumerate(records.values.T):
+        seen = records.seen[:, j]
+        if j in records.categories:
+            made = (value[:, None] == np.arange(1, records.categories[j])).astype(np.float64)
+        else:
+            mean, spread = (value[seen].mean(), value[seen].std()) if seen.any() else (0.0, 0.0)
+            made = np.where(seen, (value - mean) / (spread if spread > 0 else 1.0), 0.0)[:, None]
+        told = seen.all() and not records.stepwise  # that it was seen, by then, says nothing
+        parts += [made] if told else [seen[:, None].astype(np.float64), made]
+        owner += [j] * (made.shape[1] + (not told))
+    return np.hstack(parts), np.array(owner, dtype=np.intp)

@@ -10,18 +10,169 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import t as student
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.bn import ObservationModel
+from seqclass.deciding.decider import decider_of
 from seqclass.fitting._folds import assign_folds
-from seqclass.offpolicy._completions import Completions, fitted_model
-from seqclass.offpolicy._recorder import Chances, declared, fitted
-from seqclass.offpolicy._records import NEVER, Records, read_records
-from seqclass.offpolicy._replay import PARTS, Replayer
+from seqclass.offpolicy._records import NEVER, Chances, Records, declared, fitted, read_records
 from seqclass.offpolicy.estimate import NAMES, Comparison, Estimate, Part
+from seqclass.pomdp import acquire
+
+#: What is estimated of a policy, the last axis of `Replay.leaf_parts`.
+PARTS = ("cost", "price", "decision_cost", "error", "n_features")
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """What a policy did with N rows, which end at L leaves."""
+
+    leaf: IntArray  # (N,)
+    question: IntArray  # (L, T) asked in turn, -1 beyond the stop
+    outcome: IntArray  # (L, T) what was shown
+    leaf_parts: FloatArray  # (L, n_classes, n_parts) given the class
+
+    def parts(self, label: IntArray) -> FloatArray:
+        """What each row costs, (N, n_parts)."""
+        return np.asarray(self.leaf_parts[self.leaf, label])
+
+    def increments(self, pool: slice, label: IntArray) -> FloatArray:
+        """How each answer changes what a policy is expected to cost given the class, (L, T + 1, n_classes, n_parts)."""
+        n_leaves, n_classes = self.leaf_parts.shape[:2]
+        count = np.zeros((n_leaves, n_classes))
+        np.add.at(count, (self.leaf[pool], label), 1.0)
+        node: IntArray = np.zeros(n_leaves, dtype=np.intp)
+        expected = [self._means(node, count, np.zeros((1, 1, 1)))]
+        for question, outcome in zip(self.question.T, self.outcome.T):
+            key = np.stack([node, question, outcome], axis=1)
+            node = np.unique(key, axis=0, return_inverse=True)[1].reshape(-1)
+            expected.append(self._means(node, count, expected[-1]))
+        expected[-1] = self.leaf_parts
+        made = np.stack(expected, axis=1)
+        made[:, 1:] -= made[:, :-1].copy()
+        return made
+
+    def _means(self, node: IntArray, count: FloatArray, otherwise: FloatArray) -> FloatArray:
+        total = np.zeros((int(node.max(initial=0)) + 1, *self.leaf_parts.shape[1:]))
+        number = np.zeros(total.shape[:2])
+        np.add.at(total, node, self.leaf_parts * count[:, :, None])
+        np.add.at(number, node, count)
+        with np.errstate(invalid="ignore"):
+            mean = total / number[:, :, None]
+        return np.where(number[node][:, :, None] > 0, mean[node], otherwise)
+
+
+class Replayer:
+    """Runs the policy of a classifier, with a lot for each person where it draws lots."""
+
+    def __init__(self, clf: DecidingClassifier, asked: IntArray, n: int, rng: np.random.Generator) -> None:
+        self.clf = clf
+        self.keys = rng.random((n, 1))
+        self.column = np.zeros(clf.support_.size, dtype=np.intp)
+        self.column[asked] = np.arange(asked.size)
+        problem = clf.problem_
+        members = [self.column[np.intersect1d(problem.members(q), asked)] for q in range(problem.n_questions)]
+        #: Which features each question shows, among those that may be asked for, (n_questions, n_asked).
+        self.shows: BoolArray = np.array([np.isin(np.arange(asked.size), some) for some in members]).reshape(
+            problem.n_questions, asked.size
+        )
+
+    def run(self, codes: IntArray, person: IntArray) -> Replay:
+        """Run it on outcomes (N, n_asked) of the features that it may ask for."""
+        clf, keys = self.clf, self.keys[person]
+        found = acquire(clf.policy_, codes, columns=self.column, charge_missing=clf.charge_missing, keys=keys)
+        decision, classes = found.leaf_decision, np.arange(len(clf.classes_))
+        price = np.broadcast_to(found.leaf_price[:, None], (len(decision), classes.size))
+        decided = clf.decision_costs_.T[decision]
+        wrong = (decision[:, None] != classes) & (decision[:, None] < classes.size)
+        count = np.broadcast_to((found.leaf_outcome >= 0).sum(axis=1)[:, None], price.shape)
+        parts = np.stack([price + decided, price, decided, wrong, count], axis=2).astype(np.float64)
+        return Replay(found.leaf, found.leaf_question, found.leaf_outcome, parts)
+
+    def missing(self, replay: Replay, codes: IntArray) -> BoolArray:
+        """Whether each feature was asked for of a row and not there, (N, n_asked)."""
+        asked = np.zeros((len(replay.question), self.shows.shape[1]), dtype=bool)
+        for questions in replay.question.T:
+            some = questions >= 0
+            asked[some] |= self.shows[questions[some]]
+        return np.asarray(asked[replay.leaf] & (codes < 0))
+
+
+def fitted_model(
+    clf: DecidingClassifier, model: ObservationModel | None, records: Records, train: IntArray
+) -> ObservationModel:
+    """A model of the classifier's kind, or the one given, fitted to some of the records."""
+    if model is None and clf.prefit:
+        return clf.model_
+    bundles = decider_of(clf).prices.take(records.support).bundles
+    if model is None:  # what it names are features of the model already
+        unfitted = clone(clf.model_)._among(np.arange(records.support.size), None, bundles)
+    else:
+        names = getattr(clf, "feature_names_in_", None)
+        unfitted = clone(model)._among(records.support, names, bundles)
+    labels = clf.classes_[records.label[train]]
+    fitted: ObservationModel = unfitted.fit(
+        records.codes[train], labels, n_outcomes=clf.coder_.n_outcomes_[records.support]
+    )
+    return fitted
+
+
+class Completions:
+    """Draws of the features that a policy may ask for, given some that were seen and the class."""
+
+    def __init__(self, model: ObservationModel, asked: IntArray, n_samples: int, rng: np.random.Generator) -> None:
+        self.model = model
+        self.asked = asked
+        self.n_samples = n_samples
+        self.rng = rng
+        #: Whether features are independent given the class, so that one draw serves whatever was seen.
+        self.independent = not any(features.size for features in model.context_features(asked))
+
+    def draw(self, evidence: IntArray, label: IntArray, person: IntArray, n_samples: int | None = None) -> IntArray:
+        """Draw ``n_samples`` completions of each row of evidence, (n_rows, n_samples, n_asked).
+
+        ``label`` are positions in the model's classes, ``person`` says whose evidence each row is: one person's draws
+        rest on the same random numbers.
+        """
+        uniforms = self.rng.random((int(person.max(initial=-1)) + 1, n_samples or self.n_samples, self.asked.size))
+        made = self._independent if self.independent else self._sequential
+        return made(evidence, label, person, uniforms)
+
+    def _independent(self, evidence: IntArray, label: IntArray, person: IntArray, uniforms: FloatArray) -> IntArray:
+        seen = evidence[:, None, self.asked]
+        cumulated = self.model.likelihood_table(self.asked).cumsum(axis=1)  # (n_asked, V, n_classes)
+        of_person = np.zeros(len(uniforms), dtype=np.intp)
+        of_person[person] = label
+        drawn = np.zeros(uniforms.shape, dtype=evidence.dtype)
+        for outcome in range(cumulated.shape[1] - 1):
+            level = cumulated[:, outcome][:, of_person].T[:, None]
+            more = level <= uniforms * cumulated[:, -1][:, of_person].T[:, None]
+            drawn += more & (outcome + 1 < self.model.n_outcomes_[self.asked])
+        return np.where(seen >= 0, seen, drawn[person])
+
+    def _sequential(self, evidence: IntArray, label: IntArray, person: IntArray, uniforms: FloatArray) -> IntArray:
+        state = self.model.start(len(evidence))
+        for feature in range(evidence.shape[1]):
+            state = self.model.advance(feature, state, evidence[:, feature])
+        row = np.repeat(np.arange(len(evidence)), uniforms.shape[1])
+        state, label, levels = state[row], label[row], uniforms[person].reshape(len(row), -1)
+        values = evidence[:, self.asked][row]
+        for place, feature in enumerate(self.asked.tolist()):
+            at = np.flatnonzero(values[:, place] < 0)
+            shown = np.full(len(row), -1)
+            if at.size:
+                likelihood = self.model.stage_likelihood(feature, state[at])
+                cumulated = likelihood[np.arange(at.size), :, label[at]].cumsum(axis=1)
+                drawn = (cumulated <= levels[at, place, None] * cumulated[:, -1:]).sum(axis=1)
+                shown[at] = np.minimum(drawn, likelihood.shape[1] - 1)
+                values[at, place] = shown[at]
+            state = self.model.advance(feature, state, shown)
+        return values.reshape(len(evidence), uniforms.shape[1], -1)
+
 
 #: People of each class by whom the expected costs along a policy's paths are estimated.
 _POOL = 1000

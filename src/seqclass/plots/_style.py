@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 #: Colours of M. Okabe and K. Ito, without the yellow that white paper swallows.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -23,12 +27,53 @@ def pyplot() -> Any:
     return plt
 
 
-def new_axes(ax: Any, width: float = 6.0, height: float = 4.0) -> Any:
+def new_axes(ax: Any, width: float, height: float) -> Any:
     """Return the axes that were given, or those of a new figure of that many inches."""
     if ax is not None:
         return ax
     _, ax = pyplot().subplots(figsize=(width, height), layout="constrained")
     return ax
+
+
+class Display:
+    """A picture on one axes: `_draw` draws on it, and `_inches` is its size where it is a new one."""
+
+    ax_: Any
+    figure_: Any
+    _draw: Callable[..., None]
+    _title_pad: float | None = None
+
+    def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        title : str, optional
+            By default none, or what the picture is of.
+
+        Returns
+        -------
+        Display
+            Itself.
+        """
+        return self._drawn(ax, title)
+
+    def _drawn(self, ax: Any, title: str | None, **options: Any) -> Self:
+        ax = new_axes(ax, *self._inches())
+        self.ax_, self.figure_ = ax, ax.figure
+        title = self._title() if title is None else title
+        if title is not None:
+            ax.set_title(title, fontsize=11, pad=self._title_pad)
+        self._draw(ax, **options)
+        return self
+
+    def _inches(self) -> tuple[float, float]:
+        return 6.0, 4.0
+
+    def _title(self) -> str | None:
+        return None
 
 
 def colour(i: int) -> str:

@@ -13,7 +13,7 @@ from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.validation import check_finite, check_not_negative
 from seqclass.metrics import realised_cost
-from seqclass.plots._style import MARKERS, colour, legend_below, new_axes, open_frame, shorten
+from seqclass.plots._style import MARKERS, Display, colour, legend_below, open_frame, shorten
 
 #: Beyond this ratio of the largest to the median number of features the axis is logarithmic above 1.
 _WIDE = 4.0
@@ -23,10 +23,10 @@ _PLACES = ((7, -4, "left", "top"), (7, 4, "left", "bottom"), (-7, -4, "right", "
 _ROOM = 4.5
 
 
-class AccuracyFeaturesDisplay:
+class AccuracyFeaturesDisplay(Display):
     """Accuracy against the mean number of features: up and to the left is better.
 
-    Points that share a name are one curve, joined in the order given. Make one with `from_results`, `from_estimators`
+    Points that share a name are one curve, joined in the order given. Make one with `from_points`, `from_estimators`
     or `from_costs`.
 
     Parameters
@@ -60,7 +60,7 @@ class AccuracyFeaturesDisplay:
 
     Examples
     --------
-    >>> display = AccuracyFeaturesDisplay.from_results(
+    >>> display = AccuracyFeaturesDisplay.from_points(
     ...     ["etana", "etana", "forest"], [2.1, 3.4, 30], [0.93, 0.95, 0.96]
     ... )
     >>> [line.get_label() for line in display.lines_]
@@ -94,7 +94,7 @@ class AccuracyFeaturesDisplay:
             raise ValueError(f"labels must have one entry for each of the {n} points, got {len(self.labels)}.")
 
     @classmethod
-    def from_results(
+    def from_points(
         cls,
         names: Sequence[str],
         mean_features: npt.ArrayLike,
@@ -105,7 +105,7 @@ class AccuracyFeaturesDisplay:
         ax: Any = None,
         **settings: Any,
     ) -> AccuracyFeaturesDisplay:
-        """Draw results that are at hand.
+        """Draw points that are at hand.
 
         Parameters
         ----------
@@ -219,8 +219,9 @@ class AccuracyFeaturesDisplay:
         """
         if xscale not in ("auto", "linear", "log"):
             raise ValueError(f'xscale must be "auto", "linear" or "log", got {xscale!r}.')
-        ax = new_axes(ax)
-        self.ax_, self.figure_ = ax, ax.figure
+        return self._drawn(ax, title, xscale=xscale)
+
+    def _draw(self, ax: Any, xscale: str) -> None:
         open_frame(ax)
         self._scale(ax, xscale)
         self.lines_ = []
@@ -235,11 +236,8 @@ class AccuracyFeaturesDisplay:
                 ax.errorbar(x, y, yerr=reach, fmt="none", ecolor=colour(i), elinewidth=1, capsize=2, alpha=0.6)
         ax.set_xlabel("mean number of features acquired")
         ax.set_ylabel("accuracy")
-        if title is not None:
-            ax.set_title(title, fontsize=11)
         legend_below(ax, columns=2)
         self.texts_ = self._write_labels(ax)
-        return self
 
     def _scale(self, ax: Any, xscale: str) -> None:
         top = float(self.mean_features.max())

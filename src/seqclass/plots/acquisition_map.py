@@ -12,13 +12,13 @@ from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_integer, check_not_negative
 from seqclass.deciding.record import AcquisitionRecord
-from seqclass.plots._style import new_axes, shorten
+from seqclass.plots._style import Display, shorten
 
 #: Most cells whose share is written into them, and most classes that are all named.
 _WRITTEN, _NAMED = 120, 40
 
 
-class AcquisitionMapDisplay:
+class AcquisitionMapDisplay(Display):
     """Heat map of the share of each class's instances that acquired each feature.
 
     Columns are features in the order of acquisition, so that a column is also a step; rows are the true classes. Make
@@ -152,24 +152,11 @@ class AcquisitionMapDisplay:
         settings.setdefault("names", [estimator.feature_name(j) for j in range(estimator.n_features_in_)])
         return cls.from_record(record, y, **settings)
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> AcquisitionMapDisplay:
-        """Draw.
+    def _inches(self) -> tuple[float, float]:
+        return 3.4 + 0.42 * max(self.n_features, 6), 2.2 + 0.3 * min(max(len(self.classes), 4), _NAMED)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default none.
-
-        Returns
-        -------
-        AcquisitionMapDisplay
-            Itself.
-        """
+    def _draw(self, ax: Any) -> None:
         rows, columns = len(self.classes), self.n_features
-        ax = new_axes(ax, 3.4 + 0.42 * max(columns, 6), 2.2 + 0.3 * min(max(rows, 4), _NAMED))
-        self.ax_, self.figure_ = ax, ax.figure
         shown = self.share[:, :columns] if columns else np.zeros((rows, 1))
         self.image_ = ax.imshow(shown, cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto")
         names = [shorten(name, 24) for name in self.features[:columns]]
@@ -183,9 +170,6 @@ class AcquisitionMapDisplay:
             self._write(ax, shown)
         bar = ax.figure.colorbar(self.image_, ax=ax)
         bar.set_label("share of the class", fontsize=8)
-        if title is not None:
-            ax.set_title(title, fontsize=11)
-        return self
 
     def _row_label(self, i: int) -> str:
         name = shorten(self.classes[i], 24)

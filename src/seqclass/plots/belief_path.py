@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
-from seqclass.plots._style import FAINT, MARKERS, NEUTRAL, colour, legend_beside, new_axes, open_frame, shorten, wrap
+from seqclass.plots._style import FAINT, MARKERS, NEUTRAL, Display, colour, legend_beside, open_frame, shorten, wrap
 
 #: Most steps whose names stand upright, and whose names are written at all.
 _UPRIGHT, _NAMED = 3, 16
@@ -19,7 +19,7 @@ _UPRIGHT, _NAMED = 3, 16
 _SHOWN = 7
 
 
-class BeliefPathDisplay:
+class BeliefPathDisplay(Display):
     """Class posterior after each acquired feature, on the way to the decision.
 
     Make one with `from_estimator`.
@@ -131,24 +131,13 @@ class BeliefPathDisplay:
         )
         return display.plot(ax, **settings)
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> BeliefPathDisplay:
-        """Draw.
+    _title_pad = 10.0
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default the decision, the number of features asked for and the prices paid.
+    def _inches(self) -> tuple[float, float]:
+        return 6.0, 4.8 if _UPRIGHT < len(self.names) <= _NAMED else 4.0
 
-        Returns
-        -------
-        BeliefPathDisplay
-            Itself.
-        """
+    def _draw(self, ax: Any) -> None:
         n_asked = len(self.names)
-        ax = new_axes(ax, 6.0, 4.0 if n_asked <= _UPRIGHT or n_asked > _NAMED else 4.8)
-        self.ax_, self.figure_ = ax, ax.figure
         open_frame(ax)
         steps = np.arange(n_asked + 1)
         coloured = self._coloured()
@@ -167,9 +156,7 @@ class BeliefPathDisplay:
         ax.set_xlim(-0.3, n_asked + 0.3)
         ax.set_ylabel("P(class | what was seen)")
         self._label_steps(ax)
-        ax.set_title(self._title() if title is None else title, fontsize=11, pad=10)
         legend_beside(ax)
-        return self
 
     def _coloured(self) -> dict[int, int]:
         """Colour of each class that gets one: those that were ever the most probable, and the decision."""

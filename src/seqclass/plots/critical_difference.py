@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass.plots._style import NEUTRAL, new_axes, shorten
+from seqclass.plots._style import NEUTRAL, Display, shorten
 from seqclass.stats import CriticalDifference, critical_difference
 
 #: Height of a line of text, in units of the vertical axis.
@@ -15,7 +15,7 @@ _LINE = 1.0
 _BAR = 0.45
 
 
-class CriticalDifferenceDisplay:
+class CriticalDifferenceDisplay(Display):
     """Critical-difference diagram: methods on an axis of average ranks, best left, bars over those that do not differ.
 
     Make one with `from_scores` or from the record of `seqclass.stats.critical_difference` ([1]_).
@@ -72,26 +72,16 @@ class CriticalDifferenceDisplay:
         """
         return cls(critical_difference(scores, **settings)).plot(ax, title=title)
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> CriticalDifferenceDisplay:
-        """Draw.
+    def _inches(self) -> tuple[float, float]:
+        return 7.5, 1.2 + 0.28 * (self._depths()[1] + 1.5)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default none.
+    def _depths(self) -> tuple[float, float]:
+        bars = _BAR * (len(self.result.groups) + 1)
+        return bars, bars + _LINE * ((len(self.result.names) + 1) // 2)
 
-        Returns
-        -------
-        CriticalDifferenceDisplay
-            Itself.
-        """
+    def _draw(self, ax: Any) -> None:
         result, k = self.result, len(self.result.names)
-        bars = _BAR * (len(result.groups) + 1)
-        depth = bars + _LINE * ((k + 1) // 2)
-        ax = new_axes(ax, 7.5, 1.2 + 0.28 * (depth + 1.5))
-        self.ax_, self.figure_ = ax, ax.figure
+        bars, depth = self._depths()
         # room beside the ranks for the names, which lead the lines
         margin = 0.42 * (k - 1)
         ax.set_xlim(1 - margin, k + margin)
@@ -104,9 +94,6 @@ class CriticalDifferenceDisplay:
             reach = 0.012 * (k - 1)
             ends = [min(ranks) - reach, max(ranks) + reach]
             ax.plot(ends, [-_BAR * i] * 2, color="black", linewidth=4, solid_capstyle="butt")
-        if title is not None:
-            ax.set_title(title, fontsize=11)
-        return self
 
     def _scale(self, ax: Any, k: int) -> None:
         """Draw the axis of ranks, and the critical difference above it."""

@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from seqclass._shell import DecidingClassifier
 from seqclass.evaluation.decision_curves import DecisionCurve, acquired_curve, class_position, decision_curve, miss_cost
-from seqclass.plots._style import FAINT, NEUTRAL, colour, legend_beside, new_axes, open_frame, pale, shorten
+from seqclass.plots._style import FAINT, NEUTRAL, Display, colour, legend_beside, open_frame, pale, shorten
 
 #: Intervals of thresholds above this may leave the picture.
 _FAR = 0.9
 
 
-class DecisionCurveDisplay:
+class DecisionCurveDisplay(Display):
     """Net benefit after prices against threshold probability, beside treating all and treating none ([1]_).
 
     Areas are 95% intervals, of each curve by itself. Make one with `from_estimator` or `from_predictions`.
@@ -201,8 +201,12 @@ class DecisionCurveDisplay:
         DecisionCurveDisplay
             Itself.
         """
-        ax = new_axes(ax, 7.0, 4.2)
-        self.ax_, self.figure_ = ax, ax.figure
+        return self._drawn(ax, title, after_price=after_price)
+
+    def _inches(self) -> tuple[float, float]:
+        return 7.0, 4.2
+
+    def _draw(self, ax: Any, after_price: bool) -> None:
         open_frame(ax)
         self.lines_ = []
         for i, one in enumerate(self.curves):
@@ -218,10 +222,7 @@ class DecisionCurveDisplay:
         ax.set_xlim(0, 1)
         ax.set_xlabel(f"threshold probability of {shorten(self.curves[0].positive, 24)}")
         ax.set_ylabel("net benefit" + (" less prices" if after_price else ""))
-        if title is not None:
-            ax.set_title(title, fontsize=11)
         legend_beside(ax, self.lines_)
-        return self
 
 
 def benefit_limits(curves: Sequence[DecisionCurve], after_price: bool = True) -> tuple[float, float]:

@@ -9,11 +9,11 @@ import numpy as np
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.validation import check_integer
 from seqclass.analysis import EntropyPath, entropy_path
-from seqclass.plots._style import FAINT, NEUTRAL, colour, legend_below, new_axes, open_frame
+from seqclass.plots._style import FAINT, NEUTRAL, Display, colour, legend_below, open_frame
 from seqclass.pomdp import Policy
 
 
-class EntropyDisplay:
+class EntropyDisplay(Display):
     """Expected entropy of the belief against the number of features, over all instances and those still going on.
 
     Make one with `from_estimator`, `from_policy` or from the record of `seqclass.analysis.entropy_path`.
@@ -98,23 +98,7 @@ class EntropyDisplay:
         """
         return cls.from_policy(estimator.policy_, **settings)
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> EntropyDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default none.
-
-        Returns
-        -------
-        EntropyDisplay
-            Itself.
-        """
-        ax = new_axes(ax)
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Any) -> None:
         open_frame(ax)
         k = slice(0, self.n_stages + 1)
         x = np.arange(self.n_stages + 1)
@@ -140,7 +124,4 @@ class EntropyDisplay:
         share.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
         share.set_ylabel("share of instances", color=NEUTRAL)
         share.tick_params(colors=NEUTRAL)
-        if title is not None:
-            ax.set_title(title, fontsize=11)
         legend_below(ax, [*self.lines_, bars], columns=1)
-        return self

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.validation import check_not_negative
 from seqclass.deciding.record import AcquisitionRecord
-from seqclass.plots._style import colour, new_axes, open_frame, shorten
+from seqclass.plots._style import Display, colour, open_frame, shorten
 from seqclass.plots.acquisition_map import labels_of
 
 #: Most bars a class.
@@ -20,7 +20,7 @@ _BARS = 40
 _TALL = 0.82
 
 
-class FeatureCountDisplay:
+class FeatureCountDisplay(Display):
     """Histograms of the number of features acquired, one above the other for each true class.
 
     All have the same scale: the share of the class's instances. A dot on each base line is the class's mean. Make one
@@ -130,24 +130,11 @@ class FeatureCountDisplay:
         """
         return cls.from_record(estimator.acquire(X), y, **settings)
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> FeatureCountDisplay:
-        """Draw.
+    def _inches(self) -> tuple[float, float]:
+        return 6.0, 1.4 + min(0.62 * max(len(self.classes), 3), 14.0)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default none.
-
-        Returns
-        -------
-        FeatureCountDisplay
-            Itself.
-        """
+    def _draw(self, ax: Any) -> None:
         rows = len(self.classes)
-        ax = new_axes(ax, 6.0, 1.4 + min(0.62 * max(rows, 3), 14.0))
-        self.ax_, self.figure_ = ax, ax.figure
         open_frame(ax)
         ax.grid(axis="y", visible=False)
         width = int(self.edges[1])
@@ -168,6 +155,3 @@ class FeatureCountDisplay:
         ax.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
         ax.set_xlabel(f"number of features acquired (dot: mean; tallest bar: {100 * top:.0f}% of its class)")
         ax.set_ylabel("true class")
-        if title is not None:
-            ax.set_title(title, fontsize=11)
-        return self

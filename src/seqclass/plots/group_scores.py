@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from seqclass._shell import DecidingClassifier
 from seqclass.evaluation.scores import GroupScores, Scores, score_rows
-from seqclass.plots._style import colour, legend_below, new_axes, open_frame, pale, shorten
+from seqclass.plots._style import Display, colour, legend_below, open_frame, pale, shorten
 
 
-class GroupScoresDisplay:
+class GroupScoresDisplay(Display):
     """Cost of each group, prices and decisions one upon the other, with the 95% interval of both together.
 
     Make one with `from_scores` or `from_estimator`.
@@ -101,23 +101,10 @@ class GroupScoresDisplay:
         """
         return cls.from_scores(score_rows(estimator, X, y, groups=groups), **settings)
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> GroupScoresDisplay:
-        """Draw; bars begin at zero, and the axis holds all intervals.
+    def _inches(self) -> tuple[float, float]:
+        return 6.4, 1.5 + min(0.45 * len(self.groups), 14.0)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default none.
-
-        Returns
-        -------
-        GroupScoresDisplay
-            Itself.
-        """
-        ax = new_axes(ax, 6.4, 1.5 + min(0.45 * len(self.groups), 14.0))
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Any) -> None:
         open_frame(ax)
         ax.grid(axis="y", visible=False)
         place = np.arange(len(self.groups))
@@ -134,7 +121,4 @@ class GroupScoresDisplay:
         ax.set_yticks(place, [f"{shorten(one.group, 24)} (n = {one.n_rows:,})" for one in self.groups])
         ax.invert_yaxis()
         ax.set_xlabel("cost per row")
-        if title is not None:
-            ax.set_title(title, fontsize=11)
         legend_below(ax, self.bars_, offset=-0.55 / (0.5 + 0.45 * len(self.groups)) - 0.1)
-        return self

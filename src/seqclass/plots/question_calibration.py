@@ -12,11 +12,11 @@ from seqclass._shell import DecidingClassifier
 from seqclass._utils.validation import class_numbers
 from seqclass.deciding.record import AcquisitionRecord
 from seqclass.evaluation.calibration_curves import QuestionCalibration, calibration_by_questions
-from seqclass.plots._style import NEUTRAL, colour, legend_below, new_axes, open_frame
+from seqclass.plots._style import NEUTRAL, Display, colour, legend_below, open_frame
 from seqclass.plots.acquisition_map import labels_of
 
 
-class QuestionCalibrationDisplay:
+class QuestionCalibrationDisplay(Display):
     """Confidence and accuracy at the stop, by the number of questions asked.
 
     Accuracy has its 95% interval; where confidence lies outside, the belief of those who stopped then is not to be
@@ -119,23 +119,10 @@ class QuestionCalibrationDisplay:
         """
         return cls.from_record(estimator.acquire(X), y, classes=estimator.classes_, **settings)
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> QuestionCalibrationDisplay:
-        """Draw.
+    def _inches(self) -> tuple[float, float]:
+        return max(5.0, 1.5 + 0.8 * len(self.stops)), 4.0
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default none.
-
-        Returns
-        -------
-        QuestionCalibrationDisplay
-            Itself.
-        """
-        ax = new_axes(ax, max(5.0, 1.5 + 0.8 * len(self.stops)), 4.0)
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Any) -> None:
         open_frame(ax)
         ax.grid(axis="x", visible=False)
         place = np.arange(len(self.stops))
@@ -156,10 +143,7 @@ class QuestionCalibrationDisplay:
         ax.set_xticks(place, [f"{one.questions}\nn = {one.n_rows:,}" for one in self.stops], fontsize=size)
         ax.set_xlabel("questions asked before it stopped")
         ax.set_ylabel("probability of the likeliest class")
-        if title is not None:
-            ax.set_title(title, fontsize=11)
         legend_below(ax, self.lines_, offset=-0.26)
-        return self
 
 
 def stops_of(

@@ -12,7 +12,7 @@ from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_integer
 from seqclass.analysis import ReachableBeliefs, Thresholds, reachable_beliefs, thresholds
-from seqclass.plots._style import NEUTRAL, PALE, colour, legend_below, new_axes, open_frame, shorten
+from seqclass.plots._style import NEUTRAL, PALE, Display, colour, legend_below, open_frame, shorten
 from seqclass.pomdp import Policy
 
 #: Area of the disc of all instances, in square points, and of the smallest disc.
@@ -23,7 +23,7 @@ _CELL = 0.02
 _COLOURED = 4
 
 
-class ReachableBeliefsDisplay:
+class ReachableBeliefsDisplay(Display):
     """Beliefs that a policy meets: discs by stage and P(class), their areas the probabilities.
 
     Instances that go on are grey; those that stop have the colour of their decision. Make one with `from_estimator`,
@@ -141,23 +141,10 @@ class ReachableBeliefsDisplay:
             estimator.policy_, classes=estimator.classes_, decisions=estimator.decisions_, **settings
         )
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> ReachableBeliefsDisplay:
-        """Draw.
+    def _inches(self) -> tuple[float, float]:
+        return 6.4, 4.4
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default none.
-
-        Returns
-        -------
-        ReachableBeliefsDisplay
-            Itself.
-        """
-        ax = new_axes(ax, 6.4, 4.4)
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Any) -> None:
         open_frame(ax)
         ax.grid(visible=False)
         handles = self._draw_intervals(ax) + self._draw_discs(ax)
@@ -168,10 +155,7 @@ class ReachableBeliefsDisplay:
         ax.set_xlabel("features asked so far")
         shown = "likeliest class" if self.class_index is None else shorten(self.classes[self.class_index], 20)
         ax.set_ylabel(f"P({shown} | what was seen)")
-        if title is not None:
-            ax.set_title(title, fontsize=11)
         legend_below(ax, handles, columns=2)
-        return self
 
     def _draw_intervals(self, ax: Any) -> list[Any]:
         if self.thresholds is None or not self.thresholds.go_on.any():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.validation import check_integer
-from seqclass.plots._style import colour, new_axes, shorten
+from seqclass.plots._style import Display, colour, shorten
 from seqclass.plots.stability import mark_events
 from seqclass.selection import Prequential
 
@@ -16,7 +16,7 @@ from seqclass.selection import Prequential
 _COLUMNS = 400
 
 
-class SelectionMapDisplay:
+class SelectionMapDisplay(Display):
     """Heat map of the features that a selector holds after each batch.
 
     Rows are features, those that are held longest, in the order of their mean time: where the stream drifts, the rows
@@ -140,9 +140,14 @@ class SelectionMapDisplay:
         SelectionMapDisplay
             Itself.
         """
+        self._title_pad = 14.0 if events else None
+        return self._drawn(ax, title, events=events)
+
+    def _inches(self) -> tuple[float, float]:
+        return 7.0, 1.3 + 0.17 * max(len(self.features), 6)
+
+    def _draw(self, ax: Any, events: Mapping[int, str] | None) -> None:
         rows = len(self.features)
-        ax = new_axes(ax, 7.0, 1.3 + 0.17 * max(rows, 6))
-        self.ax_, self.figure_ = ax, ax.figure
         last = self.share.shape[1] * self.batches
         image = self.share if rows else np.zeros((1, self.share.shape[1]))
         edges = (-0.5, last - 0.5, max(rows, 1) - 0.5, -0.5)
@@ -159,9 +164,6 @@ class SelectionMapDisplay:
         ax.set_xlabel("batch" if self.batches == 1 else f"batch (a column: share of {self.batches} batches)")
         ax.set_ylabel(self._row_label(), fontsize=9)
         mark_events([ax], events, colour(1))
-        if title is not None:
-            ax.set_title(title, fontsize=11, pad=14 if events else 6)
-        return self
 
     def _row_label(self) -> str:
         if not self.n_selected:

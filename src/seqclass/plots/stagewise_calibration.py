@@ -12,7 +12,7 @@ from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_integer, class_numbers
 from seqclass.deciding.record import AcquisitionRecord
-from seqclass.plots._style import MARKERS, NEUTRAL, colour, legend_beside, new_axes, open_frame
+from seqclass.plots._style import MARKERS, NEUTRAL, Display, colour, legend_beside, open_frame
 from seqclass.plots.accuracy_features import wilson
 from seqclass.plots.acquisition_map import labels_of
 
@@ -22,7 +22,7 @@ _CURVES = 5
 _LEAST = 20
 
 
-class StagewiseCalibrationDisplay:
+class StagewiseCalibrationDisplay(Display):
     """Confidence against accuracy, with a curve for each number of features acquired so far.
 
     Confidence is the largest class posterior, accuracy the share of instances whose label is that class. Instances
@@ -184,23 +184,10 @@ class StagewiseCalibrationDisplay:
         record = estimator.acquire(X, record_beliefs=True)
         return cls.from_record(record, y, classes=estimator.classes_, **settings)
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> StagewiseCalibrationDisplay:
-        """Draw, with 95% intervals of each accuracy.
+    def _inches(self) -> tuple[float, float]:
+        return 7.0, 4.4
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default none.
-
-        Returns
-        -------
-        StagewiseCalibrationDisplay
-            Itself.
-        """
-        ax = new_axes(ax, 7.0, 4.4)
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Any) -> None:
         open_frame(ax)
         low = min(float(self.confidence[k].min()) for k in self.counts)
         low = max(0.0, np.floor(10 * low - 0.2) / 10)
@@ -217,10 +204,7 @@ class StagewiseCalibrationDisplay:
         ax.set_ylim(top=1.03)
         ax.set_xlabel("confidence: largest class posterior")
         ax.set_ylabel("accuracy of that class")
-        if title is not None:
-            ax.set_title(title, fontsize=11)
         legend_beside(ax, [*self.lines_, *ideal], title="after")
-        return self
 
 
 def beliefs_after(

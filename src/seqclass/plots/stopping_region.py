@@ -13,7 +13,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_integer
 from seqclass.analysis import Thresholds, thresholds
 from seqclass.analysis._stage_states import drawn_lot, information_at, n_contexts
-from seqclass.plots._style import FAINT, NEUTRAL, PALE, legend_below, new_axes, open_frame, pale, shorten
+from seqclass.plots._style import FAINT, NEUTRAL, PALE, Display, legend_below, open_frame, pale, shorten
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.needs import needed_order
 
@@ -23,7 +23,7 @@ __all__ = ["StoppingRegionDisplay", "ThresholdsDisplay"]
 _RESOLUTION = {2: 1000, 3: 250}
 
 
-class StoppingRegionDisplay:
+class StoppingRegionDisplay(Display):
     """Where on the belief simplex a policy stops, and for which decision, and where it goes on.
 
     Two classes: the costs of stopping and of going on against the belief. Three: a triangle, each corner a class.
@@ -191,39 +191,27 @@ class StoppingRegionDisplay:
             resolution=resolution,
         )
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> StoppingRegionDisplay:
-        """Draw.
+    _title_pad = 10.0
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default the stage, its feature and price.
+    def _inches(self) -> tuple[float, float]:
+        return 6.0, 4.5
 
-        Returns
-        -------
-        StoppingRegionDisplay
-            Itself.
-        """
+    def _draw(self, ax: Any) -> None:
         three = len(self.classes) == 3
-        ax = new_axes(ax, 6.0, 4.5)
-        self.ax_, self.figure_ = ax, ax.figure
         handles = self._draw_triangle(ax) if three else self._draw_line(ax)
         handles += self._draw_prior(ax)
         if three:  # beside the tip of the triangle
             ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(0.0, 1.0), fontsize=9, frameon=False)
         else:
             legend_below(ax, handles, -0.17, columns=2)
-        if title is None:
-            price = self.policy.problem.planned_prices[self.stage]
-            seen = ["Before any feature", "After 1 feature"]
-            when = seen[self.stage] if self.stage < 2 else f"After {self.stage} features"
-            title = f"{when}: ask {shorten(self.feature, 30)} for {price:.3g}?"
-            which = _lot_text(self.policy, self.lot)
-            title = f"{title}\n{which}" if which else title
-        ax.set_title(title, fontsize=11, pad=10)
-        return self
+
+    def _title(self) -> str:
+        price = self.policy.problem.planned_prices[self.stage]
+        seen = ["Before any feature", "After 1 feature"]
+        when = seen[self.stage] if self.stage < 2 else f"After {self.stage} features"
+        title = f"{when}: ask {shorten(self.feature, 30)} for {price:.3g}?"
+        which = _lot_text(self.policy, self.lot)
+        return f"{title}\n{which}" if which else title
 
     def _ask(self) -> None:
         problem = self.policy.problem
@@ -349,7 +337,7 @@ def _mesh(resolution: int) -> tuple[FloatArray, IntArray, FloatArray]:
 _NAMED = 24
 
 
-class ThresholdsDisplay:
+class ThresholdsDisplay(Display):
     """Where each stage goes on and where it stops: a case is asked while its belief is inside the grey interval.
 
     Make one with `from_estimator`, `from_policy` or from the record of `seqclass.analysis.thresholds`.
@@ -467,26 +455,13 @@ class ThresholdsDisplay:
             estimator.policy_, classes=estimator.classes_, decisions=estimator.decisions_, names=names, **settings
         )
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> ThresholdsDisplay:
-        """Draw.
+    def _inches(self) -> tuple[float, float]:
+        return float(np.clip(2 + 0.3 * self.thresholds.n_stages, 6.0, 11.0)), 4.4
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default none.
-
-        Returns
-        -------
-        ThresholdsDisplay
-            Itself.
-        """
+    def _draw(self, ax: Any) -> None:
         from matplotlib.patches import Patch
 
         found, n = self.thresholds, self.thresholds.n_stages
-        ax = new_axes(ax, float(np.clip(2 + 0.3 * n, 6.0, 11.0)), 4.4)
-        self.ax_, self.figure_ = ax, ax.figure
         open_frame(ax)
         ax.grid(visible=False)
         several = bool(found.context.any())
@@ -511,15 +486,14 @@ class ThresholdsDisplay:
         ax.hlines(lower, stage - width / 2, stage + width / 2, color="black", linewidth=0.6 if several else 1.2)
         if self.prior is not None:
             handles.append(ax.axhline(self.prior, color=NEUTRAL, linestyle=":", linewidth=1.5, label="prior"))
-        self._axes(ax, n, title)
+        self._axes(ax, n)
         place = self.figure_.legend if ax.get_subplotspec() is not None and len(self.figure_.axes) == 1 else None
         if place is None:
             legend_below(ax, handles)
         else:  # below the names, however long they are
             place(handles=handles, loc="outside lower center", ncols=2, fontsize=9, frameon=False)
-        return self
 
-    def _axes(self, ax: Any, n: int, title: str | None) -> None:
+    def _axes(self, ax: Any, n: int) -> None:
         ax.set_xlim(-0.6, n - 0.4)
         ax.set_ylim(0.0, 1.0)
         ax.set_ylabel(f"P({shorten(self.classes[1], 20)} | what was seen)")
@@ -528,5 +502,3 @@ class ThresholdsDisplay:
         else:
             ax.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
             ax.set_xlabel("features asked so far")
-        if title is not None:
-            ax.set_title(title, fontsize=11)

@@ -4,16 +4,463 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from seqclass.report._axes import FAR, N_COLOURS, Scale, cross, fitted, frame, marker, sample, ticks
-from seqclass.report._markup import Markup, Number, count, element, number, prices, table, together, with_interval
+import numpy as np
 
-#: Data sets that are drawn; the tables hold all.
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.text import listed, shown
+from seqclass._utils.validation import class_numbers
+from seqclass.evaluation.calibration_curves import QuestionCalibration
+from seqclass.evaluation.decision_curves import DecisionCurve
+from seqclass.evaluation.scores import ClassScores
+from seqclass.experiment import LabelledRecord, Results
+from seqclass.experiment._judged import Judged, judged
+from seqclass.experiment._store import of_first
+from seqclass.plots import FeatureCountDisplay, StagewiseCalibrationDisplay
+from seqclass.plots.accuracy_features import wilson
+from seqclass.plots.acquisition_map import acquired_shares
+from seqclass.plots.decision_curve import benefit_limits
+from seqclass.plots.question_calibration import stops_of
+from seqclass.plots.stagewise_calibration import beliefs_after
+from seqclass.report._axes import (
+    FAR,
+    N_COLOURS,
+    Scale,
+    cross,
+    fitted,
+    frame,
+    marker,
+    round_ticks,
+    sample,
+    shortened,
+    ticks,
+)
+from seqclass.report._markup import (
+    CLASSES,
+    LEFT,
+    NARROW,
+    Markup,
+    Number,
+    count,
+    element,
+    features,
+    figure,
+    label,
+    number,
+    of_all,
+    prices,
+    table,
+    together,
+    with_interval,
+)
+from seqclass.report.explore import left_out, sequential_methods, some
+
+#: Data sets that are drawn, or methods on them; the tables hold all.
 MOST = 24
-_WIDTH, _HEIGHT = 420.0, 300.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 408.0, 30.0, 250.0
+#: Ends of the axes, in a picture that is narrow and not tall.
+_SIZE = (NARROW, 300.0)
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, NARROW - 12, 30.0, 250.0
+#: Fewest instances that a curve of calibration stands for, where there are so many, and most curves.
+_LEAST, _CURVES = 30, 5
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Which features the instances of each class acquired."""
+
+    features: list[str]
+    steps: FloatArray
+    share: FloatArray
+
+
+def codes_of(kept: LabelledRecord) -> tuple[list[str], IntArray]:
+    """Classes that occur, in the order of the data set, and the number of each instance's class among them."""
+    present, codes = np.unique(kept.truth, return_inverse=True)
+    place = {label: i for i, label in enumerate(kept.classes)}
+    order = sorted(range(len(present)), key=lambda i: place[str(present[i])])
+    rank = np.empty(len(order), dtype=np.intp)
+    rank[order] = np.arange(len(order))
+    return [str(present[i]) for i in order], rank[codes.reshape(-1)]
+
+
+def shares_of(kept: LabelledRecord, codes: IntArray) -> Shares:
+    """Share of each class that acquired each feature; one that was asked for and missing is not acquired."""
+    columns, steps, share = acquired_shares(kept.record, codes)
+    return Shares([kept.names[j] for j in columns.tolist()], steps, share)
+
+
+def feature_counts(kept: LabelledRecord, codes: IntArray) -> FeatureCountDisplay:
+    """Histograms of the number of features by class, of which no picture is drawn here."""
+    return FeatureCountDisplay(kept.record.n_features, codes)
+
+
+def calibration(kept: LabelledRecord) -> StagewiseCalibrationDisplay:
+    """Confidence against accuracy after so many features, of which no picture is drawn here."""
+    stages = _stages(kept.record.n_features)
+    return StagewiseCalibrationDisplay(*beliefs_after(kept.record, np.array(kept.classes), kept.truth, stages))
+
+
+def _stages(n_features: IntArray) -> list[int]:
+    """Numbers of features to draw: spread evenly from 1 to the most that enough instances acquired."""
+    beyond = len(n_features) - np.bincount(n_features).cumsum()
+    enough = beyond >= min(_LEAST, max(len(n_features) // 4, 1))
+    most = int(enough.sum())  # how many go beyond k falls with k
+    return sorted({int(k) for k in np.linspace(min(1, most), most, min(_CURVES, max(most, 1))).round()})
+
+
+def stops_figure(key: str, stops: Sequence[QuestionCalibration]) -> Markup:
+    """Confidence and accuracy at the stop, by the number of questions asked."""
+    low = min(min(one.confidence, one.accuracy, _end(one)) for one in stops)
+    x, y = Scale(-0.6, len(stops) - 0.4, _LEFT, _RIGHT), Scale(max(0.0, low - 0.04 * (1 - low)), 1.0, _BOTTOM, _TOP)
+    marks = [(float(i), one.questions.replace(" to ", "\N{EN DASH}")) for i, one in enumerate(stops)]
+    parts = [frame(x, y, marks, "questions asked before it stopped", "probability of the likeliest class")]
+    told = []
+    listed: list[list[str | Number]] = []
+    for i, one in enumerate(stops):
+        at, (least, most) = x(float(i)), one.accuracy_interval
+        said = f"after {one.questions}: {one.confidence:.3f} sure, {one.accuracy:.3f} right, {one.n_rows:,} instances"
+        if not math.isnan(least):
+            parts.append(cross(0, (at, math.nan, math.nan), (y(one.accuracy), y(least), y(most))))
+        parts.append(element("line", x1=at - 9, x2=at + 9, y1=y(one.confidence), y2=y(one.confidence), class_="said"))
+        parts.append(marker(0, at, y(one.accuracy), said))
+        told.append(said)
+        right = with_interval(one.accuracy, least, most)
+        listed.append(
+            [one.questions, count(one.n_rows), number(one.confidence, 4), right, number(one.calibration_error, 4)]
+        )
+    header = ["questions", "instances", "confidence", "accuracy", "calibration error"]
+    below = element(
+        "ul", element("li", "line: how sure it was; dot: how right, with its 95% interval"), class_="legend"
+    )
+    title = "Calibration at the stop, by questions asked"
+    return figure(key, title, "; ".join(told), parts, _SIZE, header, listed, below)
+
+
+def _end(one: QuestionCalibration) -> float:
+    least = one.accuracy_interval[0]
+    return one.accuracy if math.isnan(least) else least
+
+
+_TOP_OF_COUNTS, _TALL, _APART = 22.0, 30.0, 40.0
+
+
+def histograms(key: str, classes: Sequence[str], n: Sequence[int], counts: FeatureCountDisplay) -> Markup:
+    """Histograms of the number of features, one class above the other on the same scale."""
+    rows, last = min(len(classes), CLASSES), float(counts.edges[-1]) - 1
+    x = Scale(-0.6, last + 0.6, LEFT, NARROW - 12)
+    end = _TOP_OF_COUNTS + _APART * rows
+    said = f"share of the class, the tallest bar {100 * float(counts.share.max()):.0f}%; a dot is the mean"
+    parts = [element("text", said, x=4.0, y=12.0, class_="small")]
+    for i, name in enumerate(classes[:rows]):
+        base = _TOP_OF_COUNTS + _APART * (i + 1)
+        parts.append(label(shortened(name, 16), LEFT - 6, base - 8, "end"))
+        parts.append(element("line", x1=x.start, x2=x.end, y1=base, y2=base, class_="axis"))
+        parts += _bars(name, i, counts, x, base)
+        parts.append(element("circle", cx=x(float(counts.mean[i])), cy=base, r=4.0, class_="dot"))
+    for value in round_ticks(0.0, last, 8) if last > 0 else [0.0]:
+        if value == int(value):
+            parts.append(label(f"{value:g}", x(value), end + 18, "middle"))
+    middle = (x.start + x.end) / 2
+    parts.append(element("text", "number of features acquired", x=middle, y=end + 36, text_anchor="middle"))
+    means = counts.mean.tolist()
+    listed: list[list[str | Number]] = [
+        [name, count(n[i]), number(means[i], 2)] for i, name in enumerate(classes[:rows])
+    ]
+    told = "Means: " + "; ".join(f"{name} {mean:.2f}" for name, mean in zip(classes[:rows], means))
+    more = of_all(rows, len(classes), "classes")
+    title = f"Number of features by class{', ' if more else ''}{more}"
+    return figure(key, title, told, parts, (NARROW, end + 44), ["class", "instances", "mean"], listed)
+
+
+def _bars(name: str, i: int, counts: FeatureCountDisplay, x: Scale, base: float) -> list[Markup]:
+    top, width = float(counts.share.max()), int(counts.edges[1])
+    parts: list[Markup] = []
+    for edge, share in zip(counts.edges.tolist(), counts.share[i].tolist()):
+        if share:
+            told = element("title", f"{name}: {100 * share:.1f}% with {features(edge, width)}")
+            high = share / top * _TALL
+            sides = {"x": x(edge - 0.4), "y": base - high, "width": x(edge + width - 0.6) - x(edge - 0.4)}
+            parts.append(element("rect", told, **sides, height=high, class_="solid"))
+    return parts
+
+
+def calibration_curves(key: str, found: StagewiseCalibrationDisplay) -> Markup:
+    """Confidence against accuracy, a curve for each number of features."""
+    low = min(float(found.confidence[k].min()) for k in found.counts)
+    low = max(0.0, math.floor(10 * low - 0.2) / 10)
+    ends = [wilson(found.accuracy[k], found.size[k].astype(float)) for k in found.counts]
+    bottom = min(low, *(float(reach.min()) - 0.02 for reach in ends))
+    x, y = Scale(low, 1.0, 52.0, NARROW - 12), Scale(max(bottom, 0.0), 1.0, 250.0, 30.0)
+    marks = [(value, f"{value:g}") for value in round_ticks(low, 1.0)]
+    parts = [frame(x, y, marks, "confidence: probability of the likeliest class", "accuracy of that class")]
+    parts.append(element("line", x1=x(low), y1=y(max(low, y.low)), x2=x(1.0), y2=y(1.0), class_="ideal"))
+    legend, told = [], []
+    listed: list[list[str | Number]] = []
+    for i, k in enumerate(found.counts):
+        parts += _curve(i, k, found, x, y)
+        said = f"after {features(k)}: {int(found.size[k].sum()):,} instances, error {found.error[k]:.3f}"
+        legend.append(element("li", sample(i), said))
+        told.append(said)
+        listed += [[count(k), number(c, 4), number(a, 4), count(m)] for c, a, m in _points(found, k)]
+    header = ["features", "confidence", "accuracy", "instances"]
+    below = element("ul", *legend, class_="legend")
+    return figure(key, "Calibration along the way", "; ".join(told), parts, _SIZE, header, listed, below)
+
+
+def _points(found: StagewiseCalibrationDisplay, k: int) -> list[tuple[float, float, int]]:
+    return list(zip(found.confidence[k].tolist(), found.accuracy[k].tolist(), found.size[k].tolist()))
+
+
+def _curve(i: int, k: int, found: StagewiseCalibrationDisplay, x: Scale, y: Scale) -> list[Markup]:
+    """Curve after ``k`` features, with 95% intervals of each accuracy."""
+    points = _points(found, k)
+    steps = " L".join(f"{x(c):.2f},{y(a):.2f}" for c, a, _ in points)
+    parts = [element("path", d=f"M{steps}", class_=f"s{i % N_COLOURS} way")]
+    ends = wilson(found.accuracy[k], found.size[k].astype(float)).tolist()
+    for (c, a, m), (least, most) in zip(points, ends):
+        parts.append(cross(i, (x(c), math.nan, math.nan), (y(a), y(least), y(most))))
+        parts.append(marker(i, x(c), y(a), f"after {features(k)}: {c:.3f} sure, {a:.3f} right, {m:,} instances"))
+    return parts
+
+
+#: Features that are drawn, characters of their names, and cells in which the share is written.
+_FEATURES, _NAME, _WRITTEN = 20, 20, 200
+_CELL, _ROW, _MAP_TOP = 26.0, 24.0, 22.0
+
+
+def acquisition_map(key: str, classes: Sequence[str], n: Sequence[int], shares: Shares) -> Markup:
+    """Heat map: features in the order of acquisition across, true classes down."""
+    shown, rows = min(len(shares.features), _FEATURES), min(len(classes), CLASSES)
+    cell = max(_CELL, min(60.0, (NARROW - LEFT - 12) / max(shown, 1)))
+    below = _MAP_TOP + _ROW * rows + 8
+    parts = [
+        element("text", "true class, and % of it that acquired each feature", x=4.0, y=12.0, class_="small"),
+        *(label(shortened(classes[i], 16), LEFT - 6, _MAP_TOP + _ROW * i + 16, "end") for i in range(rows)),
+        *_cells(classes[:rows], shares, shown, cell),
+        *_names(shares.features[:shown], cell, below),
+    ]
+    alike = bool((abs(shares.steps - 1 - range(len(shares.steps))) < 1e-9).all())
+    title = "Features by class, " + ("in the order of acquisition" if alike else "by the mean step of acquisition")
+    more = [of_all(shown, len(shares.features), "features"), of_all(rows, len(classes), "classes")]
+    title += "".join(f", {text}" for text in more if text)
+    listed: list[list[str | Number]] = [
+        [name, number(float(step), 2), *(number(100 * float(s), 1) for s in shares.share[:rows, j])]
+        for j, (name, step) in enumerate(zip(shares.features[:shown], shares.steps.tolist()))
+    ]
+    header = ["feature", "mean step", *(f"{name} (%)" for name in classes[:rows])]
+    told = f"{sum(n):,} instances of {len(classes)} classes; the shares are in the table below."
+    longest = max((min(len(name), _NAME) for name in shares.features[:shown]), default=0)
+    size = max(LEFT + cell * shown + 12, NARROW), below + 18 + 5.4 * longest
+    return figure(key, title, told, parts, size, header, listed)
+
+
+def _cells(classes: Sequence[str], shares: Shares, shown: int, cell: float) -> list[Markup]:
+    written = shown * len(classes) <= _WRITTEN
+    parts: list[Markup] = []
+    for i, name in enumerate(classes):
+        y = _MAP_TOP + _ROW * i
+        for j in range(shown):
+            share, x = float(shares.share[i, j]), LEFT + cell * j
+            said = f"{name}: {100 * share:.1f}% acquired {shares.features[j]}, at step {shares.steps[j]:.1f}"
+            strength = f"{(0.55 if written else 0.9) * share:.3f}"  # a figure has to be read on it
+            sides = {"x": x, "y": y, "width": cell - 1, "height": _ROW - 1}
+            told = element("title", said)
+            parts.append(element("rect", told, fill_opacity=strength, class_="share", **sides))
+            if written:
+                parts.append(label(f"{100 * share:.0f}", x + cell / 2, y + 16, "middle"))
+    return parts
+
+
+def _names(names: Sequence[str], cell: float, below: float) -> list[Markup]:
+    parts = []
+    for j, name in enumerate(names):
+        x = LEFT + cell * (j + 0.5)
+        turned = f"rotate(-45 {x:.2f} {below:.2f})"
+        shown = shortened(name, _NAME)
+        parts.append(element("text", shown, x=x, y=below + 4, text_anchor="end", transform=turned, class_="small"))
+    return parts
+
+
+def acquisition_section(results: Results, price: float | None = None) -> Markup:
+    """Section with four pictures of each sequential method on each data set, from the instances that were kept."""
+    drawn: list[Markup] = []
+    left: list[str] = []
+    bare: list[str] = []
+    having = set(results.keys_with("instances"))
+    for title, cells in sequential_methods(results.table(), price):
+        own = [key for key in cells.index if key in having]
+        if not own:
+            bare.append(title)
+            continue
+        if len(drawn) == MOST:
+            left.append(title)
+            continue
+        data, method, at, budget = cells[["data", "method", "price", "budget"]].iloc[0]
+        said = f"{title}, price {at:g}" + ("" if budget != budget else f", hard budget {budget:g}")
+        kept = Results(results.path, own).record(data, method)
+        drawn.append(_pictures(f"way-{len(drawn)}", said, kept, is_open=not drawn))
+    if not drawn:
+        why = "no instances are kept of them" if bare else "there are none"
+        return element("p", f"What methods that ask for features one by one acquired cannot be drawn: {why}.")
+    notes = [
+        "Of the instances that were kept, over all folds and seeds. Press a name to open or close its pictures.",
+        left_out(left),
+        f"No instances are kept of {some(bare)}." if bare else "",
+    ]
+    return together(element("p", " ".join(filter(None, notes)), class_="note"), *drawn)
+
+
+def _pictures(key: str, title: str, kept: LabelledRecord, *, is_open: bool) -> Markup:
+    classes, codes = codes_of(kept)
+    counts = feature_counts(kept, codes)
+    n = [int((codes == i).sum()) for i in range(len(classes))]
+    figures = [
+        acquisition_map(f"{key}-map", classes, n, shares_of(kept, codes)),
+        histograms(f"{key}-counts", classes, n, counts),
+        calibration_curves(f"{key}-calibration", calibration(kept)),
+        stops_figure(f"{key}-stops", stops_of(kept.record, kept.truth, kept.classes)),
+    ]
+    said = f"{title}: {len(kept):,} instances, {kept.record.n_features.mean():.2f} features on average"
+    inside = element("div", *figures, class_="pictures")
+    return element("details", element("summary", said), inside, class_="ways", open="" if is_open else None)
+
+
+#: Thresholds whose figures stand in the table below.
+_LISTED = tuple(k / 10 for k in range(1, 10))
+
+
+def curves_figure(key: str, data: str, curves: Mapping[int, DecisionCurve]) -> Markup:
+    """Net benefit less prices against threshold probability."""
+    first = next(iter(curves.values()))
+    low, high = benefit_limits(list(curves.values()))
+    x, y = Scale(0.0, 1.0, _LEFT, _RIGHT), Scale(low, high, _BOTTOM, _TOP)
+    marks = [(k / 5, f"{k / 5:g}") for k in range(6)]
+    label = f"threshold probability of {shortened(first.positive, 24)}"
+    parts = [
+        _clip(key),
+        frame(x, y, marks, label, "net benefit less prices"),
+    ]
+    inside, legend = [], []
+    listed: list[list[str | Number]] = []
+    for i, one in curves.items():
+        inside += [_area(one, i, x, y), _line(one.thresholds, one.after_price, x, y, f"s{i % N_COLOURS} curve")]
+        legend.append(element("li", sample(i), one.name))
+    every = first.treat_all()
+    inside.append(_line(every.thresholds, every.net_benefit, x, y, "ideal none"))
+    inside.append(element("line", x1=x(0.0), x2=x(1.0), y1=y(0.0), y2=y(0.0), class_="axis"))
+    parts.append(element("g", *inside, clip_path=f"url(#clip-{key})"))
+    legend.append(element("li", "dashed: treat all; line at 0: treat none"))
+    for at in _LISTED:
+        place = int(np.argmin(np.abs(first.thresholds - at)))
+        figures = [with_interval(c.after_price[place], c.lower[place], c.upper[place], 3) for c in curves.values()]
+        listed.append([f"{at:g}", *figures, number(float(every.net_benefit[place]), 3)])
+    header = ["threshold", *(one.name for one in curves.values()), "treat all"]
+    title = f"{data}: decision curves for {first.positive}"
+    below = element("ul", *legend, class_="legend")
+    return figure(key, title, "The figures are in the table below.", parts, _SIZE, header, listed, below)
+
+
+def _line(at: FloatArray, values: FloatArray, x: Scale, y: Scale, style: str) -> Markup:
+    steps = " L".join(f"{x(float(a)):.2f},{_place(y, float(v)):.2f}" for a, v in zip(at, values))
+    return element("path", d=f"M{steps}", class_=style)
+
+
+def _area(one: DecisionCurve, i: int, x: Scale, y: Scale) -> Markup:
+    ends = [(a, v) for a, v in zip(one.thresholds, one.lower)] + list(zip(one.thresholds[::-1], one.upper[::-1]))
+    steps = " L".join(f"{x(float(a)):.2f},{_place(y, float(v)):.2f}" for a, v in ends)
+    return element("path", d=f"M{steps} Z", class_=f"s{i % N_COLOURS} area")
+
+
+def _place(y: Scale, value: float) -> float:
+    """Place on the picture, not far beyond it: treating all falls without end."""
+    return min(max(y(value), -1e3), 2e3)
+
+
+def decision_section(results: Results, cells: Any, price: float | None = None, positive: Sequence[Any] = ()) -> Markup:
+    """Section of sensitivity, specificity and features by class, and of decision curves."""
+    kept = cells.loc[cells.index.isin(results.keys_with("instances"))]
+    kept = kept if price is None else kept[kept["price"] == price]
+    names = {name: i for i, name in enumerate(dict.fromkeys(cells["method"]))}
+    rows: list[list[str | Number]] = []
+    at_prices: list[float] = []
+    figures: list[Markup] = []
+    used: set[int] = set()
+    for place, (data, of_data) in enumerate(kept.groupby("data", sort=False)):
+        if place == MOST:
+            break
+        curves: dict[int, DecisionCurve] = {}
+        for method, own in of_data.groupby("method", sort=False):
+            first = of_first(own)
+            found = _judged(results, first[first["seed"] == first["seed"].iloc[0]])
+            if found is None:
+                continue
+            by_class = found.scores()
+            rows += [[data, method, *_figures(one)] for one in by_class]
+            at_prices += [first["price"].iloc[0]] * len(by_class)
+            target, wanted = _wanted(found.classes, positive, data)
+            used.update(wanted)
+            if (wanted or len(by_class) == 2) and found.proba is not None and min(one.n_rows for one in by_class):
+                curves[names[method]] = found.curve(method, target)
+        if curves:
+            figures.append(curves_figure(f"curve-{place}", data, curves))
+    unused = [label for i, label in enumerate(positive) if i not in used]
+    if unused:
+        raise ValueError(f"positive: {shown(unused[0])} is no class of a data set whose instances are kept.")
+    if not rows:
+        return element("p", "No instances are kept, so that there are no scores by class and no decision curves.")
+    rows = [[*row[:2], shown, *row[2:]] for row, shown in zip(rows, prices(at_prices))]
+    header = ["data", "method", "price", "class", "rows", "sensitivity", "specificity", "cost", "paid", "features"]
+    note = (
+        "Of the instances that were kept of the first seed, over all folds. Sensitivity is the share of the class's "
+        "rows that were decided for it, specificity the share of the others that were not; in brackets 95% intervals "
+        "over rows."
+    )
+    parts = [element("p", note, class_="note"), table("Decisions by class", header, rows)]
+    return together(*parts, *_curves_part(figures, kept["data"].nunique()))
+
+
+def _curves_part(figures: list[Markup], n_data: int) -> list[Markup]:
+    """Decision curves with what has to be said of them."""
+    if not figures:
+        text = "Decision curves are drawn of two classes, and of more for a class that --positive names."
+        return [element("p", text, class_="note")]
+    note = (
+        "Decision curves: the net benefit, in true positives a row, of treating from a threshold probability on, less "
+        "the prices, which are divided by what a missed case costs. A method is worth its price where its curve is "
+        "above treating all and treating none; that is also all that deciding at once can give. Areas are 95% "
+        "intervals. The class looked for is the last of two in sorted order, unless --positive named another."
+    )
+    note += f" Drawn are the first {MOST} of {n_data} data sets." if n_data > MOST else ""
+    return [element("p", note, class_="note"), element("div", *figures, class_="pictures")]
+
+
+def _wanted(classes: list[str], positive: Sequence[Any], data: Any) -> tuple[Any, list[int]]:
+    """The class to be found, if one is named, and which of the labels name it."""
+    place = class_numbers(classes, list(map(str, positive)), other=-1).tolist() if len(positive) else []
+    named = [i for i, column in enumerate(place) if column >= 0]
+    if len({place[i] for i in named}) > 1:
+        raise ValueError(f"positive: {listed(positive[i] for i in named)} are classes of {shown(data)}; name one.")
+    return (classes[place[named[0]]] if named else None), named
+
+
+def _judged(results: Results, cells: Any) -> Judged | None:
+    try:
+        return judged(results.path, cells)
+    except ValueError:  # an earlier version kept too little
+        return None
+
+
+def _figures(one: ClassScores) -> list[str | Number]:
+    return [
+        *(one.label, count(one.n_rows)),
+        with_interval(one.sensitivity, *one.sensitivity_interval, 3),
+        with_interval(one.specificity, *one.specificity_interval, 3),
+        *(number(one.realised_cost, 4), number(one.mean_price, 4), number(one.mean_features, 2)),
+    ]
+
 
 #: Room at each end of the prices, as a share of their reach.
 _ROOM = 0.15
@@ -62,11 +509,11 @@ def _against_features(key: str, name: str, rows: list[dict[str, Any]], numbers: 
     y = fitted([p[2] for p in points], _BOTTOM, _TOP, high=1.0)
     marks = [(value, f"{value:g}") for value in ticks(x) if value >= 0]
     drawn, told, listed = [frame(x, y, marks, "features acquired, mean", "accuracy")], [], []
-    for row, features, accuracy in points:
-        said = f"{row['method']} at {_at(row)}: accuracy {accuracy[0]:.3f} with {features[0]:.2f} features"
-        drawn.append(_placed(key, numbers[row["method"]], _places(x, features), _places(y, accuracy), said))
+    for row, asked, accuracy in points:
+        said = f"{row['method']} at {_at(row)}: accuracy {accuracy[0]:.3f} with {asked[0]:.2f} features"
+        drawn.append(_placed(key, numbers[row["method"]], _places(x, asked), _places(y, accuracy), said))
         told.append(said)
-        listed.append([with_interval(*features, 2), with_interval(*accuracy)])
+        listed.append([with_interval(*asked, 2), with_interval(*accuracy)])
     drawn[1:1] = _ways([(row["method"], x(f[0]), y(a[0])) for row, f, a in points], numbers)
     return _figure(key, f"{name}: accuracy against features", drawn, told, rows, ["features", "accuracy"], listed)
 
@@ -134,17 +581,6 @@ def _figure(
     header: list[str],
     listed: Sequence[list[Number]],
 ) -> Markup:
-    clip = element("rect", x=_LEFT, y=_TOP - 8, width=_RIGHT - _LEFT, height=_BOTTOM - _TOP + 8)
-    svg = element(
-        "svg",
-        element("title", title, id=f"title-{key}"),
-        element("desc", "; ".join(told), id=f"desc-{key}"),
-        element("defs", element("clipPath", clip, id=f"clip-{key}")),
-        *drawn,
-        viewBox=f"0 0 {_WIDTH:g} {_HEIGHT:g}",
-        role="img",
-        aria_labelledby=f"title-{key} desc-{key}",
-    )
     limits = "budget" in rows[0]
 
     def limit(row: dict[str, Any]) -> list[Number]:
@@ -154,6 +590,11 @@ def _figure(
         [row["method"], price, *limit(row), count(int(row["n_cells"] - row["n_failed"])), *figures]
         for row, price, figures in zip(rows, prices([row["price"] for row in rows]), listed)
     ]
-    plain = table(title, ["method", "price", *(["budget"] if limits else []), "cells", *header], cells, sortable=False)
-    below = element("details", element("summary", "Figures of this picture"), plain)
-    return element("figure", element("figcaption", title), svg, below)
+    head = ["method", "price", *(["budget"] if limits else []), "cells", *header]
+    return figure(key, title, "; ".join(told), [_clip(key, 8.0), *drawn], _SIZE, head, cells)
+
+
+def _clip(key: str, above: float = 0.0) -> Markup:
+    """What is drawn within the axes, or a little above them."""
+    inside = element("rect", x=_LEFT, y=_TOP - above, width=_RIGHT - _LEFT, height=_BOTTOM - _TOP + above)
+    return element("defs", element("clipPath", inside, id=f"clip-{key}"))

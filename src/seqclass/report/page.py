@@ -2,21 +2,285 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from seqclass import __version__
 from seqclass._utils.files import replacing
 from seqclass.deciding.explanation import Explanation
-from seqclass.experiment import Explored, Results
-from seqclass.report._acquisition import acquisition_section
-from seqclass.report._decisions import decision_section
-from seqclass.report._markup import Markup, element, resource, source_hash, together
-from seqclass.report._pictures import picture_section
-from seqclass.report._sections import comparison_section, failure_section, settings_section, summarise, summary_section
+from seqclass.experiment import Comparison, Explored, Results
+from seqclass.experiment._columns import by_default
+from seqclass.report._axes import Scale
+from seqclass.report._markup import (
+    NONE,
+    Markup,
+    Number,
+    count,
+    element,
+    number,
+    prices,
+    resource,
+    source_hash,
+    table,
+    together,
+    with_interval,
+)
+from seqclass.report._pictures import acquisition_section, decision_section, picture_section
 from seqclass.report.explore import ExploredRun, explore_run, explorer_section
+from seqclass.stats import CriticalDifference
+
+_WIDTH = 680.0
+_AXIS = 60.0
+_LINE, _BAR = 24.0, 12.0
+_LONGEST = 28
+
+
+def rank_diagram(result: CriticalDifference, key: str, title: str) -> Markup:
+    """Draw a critical-difference diagram."""
+    k = len(result.names)
+    scale = Scale(1.0, float(k), 210.0, _WIDTH - 210.0)
+    bars = _AXIS + 8 + _BAR * (len(result.groups) + 1)
+    parts = [*_axis(result, scale, k), *_methods(result, scale, k, bars)]
+    ranks = dict(zip(result.names, result.average_ranks.tolist()))
+    for i, group in enumerate(result.groups, 1):
+        ends = [scale(ranks[name]) for name in group]
+        y = _AXIS + 4 + _BAR * i
+        parts.append(element("line", x1=min(ends) - 4, x2=max(ends) + 4, y1=y, y2=y, class_="bar"))
+    height = bars + _LINE * ((k + 1) // 2) + 4
+    return element(
+        "svg",
+        element("title", title, id=f"title-{key}"),
+        element("desc", _told(result), id=f"desc-{key}"),
+        *parts,
+        viewBox=f"0 0 {_WIDTH:g} {height:g}",
+        role="img",
+        class_="wide",
+        aria_labelledby=f"title-{key} desc-{key}",
+    )
+
+
+def _told(result: CriticalDifference) -> str:
+    groups = "; ".join(", ".join(group) for group in result.groups)
+    return f"Average ranks: {result}. " + (f"Not told apart: {groups}." if groups else "All are told apart.")
+
+
+def _axis(result: CriticalDifference, scale: Scale, k: int) -> list[Markup]:
+    """Draw the axis of ranks, and the critical difference above it."""
+    parts = [element("line", x1=scale.start, x2=scale.end, y1=_AXIS, y2=_AXIS, class_="axis")]
+    step = -(-k // 12)
+    for rank in range(1, k + 1, step):
+        at = scale(float(rank))
+        parts.append(element("line", x1=at, x2=at, y1=_AXIS - 6, y2=_AXIS, class_="axis"))
+        parts.append(element("text", str(rank), x=at, y=_AXIS - 11, text_anchor="middle", class_="small"))
+    width, beyond = result.critical_difference, result.critical_difference > k - 1
+    end = scale(1 + min(width, k - 1.0))
+    parts.append(element("path", d=f"M{scale.start:.2f},14 v8 m0,-4 H{end:.2f} m0,-4 v8", class_="axis"))
+    text = f"critical difference {width:.2f}{', beyond the axis' if beyond else ''}"
+    # to the right of the bar there may be no room
+    parts.append(element("text", text, x=scale.start, y=10.0, class_="small"))
+    return parts
+
+
+def _methods(result: CriticalDifference, scale: Scale, k: int, bars: float) -> list[Markup]:
+    """Draw a line from each rank to its name: the better half on the left, the others on the right."""
+    parts = []
+    left = (k + 1) // 2
+    for place, method in enumerate(np.argsort(result.average_ranks, kind="stable").tolist()):
+        rank = float(result.average_ranks[method])
+        on_left = place < left
+        y = bars + _LINE * (place if on_left else k - 1 - place) + 4
+        end, gap = (scale.start - 14, -6) if on_left else (scale.end + 14, 6)
+        parts.append(element("path", d=f"M{scale(rank):.2f},{_AXIS:g} V{y:.2f} H{end:.2f}", class_="axis"))
+        name = result.names[method]
+        shown = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+        inside = f"{shown}  {rank:.2f}"
+        anchor = "end" if on_left else "start"
+        parts.append(element("text", inside, x=end + gap, y=y + 4, text_anchor=anchor))
+    return parts
+
+
+#: What the summary has with intervals, and what without.
+METRICS = ("realised_cost", "accuracy", "n_features_mean")
+MEANS = ("cost_mean", "gap", "seconds_fit", "seconds_classify")
+#: What methods are compared by.
+COMPARED = {"realised_cost": "realised cost", "accuracy": "accuracy"}
+_VERSIONS = ("seqclass", "numpy", "sklearn", "python")
+
+
+def summarise(results: Results, cells: Any) -> Any:
+    """Means by data set, method, price and hard budget, with intervals where the page shows them."""
+    # each cell of a group is one score, so that a mean without an interval is the plain mean
+    by = by_default(cells)
+    means = cells.groupby(by, sort=False, dropna=False)[list(MEANS)].mean().reset_index()
+    found = results.summary(by=by, metrics=METRICS).merge(means, on=by, how="left")
+    # a method that was added to a run later stands beside the others all the same
+    places = {name: {value: i for i, value in enumerate(dict.fromkeys(cells[name]))} for name in by}
+    return found.sort_values(by, key=lambda column: column.map(places[column.name]), ignore_index=True)
+
+
+def summary_section(summary: Any) -> Markup:
+    """Table of means with intervals, a row a data set, method and price."""
+    limits = "budget" in summary
+    shown = prices(summary["price"].tolist())
+    rows: list[list[str | Number]] = []
+    for row, price in zip(summary.to_dict("records"), shown):
+        rows.append(
+            [
+                *(row["data"], row["method"], price),
+                *([number(row["budget"], 0)] if limits else []),
+                *(with_interval(*(row[f"{m}{end}"] for end in ("", "_lower", "_upper"))) for m in METRICS[:2]),
+                number(row["n_features_mean"], 2),
+                number(row["cost_mean"], 4),
+                number(row["gap"], 2, percent=True),
+                *(number(row[name], 3) for name in MEANS[2:]),
+                *(count(row["n_cells"]), count(row["n_failed"])),
+            ]
+        )
+    labels = ["data", "method", "price", *(["budget"] if limits else [])]
+    header = [*labels, "realised cost", "accuracy", "features", "paid", "gap", "fit (s)"]
+    note = (
+        "Means over folds and seeds, in brackets their 95% intervals; cells that failed are left out. Realised cost is "
+        "what an instance costs, prices and decisions together, where a wrong decision costs 1 unless a data set says "
+        "what decisions cost; features and paid are those acquired and what they cost. Gap is how far at most the "
+        "policy is from the best one that asks in its order, by its own model; of a method that may ask anything next, "
+        "from the best one over all orders. Seconds are those to fit, and to classify all rows scored."
+    )
+    note += " Under a hard budget so many questions are asked of each instance." if limits else ""
+    caption = "Results by data set, method and price"
+    shown_in = table(caption, [*header, "classify (s)", "cells", "failed"], rows)
+    return together(element("p", note, class_="note"), shown_in)
+
+
+def comparison_section(results: Results, cells: Any) -> Markup:
+    """Wins and losses, and which methods differ, by realised cost and by accuracy; of methods that have any score."""
+    able = cells.loc[cells["error"] == "", "method"].unique()
+    results = Results(results.path, cells.index[cells["method"].isin(able)].tolist())
+    parts: list[Markup] = []
+    for metric, words in COMPARED.items():
+        try:
+            parts += _compared(results.compare(metric), metric, words)
+        except ValueError as error:
+            parts += [element("h3", f"By {words}"), element("p", f"Nothing to compare: {error}")]
+    over = "prices and hard budgets" if cells["budget"].notna().any() else "prices"
+    note = (
+        f"Differences are paired: on the folds on which every method has a score, by the mean over {over}; of a single "
+        "fold case by case; over all data sets by data set. In brackets 95% intervals, corrected for training rows "
+        "that folds share. Where zero is inside, the difference is noise. Each interval is by itself: of twenty pairs "
+        "that are alike one stands out."
+    )
+    none = [name for name in dict.fromkeys(cells["method"]) if name not in able]
+    note += f" Left out, as all their cells failed: {', '.join(none)}." if none else ""
+    return together(element("p", note, class_="note"), *parts)
+
+
+def _compared(found: Comparison, metric: str, words: str) -> list[Markup]:
+    parts = [element("h3", f"By {words}"), _differences(found, words)]
+    if len(found.scores) == 1:
+        return parts  # wins and ranks are over several data sets
+    frame = found.wins.frame()
+    rows = [[name, *texts] for name, texts in zip(found.wins.names, frame.to_numpy().tolist())]
+    caption = f"Wins/ties/losses of the row against the column by {words}, over {len(found.scores)} data sets"
+    parts.append(table(caption, ["method", *found.wins.names], rows, sortable=False))
+    if found.friedman is not None:
+        parts.append(element("p", str(found.friedman)))
+    if found.nemenyi is not None:
+        drawn = rank_diagram(found.nemenyi, f"ranks-{metric}", f"Average ranks by {words}")
+        said = f"Average ranks, 1 the best; methods under one bar do not differ at {found.nemenyi.alpha:g} (Nemenyi)."
+        inside = element("div", drawn, class_="scroll", tabindex=0, role="region", aria_label=f"Ranks by {words}")
+        parts.append(element("figure", inside, element("p", said, class_="note")))
+        parts.append(_ranks(found, words))
+    return parts
+
+
+def _differences(found: Comparison, words: str) -> Markup:
+    rows: list[list[str | Number]] = []
+    for row in found.differences.to_dict("records"):
+        apart = with_interval(row["difference"], row["lower"], row["upper"], signed=True)
+        pairs = f"{row['n']} {row['paired_by']}s" if row["paired_by"] else NONE
+        rows.append(
+            [row["data"], row["method"], row["against"], apart, number(row["p_value"], 4), pairs, row["verdict"]]
+        )
+    header = ["data", "method", "against", f"difference of {words}", "p", "pairs", "reading"]
+    return table(f"Differences by {words}: the method less what it is compared against", header, rows)
+
+
+def _ranks(found: Comparison, words: str) -> Markup:
+    nemenyi = found.nemenyi
+    assert nemenyi is not None
+    ranked = sorted(zip(nemenyi.average_ranks.tolist(), nemenyi.names))
+    rows: list[list[str | Number]] = [[name, number(rank, 3)] for rank, name in ranked]
+    plain = table(f"Average ranks by {words}", ["method", "average rank"], rows, sortable=False)
+    return element("details", element("summary", "Figures of this picture"), plain)
+
+
+def failure_section(cells: Any) -> Markup:
+    """Cells that failed with their errors, and warnings with how many cells gave them."""
+    failed = cells[cells["error"] != ""]
+    limits = cells["budget"].notna().any()
+    labels = ["data", "method", "price", *(["budget"] if limits else []), "seed", "fold"]
+    parts = [element("p", "No cell failed.")]
+    if len(failed):
+        shown = prices(failed["price"].tolist())
+        rows = [
+            [
+                *(row["data"], row["method"], price, *([number(row["budget"], 0)] if limits else [])),
+                *(count(row["seed"]), count(row["fold"]), row["error"]),
+            ]
+            for row, price in zip(failed.to_dict("records"), shown)
+        ]
+        parts = [table("Cells that failed", [*labels, "error"], rows)]
+    warned = cells[cells["warnings"] != ""].groupby(["data", "method", "warnings"], sort=False).size()
+    if len(warned):
+        rows = [[data, method, count(int(n)), text] for (data, method, text), n in warned.items()]
+        parts.append(table("Warnings", ["data", "method", "cells", "warnings"], rows))
+    return together(*parts)
+
+
+def settings_section(results: Results, cells: Any) -> Markup:
+    """Data sets, protocol, settings of each method, and versions."""
+    rows: list[list[str | Number]] = []
+    for data in dict.fromkeys(cells["data"]):
+        own = cells[cells["data"] == data]
+        settings = results.settings(own.index[0])
+        sizes = own[["n_columns", "n_train", "n_test"]].astype("float64").max()
+        figures = [number(size, 0) for size in sizes]
+        seeds = ", ".join(str(seed) for seed in sorted(set(own["seed"].tolist())))
+        known = ", ".join(settings.get("known", ()))
+        rows.append([data, *figures, _words(settings["cv"]), seeds, known or NONE, settings["fingerprint"]])
+    header = ["data", "features", "rows learnt from", "rows scored", "protocol", "seeds", "known", "fingerprint"]
+    parts = [table("Data sets; rows are those of the largest fold", header, rows)]
+    for method in dict.fromkeys(cells["method"]):
+        settings = results.settings(cells.index[cells["method"] == method][0])
+        text = json.dumps(_readable(settings["estimator"]), indent=2, ensure_ascii=False)
+        said = f"{method}, as on {settings['data']} at price {settings['price']:g}"
+        said += f", hard budget {settings['budget']}" if "budget" in settings else ""
+        parts.append(element("details", element("summary", said), element("pre", text, tabindex=0)))
+    versions = cells.groupby([f"version_{name}" for name in _VERSIONS], sort=False).size()
+    found = [[*(key if isinstance(key, tuple) else (key,)), count(int(n))] for key, n in versions.items()]
+    return together(*parts, table("Versions that computed the cells", [*_VERSIONS, "cells"], found))
+
+
+def _readable(value: Any) -> Any:
+    """Settings as they are stored, in the way people write them."""
+    if isinstance(value, dict) and set(value) == {"mapping"}:
+        return {str(_readable(key)): _readable(item) for key, item in value["mapping"]}
+    if isinstance(value, dict):
+        return {key: _readable(item) for key, item in value.items()}
+    return [_readable(item) for item in value] if isinstance(value, list) else value
+
+
+def _words(protocol: Any) -> str:
+    """Protocol as it is written in Python."""
+    plain = _readable(protocol)
+    if not isinstance(plain, dict) or "class" not in plain:
+        return json.dumps(plain)
+    name = str(plain["class"]).rpartition(".")[2]
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in plain.get('params', {}).items())})"
 
 
 def write_report(
