@@ -21,7 +21,7 @@ from seqclass.deciding._record import AcquisitionRecord, EncodedRows
 from seqclass.pomdp import DECIDE, Acquisition, AcquisitionProblem, InformationState, Policy, acquire
 from seqclass.pomdp.answers import DataAnswers
 from seqclass.pomdp.problem import OPEN
-from seqclass.pomdp.solvers.ordering.asking import asking, next_question
+from seqclass.pomdp.solvers.ordering.rules import asking, next_question
 from seqclass.pomdp.walk import Level, walk
 
 if TYPE_CHECKING:
