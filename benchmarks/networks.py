@@ -25,7 +25,7 @@ from seqclass import SequentialClassifier
 from seqclass.bn import DiscreteNetwork, NetworkTables
 from seqclass.fitting._fit import network_solver
 from seqclass.pomdp import CrossEntropy, RulePolicy, RuleValues, acquire
-from seqclass.pomdp.solvers.ordering.asking import asking
+from seqclass.pomdp.solvers.ordering.rules import asking
 
 CASES = (
     ("alarm", ("LVFAILURE",)),

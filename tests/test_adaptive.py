@@ -41,11 +41,10 @@ from seqclass.pomdp import (
     within_budget,
 )
 from seqclass.pomdp.solvers.base import uncertified
-from seqclass.pomdp.solvers.ordering import adaptive, regression
+from seqclass.pomdp.solvers.ordering import adaptive, values
 from seqclass.pomdp.solvers.ordering.cases import model_cases
 from seqclass.pomdp.solvers.ordering.given import greedy_order
-from seqclass.pomdp.solvers.ordering.regression import fitted_values, ridge
-from seqclass.pomdp.solvers.ordering.values import NextQuestion, bounded
+from seqclass.pomdp.solvers.ordering.values import NextQuestion, bounded, fitted_values, ridge
 
 CASES = {
     "naive": free_case,
@@ -201,8 +200,8 @@ def test_cases_are_drawn_from_the_model():
     policy = RulePolicy(along(problem, ClassInformation(), 100))
     costs, asked = cases.costs(policy, 0, 4000)
     found = evaluate(problem, policy, method="exact")
-    for values, truth in ((costs, found.cost), (asked, found.n_features)):
-        mean, error = cases.mean_and_error(values)
+    for figures, truth in ((costs, found.cost), (asked, found.n_features)):
+        mean, error = cases.mean_and_error(figures)
         assert mean == pytest.approx(truth, abs=4 * error)
     truth = np.einsum("c,ic,jc->ij", prior, tables[:, 0], tables[:, 0])
     both = (cases.answers == 0).T.astype(float) @ (cases.answers == 0) / 4000
@@ -475,13 +474,13 @@ def test_values_without_foresight_need_more_cases_and_come_to_the_same():
 def test_without_foresight_no_answer_is_looked_at_but_the_one_given(monkeypatch):
     problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 8), prices=0.03, free=True)
     expected = []
-    real = regression._expected
+    real = values._expected
 
     def counted(values, following):
         expected.append(len(following.question))
         return real(values, following)
 
-    monkeypatch.setattr(regression, "_expected", counted)
+    monkeypatch.setattr(values, "_expected", counted)
     for foresee, looked in ((False, 0), (True, 1)):
         expected.clear()
         fitted_values(problem, ClassInformation(), 8, 50, np.random.default_rng(0), foresee=foresee)

@@ -14,7 +14,7 @@ from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from seqclass.discretize import Discretizer, discretizer
-from seqclass.discretize._outcomes import check_outcomes
+from seqclass.discretize.outcomes import check_outcomes
 
 STRATEGIES = ["uniform", "quantile"]
 ZERO_BINS = [False, True, "auto"]

@@ -13,7 +13,7 @@ from sklearn.exceptions import DataConversionWarning
 from seqclass import SequentialClassifier, adaptive, etana, f_etana, ifc2f
 from seqclass.bn import InformationFilter, NaiveBayes
 from seqclass.discretize import Discretizer
-from seqclass.discretize._outcomes import check_outcomes
+from seqclass.discretize.outcomes import check_outcomes
 from seqclass.pomdp import Lookahead
 from seqclass.selection import FIRES, SAOLA
 

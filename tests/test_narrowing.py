@@ -12,7 +12,7 @@ from seqclass.bn import NaiveBayes, TreeNetwork
 from seqclass.datasets import make_sensors
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import Adaptive, Bundle, ClassInformation, MixtureProblem, TableProblem, optimal_cost
-from seqclass.pomdp.solvers.ordering.information import most_telling
+from seqclass.pomdp.solvers.ordering.rules import most_telling
 
 POINTER = [[1, 0, 1, 0], [0, 1, 0, 1]]
 USELESS = np.full((2, 4), 0.5)

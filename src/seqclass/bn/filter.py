@@ -14,7 +14,7 @@ from seqclass._utils.information import adjusted_mutual_information, chance_p_va
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.bn._checks import check_labels
 from seqclass.bn.ordering import rank
-from seqclass.discretize._outcomes import check_outcomes
+from seqclass.discretize.outcomes import check_outcomes
 
 __all__ = ["InformationFilter"]
 

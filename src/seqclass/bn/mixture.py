@@ -243,29 +243,7 @@ class Mixture(ObservationModel):
         return HiddenTables(self.weights_, self.hidden_class_, self.tables_[np.asarray(features)])
 
     def sample(self, n: int, random_state: Any = None) -> tuple[IntArray, npt.NDArray[Any]]:
-        """Draw instances from the model.
-
-        Parameters
-        ----------
-        n : int
-            Number of instances.
-        random_state : None, int or numpy generator
-            Seed.
-
-        Returns
-        -------
-        X : ndarray of int of shape (n, n_features)
-            Outcome codes.
-        y : ndarray of shape (n,)
-            Labels.
-
-        Examples
-        --------
-        >>> from seqclass.bn import ClassMixture
-        >>> X, y = ClassMixture(1).fit([[0, 0], [1, 1], [1, 0]], ["a", "b", "b"]).sample(5, random_state=0)
-        >>> X.shape, y.shape
-        ((5, 2), (5,))
-        """
+        """Draw ``n`` instances from the model: outcome codes and labels; see `DiscreteNetwork.sample`."""
         check_is_fitted(self)
         n = check_integer(n, "n", 0)
         nothing: list[IntArray] = [np.empty(0, dtype=np.intp)] * self.n_features_in_

@@ -601,35 +601,7 @@ class TreeNetwork(ObservationModel):
         return boundaries(wanted, self._neighbours)
 
     def sample(self, n: int, random_state: Any = None) -> tuple[IntArray, npt.NDArray[Any]]:
-        """Draw instances from the network.
-
-        Parameters
-        ----------
-        n : int
-            Number of instances.
-        random_state : None, int or numpy generator
-            Seed.
-
-        Returns
-        -------
-        X : ndarray of int of shape (n, K)
-            Outcome codes.
-        y : ndarray of shape (n,)
-            Labels.
-
-        Raises
-        ------
-        ValueError
-            If the table of a feature with many parents was too large to keep.
-
-        Examples
-        --------
-        >>> from seqclass.bn import TreeNetwork
-        >>> model = TreeNetwork().fit([[0, 0], [1, 1], [1, 0]], ["a", "b", "b"])
-        >>> X, y = model.sample(5, random_state=0)
-        >>> X.shape, y.shape
-        ((5, 2), (5,))
-        """
+        """Draw ``n`` instances from the model: outcome codes and labels; see `DiscreteNetwork.sample`."""
         check_is_fitted(self)
         n = check_integer(n, "n", 0)
         X, codes = draw(self.class_prior_, self.parents_, self.cpds_, n, as_generator(random_state))

@@ -19,8 +19,8 @@ from seqclass._utils.information import canonical
 from seqclass._utils.text import shown
 from seqclass._utils.validation import check_n_classes, plain_labels
 from seqclass.discretize import Discretizer
-from seqclass.discretize._outcomes import check_outcomes
 from seqclass.discretize._sums import ColumnSums, fit_to_sums
+from seqclass.discretize.outcomes import check_outcomes
 
 #: Number types that are taken as they are.
 _DTYPES = [np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint8]

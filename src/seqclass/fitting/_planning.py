@@ -24,8 +24,8 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp.solvers.base import certified, uncertified
 from seqclass.pomdp.solvers.defaults import default_solver
-from seqclass.pomdp.solvers.ordering.information import most_telling
 from seqclass.pomdp.solvers.ordering.observed import ON_ROWS, along_order, judged
+from seqclass.pomdp.solvers.ordering.rules import most_telling
 from seqclass.pomdp.solvers.ordering.values import RulePolicy
 
 

@@ -36,8 +36,14 @@ from seqclass.pomdp.solvers.grid import GridValueIteration, GridValues
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive, ImprovedRule
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 from seqclass.pomdp.solvers.ordering.given import GivenOrder
-from seqclass.pomdp.solvers.ordering.information import EC2, ClassInformation, CrossEntropy, HiddenInformation
-from seqclass.pomdp.solvers.ordering.savings import ExpectedSaving, LookaheadSaving
+from seqclass.pomdp.solvers.ordering.rules import (
+    EC2,
+    ClassInformation,
+    CrossEntropy,
+    ExpectedSaving,
+    HiddenInformation,
+    LookaheadSaving,
+)
 from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
 from seqclass.pomdp.solvers.perseus import Perseus
 from seqclass.pomdp.solvers.simple import AcquireAll, DecideNow, FirstK, Lookahead, PosteriorThreshold

@@ -25,10 +25,15 @@ from seqclass.pomdp.solvers.exact_free_order import are_few, enumerated, planned
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 from seqclass.pomdp.solvers.ordering.cases import Cases, model_cases
 from seqclass.pomdp.solvers.ordering.given import greedy_order
-from seqclass.pomdp.solvers.ordering.information import EC2, ClassInformation, HiddenInformation
-from seqclass.pomdp.solvers.ordering.regression import fitted_values
-from seqclass.pomdp.solvers.ordering.savings import ExpectedSaving, LookaheadSaving, branches
-from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
+from seqclass.pomdp.solvers.ordering.rules import (
+    EC2,
+    ClassInformation,
+    ExpectedSaving,
+    HiddenInformation,
+    LookaheadSaving,
+    branches,
+)
+from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues, fitted_values
 from seqclass.pomdp.solvers.simple import DecideNow, OrderBoundPolicy
 
 __all__ = ["Adaptive", "ImprovedRule"]

@@ -15,8 +15,7 @@ from seqclass.pomdp.solvers.base import certified
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
 from seqclass.pomdp.solvers.ordering.cases import mean_and_error
 from seqclass.pomdp.solvers.ordering.given import GivenOrder
-from seqclass.pomdp.solvers.ordering.regression import fitted_values
-from seqclass.pomdp.solvers.ordering.values import RulePolicy
+from seqclass.pomdp.solvers.ordering.values import RulePolicy, fitted_values
 
 __all__: list[str] = []
 
