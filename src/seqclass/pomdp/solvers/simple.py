@@ -197,9 +197,6 @@ class PosteriorThreshold(Rule):
 class _Asking(Policy):
     """A policy that asks in the order of the problem, or by an ordering rule."""
 
-    #: Files of former versions do not have it.
-    rule: OrderingRule | None = None
-
     def __init__(
         self, problem: AcquisitionProblem, n_stages: int | None = None, rule: OrderingRule | None = None
     ) -> None:
@@ -411,9 +408,6 @@ class DeepLookaheadPolicy(Policy):
     >>> DeepLookaheadPolicy(problem, 2).continuation_cost(problem.begin())
     array([0.25])
     """
-
-    # policies read from files of 0.1 lack it
-    n_candidates: int | None = None
 
     def __init__(
         self, problem: AcquisitionProblem, depth: int, n_candidates: int | None = None, info: SolveInfo | None = None
