@@ -13,6 +13,7 @@ import pickle
 import struct
 import zipfile
 from collections import OrderedDict
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -363,9 +364,12 @@ def test_missing_file(path: Path) -> None:
 
 
 def zipped(entries: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
+    """An archive whose digest fits."""
+    rest = {name: content for name, content in entries.items() if name != "sha256"}
+    each = "".join(f"{name} {sha256(content).hexdigest()}\n" for name, content in rest.items())
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", compression) as archive:
-        for name, content in entries.items():
+        for name, content in (rest | {"sha256": sha256(each.encode()).hexdigest().encode()}).items():
             archive.writestr(name, content)
     return buffer.getvalue()
 
@@ -403,9 +407,21 @@ def test_foreign_files(path: Path) -> None:
     assert "no seqclass model" in refused(zipped({"manifest.json": b"not json"}), path)
 
 
-def test_newer_files(path: Path) -> None:
-    said = refused(forged(format_version=2, root={"type": "hologram"}), path)
-    assert "newer version (seqclass 9.9, format 2): upgrade seqclass" in said
+@pytest.mark.parametrize("version", [0, 2])
+def test_files_of_another_version(version: int, path: Path) -> None:
+    said = refused(forged(format_version=version, root={"type": "hologram"}), path)
+    assert f"was written by seqclass 9.9 in format {version}, this is" in said
+
+
+def test_files_without_a_digest(path: Path) -> None:
+    path.write_bytes(forged([1]))
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(path.with_suffix(".bare"), "w") as bare:
+        bare.writestr("manifest.json", archive.read("manifest.json"))
+    with pytest.raises(ModelFileError, match="not those that were written together"):
+        load(path.with_suffix(".bare"))
+
+
+def test_parts_that_nobody_knows(path: Path) -> None:
     unknown = {"type": "instance", "class": "Hologram", "state": []}
     assert "holds a Hologram" in refused(forged(objects=[unknown]), path)
     assert "newer seqclass" in refused(forged(objects=[unknown]), path)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from seqclass.fitting.held_out import HeldOut
     from seqclass.recipes import etana, f_etana, ifc2f
 
-__version__ = "0.1.0"
+__version__ = "1.0.0.dev0"
 
 __all__ = [
     "AcquisitionRecord",

@@ -9,12 +9,14 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,10 +24,9 @@ from seqclass import SequentialClassifier, etana, load
 from seqclass.cli._describe import describe, feature_lines
 from seqclass.costs import Prices
 from seqclass.persistence import ModelFileError
+from seqclass.pomdp import ExactValueIteration, LinearThresholdSPSA, Lookahead
 
-#: Written by seqclass 0.1, whose files have no digest.
-OLD = Path(__file__).parent / "models-0.1"
-NAMES = sorted(path.stem for path in OLD.glob("*.seq"))
+NAMES = ("categories", "classes", "exact", "lookahead", "lots", "sparse", "thresholds")
 NUMBERS = [-1, 0, 1, 2, 7, 10**6, 10**12, 10**30, -(10**12), 0.5, -0.5, 1e308, 1e-320, True, None, "x", "", [], [1]]
 OUTCOMES = {"refused", "works", "another", "unchanged"}
 ODD = [{"type": "float", "value": v} for v in ("nan", "inf", "-inf")]
@@ -39,16 +40,19 @@ class Parts:
             self.manifest = json.loads(archive.read("manifest.json"))
             names = [name for name in archive.namelist() if name.endswith(".npy")]
             self.arrays = {name: np.load(io.BytesIO(archive.read(name))) for name in names}
-            self.rest = {n: archive.read(n) for n in archive.namelist() if n not in (*names, "manifest.json")}
+            self.digest = archive.read("sha256")
 
-    def write(self, path: Path) -> None:
+    def write(self, path: Path, digest: bytes | None = None) -> None:
+        """Write a file with the digest that fits, as anyone could make one, or with this."""
+        entries = {"manifest.json": json.dumps(self.manifest, separators=(",", ":")).encode()}
+        for name, array in self.arrays.items():
+            content = io.BytesIO()
+            np.save(content, array, allow_pickle=False)
+            entries[name] = content.getvalue()
+        each = "".join(f"{name} {sha256(content).hexdigest()}\n" for name, content in entries.items())
+        entries["sha256"] = sha256(each.encode()).hexdigest().encode() if digest is None else digest
         with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("manifest.json", json.dumps(self.manifest, separators=(",", ":")))
-            for name, array in self.arrays.items():
-                content = io.BytesIO()
-                np.save(content, array, allow_pickle=False)
-                archive.writestr(name, content.getvalue())
-            for name, content in self.rest.items():
+            for name, content in entries.items():
                 archive.writestr(name, content)
 
     def content(self) -> str:
@@ -190,9 +194,9 @@ def use(clf: SequentialClassifier, path: Path) -> None:
     clf.save(path)
 
 
-def try_mutant(name: str, rng: random.Random, folder: Path, start: Path | None = None) -> str:
+def try_mutant(start: Path, rng: random.Random, folder: Path) -> str:
     """Change a file, load it and use it; says what happened."""
-    parts = Parts(OLD / f"{name}.seq" if start is None else start)
+    parts = Parts(start)
     changes = [rng.choice(CHANGES) for _ in range(rng.choice([1, 1, 1, 2, 3]))]
     try:
         for change in changes:
@@ -211,22 +215,54 @@ def try_mutant(name: str, rng: random.Random, folder: Path, start: Path | None =
     return "works"
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_files_of_the_first_version_load(name: str, tmp_path: Path) -> None:
-    use(load(OLD / f"{name}.seq"), tmp_path / "again.seq")
+def made(name: str) -> SequentialClassifier:
+    """A fitted classifier; they differ in what stands in their files."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(60, 4)).round(2), np.tile([0, 1], 30)
+    X[:, :2] += y[:, None] * 2
+    X[::7, 1] = np.nan
+    if name == "categories":
+        frame = pd.DataFrame({"a": X[:, 0], "b": np.where(y, "low", "high"), "c": X[:, 2]})
+        frame.loc[::9, "b"] = "other"
+        return etana(feature_costs=[0.1, 0.2, 0.05], random_state=0).fit(frame, np.where(y, "ill", "well"))
+    if name == "classes":
+        return etana(feature_costs=0.05, n_bins=3, random_state=0).fit(X, np.arange(60) % 3)
+    if name == "sparse":
+        return etana(feature_costs=0.05, n_bins=2, random_state=0).fit(sp.csr_array(np.where(X > 1, X, 0)), y)
+    settings: dict[str, Any] = {
+        "exact": {"solver": ExactValueIteration(max_vectors=50)},
+        "lookahead": {"solver": Lookahead(2, certificate_paths=20)},
+        "lots": {"target_cost": 0.08},
+        "thresholds": {"solver": LinearThresholdSPSA(100, max_iterations=10)},
+    }
+    return etana(order="given", feature_costs=0.05, random_state=0, **settings[name]).fit(X, y)
 
 
 @pytest.fixture(scope="module")
-def digested(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of today, which has a digest."""
-    path = tmp_path_factory.mktemp("model") / "new.seq"
-    load(OLD / "categories.seq").save(path)
-    return path
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Files of today, by their names."""
+    folder = tmp_path_factory.mktemp("models")
+    for name in NAMES:
+        made(name).save(folder / f"{name}.seq")
+    return {name: folder / f"{name}.seq" for name in NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_load(name: str, models: dict[str, Path], tmp_path: Path) -> None:
+    use(load(models[name]), tmp_path / "again.seq")
+
+
+@pytest.fixture(scope="module")
+def digested(models: dict[str, Path]) -> Path:
+    return models["categories"]
 
 
 @given(st.sampled_from(NAMES), st.randoms(use_true_random=False))
-def test_changed_files_are_refused_or_work(tmp_path_factory: pytest.TempPathFactory, name: str, rng: Any) -> None:
-    assert try_mutant(name, rng, tmp_path_factory.getbasetemp()) in OUTCOMES
+def test_changed_files_are_refused_or_work(
+    tmp_path_factory: pytest.TempPathFactory, models: dict[str, Path], name: str, rng: Any
+) -> None:
+    """Also with a digest that fits, which anyone can write."""
+    assert try_mutant(models[name], rng, tmp_path_factory.getbasetemp()) in OUTCOMES
 
 
 @given(st.randoms(use_true_random=False))
@@ -234,7 +270,7 @@ def test_a_digest_tells_any_change(tmp_path_factory: pytest.TempPathFactory, dig
     parts, path = Parts(digested), tmp_path_factory.getbasetemp() / "changed.seq"
     before = parts.content()
     rng.choice(CHANGES)(parts, rng)
-    parts.write(path)
+    parts.write(path, parts.digest)
     if parts.content() == before:  # a swap with itself, say
         load(path)
     else:
@@ -274,24 +310,23 @@ def test_prices_beyond_reckoning_are_refused(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     "part, change",
     [
-        ("_prices", {"groups": np.array([0, 2**62])}),
-        ("model_", {"alpha": np.inf}),
-        ("model_", {"alpha": 1e308}),
-        ("model_", {"counts_": np.full((2, 2, 2), 1e300)}),
+        ("prices", {"groups": np.array([0, 2**62])}),
+        ("model", {"alpha": np.inf}),
+        ("model", {"alpha": 1e308}),
+        ("model", {"counts_": np.full((2, 2, 2), 1e300)}),
     ],
 )
 def test_numbers_that_make_later_questions_fail_are_refused(tmp_path: Path, part: str, change: dict[str, Any]) -> None:
     clf = etana(order="given", feature_costs=0.1, n_bins=2).fit(np.tile([[0, 0], [1, 1]], (9, 1)), np.tile([0, 1], 9))
     for name, value in change.items():
-        object.__setattr__(getattr(clf, part), name, value)
+        object.__setattr__(getattr(clf.decider_, part), name, value)
     clf.save(tmp_path / "model.seq")
     with pytest.raises(ModelFileError, match=r"groups are wrong|counts are too large"):
         load(tmp_path / "model.seq")
 
 
-def test_attributes_have_names(tmp_path: Path) -> None:
-    """Also of a class that takes its state by itself."""
-    parts = Parts(OLD / f"{NAMES[0]}.seq")
+def test_attributes_have_names(tmp_path: Path, digested: Path) -> None:
+    parts = Parts(digested)
     [state] = [node["state"] for node in parts.manifest["objects"] if node.get("class") == "SequentialClassifier"]
     state.append([5, 1])
     parts.write(tmp_path / "model.seq")
@@ -300,11 +335,12 @@ def test_attributes_have_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_ten_thousand_changed_files(tmp_path: Path, bounded: Callable[..., Any]) -> None:
+def test_ten_thousand_changed_files(tmp_path: Path, models: dict[str, Path], bounded: Callable[..., Any]) -> None:
     counts: Counter[str] = Counter()
     for seed in range(10_000):
         name = NAMES[seed % len(NAMES)]
-        counts[bounded(lambda name=name, seed=seed: try_mutant(name, random.Random(f"{name} {seed}"), tmp_path))] += 1
+        rng = random.Random(f"{name} {seed}")
+        counts[bounded(lambda name=name, rng=rng: try_mutant(models[name], rng, tmp_path))] += 1
     assert set(counts) <= OUTCOMES
     assert counts["refused"] > 5000
     assert counts["works"] > 500

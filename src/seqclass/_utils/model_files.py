@@ -11,7 +11,6 @@ import enum
 import functools
 import hashlib
 import importlib
-import inspect
 import json
 import math
 import os
@@ -24,7 +23,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from seqclass import __version__
-from seqclass._utils.archive import DIGEST, Archive, check_size, write_archive
+from seqclass._utils.archive import Archive, check_size, write_archive
 from seqclass._utils.files import replacing
 from seqclass._utils.text import brief
 
@@ -46,15 +45,6 @@ def _hook(cls: type, name: str) -> Any:
 @functools.cache
 def _fields(cls: Any) -> list[str]:
     return [field.name for field in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else []
-
-
-@functools.cache
-def _defaults(cls: Any) -> dict[str, Any]:
-    """Settings of an estimator that have a default."""
-    if not hasattr(cls, "get_params"):
-        return {}
-    parameters = inspect.signature(cls.__init__).parameters.values()
-    return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
 def state_of(instance: Any) -> Any:
@@ -79,8 +69,6 @@ def restored(cls: Any, state: dict[str, Any]) -> Any:
         put(instance, state)
     else:
         _fill(instance, cls, state)
-    for name, default in _defaults(cls).items():  # settings that came with a later version than the file's
-        instance.__dict__.setdefault(name, default)
     for kind, check in _CHECKS:
         if isinstance(instance, kind):
             check(instance)
@@ -104,7 +92,7 @@ def _fill(instance: Any, cls: Any, state: dict[str, Any]) -> None:
 __all__ = ["ModelFileError", "load", "register", "save"]
 
 FORMAT = "seqclass-model"
-#: Goes up by one with every change that an older seqclass could not read.
+#: Goes up by one with every change of the form; a file of another version is refused.
 FORMAT_VERSION = 1
 #: Deeper nesting is refused, so that every file that was written can be read.
 MAX_DEPTH = 60
@@ -129,7 +117,7 @@ class ModelFileError(ValueError):
     """
 
 
-def register(cls: _T, *, former: str | None = None) -> _T:
+def register(cls: _T) -> _T:
     """Let instances of a class be written to and read from model files; usable as a decorator.
 
     A dataclass is stored by its fields and attributes; another object by what ``__getstate__`` gives where
@@ -140,8 +128,6 @@ def register(cls: _T, *, former: str | None = None) -> _T:
     ----------
     cls : type
         The class, without its subclasses: each registers itself.
-    former : str, optional
-        A name that older files know the class by.
 
     Returns
     -------
@@ -159,11 +145,10 @@ def register(cls: _T, *, former: str | None = None) -> _T:
     ... class Thermometer:
     ...     pass
     """
-    name = former or cls.__name__
-    other = _CLASSES.get(name, cls)
+    other = _CLASSES.get(cls.__name__, cls)
     if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
         raise ValueError(f"{_name(cls)} cannot be registered: rename it, as {_name(other)} has the same name")
-    _CLASSES[name] = cls
+    _CLASSES[cls.__name__] = cls
     return cls
 
 
@@ -203,7 +188,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     writer = _Writer()
     root = writer.encode(estimator, "", 0)
     manifest = {"format": FORMAT, "format_version": FORMAT_VERSION, "seqclass_version": __version__}
-    manifest |= {"digest": DIGEST, "root": root, "objects": writer.objects}
+    manifest |= {"root": root, "objects": writer.objects}
     text = json.dumps(manifest, allow_nan=False, separators=(",", ":"))
     check_size(text.encode())
     with replacing(path) as temporary, open(temporary, "xb") as file:
@@ -244,7 +229,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is damaged, cut short, no model file, or written by a newer seqclass.
+        If the file is damaged, cut short, no model file, or of another version of the format.
     FileNotFoundError
         If there is no such file.
 
@@ -368,11 +353,12 @@ def _read(file: IO[bytes]) -> Any:
         version = manifest.get("format_version") if ours else None
         if type(version) is not int:
             raise ModelFileError("is no seqclass model file: its manifest is of another format")
-        if version > FORMAT_VERSION:
-            writer = f"seqclass {manifest.get('seqclass_version')}, format {version}"
-            raise ModelFileError(f"was written by a newer version ({writer}): upgrade seqclass to read it")
-        if "digest" in manifest:  # which files of seqclass 0.1 do not have
-            archive.check_digest()
+        if version != FORMAT_VERSION:
+            writer = f"was written by seqclass {manifest.get('seqclass_version')} in format {version}"
+            raise ModelFileError(
+                f"{writer}, this is {__version__} with format {FORMAT_VERSION}: read it with the former"
+            )
+        archive.check_digest()
         table: list[Any] = []
         for node in manifest["objects"]:
             table.append(_decode_entry(node, table, archive))

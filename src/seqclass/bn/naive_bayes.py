@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -79,8 +79,6 @@ class NaiveBayes(ObservationModel):
     """
 
     _accepts_sparse = True
-    #: Settings of version 0.1 that are gone, for the keys of results that were kept.
-    _former_settings: ClassVar[dict[str, Any]] = {"cv": 5, "random_state": 0}
     temperature_: float | FloatArray
 
     def __init__(

@@ -116,7 +116,7 @@ class OutcomeCoder:
         Number of outcomes of each feature.
     range_ : ndarray of shape (2, n_features) or None
         Smallest and largest value of each feature in training, NaN where all are missing. None in a coder of some
-        columns only, and in files of seqclass 0.1.
+        columns only.
 
     Examples
     --------

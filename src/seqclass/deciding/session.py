@@ -253,7 +253,7 @@ class Session(Seen):
         Returns
         -------
         tuple of float, or None
-            None for a category, and where the model does not know: it was saved by seqclass 0.1, or saw no value.
+            None for a category, and where the model saw no value.
 
         Raises
         ------

@@ -303,8 +303,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         """
         check_is_fitted(self)
         j = self._column(feature)
-        kept = getattr(self, "few_values_", None)  # models of before do not have it
-        return np.empty(0) if kept is None else numbers(kept[j])
+        return numbers(self.few_values_[j])
 
     def _outcomes(self, values: FloatArray, j: int) -> IntArray:
         column = np.full(len(values), j)
@@ -346,8 +345,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         part = Discretizer(n_bins, strategy=self.strategy, zero_bin=self.zero_bin)
         part.n_outcomes_, part.own_bins_ = self.n_outcomes_[pick], self.own_bins_[pick]
         part.bin_edges_, part.zero_first_ = self.bin_edges_[pick], self.zero_first_
-        if hasattr(self, "few_values_"):
-            part.few_values_ = self.few_values_[pick]
+        part.few_values_ = self.few_values_[pick]
         part.n_features_in_ = len(pick)
         if hasattr(self, "feature_names_in_"):
             part.feature_names_in_ = self.feature_names_in_[pick]

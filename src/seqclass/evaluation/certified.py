@@ -290,7 +290,7 @@ def certify_error(
     Warns
     -----
     UserWarning
-        If the classifier cannot tell which rows it was fitted to, as one that an older seqclass saved.
+        If the classifier cannot tell which rows it was fitted to, as one that was made without rows.
 
     References
     ----------
@@ -475,8 +475,8 @@ class Cases:
             return
         if seen is None:
             warnings.warn(
-                "the classifier cannot tell which rows it was fitted to (an older seqclass saved it, or it was made "
-                "without rows): see to it that X holds none of them.",
+                "the classifier cannot tell which rows it was fitted to (it was made without rows): see to it that X "
+                "holds none of them.",
                 UserWarning,
                 stacklevel=4,
             )

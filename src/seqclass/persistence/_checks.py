@@ -1,4 +1,4 @@
-"""What must hold of a model that was read from a file, beyond what its digest tells: files of version 0.1 have none."""
+"""What must hold of a model that was read from a file, beyond what its digest tells, which anyone can write."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def whole(value: Any, name: str, low: int, high: int = 2**62) -> int:
 #: Rows and stages of the rehearsal of a policy.
 _ROWS = 8
 _STAGES = 200
-#: Most look-ahead of a file that comes without a digest, in outcomes that follow one another.
+#: Most look-ahead, in outcomes that follow one another.
 _MOST_AHEAD = 10**7
 
 
@@ -250,16 +250,11 @@ def check_discretizer(discretizer: Discretizer) -> None:
         return
     n = whole(discretizer.n_features_in_, "n_features_in_", 1)
     edges = array(discretizer.bin_edges_, "bin_edges_", "f", n, None)
-    state = discretizer.__dict__
-    if "zero_bin_" in state:  # by which models of 0.1 say of which features zeros have a bin of their own
-        apart = array(state.pop("zero_bin_"), "zero_bin_", "b", n)
-        discretizer.own_bins_ = np.where(apart[:, None], np.zeros(2), np.nan)
     low, high = array(discretizer.own_bins_, "own_bins_", "f", n, 2).T
     own = ~np.isnan(low)
     need(bool((own == ~np.isnan(high)).all() and (low <= high)[own].all()), "own_bins_ have no ends")
     n_outcomes = array(discretizer.n_outcomes_, "n_outcomes_", "iu", n)
-    if hasattr(discretizer, "few_values_"):  # which models of 0.1 do not have
-        array(discretizer.few_values_, "few_values_", "i", n, 2)
+    array(discretizer.few_values_, "few_values_", "i", n, 2)
     need(type(discretizer.zero_first_) is bool, "zero_first_ is neither true nor false")
     need(not np.isnan(edges).any() and not np.isneginf(edges).any(), "bin_edges_ holds no numbers")
     inner = np.isfinite(edges)
@@ -631,7 +626,7 @@ def check_model(model: ObservationModel) -> None:
 
 
 def _temperatures(model: NaiveBayes) -> FloatArray:
-    """As an array, of which files from before there was one a feature have one number."""
+    """As an array: it is one number, or one a feature."""
     found = model.temperature_
     if isinstance(found, np.ndarray):
         found = array(found, "temperature_", "f", model.n_features_in_)

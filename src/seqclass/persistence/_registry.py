@@ -208,15 +208,6 @@ for _cls in (
 ):
     register(_cls)
 
-#: What they were called in files of 0.1.
-for _former, _cls in (
-    ("BlendedValues", InterpolatedValues),
-    ("PrunedLookaheadPolicy", BoundedLookaheadPolicy),
-    ("Steered", ProjectedValueIteration),
-    ("SteeringValues", ProjectedValues),
-):
-    register(_cls, former=_former)
-
 for _kind, _check in (
     (AcquisitionProblem, check_problem),
     (Bundle, check_bundle),

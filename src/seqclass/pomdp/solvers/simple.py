@@ -199,9 +199,6 @@ class PosteriorThreshold(Rule):
 class _Asking(Policy):
     """A policy that asks in the order of the problem, or by an ordering rule."""
 
-    #: Files of former versions do not have it.
-    rule: OrderingRule | None = None
-
     def __init__(
         self, problem: AcquisitionProblem, n_stages: int | None = None, rule: OrderingRule | None = None
     ) -> None:
@@ -355,9 +352,6 @@ class Lookahead(Rule):
 
 class DeepLookaheadPolicy(Policy):
     """Look-ahead of several questions on the stopping cost."""
-
-    # policies read from files of 0.1 lack it
-    n_candidates: int | None = None
 
     def __init__(
         self, problem: AcquisitionProblem, depth: int, n_candidates: int | None = None, info: SolveInfo | None = None

@@ -231,11 +231,6 @@ class Adaptive(Solver):
     ('EC2()', 0.1)
     """
 
-    #: Solvers in files that were written before there were these settings.
-    first_horizon = 16
-    foresee = True
-    search_nodes: int | None = 0
-
     def __init__(
         self,
         rules: Sequence[OrderingRule] | None = None,
