@@ -199,7 +199,7 @@ def test_own_orders(clf: Any) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_full_rows_are_simply_replayed(clf: Any, method: str, order: Any) -> None:
     X, y = people(300, 7)
-    found = offpolicy.evaluate(clf, X, y, method=method, order=order, allow_seen=True)
+    found = offpolicy.estimate_cost(clf, X, y, method=method, order=order, allow_seen=True)
     truth = score_rows(clf, X, y)
     assert found.cost == pytest.approx(truth.realised_cost)
     assert found["error"].estimate == pytest.approx(1 - truth.accuracy)
@@ -247,7 +247,9 @@ def test_weights_and_parts(clf: Any, seed: int, n: int) -> None:
     assert ((weight == 0) | (weight >= 1)).all()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of few rows
-        found = offpolicy.evaluate(clf, records, y, method="ipw", recording=chance, order=[0, 1, 2], allow_seen=True)
+        found = offpolicy.estimate_cost(
+            clf, records, y, method="ipw", recording=chance, order=[0, 1, 2], allow_seen=True
+        )
     assert found.cost == pytest.approx(found["price"].estimate + found["decision_cost"].estimate)
     assert 1 <= found.effective_rows <= found.n_counted <= n
     assert found["error"].lower <= found["error"].estimate <= found["error"].upper
@@ -260,7 +262,9 @@ def test_what_was_hardly_ever_recorded_is_told(clf: Any) -> None:
     low = X[:, 0] == 0
     records[low, 1], chance[low, 1] = np.nan, 0.0
     with pytest.warns(UserWarning, match="hardly ever recorded"):
-        found = offpolicy.evaluate(clf, records, y, method="ipw", recording=chance, order=[0, 1, 2], allow_seen=True)
+        found = offpolicy.estimate_cost(
+            clf, records, y, method="ipw", recording=chance, order=[0, 1, 2], allow_seen=True
+        )
     assert 0.05 < found.unsupported < 0.5
     assert "hardly ever recorded" in str(found)
 
@@ -297,7 +301,7 @@ def test_any_policy_and_frame() -> None:
         truth = score_rows(clf, frame[400:], labels[400:]).realised_cost
         for method in ("doubly_robust", "ipw", "direct"):
             assert abs(table[method].cost - truth) < 0.06
-        again = offpolicy.evaluate(clf, missing, labels[400:], method="ipw", recording=LogisticRegression())
+        again = offpolicy.estimate_cost(clf, missing, labels[400:], method="ipw", recording=LogisticRegression())
         assert abs(again.cost - truth) < 0.06
 
 
@@ -306,7 +310,7 @@ def test_seed_and_texts(clf: Any) -> None:
     X, y = people(120, 11)
     records, _ = recorded(X, 12)
     settings = {"order": [0, 1, 2], "allow_seen": True, "n_samples": 5}
-    first, second = (offpolicy.evaluate(clf, records, y, **settings, random_state=3) for _ in range(2))
+    first, second = (offpolicy.estimate_cost(clf, records, y, **settings, random_state=3) for _ in range(2))
     assert first == second
     assert "doubly robust" in str(first)
     assert "120 rows" in str(first)
@@ -318,7 +322,7 @@ def test_seed_and_texts(clf: Any) -> None:
     assert all(name in str(table) for name in ("complete cases", "largest weight"))
     assert "may be wrong" in str(table["direct"])
     assert "Biased" in str(table["complete"])
-    wide, narrow = (offpolicy.evaluate(clf, records, y, **settings, level=level).interval for level in (0.99, 0.5))
+    wide, narrow = (offpolicy.estimate_cost(clf, records, y, **settings, level=level).interval for level in (0.99, 0.5))
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
 
 
@@ -328,7 +332,7 @@ def test_refusals(clf: Any) -> None:
 
     def refused(match: str, X: Any = records, y: Any = y, error: Any = ValueError, **settings: Any) -> None:
         with pytest.raises(error, match=match):
-            offpolicy.evaluate(clf, X, y, **({"allow_seen": True} | settings))
+            offpolicy.estimate_cost(clf, X, y, **({"allow_seen": True} | settings))
 
     refused("which no row of X has", np.column_stack([records[:, :2], np.full(300, np.nan)]))
     refused("dense", sp.csr_array(X), error=TypeError)
@@ -374,7 +378,7 @@ def test_rows_of_the_fit_are_refused() -> None:
     X[rng.random((200, 3)) < 0.2] = np.nan
     clf = seqclass.etana(0.01).fit(X, y)
     with pytest.raises(ValueError, match="was fitted to"):
-        offpolicy.evaluate(clf, X, y)
+        offpolicy.estimate_cost(clf, X, y)
 
 
 class Far:
@@ -393,7 +397,7 @@ class Far:
 
     def judged(self, clf: Any, **settings: Any) -> Any:
         order = np.arange(self.X.shape[1])
-        return offpolicy.evaluate(clf, self.records, self.y, order=order, allow_seen=True, **settings)
+        return offpolicy.estimate_cost(clf, self.records, self.y, order=order, allow_seen=True, **settings)
 
 
 def asking_all(n_others: int = 1) -> Any:
@@ -458,7 +462,7 @@ def test_intervals_of_costs_stay_above_zero() -> None:
     clf = asking_all()
     X, y = np.array([[0.0, -3.0], [0.0, 4.5]] * 20), np.array([0, 1] * 20)
     y[0] = 1
-    found = offpolicy.evaluate(clf, X, y, method="ipw", allow_seen=True)
+    found = offpolicy.estimate_cost(clf, X, y, method="ipw", allow_seen=True)
     assert found["error"].estimate == pytest.approx(1 / 40)
     assert found["error"].lower == 0
     assert found["decision_cost"].lower == 0

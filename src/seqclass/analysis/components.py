@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.validation import check_integer
 from seqclass.bn import ClassMixture
 from seqclass.deciding.components import Component, component, largest_first
 from seqclass.deciding.decider import decider_of
-
-if TYPE_CHECKING:
-    from seqclass._shell import DecidingClassifier
 
 
 def describe_components(

@@ -3,40 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from seqclass._utils.text import near
 from seqclass.datasets._costs import cost_files
-from seqclass.datasets._cube import make_cube, make_cube_nm, make_cube_nm_ar, make_cube_nuc
 from seqclass.datasets._dataset import Dataset
 from seqclass.datasets._files import EMBEDDED, file_stem, is_svmlight, load_embedded, load_file, load_openml
-from seqclass.datasets._generated import make_naive_bayes_world, make_tree_world
-from seqclass.datasets._pointer import make_indicator, make_sensors, make_xor_noisy_shortcut
-from seqclass.datasets._syn import make_madelon_like, make_syn
-from seqclass.datasets._synthetic_mnist import make_synthetic_mnist
+from seqclass.datasets._generated import GENERATORS
 from seqclass.datasets._tables import ENDINGS
-from seqclass.datasets._text import make_sparse_text
 
 #: Names the folder of the user's own sets.
 VARIABLE = "SEQCLASS_DATA"
-_GENERATORS: dict[str, Callable[..., Dataset]] = {
-    "cube": make_cube,
-    "cube_nm": make_cube_nm,
-    "cube_nm_ar": make_cube_nm_ar,
-    "cube_nuc": make_cube_nuc,
-    "indicator": make_indicator,
-    "madelon_like": make_madelon_like,
-    "naive_bayes_world": make_naive_bayes_world,
-    "sensors": make_sensors,
-    "sparse_text": make_sparse_text,
-    **{f"syn{number}": partial(make_syn, number) for number in (1, 2, 3)},
-    "synthetic_mnist": make_synthetic_mnist,
-    "tree_world": make_tree_world,
-    "xor_noisy_shortcut": make_xor_noisy_shortcut,
-}
 _OPENML = "openml:"
 
 
@@ -88,8 +67,8 @@ def load(name: str | Path, data_dir: str | Path | None = None, **settings: Any) 
         )
     if files:
         return load_file(files[0], **settings)
-    if text in _GENERATORS:
-        return _GENERATORS[text](**settings)
+    if text in GENERATORS:
+        return GENERATORS[text](**settings)
     known = list(list_datasets(data_dir))
     where = "" if _folder(data_dir) else f"; no folder of your own sets is known, pass data_dir or set {VARIABLE}"
     advice = near(text, known, "there are").rstrip(".") + where
@@ -119,7 +98,7 @@ def list_datasets(data_dir: str | Path | None = None) -> dict[str, str]:
     >>> list_datasets()["tree_world"]
     'generated'
     """
-    found = dict.fromkeys(_GENERATORS, "generated")
+    found = dict.fromkeys(GENERATORS, "generated")
     found |= {stem: ", ".join(file.name for file in files) for stem, files in _files(data_dir).items()}
     found |= dict.fromkeys(EMBEDDED, "embedded")
     return dict(sorted(found.items()))

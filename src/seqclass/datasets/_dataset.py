@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,6 @@ from seqclass._utils.validation import check_costs, check_real
 from seqclass.datasets._hidden import HiddenStates
 from seqclass.datasets._logit import SwitchedLogit
 from seqclass.datasets._world import Optimum, World
-
-if TYPE_CHECKING:
-    from seqclass.datasets._world import Optimum
-
 
 #: More classes than this are counted together.
 _SHOWN = 12

@@ -9,8 +9,8 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray
 from seqclass._utils.validation import check_real
 from seqclass.datasets._conditional import Conditional, Values, clipped
-from seqclass.datasets._cube import drawn
 from seqclass.datasets._dataset import Dataset
+from seqclass.datasets._generated import drawn, generator
 from seqclass.datasets._hidden import HiddenStates
 
 _SIDE = 28
@@ -18,6 +18,7 @@ _SIDE = 28
 _OPAQUE = (4, 5, 7)
 
 
+@generator
 def make_synthetic_mnist(
     n_samples: int = 10000,
     *,

@@ -10,8 +10,10 @@ import scipy.sparse as sp
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.datasets._dataset import Dataset
+from seqclass.datasets._generated import generator
 
 
+@generator
 def make_sparse_text(
     n_samples: int = 2000,
     n_features: int = 20000,

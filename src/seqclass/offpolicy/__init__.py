@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seqclass.offpolicy.estimate import Comparison, Estimate, Part
-from seqclass.offpolicy.evaluation import compare, evaluate
+from seqclass.offpolicy.estimate import Estimate, Estimates, Part
+from seqclass.offpolicy.evaluation import compare, estimate_cost
 
-__all__ = ["Comparison", "Estimate", "Part", "compare", "evaluate"]
+__all__ = ["Estimate", "Estimates", "Part", "compare", "estimate_cost"]

@@ -57,7 +57,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a policy would have cost the people in records, by one method; made by `evaluate`.
+    """What a policy would have cost the people in records, by one method; made by `estimate_cost`.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ _NOTES = {
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Estimates:
     """What a policy would have cost by several methods; made by `compare`.
 
     Attributes
@@ -182,7 +182,7 @@ class Comparison:
     Examples
     --------
     >>> one = Estimate("direct", (Part("cost", 0.2, 0.01, 0.18, 0.22),), 0.95, 500, 500, 0.6, 0.0, 500.0, 1.0)
-    >>> Comparison((one,))["direct"].cost
+    >>> Estimates((one,))["direct"].cost
     0.2
     """
 

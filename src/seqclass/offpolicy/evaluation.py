@@ -20,7 +20,7 @@ from seqclass.bn import ObservationModel
 from seqclass.deciding.decider import decider_of
 from seqclass.fitting._folds import assign_folds
 from seqclass.offpolicy._records import NEVER, Chances, Records, declared, fitted, read_records
-from seqclass.offpolicy.estimate import NAMES, Comparison, Estimate, Part
+from seqclass.offpolicy.estimate import NAMES, Estimate, Estimates, Part
 from seqclass.pomdp import acquire
 
 #: What is estimated of a policy, the last axis of `Replay.leaf_parts`.
@@ -332,14 +332,14 @@ def _standard_errors(residuals: FloatArray, gradients: FloatArray | None) -> Flo
     return np.asarray(np.sqrt((residuals**2).sum(axis=0) / (n * (n - used))))
 
 
-__all__ = ["METHODS", "compare", "evaluate"]
+__all__ = ["METHODS", "compare", "estimate_cost"]
 
 
 #: The methods, the first by default.
 METHODS = tuple(NAMES)
 
 
-def evaluate(
+def estimate_cost(
     clf: DecidingClassifier,
     X: Any,
     y: npt.ArrayLike,
@@ -445,7 +445,7 @@ def evaluate(
     >>> clf = seqclass.SequentialClassifier(feature_costs=0.05).fit(X[:1000], y[:1000])
     >>> records = X[1000:].copy()
     >>> records[rng.random(1000) > np.where(records[:, 0] == 1, 0.8, 0.3), 1] = np.nan
-    >>> found = offpolicy.evaluate(clf, records, y[1000:])
+    >>> found = offpolicy.estimate_cost(clf, records, y[1000:])
     >>> truth = score_rows(clf, X[1000:], y[1000:]).realised_cost
     >>> found.interval[0] < truth < found.interval[1]
     True
@@ -483,24 +483,24 @@ def compare(
     min_chance: float = 0.01,
     random_state: Any = 0,
     allow_seen: bool = False,
-) -> Comparison:
-    """Estimate what a policy would have cost by several methods; see `evaluate`.
+) -> Estimates:
+    """Estimate what a policy would have cost by several methods; see `estimate_cost`.
 
     Parameters
     ----------
     clf, X, y, recording, order, model, level, n_folds, n_samples, min_chance, random_state, allow_seen
-        See `evaluate`.
+        See `estimate_cost`.
     methods : sequence of str
         The methods, by default all.
 
     Returns
     -------
-    Comparison
+    Estimates
 
     Raises
     ------
     ValueError
-        As `evaluate` does.
+        As `estimate_cost` does.
 
     Examples
     --------
@@ -524,7 +524,7 @@ def compare(
     rng = as_generator(random_state, "off-policy")
     study = _Study(clf, records, recording, model, n_folds, n_samples, rng)
     support = Support.of(records, study.missing, study.chances, min_chance)
-    found = Comparison(tuple(study.estimate(method, level, support) for method in methods))
+    found = Estimates(tuple(study.estimate(method, level, support) for method in methods))
     for text in dict.fromkeys(text for estimate in found.estimates for text in estimate.warnings):
         warnings.warn(text, UserWarning, stacklevel=2)
     return found
