@@ -379,7 +379,7 @@ def test_adaptive_sensors(tmp_path: Path) -> None:
     assert two == pytest.approx(2, abs=0.05)
     assert adaptive == pytest.approx(0.09, abs=0.01)
     assert fixed > 2 * adaptive
-    assert re.search(r"LookaheadSaving\(\): .* chosen", text)
+    assert re.search(r"search over all orders: .* chosen", text)
     (complaint,) = numbers(r"ask complaint: (\d)", text)
     assert f"ask sensor_{complaint:.0f}: " in text
     assert text.rstrip().endswith("for 0.06")

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import load_iris
 from sklearn.preprocessing import KBinsDiscretizer
 
-from seqclass import SequentialClassifier, load
+from seqclass import AdaptiveClassifier, SequentialClassifier, load
 from seqclass.discretize import Discretizer
 from seqclass.export import export_policy, policy_data
 from seqclass.pomdp import GridValueIteration
@@ -99,9 +100,16 @@ def test_precomputed_outcomes_are_chosen(model: Any) -> None:
     assert [(f["type"], f["n_outcomes"]) for f in data["features"]] == [("outcome", 3)] * 2
 
 
+def test_a_classifier_that_chose_how_to_learn_is_exported() -> None:
+    X, y = load_iris(return_X_y=True)
+    clf = AdaptiveClassifier(0.2, effort="quick").fit(X[:, 2:], y, held_out=0)
+    first = policy_data(clf)["nodes"][0]
+    assert first["ask"] == clf.support_.tolist().index(clf.session().next_feature.column)
+
+
 def test_refusals(model: Any, tmp_path: Path) -> None:
     X, y = np.random.default_rng(0).normal(size=(60, 3)), [0, 1] * 30
-    with pytest.raises(TypeError, match="SequentialClassifier, got int"):
+    with pytest.raises(TypeError, match="AdaptiveClassifier, got int"):
         policy_data(3)  # type: ignore[arg-type]
     bundled = SequentialClassifier(bundles=["blood", "blood", None]).fit(X, y)
     with pytest.raises(ValueError, match="bundles"):

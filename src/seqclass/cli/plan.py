@@ -102,5 +102,6 @@ def _report(
         click.echo(feature_lines(content["features"]))
     rest = content["n_features"] - len(content["features"])
     silent = ", those that by themselves tell nothing among them" if len(content["features"]) < _MOST else ""
-    more = f"and {rest} more{silent}; " if rest > 0 else ""
-    click.echo(f"{more}Wrote {output}. Next: seqclass ask {output}")
+    if rest > 0:
+        click.echo(f"  ... and {rest} more{silent}")
+    click.echo(f"\nWrote {output}. Next: seqclass ask {output}")

@@ -9,9 +9,9 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.files import replacing
 from seqclass._utils.validation import check_choice, check_integer, check_real
-from seqclass.classifier import SequentialClassifier
 from seqclass.export._c import c_source
 from seqclass.export._data import as_data
 from seqclass.export._page import page
@@ -23,7 +23,7 @@ MAX_NODES = 20_000
 
 
 def export_policy(
-    classifier: SequentialClassifier,
+    classifier: DecidingClassifier,
     path: str | os.PathLike[str],
     *,
     format: str = "html",
@@ -37,7 +37,7 @@ def export_policy(
 
     Parameters
     ----------
-    classifier : SequentialClassifier
+    classifier : SequentialClassifier or AdaptiveClassifier
         A fitted classifier.
     path : path
         The file. It is written whole or not at all, and replaces a file that is there.
@@ -57,7 +57,7 @@ def export_policy(
     Raises
     ------
     TypeError
-        If it is no sequential classifier.
+        If it is neither.
     ValueError
         If the policy cannot be written as data, or not within the limits; the message says what to do.
     FileNotFoundError
@@ -92,7 +92,7 @@ def export_policy(
 
 
 def policy_data(
-    classifier: SequentialClassifier, *, max_nodes: int = MAX_NODES, min_probability: float = 0.0
+    classifier: DecidingClassifier, *, max_nodes: int = MAX_NODES, min_probability: float = 0.0
 ) -> dict[str, Any]:
     """Return what a classifier asks and decides as plain data.
 
@@ -102,7 +102,7 @@ def policy_data(
 
     Parameters
     ----------
-    classifier : SequentialClassifier
+    classifier : SequentialClassifier or AdaptiveClassifier
         A fitted classifier.
     max_nodes : int
         Most nodes of a graph.
@@ -118,7 +118,7 @@ def policy_data(
     Raises
     ------
     TypeError
-        If it is no sequential classifier.
+        If it is neither.
     ValueError
         If the policy cannot be written as data, or not within the limits; the message says what to do.
 
@@ -131,8 +131,10 @@ def policy_data(
     >>> data["kind"], data["features"][data["nodes"][0]["ask"]]["name"]
     ('graph', 'x2')
     """
-    if not isinstance(classifier, SequentialClassifier):
-        raise TypeError(f"classifier must be a fitted SequentialClassifier, got {type(classifier).__name__}.")
+    if not isinstance(classifier, DecidingClassifier):
+        raise TypeError(
+            f"classifier must be a fitted SequentialClassifier or AdaptiveClassifier, got {type(classifier).__name__}."
+        )
     check_is_fitted(classifier, "policy_")
     check_integer(max_nodes, "max_nodes", 1)
     check_real(min_probability, "min_probability", 0.0, 1.0)

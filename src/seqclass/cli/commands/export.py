@@ -47,5 +47,5 @@ def export() -> None:
 
     \b
     Example:
-      seqclass export model.seq -o page.html
+      seqclass export model.seq -o page.html --min-probability 0.001
     """  # noqa: D301 (click wants the character, not the two signs)
