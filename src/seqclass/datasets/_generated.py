@@ -1,4 +1,4 @@
-"""Generated worlds: random tables, of which samples and the least expected cost are known."""
+"""Generated sets: how they are made and announced; and random tables, whose least expected cost is known."""
 
 from __future__ import annotations
 

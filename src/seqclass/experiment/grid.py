@@ -48,6 +48,8 @@ from seqclass.experiment.results import Results
 from seqclass.fitting._steps import PREPROCESSING
 from seqclass.pomdp import evaluate
 
+__all__ = ["Done", "Experiment"]
+
 _PROCESS = Path("/proc/self")
 
 
@@ -308,9 +310,6 @@ def warn_of_versions(versions: Iterable[str], what: str) -> None:
             f"{__version__}; write to another file to compute them anew.",
             stacklevel=3,
         )
-
-
-__all__ = ["Done", "Experiment"]
 
 
 #: Key, figures and kept parts of a cell that is done.

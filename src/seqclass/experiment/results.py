@@ -34,6 +34,8 @@ from seqclass.stats import (
 from seqclass.stats.intervals import interval_ends
 from seqclass.stats.paired import paired_t_test
 
+__all__ = ["Comparison", "Results"]
+
 _PROPORTIONS = frozenset({"accuracy", "macro_f1", "sensitivity", "specificity", "auroc", "calibration_error"})
 #: Certified bounds are estimates, which chance may take below zero.
 _UNBOUNDED = frozenset({"lower", "upper", "gap"})
@@ -189,8 +191,6 @@ def _verdicts(table: Any, higher: bool) -> Any:
     same = (lower == 0) & (upper == 0)
     return np.where(np.isnan(lower), "one fold", np.where(same, "the same", said))
 
-
-__all__ = ["Comparison"]
 
 #: Differences that are printed; beyond these, those over all data sets only.
 _MOST = 30

@@ -23,6 +23,8 @@ from seqclass.offpolicy._records import NEVER, Chances, Records, declared, fitte
 from seqclass.offpolicy.estimate import NAMES, Estimate, Estimates, Part
 from seqclass.pomdp import acquire
 
+__all__ = ["METHODS", "compare", "estimate_cost"]
+
 #: What is estimated of a policy, the last axis of `Replay.leaf_parts`.
 PARTS = ("cost", "price", "decision_cost", "error", "n_features")
 
@@ -330,9 +332,6 @@ def _standard_errors(residuals: FloatArray, gradients: FloatArray | None) -> Flo
         explained, _, rank, _ = np.linalg.lstsq(gradients, residuals, rcond=None)
         residuals, used = residuals - gradients @ explained, 1 + int(rank)
     return np.asarray(np.sqrt((residuals**2).sum(axis=0) / (n * (n - used))))
-
-
-__all__ = ["METHODS", "compare", "estimate_cost"]
 
 
 #: The methods, the first by default.

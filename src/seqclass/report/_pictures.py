@@ -1,4 +1,4 @@
-"""Pictures of a run: accuracy against features, and realised cost against price where there are several prices."""
+"""Pictures of a run: accuracy, cost, what methods acquire and how sure they are, and what decisions are worth."""
 
 from __future__ import annotations
 

@@ -34,6 +34,8 @@ from seqclass.report._pictures import acquisition_section, decision_section, pic
 from seqclass.report.explore import ExploredRun, explore_run, explorer_section
 from seqclass.stats import CriticalDifference
 
+__all__ = ["write_report"]
+
 _WIDTH = 680.0
 _AXIS = 60.0
 _LINE, _BAR = 24.0, 12.0
