@@ -18,7 +18,6 @@ from seqclass.adaptive_classifier import EFFORTS
 from seqclass.cli import COMMANDS, export, fit, main, show
 from seqclass.evaluation.certified import LADDERS, RISKS
 from seqclass.export import MAX_NODES
-from seqclass.reproduction.picture_files import FORMATS
 
 #: Without `site`, which may load what has nothing to do with us: only the folders that are searched here.
 BARE = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
@@ -87,7 +86,6 @@ def test_choices_are_those_of_the_library() -> None:
         ("certify", "metric", RISKS),
         ("certify", "ladder", LADDERS),
         ("export", "kind", export._FORMATS),
-        ("reproduce", "picture_format", FORMATS),
     ):
         kind = declared(name, option).type
         assert isinstance(kind, click.Choice)
@@ -99,6 +97,7 @@ def test_choices_are_those_of_the_library() -> None:
 @pytest.mark.quick
 def test_wrong_usage(refuses: Any) -> None:
     assert "No such command 'bogus'" in refuses("bogus")
+    assert "from a checkout: python -m reproduction --list" in refuses("reproduce", "etana-2")
     assert "--bogus" in refuses("show", "m.seq", "--bogus")
     assert "seqclass fit --help" in refuses("fit", "data.csv").replace("main", "seqclass")
     assert "'1'" in refuses("fit", "data.csv", "--n-bins", "1", "-o", "m.seq")
