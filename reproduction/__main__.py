@@ -27,10 +27,10 @@ from reproduction.render import QUICK_WARNING, duration, notes
 from seqclass import __version__
 from seqclass._utils.files import replacing
 from seqclass.cli import CONTEXT, Answering
+from seqclass.cli._commands import PATH, quiet_option
 from seqclass.cli._errors import InputError, check_output, refused, sentence
 from seqclass.cli._format import echo_json, plain
 from seqclass.cli._progress import is_quiet, is_shown
-from seqclass.cli.commands._shared import PATH, quiet_option
 from seqclass.datasets._catalog import data_files
 
 #: What the tables stand between in a page that has more than them.

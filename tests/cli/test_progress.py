@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from seqclass._utils.progress import logger, telling
 from seqclass.cli import _progress
-from seqclass.cli.commands._shared import quiet_option
+from seqclass.cli._commands import quiet_option
 
 
 class Screen(io.StringIO):

@@ -16,7 +16,7 @@ from seqclass._utils.files import NO_ROOM
 from seqclass._utils.text import brief, shown
 from seqclass.cli._errors import InputError, end_sentence, sentence
 
-#: The line of each command in the help. `commands` declares them, and a declaration loads what it runs when it runs.
+#: The line of each command in the help. `_commands` declares them, and a declaration loads what it runs when it runs.
 COMMANDS = {
     "demo": "See it work on real data: a table, one patient's story, a picture.",
     "fit": "Learn a classifier from a table and write it to a file.",
@@ -107,7 +107,7 @@ class _Commands(Answering, click.Group):
             raise InputError("the papers' tables are made from a checkout: python -m reproduction --list.")
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = pkgutil.resolve_name(f"seqclass.cli.commands.{cmd_name}:{cmd_name}")
+        command: click.Command = pkgutil.resolve_name(f"seqclass.cli._commands:{cmd_name}")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
