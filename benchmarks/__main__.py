@@ -30,10 +30,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import seqclass
 from benchmarks._common import LEFT_OUT, PEAK_IS, Row, write_json
 from benchmarks._page import page
-
-import seqclass
 from seqclass._utils.files import replacing
 
 HERE = Path(__file__).resolve().parent

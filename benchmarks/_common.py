@@ -27,6 +27,10 @@ from typing import Any
 
 from seqclass._utils.files import replacing
 
+#: Scripts are run by their paths, too, and what stands beside their folder is then not found by itself.
+if (ROOT := str(Path(__file__).resolve().parents[1])) not in sys.path:
+    sys.path.append(ROOT)
+
 Call = Callable[[], Any]
 
 #: How a line begins that says what is left out.

@@ -14,12 +14,12 @@ from _common import left_out
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
+from reproduction import get_tables
 from seqclass import SequentialClassifier, datasets
 from seqclass.fitting._steps import PREPROCESSING
 from seqclass.metrics import realised_cost
-from seqclass.reproduction import get_tables
 
-#: What the papers call these sets and protocols, as `seqclass.reproduction` has it.
+#: What the papers call these sets and protocols, as `reproduction` has it.
 PAPER_NAMES = {
     "mll 5-fold": "MLL, 5 folds",
     "mll split": "MLL",

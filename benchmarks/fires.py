@@ -31,7 +31,7 @@ from scipy.stats import rankdata, spearmanr
 from sklearn.datasets import make_classification
 from sklearn.linear_model import Perceptron, SGDClassifier
 
-from seqclass.reproduction import get_tables
+from reproduction import get_tables
 from seqclass.selection import EFS, FIRES, FSDS, OFS, FiresANN, prequential
 from seqclass.stats import mean_interval
 

@@ -28,7 +28,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from seqclass.reproduction.searches import SmallBayes, paper_data
+from reproduction.searches import SmallBayes, paper_data
 from seqclass.selection import SemiRFS
 
 PAPER: dict[str, Any] = {"warm_start": False, "beta": 5.0, "removal_group_size": 1}

@@ -174,3 +174,19 @@ def make_tree() -> Callable[..., SimpleNamespace]:
         return SimpleNamespace(model=model, joint=joint, prior=prior, order=order, optimum=optimum)
 
     return make
+
+
+@pytest.fixture
+def refuses(run: Callable[..., Any]) -> Callable[..., str]:
+    """Check that a command is refused with one sentence and exit code 2; gives the sentence."""
+
+    def check(*arguments: Any) -> str:
+        result = run(*arguments)
+        assert result.exit_code == 2, result.output
+        assert result.stdout == ""
+        assert result.stderr.startswith("Error: ")
+        assert result.stderr.count("\n") == 1
+        assert result.stderr.rstrip().endswith((".", "?"))
+        return result.stderr
+
+    return check

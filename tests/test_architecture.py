@@ -65,7 +65,6 @@ ON_DEMAND_PARTS = {
         "offpolicy",
         "plots",
         "report",
-        "reproduction",
         "selection",
     )
 }

@@ -83,19 +83,3 @@ def model(folder: Path, fitted: Path) -> str:
     """``model.seq`` in the current directory."""
     shutil.copy(fitted, folder / "model.seq")
     return "model.seq"
-
-
-@pytest.fixture
-def refuses(run: Run) -> Callable[..., str]:
-    """Check that a command is refused with one sentence and exit code 2; gives the sentence."""
-
-    def check(*arguments: Any) -> str:
-        result = run(*arguments)
-        assert result.exit_code == 2, result.output
-        assert result.stdout == ""
-        assert result.stderr.startswith("Error: ")
-        assert result.stderr.count("\n") == 1
-        assert result.stderr.rstrip().endswith((".", "?"))
-        return result.stderr
-
-    return check

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from seqclass._utils.progress import logger, telling
 from seqclass.cli import _progress
-from seqclass.cli.commands._shared import quiet_option
+from seqclass.cli._commands import quiet_option
 
 
 class Screen(io.StringIO):
@@ -123,8 +123,6 @@ def test_pipes_and_quiet_are_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not _progress.is_shown()
 
 
-@pytest.mark.parametrize(
-    "name", ["fit", "plan", "demo", "predict", "evaluate", "explain", "certify", "compare", "reproduce"]
-)
+@pytest.mark.parametrize("name", ["fit", "plan", "demo", "predict", "evaluate", "explain", "certify", "compare"])
 def test_commands_that_take_long_may_be_quiet(name: str, run: Any) -> None:
     assert "--quiet" in run(name, "--help").stdout

@@ -34,9 +34,6 @@ CLASHES = [
     (("compare", "data", "--data-dir", ".", "--target", "the label", "--drop", "id", "-o"), "data.csv"),
     (("compare", "./data.csv", "--target", "the label", "--drop", "id", "-o"), "data.costs.csv"),
     (("report", "run.db", "-o"), "run.db"),
-    (("reproduce", "etana-2", "--data", ".", "--json"), "data.csv"),
-    (("reproduce", "etana-2", "--data", ".", "--markdown"), "data.csv"),
-    (("reproduce", "etana-2", "--data", ".", "-o"), "data.costs.csv"),
 ]
 #: Those that write nothing, or read nothing of the user's.
 HARMLESS = {"demo", "evaluate", "explain", "show"}
@@ -77,12 +74,6 @@ def test_no_output_is_an_input(
     assert "read; name another file to write." in message
     assert f"Error: {output} is " in message
     assert {file: (folder / file).read_bytes() for file in files} == files
-
-
-def test_two_outputs_are_two_files(folder: Path, refuses: Any) -> None:
-    message = refuses("reproduce", "etana-2", "--json", "a.txt", "--markdown", "./a.txt")
-    assert "a.txt is written, too; name another file" in message.replace("./a.txt is the same file as ", "")
-    assert not Path("a.txt").exists()
 
 
 def test_the_page_of_a_run_named_like_one(folder: Path, run: Any, refuses: Any) -> None:

@@ -14,9 +14,12 @@ import pytest
 
 import seqclass
 from seqclass.experiment._store import opened
-from seqclass.reproduction import reproduce
-from seqclass.reproduction._context import Context
-from seqclass.reproduction._pieces import PART, Piece, Result, compute
+
+pytest.importorskip("reproduction.run", reason="the papers' tables are made from a checkout, and this is none")
+
+from reproduction import reproduce
+from reproduction._context import Context
+from reproduction._pieces import PART, Piece, Result, compute
 
 
 def squares(values: Any) -> dict[str, Any]:
@@ -96,7 +99,7 @@ def test_figures_of_another_version_are_kept_with_a_warning(tmp_path: Path) -> N
 KILLED = """
 import os, signal
 from seqclass.experiment._store import Store
-from seqclass.reproduction import reproduce
+from reproduction import reproduce
 put, kept = Store.put_part, []
 
 def killed(self, *arguments):

@@ -16,7 +16,7 @@ from seqclass._utils.files import NO_ROOM
 from seqclass._utils.text import brief, shown
 from seqclass.cli._errors import InputError, end_sentence, sentence
 
-#: The line of each command in the help. `commands` declares them, and a declaration loads what it runs when it runs.
+#: The line of each command in the help. `_commands` declares them, and a declaration loads what it runs when it runs.
 COMMANDS = {
     "demo": "See it work on real data: a table, one patient's story, a picture.",
     "fit": "Learn a classifier from a table and write it to a file.",
@@ -30,7 +30,6 @@ COMMANDS = {
     "certify": "Certify an error rate of a model on rows of its own.",
     "compare": "Compare methods on data sets at prices, resumable at any moment.",
     "report": "Write a run as one HTML page: tables, pictures, explorer.",
-    "reproduce": "Compute the papers' tables and figures, theirs beside ours.",
 }
 
 _HELP = """Classify with as few features as each case needs.
@@ -55,23 +54,12 @@ Examples:
 Exit codes: 0 done, 1 a fault of seqclass, 2 a wrong input or option, 3 nothing certified,
 130 interrupted.
 """
+#: What every command is declared with.
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-class _Commands(click.Group):
-    """A group that loads its commands when they are run, and answers errors with one sentence."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = pkgutil.resolve_name(f"seqclass.cli.commands.{cmd_name}:{cmd_name}")
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([*COMMANDS.items()])
+class Answering(click.Command):
+    """A command that answers errors with one sentence."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -106,6 +94,25 @@ class _Commands(click.Group):
         except Exception as error:
             code = _fault(error)
         sys.exit(code if isinstance(code, int) else 0)
+
+
+class _Commands(Answering, click.Group):
+    """A group that loads its commands when they are run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name == "reproduce":
+            raise InputError("the papers' tables are made from a checkout: python -m reproduction --list.")
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = pkgutil.resolve_name(f"seqclass.cli._commands:{cmd_name}")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([*COMMANDS.items()])
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:
@@ -161,7 +168,7 @@ def _fault(error: Exception) -> int:
     cls=_Commands,
     invoke_without_command=True,
     help=_HELP,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings=CONTEXT,
 )
 @click.version_option(__version__, prog_name="seqclass")
 @click.pass_context

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from seqclass._utils.progress import logger
-from seqclass.cli.commands._shared import QUIET
+from seqclass.cli._commands import QUIET
 
 #: Seconds before anything is shown, and between looks.
 DELAY, EVERY = 2.0, 0.2

@@ -16,10 +16,10 @@ from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.frames import as_if_numbers
 from seqclass._utils.text import listed, shown
+from seqclass.cli._commands import CSV_FORM
 from seqclass.cli._errors import InputError, is_folder, near, refused
 from seqclass.cli._format import count
 from seqclass.cli._progress import reading
-from seqclass.cli.commands._shared import CSV_FORM
 from seqclass.datasets import _tables
 from seqclass.datasets._costs import beside, read_costs
 from seqclass.datasets._files import file_stem

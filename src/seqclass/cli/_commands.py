@@ -1,0 +1,723 @@
+"""What each command takes: declared here without loading what it runs, so that help is there at once."""
+
+from __future__ import annotations
+
+import functools
+import math
+import pkgutil
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from seqclass._utils.text import shown
+
+
+class _Path(click.Path):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if "\0" in str(value):
+            self.fail(f"{shown(str(value))} holds a NUL, which no name of a file can.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+PATH = _Path(path_type=Path)
+#: How `fit`, `compare` and `evaluate` take prices and costs.
+costs_option = click.option(
+    "--costs",
+    type=PATH,
+    metavar="FILE",
+    help="Prices: CSV with the columns feature,cost[,group][,discounted][,bundle], or JSON with feature_costs, groups, "
+    "discounted_costs, bundles, decision_costs, decisions.",
+)
+dataset_costs_option = click.option(
+    "--dataset-costs", is_flag=True, help="Take the prices from NAME.costs.csv or NAME.costs.json beside the data."
+)
+decision_costs_option = click.option(
+    "--decision-costs",
+    type=PATH,
+    metavar="CSV",
+    help="Cost of each decision (a column) for each true class (a row, its label in the first column); further "
+    "columns, such as 'refer', are further decisions.  [default: as the file of prices says, else 1 for a wrong class]",
+)
+#: Where --quiet is noted, among what click keeps of a run.
+QUIET = "seqclass.quiet"
+quiet_option = click.option(
+    "--quiet",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda context, _, given: context.meta.update({QUIET: given}),
+    help="Show no progress.",
+)
+#: Where --sep and --decimal are noted.
+CSV_FORM = "seqclass.csv_form"
+
+
+def _note_form(context: click.Context, param: click.Parameter, given: str | None) -> None:
+    if given is not None and param.name is not None:
+        context.meta.setdefault(CSV_FORM, {})[param.name] = "\t" if given == "\\t" else given
+
+
+def csv_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of all commands that read CSV: how the files are written, of prices and costs too."""
+    command = click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        expose_value=False,
+        callback=_note_form,
+        help="What stands before decimals in CSV and TSV files.  [default: .]",
+    )(command)
+    return click.option(
+        "--sep",
+        metavar="SIGN",
+        expose_value=False,
+        callback=_note_form,
+        help="What parts the columns of CSV and TSV files, such as ';'.  [default: a comma; in .tsv a tab]",
+    )(command)
+
+
+class Finite(click.FloatRange):
+    """A number in a range, and a number it is: neither infinity nor nan."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{number} is not a finite number.", param, ctx)
+        return number
+
+
+#: What to do about categories that training did not show, for the commands that meet new data.
+unknown_option = click.option(
+    "--unknown",
+    type=click.Choice(["error", "missing"]),
+    help="Refuse a category that training did not show, or take it as missing.  [default: as the model, mostly error]",
+)
+
+
+def runs(name: str) -> Callable[[Callable[[], None]], Callable[..., None]]:
+    """Have a declared command run `_command` of that module of `seqclass.cli`, which is loaded only then."""
+
+    def declared(command: Callable[[], None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def run(**options: Any) -> None:
+            pkgutil.resolve_name(f"seqclass.cli.{name}:_command")(**options)
+
+        return run
+
+    return declared
+
+
+@click.command()
+@click.option(
+    "--output",
+    "-o",
+    type=PATH,
+    default="seqclass-demo.png",
+    show_default=True,
+    metavar="PICTURE",
+    help="File for the picture: .png, .pdf or .svg.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the folds and methods.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@quiet_option
+@runs("demo")
+def demo() -> None:
+    """See seqclass work on real data, beside ordinary classifiers.
+
+    Diagnoses breast tumours (569 patients, 30 measurements; scikit-learn's copy of the Wisconsin data) at a price of
+    0.01 a measurement: five-fold cross-validation of adaptive, ETANA and ordinary classifiers, then one held-out
+    patient's story step by step, and a picture (which needs matplotlib). Takes half a minute and no network.
+    """
+
+
+#: As `_METHODS`, `EFFORTS` and `_SELECTORS` have them, which a test compares.
+_METHODS = ["etana", "f_etana", "ifc2f", "adaptive"]
+_EFFORTS = ["quick", "normal", "thorough"]
+_SELECTORS = [
+    "alpha_investing",
+    "efs",
+    "fast_osfs",
+    "fcbf",
+    "fires",
+    "fsds",
+    "ofs",
+    "ofs_a3m",
+    "ofs_density",
+    "osfs",
+    "saola",
+]
+_METHOD_HELP = (
+    "How to learn: naive Bayes with its best stopping rule (etana) or with linear thresholds (f_etana); or a filter, "
+    "and a tree over features that depend on one another (ifc2f); or, tried on rows held out, class mixtures that let "
+    "every answer decide what is asked next, unless another way costs less (adaptive).  [default: adaptive; etana for "
+    "a folder, and where --select, --n-bins, --order, --calibrate or --published says how to learn]"
+)
+_RULES = ("auto", "n_classes", "sparsity")
+
+
+def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
+    """A number of bins, or the name of a rule for it."""
+    if value is None or value in _RULES:
+        return value
+    if not value.isdecimal() or int(value) < 2:
+        rules = " nor ".join(map(repr, _RULES))
+        raise click.BadParameter(f"{shown(value)} is neither a whole number of at least 2 nor {rules}.")
+    return int(value)
+
+
+@click.command()
+@click.argument("data", type=PATH)
+@click.option("--target", "-t", metavar="COLUMN", help="Column of the labels (for .npz: the array, 'y' by default).")
+@click.option("--output", "-o", type=PATH, required=True, metavar="MODEL", help="File to write the model to.")
+@costs_option
+@dataset_costs_option
+@click.option(
+    "--feature-cost",
+    type=Finite(min=0),
+    metavar="PRICE",
+    help="Price of every feature, or of those that --costs leaves out.  [default: 0.01]",
+)
+@decision_costs_option
+@click.option("--method", type=click.Choice(_METHODS), help=_METHOD_HELP)
+@click.option(
+    "--effort",
+    type=click.Choice(_EFFORTS),
+    help="How much --method adaptive tries: seconds to minutes.  [default: quick]",
+)
+@click.option(
+    "--select",
+    type=click.Choice(_SELECTORS),
+    help="Model only the features that this selector keeps.  [default: none; with ifc2f its own filter]",
+)
+@click.option("--published", is_flag=True, help="The paper's own settings in place of ours, which do better.")
+@click.option(
+    "--order",
+    type=click.Choice(["fixed", "adaptive"]),
+    default="fixed",
+    show_default=True,
+    help="Ask in one order for everybody, or let what is asked next depend on what was seen.",
+)
+@click.option(
+    "--n-bins",
+    callback=_bins,
+    metavar="N|auto|n_classes|sparsity",
+    help="Bins of a numeric feature: a number, or by the number of rows (auto), of classes, or by whether most values "
+    "are zero.  [default: auto; 4 with ifc2f]",
+)
+@click.option(
+    "--calibrate",
+    is_flag=True,
+    help="Flatten what answers say as far as rows held out ask for, the later ones more: for honest expected costs, "
+    "and where errors are dear. Takes ten fits or more.",
+)
+@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be given more than once.")
+@click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, rather than refuse them.")
+@click.option(
+    "--held-out",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Tell what the classifier costs on rows that it has not seen: fit it once more without each of N folds. 0 "
+    "leaves it out.  [default: 5]",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all that is random.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@csv_options
+@quiet_option
+@runs("fit")
+def fit() -> None:
+    """Learn a classifier from the table DATA and write it to a file.
+
+    DATA is .csv, .tsv (both also .gz), .parquet, or .npz with arrays X and y, or with data, indices, indptr and
+    shape of a sparse matrix. Columns of text are categories; an empty cell, NA, NaN, None, null or ? is missing; a
+    first column without a name is a row index and left out. Rows are counted from 1, below the header. With --sep and
+    --decimal CSV and TSV files, those of prices and costs too, are read as they say.
+
+    DATA may be a folder of .parquet files as well, of any size: these are read in chunks, several times, so that memory
+    does not grow with the rows. What looks at rows, such as --held-out, then looks at a sample of 20,000.
+
+    Prices are in the unit of --decision-costs. Without these a wrong decision costs 1: at a price of 0.01, a feature
+    is acquired where it is expected to spare more than one wrong decision in a hundred.
+
+    \b
+    Example:
+      seqclass fit patients.csv --target diagnosis --drop patient_id -o model.seq
+    """  # noqa: D301 (click wants the character, not the two signs)
+
+
+@click.command()
+@click.argument("file", type=PATH)
+@click.option(
+    "--target",
+    "-t",
+    "targets",
+    multiple=True,
+    required=True,
+    metavar="NODE",
+    help="What is to be found out. Given more than once, such as for several faults, it is the joint state of all.",
+)
+@click.option("--output", "-o", type=PATH, required=True, metavar="PLAN", help="File to write the plan to.")
+@click.option(
+    "--price",
+    type=Finite(min=0),
+    metavar="PRICE",
+    help="Price of every question, or of those that --costs leaves out.  [default: 0.01]",
+)
+@costs_option
+@decision_costs_option
+@click.option(
+    "--question",
+    "questions",
+    multiple=True,
+    metavar="NODE",
+    help="What may be asked; once or more.  [default: all nodes but the targets]",
+)
+@click.option("--hidden", multiple=True, metavar="NODE", help="What may not be asked; once or more.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0),
+    default=60.0,
+    show_default=True,
+    metavar="S",
+    help="Longest time of planning: the best that was found by then is taken.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all that is random.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@csv_options
+@quiet_option
+@runs("plan")
+def plan() -> None:
+    """Plan what to ask of a case, from the Bayesian network in FILE and without data.
+
+    FILE is .bif, .xmlbif or .xml, .xdsl (of GeNIe) or .uai, each also with .gz. The nodes of a UAI file, which has no
+    names, are x0, x1, ... and their states 0, 1, ... Nothing in the file is run.
+
+    Any question may come next, and what is best to ask depends on the answers so far. The plan is worked through by
+    'seqclass ask', whose --known takes what is known at no price, and whose --first what has to be asked anyway.
+
+    \b
+    Example:
+      seqclass plan hepar2.bif --target Cirrhosis --price 0.01 -o plan.seq
+      seqclass ask plan.seq --known sex=female --first fatigue
+    """  # noqa: D301 (click wants the character, not the two signs)
+
+
+@click.command()
+@click.argument("model", type=PATH)
+@click.argument("new", type=PATH)
+@click.option(
+    "--output",
+    "-o",
+    type=PATH,
+    metavar="CSV|FOLDER",
+    help="File to write to, whole or not at all; or, of Parquet, a folder.  [default: stdout]",
+)
+@click.option(
+    "--keep", multiple=True, metavar="COLUMN", help="Copy a column of NEW, such as a case number, to the output."
+)
+@unknown_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: totals, and the rows unless -o is given.")
+@csv_options
+@quiet_option
+@runs("predict")
+def predict() -> None:
+    """Decide for every row of the table NEW with a MODEL that 'seqclass fit' wrote.
+
+    NEW is read as 'seqclass fit' reads its data. Columns may come in any order; further ones are ignored, and ones
+    that no row asks for may be left out. A cell that is asked for and missing tells nothing.
+
+    \b
+    The output is CSV, a line a row:
+      decision         the cheapest decision
+      posterior_CLASS  probability of each class, given what was acquired
+      n_features       features acquired
+      cost             prices paid, in the unit of the model's prices
+      asked            names of the features asked for, in order, joined by ";"; one that holds ; or " is in quotation
+                       marks, those in it doubled, as in CSV
+
+    Where NEW is a folder of Parquet files, or one such file and -o a folder, the output is a folder of Parquet files,
+    one for each, decided in chunks whatever their size. Where that was cut short, the same command goes on: files that
+    are whole, of this model and of files that have not changed, stay as they are. No scores follow.
+
+    Where NEW has the column of the labels that the model was trained with, scores follow, as of 'seqclass evaluate';
+    without -o they go to stderr.
+    """  # noqa: D301 (click wants the character, not the two signs)
+
+
+@click.command()
+@click.argument("model", type=PATH)
+@click.argument("data", type=PATH)
+@click.option(
+    "--target", "-t", metavar="COLUMN", help="Column of the labels.  [default: the one the model was trained with]"
+)
+@costs_option
+@dataset_costs_option
+@decision_costs_option
+@click.option(
+    "--positive",
+    metavar="LABEL",
+    help="Class of the decision curve.  [default: the last of two classes in order; of more, none]",
+)
+@click.option(
+    "--prevalence",
+    type=click.FloatRange(0, 1),
+    metavar="P",
+    help="Share of that class where the decision curve is to hold.  [default: its share of DATA]",
+)
+@click.option(
+    "--threshold",
+    "thresholds",
+    type=Finite(0, 1, min_open=True, max_open=True),
+    multiple=True,
+    metavar="P",
+    help="Threshold probability of the decision curve; may be given more than once.  [default: 0.01 to 0.99]",
+)
+@click.option("--groups", metavar="COLUMN", help="Scores of each group that this column names, such as the sex.")
+@click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, rather than refuse them.")
+@unknown_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@csv_options
+@quiet_option
+@runs("evaluate")
+def evaluate() -> None:
+    """Tell what a MODEL costs on the rows of the table DATA, whose labels are known.
+
+    DATA is read as 'seqclass predict' reads its rows. The realised cost of a row is what was paid for its features
+    and what its decision cost; a wrong one costs 1 unless costs of decisions were given. Intervals are at 95%, and mean
+    something for rows that the model was not fitted to.
+
+    By class follow sensitivity and specificity; with --groups the cost and error of each group, and whether it differs
+    from the others by more than noise; the decision curve, which tells what the model is worth to whoever treats from
+    some probability on, beside treating all or none; and whether it was as sure as it was right, by the number of
+    questions asked.
+
+    Prices and costs are the model's. With --costs, --dataset-costs or --decision-costs the model asks and decides as
+    before, and is judged at those; features that the file does not name keep the model's price.
+
+    \b
+    Example:
+      seqclass evaluate model.seq later.csv
+    """  # noqa: D301 (click wants the character, not the two signs)
+
+
+@click.command()
+@click.argument("model", type=PATH)
+@click.argument("data", type=PATH)
+@click.option(
+    "--row", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Number of the row, from 1."
+)
+@unknown_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@csv_options
+@quiet_option
+@runs("explain")
+def explain() -> None:
+    """Tell why a row of the table DATA is decided as it is, by a MODEL that 'seqclass fit' wrote.
+
+    DATA is read as 'seqclass predict' reads its table. For each feature that is asked for: what it showed, the belief
+    after it, its price, and what asking it was expected to save beyond that price; then why no more was asked, and
+    what each decision is expected to cost. Prices and costs are in the unit of the model's costs of decisions; a wrong
+    one costs 1 unless they were given.
+    """
+
+
+@click.command()
+@click.argument("model", type=PATH)
+@click.option("--resume", type=PATH, metavar="FILE", help="Go on with a case that --save wrote.")
+@click.option("--save", type=PATH, metavar="FILE", help="Keep the case in a file, up to date after every answer.")
+@click.option("--known", multiple=True, metavar="NAME=VALUE", help="What is known and costs nothing; once or more.")
+@click.option("--first", multiple=True, metavar="NAME", help="What is asked in any case and first; once or more.")
+@unknown_option
+@click.option("--strict", is_flag=True, help="Refuse a number outside of the range of training, rather than warn.")
+@runs("ask")
+def ask() -> None:
+    """Work through one live case: the MODEL asks only for what it needs.
+
+    Each question comes with its price and with what it is expected to save beyond that price, both in the
+    unit of the model's prices. Answer with a number or a category; "?" if the feature cannot be had,
+    "undo" to take the last answer back, "quit" to stop; NAME = VALUE answers another feature than the one that is
+    asked for, and "best" shows the questions that promise most. The case ends with the decision and what it cost.
+
+    What is known at the start costs nothing: --known age=63 --known sex=f. What has to be asked anyway comes first:
+    --first pulse.
+
+    A number outside of the range of training is taken with a warning, as it may be a slip of the pen, and refused with
+    --strict. To go on with a case and keep it in the same file, give --resume and --save that file.
+
+    Answers may be piped in, one a line. Where they end before the case does, its state is printed, and the exit
+    code is 0, as it is for "quit".
+    """
+
+
+_FORMATS = ["html", "json", "c"]
+
+
+@click.command()
+@click.argument("model", type=PATH)
+@click.option(
+    "--output", "-o", type=PATH, metavar="FILE", help="File to write.  [default: MODEL with the format's ending]"
+)
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(_FORMATS),
+    default="html",
+    show_default=True,
+    help="A page to work through cases with, the policy as data, or C99 that allocates nothing.",
+)
+@click.option("--title", help="Title of the page.  [default: name of the file]")
+@click.option(
+    "--max-nodes",
+    type=click.IntRange(min=1),
+    default=20_000,
+    show_default=True,
+    help="Most nodes, where the policy has to be written as a graph.",
+)
+@click.option(
+    "--min-probability",
+    type=Finite(0, 1),
+    default=0.0,
+    show_default=True,
+    help="Cases of such a graph that are rarer are not followed further: it decides as things stand, and says so.",
+)
+@runs("export")
+def export() -> None:
+    """Write what the MODEL asks and decides to a file that needs no Python.
+
+    The page works offline, on a phone, too: it asks one question after the other, says why and at what price, and
+    decides. With naive Bayes and a fixed order any feature may be answered at any time; any other policy becomes a
+    graph of all cases that it can meet, and takes answers in the order in which it asks.
+
+    \b
+    Example:
+      seqclass export model.seq -o page.html --min-probability 0.001
+    """  # noqa: D301 (click wants the character, not the two signs)
+
+
+@click.command()
+@click.argument("model", type=PATH)
+@click.option("--all", "all_features", is_flag=True, help="List every feature, not only the first 20.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@runs("show")
+def show() -> None:
+    """Tell what is in a MODEL file: classes, features in the order asked for, certificate, settings.
+
+    Prices and costs are in the unit of the costs of decisions, which are shown; a wrong one costs 1 unless they were
+    given.
+    """
+
+
+#: As `RISKS` and `LADDERS` have them, which a test compares.
+_RISKS = ["error", "sensitivity", "cost"]
+_LADDERS = ["belief", "price"]
+_SHARE = Finite(min=0, max=1, min_open=True, max_open=True)
+
+
+@click.command()
+@click.argument("model", type=PATH)
+@click.argument("data", type=PATH)
+@click.option("--target", "-t", metavar="COLUMN", help="Column of the labels (for .npz: the array, 'y' by default).")
+@click.option(
+    "--alpha",
+    type=Finite(min=0, min_open=True),
+    default=0.1,
+    show_default=True,
+    help="Highest error rate, or mean cost.",
+)
+@click.option("--delta", type=_SHARE, default=0.1, show_default=True, help="Chance that it may be higher.")
+@click.option(
+    "--metric",
+    type=click.Choice(_RISKS),
+    help="What ALPHA is about: rows decided for a wrong class; cases of a class that are missed; prices and decision "
+    "costs.  [default: error, or sensitivity with --class]",
+)
+@click.option("--class", "label", metavar="LABEL", help="Class of which a share of at most ALPHA may be missed.")
+@click.option("--groups", metavar="COLUMN", help="Column of groups, such as the sex: ALPHA is to hold in each.")
+@click.option("--ladder", type=click.Choice(_LADDERS), default="belief", show_default=True, help="Rules to try.")
+@click.option(
+    "--also",
+    type=PATH,
+    multiple=True,
+    metavar="MODEL",
+    help="Another model, tried beside the first with an equal part of DELTA; may be given more than once.",
+)
+@click.option("--output", "-o", type=PATH, metavar="MODEL", help="File to write the certified classifier to.")
+@click.option("--allow-seen", is_flag=True, help="Take rows that look like those that the model was fitted to.")
+@unknown_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@csv_options
+@quiet_option
+@runs("certify")
+def certify() -> None:
+    """Certify an error rate of a MODEL on the labelled rows of DATA, by the cheapest stopping rule that has it.
+
+    DATA must hold rows that the model was not fitted to, drawn like those it will meet. The rule that is found has an
+    error rate of at most ALPHA, but for a chance of DELTA, whatever the model is worth; or it is said that there is
+    none, and what these rows would certify. Nothing is written then, and the exit code is 3; nor, with exit code 4, if
+    all that passes is a rule that decides alike for everybody, such as "ill".
+
+    What is written with -o is a classifier for predict, explain, ask and show, with the rule that was certified.
+    """
+
+
+_NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+#: Options that may be followed by several numbers.
+_SEVERAL = ("--price", "--budget", "--seeds")
+
+
+class _Command(click.Command):
+    """A command in which ``--seeds 0 1 2`` is short for ``--seeds 0 --seeds 1 --seeds 2``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        spread: list[str] = []
+        option = ""
+        for i, argument in enumerate(args):
+            if argument == "--":
+                spread += args[i:]
+                break
+            first = i > 0 and args[i - 1] in _SEVERAL
+            if option and not first and _NUMBER.fullmatch(argument):
+                spread.append(option)
+            elif not first:
+                option = argument if argument in _SEVERAL else ""
+            spread.append(argument)
+        return super().parse_args(ctx, spread)
+
+
+@click.command(cls=_Command)
+@click.argument("data", nargs=-1, required=True)
+@click.option(
+    "--method",
+    "-m",
+    "methods",
+    multiple=True,
+    metavar="[NAME=]METHOD",
+    help="adaptive, etana, f_etana, ifc2f, or sklearn:CLASS of a classifier, with steps before it joined by +; "
+    "settings may follow in brackets. May be given more than once.  [default: etana, ifc2f]",
+)
+@click.option(
+    "--price",
+    "prices",
+    type=Finite(min=0),
+    multiple=True,
+    metavar="PRICE...",
+    help="Price of every feature; several are tried one by one. With --costs or --dataset-costs a factor of those.  "
+    "[default: 0.01; 1 with these]",
+)
+@costs_option
+@dataset_costs_option
+@decision_costs_option
+@click.option(
+    "--budget",
+    "budgets",
+    type=click.IntRange(min=0),
+    multiple=True,
+    metavar="N...",
+    help="Hard budget: so many features are asked of each case, whatever they cost; several are tried one by one. The "
+    "price is then 0 unless given.",
+)
+@click.option(
+    "--known", multiple=True, metavar="COLUMN", help="A column that is known at the start; may be given more than once."
+)
+@click.option("--missing-cost", type=Finite(min=0), help="Price where that file gives none, before --price.")
+@click.option("--folds", type=click.IntRange(min=2), metavar="N", help="Stratified folds.  [default: 5]")
+@click.option(
+    "--split",
+    type=click.Choice(["source", "60/20/20"]),
+    help="In place of folds: the split that comes with the data, or a random one into training, validation and test.",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=0),
+    multiple=True,
+    metavar="SEED...",
+    help="Each shuffles anew.  [default: 0]",
+)
+@click.option("--target", "-t", metavar="COLUMN", help="Column of the labels, of data in files.")
+@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be given more than once.")
+@click.option("--data-dir", type=PATH, metavar="DIR", help="Folder of your data sets.  [default: $SEQCLASS_DATA]")
+@click.option("--jobs", "-j", type=int, default=1, show_default=True, help="Processes; -1 for one a processor.")
+@click.option("--retry-failed", is_flag=True, help="Compute cells again that failed before.")
+@click.option(
+    "--keep-instances",
+    type=click.IntRange(min=0),
+    default=10_000,
+    show_default=True,
+    metavar="N",
+    help="Most scored instances of a cell to keep with their decisions, evenly taken.",
+)
+@click.option(
+    "--keep-explanations",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Most of them to explain, for 'seqclass report'.",
+)
+@click.option("--output", "-o", type=PATH, required=True, metavar="RUN", help="File of the run.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print the whole table, a row a cell, as CSV.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the summary, and a row a cell.")
+@csv_options
+@quiet_option
+@runs("compare")
+def compare() -> None:
+    """Compare methods on data sets at prices.
+
+    DATA are names of data sets, such as breast_cancer, openml:NAME or the name of a file in --data-dir without its
+    ending, or paths of files. Whatever is learnt is learnt from the training rows of a fold. Realised cost is what a
+    case costs on the other rows, prices and wrong decisions together.
+
+    Each result is kept in the file RUN as soon as it is there: the same command goes on where it was stopped, and one
+    with more methods, prices or seeds computes only what is new.
+
+    \b
+    Example:
+      seqclass compare breast_cancer wine -m etana -m "sklearn:StandardScaler+LogisticRegression" \\
+          --price 0.01 0.05 --folds 5 --seeds 0 1 --jobs 2 -o run.db
+    """  # noqa: D301 (click wants the character, not the two signs)
+
+
+@click.command()
+@click.argument("run", type=PATH)
+@click.option("--output", "-o", type=PATH, metavar="PAGE", help="Page to write.  [default: RUN with the ending .html]")
+@click.option("--title", help="Title of the page.  [default: name of the run's file]")
+@click.option(
+    "--explore",
+    "explored",
+    nargs=2,
+    multiple=True,
+    metavar="DATA METHOD",
+    help="Step through instances of this data set by this method, both by their names in the run; may be given more "
+    "than once.  [default: every method that asks for features one by one, on every data set]",
+)
+@click.option("--no-explorer", is_flag=True, help="Leave out the instances to step through.")
+@click.option(
+    "--instances",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Most instances of each to step through, evenly taken.  [default: all that the run keeps]",
+)
+@click.option(
+    "--price",
+    type=Finite(min=0),
+    help="Price of the run at which to step through instances, and to draw what was acquired.  [default: the first]",
+)
+@click.option(
+    "--positive",
+    multiple=True,
+    metavar="LABEL",
+    help="Class of the decision curves; may be given more than once, for data sets of different classes.  [default: "
+    "the last of two classes in order]",
+)
+@runs("report")
+def report() -> None:
+    """Write the RUN that 'seqclass compare' made as one HTML page.
+
+    The page has the tables, which sort, with intervals, tests and pictures; what was acquired, of which class and when;
+    instances that the reader can step through, to see what was asked, why, and how the belief moved; what failed;
+    settings and versions. It needs neither a server nor a network: put it anywhere, send it to anybody.
+
+    \b
+    Example:
+      seqclass report run.db -o page.html --explore breast_cancer etana --price 0.05
+    """  # noqa: D301 (click wants the character, not the two signs)
