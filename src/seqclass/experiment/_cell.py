@@ -17,7 +17,6 @@ import sklearn
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]
 
-from seqclass import __version__
 from seqclass._utils.frames import is_frame
 from seqclass.costs import resolve_prices
 from seqclass.datasets import Dataset
@@ -33,6 +32,7 @@ from seqclass.experiment._keeping import (
     reached,
     spread,
 )
+from seqclass.experiment._keys import code_version
 from seqclass.experiment._scores import scores
 from seqclass.experiment.protocols import Protocol
 from seqclass.fitting._steps import PREPROCESSING
@@ -172,7 +172,7 @@ def failed(error: str) -> dict[str, Any]:
 
 def _versions() -> dict[str, str]:
     return {
-        "version_seqclass": __version__,
+        "version_seqclass": code_version(),
         "version_numpy": np.__version__,
         "version_sklearn": sklearn.__version__,
         "version_python": platform.python_version(),

@@ -15,13 +15,12 @@ from typing import Any
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator
 
-from seqclass import __version__
 from seqclass._utils.text import near
 from seqclass._utils.validation import check_choice, check_costs, check_integer, check_real
 from seqclass.datasets import Dataset, load
 from seqclass.experiment._cell import Cell, Held, failed, run_cell
 from seqclass.experiment._keeping import Keep
-from seqclass.experiment._keys import canonical, fingerprint, key_of
+from seqclass.experiment._keys import canonical, code_version, fingerprint, key_of
 from seqclass.experiment._store import opened
 from seqclass.experiment.methods import build, check_methods, limited
 from seqclass.experiment.protocols import Protocol, as_protocol
@@ -76,11 +75,11 @@ def quiet_workers() -> Iterator[None]:
 
 def warn_of_versions(versions: Iterable[str], what: str) -> None:
     """Warn the caller of our caller if any of these versions is not this one."""
-    others = set(versions) - {__version__}
+    others = set(versions) - {code_version()}
     if others:
         warnings.warn(
             f"{what} of this run were computed by seqclass {', '.join(sorted(others))} and are kept, this is "
-            f"{__version__}; write to another file to compute them anew.",
+            f"{code_version()}; write to another file to compute them anew.",
             stacklevel=3,
         )
 
