@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.model_files import register
 
 #: Numbers of outcomes are below this.
 _MOST_CODES = 2**62
 
 
+@register
 class Bundle:
     """Several features that one question shows at once, any of which may be missing.
 
@@ -125,6 +127,7 @@ class Bundle:
         return result
 
 
+@register
 class DrawnBundle(Bundle):
     """A bundle of too many joint outcomes to list them, of features that are independent given a hidden state.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
+from seqclass._utils.model_files import register
 from seqclass.pomdp.hidden import plogp
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
 from seqclass.pomdp.problem import OPEN, AcquisitionProblem, InformationState
@@ -83,6 +84,7 @@ class NextQuestion:
         return np.hstack([told, asked, asked * stop[:, None]])
 
 
+@register
 class RuleValues:
     """The cost of going on along an ordering rule, and of stopping along it when that is cheaper.
 
