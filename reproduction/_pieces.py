@@ -15,8 +15,7 @@ from joblib import delayed
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]
 
 from reproduction._context import Context, error_text
-from seqclass import __version__
-from seqclass.experiment._keys import canonical, key_of
+from seqclass.experiment._keys import canonical, code_version, key_of
 from seqclass.experiment._store import Store, opened
 from seqclass.experiment.grid import quiet_workers, warn_of_versions, work
 
@@ -53,7 +52,7 @@ class Result:
     figures: dict[str, Any] = field(default_factory=dict)
     seconds: float = math.nan
     error: str = ""
-    version: str = __version__
+    version: str = field(default_factory=code_version)
 
     def as_json(self, name: str = "") -> bytes:
         """Bytes to keep; what is not finite becomes null."""

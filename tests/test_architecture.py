@@ -49,8 +49,7 @@ DEFERRED = HEAVY | {"PIL", "pyarrow", "networkx", "tqdm", "click", "river", "skl
 #: Imported against the arrows all the same: a model file may hold what nobody has imported yet, and the package's names
 #: are loaded when they are asked for.
 ON_DEMAND = {
-    ("seqclass._utils.model_files", "seqclass.selection"),
-    ("seqclass._utils.model_files", "seqclass.persistence._registry"),
+    ("seqclass._utils.model_files", "(computed at run time)"),
     ("seqclass", "(computed at run time)"),
 }
 #: Parts that the package's own names leave alone: whoever wants them imports them.

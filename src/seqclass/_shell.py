@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.model_files import save
+from seqclass._utils.model_files import Stored, save
 from seqclass._utils.validation import plain_labels
 from seqclass.bn import ObservationModel
 from seqclass.deciding._coding import OutcomeCoder
@@ -54,7 +54,7 @@ def _fitted(name: str, always: bool = True) -> Any:
     return _Fitted(name, always)
 
 
-class DecidingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the classifiers: acquires, decides, opens sessions, explains, saves; subclasses fit.
 
     Attributes

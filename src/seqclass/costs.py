@@ -12,12 +12,14 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.model_files import register
 from seqclass._utils.text import listed, shown
 from seqclass._utils.validation import check_costs, check_n_classes
 
 __all__ = ["Prices", "first_of_groups", "resolve_decisions", "resolve_prices", "warn_of_money"]
 
 
+@register
 @dataclass(frozen=True)
 class Prices:
     """Price of every feature.

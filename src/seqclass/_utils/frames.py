@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, unmasked
+from seqclass._utils.model_files import register
 from seqclass._utils.text import listed, shown
 
 #: A text column with more different values than this, and than half of its rows, is no category.
@@ -196,6 +197,7 @@ def numbers_of(X: Any, levels: dict[Any, Levels]) -> Any:
     return pd.DataFrame(numbers, index=X.index, dtype=np.float64)
 
 
+@register
 class FrameEncoder:
     """Replaces the texts and categories of a data frame by the numbers of their categories."""
 

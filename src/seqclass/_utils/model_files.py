@@ -152,6 +152,15 @@ def register(cls: _T) -> _T:
     return cls
 
 
+class Stored:
+    """Base of parts that a model file may hold: the package's own register where they are defined."""
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        if cls.__module__.startswith("seqclass."):
+            register(cls)
+
+
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     """Write a model to one file, whole or not at all.
 
@@ -256,7 +265,8 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def _register_ours() -> None:
     """Have the package's own classes known, whatever was imported so far."""
-    importlib.import_module("seqclass.persistence._registry")
+    for room in ("classifier", "adaptive_classifier", "persistence._checks"):
+        importlib.import_module(f"seqclass.{room}")
 
 
 def _name(cls: type) -> str:
@@ -404,8 +414,6 @@ def _decode_entry(node: dict[str, Any], table: list[Any], archive: Archive) -> A
 
 
 def _class(name: str) -> Any:
-    if name not in _CLASSES:  # selectors register themselves, and nobody may have imported them yet
-        importlib.import_module("seqclass.selection")
     if name not in _CLASSES:
         raise ModelFileError(f"holds a {name}, which seqclass {__version__} lacks: it needs a newer seqclass")
     return _CLASSES[name]

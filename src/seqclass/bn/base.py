@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, smallest_int
+from seqclass._utils.model_files import Stored
 from seqclass._utils.validation import check_integer, check_weights
 from seqclass.bn._checks import (
     Codes,
@@ -110,7 +111,7 @@ Model = TypeVar("Model", bound="ObservationModel")
 _TIE = 1e-12
 
 
-class ObservationModel(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the models of P(outcome of a feature | outcomes seen, class).
 
     A model is fitted to a discretised matrix and then answers for any *evidence*: a row of outcome codes with

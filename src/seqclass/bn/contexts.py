@@ -12,6 +12,7 @@ from scipy import sparse
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.information import contingency_table
+from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_integer
 from seqclass.bn._checks import Codes
 from seqclass.bn._cpds import dense_columns
@@ -246,6 +247,7 @@ def stage_contexts(model: ObservationModel, order: npt.ArrayLike, *, max_context
     return StageContexts(model, stages, max_contexts)
 
 
+@register
 class StageContexts:
     """The contexts of each stage, their likelihoods and what leads from one to the next.
 

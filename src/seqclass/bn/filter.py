@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, unmasked
 from seqclass._utils.information import adjusted_mutual_information, chance_p_values
+from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.bn._checks import check_labels
 from seqclass.bn.ordering import rank
@@ -25,6 +26,7 @@ _NOTHING = 1e-12
 _ROUNDING = 1e-10
 
 
+@register
 class InformationFilter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Keep the features of most adjusted mutual information with the class.
 

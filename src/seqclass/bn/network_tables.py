@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
+from seqclass._utils.model_files import register
 from seqclass._utils.text import listed, near, sentence, shown
 
 __all__ = ["NetworkTables"]
@@ -26,6 +27,7 @@ __all__ = ["NetworkTables"]
 _SLACK = 0.01
 
 
+@register
 @dataclass(frozen=True, eq=False, repr=False)
 class NetworkTables:
     """A discrete Bayesian network: any directed acyclic graph, with a table for every node.

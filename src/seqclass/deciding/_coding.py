@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 from seqclass._utils.arrays import FloatArray, IntArray, smallest_int
 from seqclass._utils.frames import FrameEncoder, is_frame, plain
 from seqclass._utils.information import canonical
+from seqclass._utils.model_files import register
 from seqclass._utils.text import shown
 from seqclass._utils.validation import check_n_classes, plain_labels
 from seqclass.discretize import Discretizer
@@ -97,6 +98,7 @@ def category_counts(encoder: FrameEncoder | None) -> dict[int, int]:
     return {position[name]: len(categories) for name, categories in encoder.categories_.items()}
 
 
+@register
 class OutcomeCoder:
     """Turns a numeric matrix into outcomes: categorical columns as they are, the others through a discretiser.
 

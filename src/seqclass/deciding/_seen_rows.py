@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from scipy.stats import binom
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
+from seqclass._utils.model_files import register
 
 Marks = npt.NDArray[np.uint64]
 
@@ -25,6 +26,7 @@ _ERRORS = 4.0
 _CELLS = 271.8
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class SeenRows:
     """Marks of training rows: all of them, or the least ones where there are many."""

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
+from seqclass._utils.model_files import register
 
 __all__ = ["Calibration"]
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """How much of what the model makes of an answer rows that it has not seen bear out, answer after answer.

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import FrameEncoder
+from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_integer
 from seqclass.bn import ObservationModel, check_order
 from seqclass.costs import Prices
@@ -30,12 +31,14 @@ from seqclass.pomdp.solvers.ordering.asking import asking
 __all__ = ["Decider", "decider_of"]
 
 
+@register
 class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Holds what scikit-learn checks of columns, ``n_features_in_`` and ``feature_names_in_``; errors call it so."""
 
     n_features_in_: int
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class Decider:
     """How to code a case, what is believed, what may be asked at what price, what the policy does, what decisions are.

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.frames import plain
 from seqclass._utils.information import canonical, label_codes, tables_of
+from seqclass._utils.model_files import register
 from seqclass._utils.text import shown
 from seqclass.discretize._edges import (
     Labels,
@@ -90,6 +91,7 @@ def check_numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
     return checked
 
 
+@register
 class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Cut every feature into a few outcomes, dense or sparse, with missing values.
 

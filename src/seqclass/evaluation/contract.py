@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
-from seqclass._utils.model_files import save
+from seqclass._utils.model_files import register, save
 from seqclass._utils.text import percent, shown
 from seqclass.deciding.record import AcquisitionRecord
 from seqclass.deciding.session import Session
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@register
 @dataclass(frozen=True)
 class GroupRisk:
     """What was seen of a rule in a group of rows.
@@ -46,6 +47,7 @@ class GroupRisk:
     bound: float
 
 
+@register
 @dataclass(frozen=True)
 class Rung:
     """A stopping rule of the ladder, and what was seen of it.
@@ -104,6 +106,7 @@ class Rung:
         return sum(group.n_rows * group.risk for group in self.groups) / sum(group.n_rows for group in self.groups)
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class CertifiedError:
     """A classifier with a certified error rate, or the finding that there is none; made by `certify_error`.

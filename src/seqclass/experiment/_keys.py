@@ -1,21 +1,24 @@
-"""What a cell is known by: a hash of its settings and of its data, the same on every machine."""
+"""What a cell is known by: a hash of its settings and of its data, and of the code that computed it."""
 
 from __future__ import annotations
 
 import copyreg
 import dataclasses
 import enum
+import functools
 import hashlib
 import json
 import math
 import types
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from seqclass import __version__
 from seqclass._utils.frames import is_frame
 from seqclass.datasets import Dataset
 
@@ -27,6 +30,15 @@ _FIELDS = (
     *("feature_costs", "discounted_costs", "groups", "decision_costs", "decisions"),
     *("train_index", "valid_index", "test_index", "class_names"),
 )
+
+
+@functools.cache
+def code_version() -> str:
+    """Version of the package, with a digest of its sources, by which code between two versions is told apart."""
+    root, digest = Path(__file__).parents[1], hashlib.sha256()
+    for path in sorted(root.rglob("*.py"), key=lambda path: path.relative_to(root).as_posix()):
+        digest.update(f"{path.relative_to(root).as_posix()}\n".encode() + path.read_bytes())
+    return f"{__version__}+{digest.hexdigest()[:12]}"
 
 
 def key_of(settings: Mapping[str, Any]) -> str:

@@ -21,7 +21,6 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]
 
-from seqclass import __version__
 from seqclass._utils.frames import is_frame
 from seqclass._utils.text import near
 from seqclass._utils.validation import check_choice, check_costs, check_integer, check_real
@@ -39,7 +38,7 @@ from seqclass.experiment._keeping import (
     reached,
     spread,
 )
-from seqclass.experiment._keys import canonical, fingerprint, key_of
+from seqclass.experiment._keys import canonical, code_version, fingerprint, key_of
 from seqclass.experiment._scores import scores
 from seqclass.experiment._store import opened
 from seqclass.experiment.methods import build, check_methods, limited
@@ -184,7 +183,7 @@ def failed(error: str) -> dict[str, Any]:
 
 def _versions() -> dict[str, str]:
     return {
-        "version_seqclass": __version__,
+        "version_seqclass": code_version(),
         "version_numpy": np.__version__,
         "version_sklearn": sklearn.__version__,
         "version_python": platform.python_version(),
@@ -303,11 +302,11 @@ def quiet_workers() -> Iterator[None]:
 
 def warn_of_versions(versions: Iterable[str], what: str) -> None:
     """Warn the caller of our caller if any of these versions is not this one."""
-    others = set(versions) - {__version__}
+    others = set(versions) - {code_version()}
     if others:
         warnings.warn(
             f"{what} of this run were computed by seqclass {', '.join(sorted(others))} and are kept, this is "
-            f"{__version__}; write to another file to compute them anew.",
+            f"{code_version()}; write to another file to compute them anew.",
             stacklevel=3,
         )
 

@@ -17,6 +17,7 @@ from seqclass._chunks.source import Chunk, Chunks, Drawn, draw, keys, shares, si
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import FrameEncoder, Levels, is_frame, levels_of, numbers_of, plain
 from seqclass._utils.information import contingency_table
+from seqclass._utils.model_files import register
 from seqclass._utils.text import shown
 from seqclass.bn import NaiveBayes
 from seqclass.bn._checks import check_n_outcomes
@@ -41,6 +42,7 @@ def fixed(discretizer: Any) -> bool:
     return fitted or (isinstance(discretizer, str) and discretizer == "precomputed")
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class Kept:
     """Rows that were added and are kept, with the lots by which they are, and in how many calls they came."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
+from seqclass._utils.model_files import register
 from seqclass.fitting.held_out import HeldOut
 from seqclass.stats.paired import paired_t_test
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 Interval = tuple[float, float]
 
 
+@register
 @dataclass(frozen=True)
 class Candidate:
     """A way to learn a classifier, and what it cost on rows that it had not seen.
@@ -60,6 +62,7 @@ class Candidate:
     seconds: float
 
 
+@register
 @dataclass(frozen=True)
 class Choice:
     """What was tried on the same folds of the training rows, and what was chosen.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.model_files import register
 from seqclass.stats.intervals import mean_interval
 from seqclass.stats.paired import PairedTest, paired_t_test
 
@@ -16,6 +17,7 @@ __all__ = ["HeldOut"]
 Interval = tuple[float, float]
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class HeldOut:
     """What a classifier costs on rows that it has not seen, by cross-fitting.

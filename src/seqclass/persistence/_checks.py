@@ -11,11 +11,13 @@ import numpy as np
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.frames import FrameEncoder, spelt
-from seqclass._utils.validation import check_costs, check_distribution
+from seqclass._utils.model_files import check_when_read
+from seqclass._utils.validation import check_costs, check_distribution, check_support
 from seqclass.bn import (
     ClassMixture,
     ContextBayes,
     DiscreteNetwork,
+    InformationFilter,
     NaiveBayes,
     NetworkTables,
     ObservationModel,
@@ -25,8 +27,8 @@ from seqclass.bn import (
 from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names
 from seqclass.costs import Prices
 from seqclass.deciding._coding import OutcomeCoder, category_counts
-from seqclass.deciding._seen_rows import SeenRows
-from seqclass.deciding.calibration import Calibration
+from seqclass.deciding._seen_rows import SeenRows, check_seen
+from seqclass.deciding.calibration import Calibration, check_calibration
 from seqclass.deciding.decider import Classifier, Decider
 from seqclass.deciding.problem import ModelProblem, ProjectedProblem
 from seqclass.deciding.session import expected_saving
@@ -69,6 +71,7 @@ from seqclass.pomdp.solvers.simple import OrderBoundPolicy
 from seqclass.pomdp.table_problem import check_table
 from seqclass.pomdp.values import ValueFunction
 from seqclass.pomdp.walk import first_open
+from seqclass.selection._base import Selector
 
 
 def need(holds: bool | np.bool_, otherwise: str) -> None:
@@ -687,3 +690,33 @@ def _check_network(model: TreeNetwork) -> None:
     need(float(model.unit_) > 0, "unit_ is wrong")
     check_state_names(model.state_names_, model.n_outcomes_)
     check_feature_names(model.feature_names_, model.n_features_in_)
+
+
+for _kind, _check in (
+    (AcquisitionProblem, check_problem),
+    (Bundle, check_bundle),
+    (DrawnBundle, check_drawn),
+    (ObservationModel, check_model),
+    (NetworkTables, check_network_tables),
+    (Discretizer, check_discretizer),
+    (FrameEncoder, check_encoder),
+    (OutcomeCoder, check_coder),
+    (HeldOut, check_held_out),
+    (Prices, check_prices),
+    (SimplexGrid, check_grid),
+    (LogOddsLine, check_line),
+    (RepeatValues, check_repeats),
+    (InformationFilter, check_support),
+    (Selector, check_support),
+    (AlphaSet, check_set),
+    (ValueFunction, check_values),
+    (Policy, check_policy),
+    (Policy, rehearse),
+    (RuleValues, check_rule_values),
+    (SeenRows, check_seen),
+    (Calibration, check_calibration),
+    (DecidingClassifier, check_classifier),
+    (Decider, check_decider),
+    (CertifiedError, check_contract),
+):
+    check_when_read(_kind, _check)

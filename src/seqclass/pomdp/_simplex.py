@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, row_sums
+from seqclass._utils.model_files import register
 
 #: Up to so many functions are interpolated one by one, more by a sparse matrix that serves all.
 _FEW_COLUMNS = 2
@@ -22,6 +23,7 @@ def grid_size(n_classes: int, resolution: int) -> int:
     return comb(resolution + n_classes - 1, n_classes - 1)
 
 
+@register
 class SimplexGrid:
     """Beliefs whose entries are multiples of ``1 / resolution``.
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
+from seqclass._utils.model_files import register
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy
 from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
 from seqclass.pomdp.values import ProjectedValues, StoppingValue, ValueFunction
@@ -22,6 +23,7 @@ _SCORE_BYTES = 2**19
 _MANY_VECTORS = 256
 
 
+@register
 class AlphaSet:
     """Alpha vectors of one stage, grouped by the context they are valid in.
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.model_files import register
 
 __all__ = ["Bundle"]
 
@@ -17,6 +18,7 @@ __all__ = ["Bundle"]
 _MOST_CODES = 2**62
 
 
+@register
 class Bundle:
     """Several features that one question shows at once, any of which may be missing.
 
@@ -128,6 +130,7 @@ class Bundle:
         return result
 
 
+@register
 class DrawnBundle(Bundle):
     """A bundle of too many joint outcomes to list them, of features that are independent given a hidden state.
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, row_sums
+from seqclass._utils.model_files import Stored, register
 from seqclass._utils.text import shown
 from seqclass._utils.validation import check_real
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
@@ -30,6 +31,7 @@ __all__ = [
 ]
 
 
+@register
 @dataclass(frozen=True)
 class OrderingCandidate:
     """An ordering rule with stopping along it, on simulated cases.
@@ -69,6 +71,7 @@ class OrderingCandidate:
     seconds: float
 
 
+@register
 @dataclass(frozen=True)
 class OrderingChoice:
     """What `Adaptive` tried, and what it chose.
@@ -149,6 +152,7 @@ _ADVICE = {
 }
 
 
+@register
 @dataclass(frozen=True)
 class SolveStep:
     """How good a solver's policy was at a moment on the way.
@@ -175,6 +179,7 @@ class SolveStep:
     gap: float
 
 
+@register
 @dataclass(frozen=True)
 class SolveInfo:
     """What a solver reports about the policy it returns.
@@ -242,7 +247,7 @@ class SolveInfo:
 _Policy = TypeVar("_Policy", bound="Policy")
 
 
-class Policy(ABC):
+class Policy(Stored, ABC):
     """An immutable rule that asks a question or decides.
 
     Parameters
@@ -259,10 +264,10 @@ class Policy(ABC):
     >>> import numpy as np
     >>> from seqclass.pomdp import TableProblem, evaluate
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> class AcquireAll(Policy):
+    >>> class AskAll(Policy):
     ...     def _act(self, info):
     ...         return np.full(len(info), info.stage)
-    >>> round(evaluate(problem, AcquireAll(problem)).cost, 3)
+    >>> round(evaluate(problem, AskAll(problem)).cost, 3)
     0.25
     """
 

@@ -22,6 +22,7 @@ from seqclass._utils.arrays import (
     row_sums,
     smallest_int,
 )
+from seqclass._utils.model_files import Stored
 from seqclass._utils.validation import check_costs, check_distribution, check_integer, check_real
 from seqclass.costs import first_of_groups
 from seqclass.pomdp.bundles import Bundle
@@ -439,7 +440,7 @@ class InformationState:
 _WITHIN = 1 + 1e-12  # what sums up to a budget but for rounding is within it
 
 
-class AcquisitionProblem(ABC):
+class AcquisitionProblem(Stored, ABC):
     """A problem of sequential acquisition: which question to ask next, and when to stop and decide.
 
     A *question* has a price and shows one of its outcomes. The decision maker either stops, at the stopping cost

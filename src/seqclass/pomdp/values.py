@@ -7,13 +7,14 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.model_files import Stored
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.tables import Tables
 
 __all__ = ["ProjectedValues", "StoppingValue", "ValueFunction"]
 
 
-class ValueFunction(ABC):
+class ValueFunction(Stored, ABC):
     """Approximate cost-to-go of every stage, a function of the (unnormalised) belief and the context.
 
     Values are homogeneous: scaling a belief scales its value. So the expectation over outcomes of the next stage's

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from seqclass.selection import _registry as _registry
 from seqclass.selection._base import FeatureStream, Selector
 from seqclass.selection._fires_models import FiresANN, FiresSDT
 from seqclass.selection._reasons import FeatureReasons

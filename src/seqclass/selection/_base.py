@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.frames import is_frame
+from seqclass._utils.model_files import Stored
 from seqclass._utils.validation import check_integer, check_real, plain_labels
 from seqclass.selection._dependence import check_whole_numbers
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 DTYPES = [np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint8]
 
 
-class Selector(SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Selector(Stored, SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the feature selectors.
 
     A subclass sets `support_` in ``fit`` and says in class attributes what data it takes; ``get_support``,

@@ -17,6 +17,7 @@ from scipy.stats import norm
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, chunks_by_size, smallest_int
 from seqclass._utils.information import _mutual_information, canonical, tables_of
+from seqclass._utils.model_files import register
 
 #: Outcomes are padded to one of these, so that columns of similar sizes go together.
 _SIZES = np.array([2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64])
@@ -30,6 +31,7 @@ _COUNTED = 2**20
 _FLOAT32_EXACT = 2**24
 
 
+@register
 @dataclass
 class Indicators:
     """Columns with about the same number of outcomes, ready for joint counts with others."""
@@ -295,6 +297,7 @@ _COLUMNS, _STORED = 2**17, 2**21
 TOLERANCE = 1e-11
 
 
+@register
 @dataclass
 class Columns:
     """Columns that a measure has prepared; ``stats`` has a row for each.
@@ -352,6 +355,7 @@ class Dependence(ABC):
         """Dependence of every column of ``a`` with every one of ``b``, of shape (len(a), len(b))."""
 
 
+@register
 class CorrelationDependence(Dependence):
     """Absolute correlation of columns of numbers, with the class as numbers or by groups.
 
@@ -474,6 +478,7 @@ def blocks(X: Any) -> Iterator[tuple[int, int]]:
 _KEPT_BYTES = 32 * 2**20
 
 
+@register
 class InformationDependence(Dependence):
     """Mutual information in bits, or symmetric uncertainty 2 I / (H + H), over rows where both are present.
 

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from scipy.special import expit, log_expit, logsumexp
 
 from seqclass._utils.arrays import FloatArray
+from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_choice, check_integer, check_real
 
 #: Values beyond are cut to it, so that products over layers stay finite.
@@ -52,6 +53,7 @@ def sampled_gradient(
 LEAST_SHARE = 1e-6
 
 
+@register
 @dataclass(frozen=True)
 class FiresSDT:
     """Soft decision tree whose inner nodes have normally distributed weights, for :class:`FIRES`.
@@ -206,6 +208,7 @@ def _through_nodes(
     return for_right * right * (1 - right)
 
 
+@register
 @dataclass(frozen=True)
 class FiresANN:
     """Fully connected network with ReLU units and normally distributed weights, for :class:`FIRES`.

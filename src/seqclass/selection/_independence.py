@@ -17,6 +17,7 @@ from scipy.stats import chi2, norm
 from scipy.stats import f as f_distribution
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.model_files import register
 from seqclass.selection._dependence import Columns, CorrelationDependence, InformationDependence
 
 #: Conditioning sets tested at a time.
@@ -90,6 +91,7 @@ def conditioning_sets(n_members: int, member: int, largest: int, through: int | 
             yield np.array(batch, dtype=np.intp)
 
 
+@register
 class LikelihoodRatioTest(ConditionalTest):
     """G-squared test of discrete features: 2 n I(feature; class | set) against chi-squared.
 
@@ -206,6 +208,7 @@ class Joint:
         return np.asarray(np.sqrt(np.minimum(square, 1.0)))
 
 
+@register
 class PartialCorrelationTest(ConditionalTest):
     """Fisher's Z-test of the partial correlation with the class; an F-test where the class is more than one number.
 

@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.model_files import register
 
 
+@register
 @dataclass(frozen=True)
 class FeatureReasons:
     """What became of each feature, and which other one decided it; arrays, so that millions of features fit.
@@ -67,6 +69,7 @@ class FeatureReasons:
         return f"feature {feature}" if self.names is None else repr(str(self.names[feature]))
 
 
+@register
 class ReasonLog:
     """Collects what `FeatureReasons` tells, for relevant features only, while a stream runs.
 

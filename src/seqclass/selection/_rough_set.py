@@ -12,6 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
+from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_real
 from seqclass.selection._base import FeatureStream
 from seqclass.selection._dependence import TOLERANCE, moderate
@@ -46,6 +47,7 @@ class Neighbourhood(ABC):
         return np.asarray(np.where(joined.all(axis=1), joined.shape[1], np.argmin(joined, axis=1)))
 
 
+@register
 class Gap(Neighbourhood):
     """Ends before a step of 1.5 times the mean step from the nearest to the farthest row, or more.
 
@@ -77,6 +79,7 @@ class Gap(Neighbourhood):
         return joined
 
 
+@register
 class Density(Neighbourhood):
     """Goes on as long as distance over rank does not grow; rows at distance 0 always belong to it.
 
@@ -255,6 +258,7 @@ _ALL = slice(None)
 _SLACK = 1 + 1e-12
 
 
+@register
 class Dependency:
     """Mean over rows of the share of neighbours that are of the row's class, in columns that are added and dropped."""
 

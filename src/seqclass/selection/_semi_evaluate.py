@@ -19,6 +19,7 @@ from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.model_files import register
 
 #: Scores closer than this, relative to their size, are equal.
 TOLERANCE = 1e-12
@@ -147,6 +148,7 @@ EVALUATIONS = np.dtype(
 )
 
 
+@register
 @dataclass(frozen=True)
 class SemiRFSStep:
     """One iteration of a search: a row of ``SemiRFS.history_``, and what its callback is given.

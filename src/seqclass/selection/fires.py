@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from scipy.special import erfcx, log_ndtr
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
+from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_choice, check_real
 from seqclass.selection._base import RowStream, still_constant
 from seqclass.selection._fires_models import FiresANN, FiresSDT
@@ -19,6 +20,7 @@ from seqclass.selection._fires_models import FiresANN, FiresSDT
 CACHE_BYTES = 2**21
 
 
+@register
 @dataclass(frozen=True)
 class FiresGLM:
     """Probit model with one normally distributed parameter a feature, for :class:`FIRES`.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_choice, check_real
 from seqclass.selection._base import FeatureStream
 from seqclass.selection._dependence import (
@@ -33,6 +34,7 @@ _FEW = 2**11
 _PAIRS = 2**22
 
 
+@register
 class PairwiseScan:
     """Relevant features go through one after the other; kept ones are in ``members``.
 

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
+from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.answers import Answers, Branches
@@ -23,6 +24,7 @@ __all__: list[str] = []
 _FURTHEST = 18.0
 
 
+@register
 class LogOddsLine:
     """Beliefs of two classes, dense where deciding may be worth putting off; reads as `SimplexGrid` does."""
 
@@ -81,6 +83,7 @@ def has_repeats(problem: AcquisitionProblem) -> bool:
     return problem.class_tables is not None and 2 <= problem.n_classes <= 3
 
 
+@register
 class RepeatValues(OrderBounds):
     """Optimal costs of a relaxed problem in which all but a few questions may be asked again, with a fresh answer.
 

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from seqclass._utils.arrays import FloatArray, another_stream
+from seqclass._utils.model_files import Stored
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.bounds.certificate import certify
 from seqclass.pomdp.policy import WIDE_GAP, LookaheadPolicy, Policy, SolveInfo
@@ -24,7 +25,7 @@ __all__ = ["Solver", "ValueSolver"]
 FIRST_HORIZON = 64
 
 
-class Solver(BaseEstimator, ABC):  # type: ignore[misc]
+class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
     """Settings of a method that turns an acquisition problem into a policy.
 
     Parameters

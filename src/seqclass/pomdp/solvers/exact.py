@@ -13,6 +13,7 @@ from scipy.optimize import linprog
 from scipy.spatial import HalfspaceIntersection, QhullError
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks
+from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, Points, sample_beliefs
 from seqclass.pomdp.needs import needed_tables
@@ -39,6 +40,7 @@ class Envelope(NamedTuple):
     starts: FloatArray
 
 
+@register
 class LineSet(AlphaSet):
     """Alpha vectors of two classes, found by bisection of the odds instead of by trying all."""
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import linalg
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, row_sums
+from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp.alpha import Points, merged, sample_beliefs
 from seqclass.pomdp.needs import needed_order, needed_tables
@@ -45,6 +46,7 @@ _FAR = 4
 _READ_BYTES = 2**20
 
 
+@register
 class BeliefFunctions:
     """Functions of the belief that make up what going on costs, and their weighted sums."""
 

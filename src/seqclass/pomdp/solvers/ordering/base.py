@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.model_files import Stored
 from seqclass.pomdp.policy import DECIDE, unit
 from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
 
@@ -20,7 +21,7 @@ _TIE = 1e-10
 SCORE_BYTES = 2**23
 
 
-class OrderingRule(BaseEstimator, ABC):  # type: ignore[misc]
+class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
     """Settings of a rule that says which question to ask next; whether to ask at all is a stopping rule's business.
 
     A subclass gives `gains`, what each question promises. A score is the gain per unit of price, at the prices as they

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
+from seqclass._utils.model_files import register
 from seqclass._utils.progress import TimeUp
 from seqclass.pomdp.answers import Answers, SampledAnswers, TooLarge
 from seqclass.pomdp.bounds.optimum import asked_once
@@ -76,6 +77,7 @@ class NextQuestion:
         return np.hstack([told, asked, asked * stop[:, None]])
 
 
+@register
 class RuleValues:
     """The cost of going on along an ordering rule, and of stopping along it when that is cheaper.
 
