@@ -250,7 +250,7 @@ def _of_images(
     _line("GDFS, as published", peer, budgets, None)
     began = time.process_time()
     model = ClassMixture(size, shrinkage=MNIST_SHRINKAGE, max_iter=MNIST_STEPS[name])
-    how = {"discretizer": "precomputed", "order": "adaptive", "max_open": None}
+    how = {"discretizer": "precomputed", "order": "adaptive", "max_candidates": None}
     clf = SequentialClassifier(model, SOLVER, **how).fit(codes[train], y[train])
     fitted = before + time.process_time() - began
     beliefs = _beliefs(clf, codes[~train], budgets)

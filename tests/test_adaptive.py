@@ -462,9 +462,15 @@ def test_values_without_foresight_need_more_cases_and_come_to_the_same():
     problem = TableProblem([0.6, 0.4], tables, prices=0.03, free=True)
     cases = model_cases(problem, 4000, np.random.default_rng(1))
 
-    def cost(foresee, n_paths):
+    def cost(exact_expectation, n_paths):
         values = fitted_values(
-            problem, ClassInformation(), 8, n_paths, np.random.default_rng(2), first_horizon=8, foresee=foresee
+            problem,
+            ClassInformation(),
+            8,
+            n_paths,
+            np.random.default_rng(2),
+            first_horizon=8,
+            exact_expectation=exact_expectation,
         )
         return float(cases.costs(RulePolicy(values), 0, len(cases.answers))[0].mean())
 
@@ -481,9 +487,9 @@ def test_without_foresight_no_answer_is_looked_at_but_the_one_given(monkeypatch)
         return real(values, following)
 
     monkeypatch.setattr(values, "_expected", counted)
-    for foresee, looked in ((False, 0), (True, 1)):
+    for exact_expectation, looked in ((False, 0), (True, 1)):
         expected.clear()
-        fitted_values(problem, ClassInformation(), 8, 50, np.random.default_rng(0), foresee=foresee)
+        fitted_values(problem, ClassInformation(), 8, 50, np.random.default_rng(0), exact_expectation=exact_expectation)
         assert (sum(expected) > 0) == bool(looked)
 
 

@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 import seqclass
 import seqclass.datasets
 from seqclass import AdaptiveClassifier, SequentialClassifier, adaptive_classifier
-from seqclass.adaptive_classifier import EFFORTS, NOTHING, STANDING, candidates, standard, worth_contexts
+from seqclass.adaptive_classifier import EFFORTS, INCUMBENT, NOTHING, candidates, standard, worth_contexts
 from seqclass.fitting._cross_fit import cross_fit
 from seqclass.fitting._fit import Folds, fit_rows
 from seqclass.fitting._folds import assign_folds, some_rows
@@ -55,7 +55,7 @@ def test_contexts_are_tried_where_a_column_changes_what_the_others_tell(
     bits, which = rng.integers(0, 2, (2, 600, 10)), rng.integers(0, 10, (2, 600))
     data = [np.column_stack([w, b]).astype(float) for w, b in zip(which, bits)]
     label = [b[np.arange(600), w] for w, b in zip(which, bits)]
-    some = (NOTHING, STANDING, "contexts, equal counts")  # the others take their time
+    some = (NOTHING, INCUMBENT, "contexts, equal counts")  # the others take their time
     monkeypatch.setattr(
         adaptive_classifier, "candidates", lambda *told: {k: v for k, v in candidates(*told).items() if k in some}
     )
@@ -131,7 +131,7 @@ def test_of_many_columns_a_mixture_of_few_is_tried() -> None:
         ways = candidates(EFFORTS[effort], 0, 21)
         assert ways[narrow]["selector"].n_features == ways[f"{narrow}, calibrated"]["selector"].n_features == 20
         assert ways["mixture of densities"]["selector"].n_features == 200
-        assert STANDING in ways
+        assert INCUMBENT in ways
         assert narrow not in candidates(EFFORTS[effort], 0, 20)
     assert narrow not in candidates(EFFORTS["quick"], 0, 500)
 
@@ -276,7 +276,7 @@ def test_many_rows_are_chosen_on_some_of_them(monkeypatch: pytest.MonkeyPatch) -
     name = "naive Bayes, one order"
     ways = {name: candidates(EFFORTS["quick"], 0, 4)[name] for name in (NOTHING, name)}
     monkeypatch.setattr(adaptive_classifier, "candidates", lambda *_: ways)
-    monkeypatch.setattr(adaptive_classifier, "STANDING", name)
+    monkeypatch.setattr(adaptive_classifier, "INCUMBENT", name)
     clf = seqclass.adaptive(0.05, effort="quick").fit(X, Y)
     rows = some_rows(Y, 60, 0)
     assert np.bincount(Y[rows]).tolist() == [20, 20, 20]

@@ -142,7 +142,7 @@ def test_no_error_is_no_proof(held: HeldOut) -> None:
     share = 1 - 0.025 ** (k / (k - 1) / n)
     assert none.error_interval == pytest.approx((0, share))
     assert share < none.cost_interval[1] - none.price < share + none.price
-    dear = replace(none, dearest=5.0)
+    dear = replace(none, max_decision_cost=5.0)
     assert dear.decision_cost_interval[1] == pytest.approx(5 * share)
     wrong = replace(held, errors=np.ones_like(held.errors))
     assert wrong.error_interval == pytest.approx((1 - share, 1))
@@ -516,7 +516,7 @@ WRONG_PARTS: dict[str, Callable[[HeldOut], dict[str, Any]]] = {
     "folds": lambda held: {"fold": held.fold * 2},
     "one fold": lambda held: {"fold": held.fold * 0},
     "errors": lambda held: {"errors": held.errors.astype(float)},
-    "the dearest": lambda held: {"dearest": 0.1},
+    "the dearest": lambda held: {"max_decision_cost": 0.1},
     "a text": lambda held: {"remedies": (1,)},
     "a number": lambda held: {"expected_cost": "0.1"},
     "a yardstick": lambda held: {"linear": "line"},

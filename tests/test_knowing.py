@@ -37,7 +37,7 @@ CASES = {
     "free tree": {"order": "adaptive", "solver": QUICK, "observation_model": TreeNetwork()},
     "free mixture": {"order": "adaptive", "solver": QUICK, "observation_model": ClassMixture(2)},
     "free, few": {"order": "adaptive", "solver": QUICK, "max_features": 2},
-    "free, narrow": {"order": "adaptive", "solver": QUICK, "max_features": 2, "max_open": 4},
+    "free, narrow": {"order": "adaptive", "solver": QUICK, "max_features": 2, "max_candidates": 4},
     "free, groups": {
         **{"order": "adaptive", "solver": Lookahead(certificate_paths=0), "max_cost": 0.05},
         **{"groups": [0, 0, 1, 1, -1, -1, 2, 2], "discounted_costs": 0.005},

@@ -65,7 +65,7 @@ GROUPS = {"groups": [0, 0, 1, 1], "discounted_costs": 0.005, "charge_missing": T
 FIXED = {"order": [1, 3, 0], "solver": Lookahead(1, certificate_paths=0)}
 FREE = {
     "order": "adaptive",
-    "max_open": 3,
+    "max_candidates": 3,
     "solver": Adaptive([ClassInformation()], n_paths=20, n_cases=40, max_nodes=0, max_rounds=0, certificate_paths=0),
 }
 #: In each some feature is left that the policy never asks for, and that may be told all the same.
@@ -74,7 +74,7 @@ ORDERS = {
     "fixed, groups": FIXED | GROUPS,
     "fixed, bundle": FIXED | BUNDLE,
     "any, groups": FREE | GROUPS,
-    "any, bundle": FREE | BUNDLE | {"max_open": 2},
+    "any, bundle": FREE | BUNDLE | {"max_candidates": 2},
 }
 
 

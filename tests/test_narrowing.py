@@ -82,7 +82,7 @@ def test_a_classifier_of_many_columns(model, most):
         n_paths=20, n_cases=50, max_rounds=0, max_stages=4, max_seconds=0, search_nodes=0, certificate_paths=0
     )
     settings = {"discretizer": "precomputed", "order": "adaptive", "feature_costs": 0.02}
-    clf = SequentialClassifier(model, quick, **settings, **({} if most == 200 else {"max_open": most}))
+    clf = SequentialClassifier(model, quick, **settings, **({} if most == 200 else {"max_candidates": most}))
     clf.fit(X, y)
     assert clf.problem_.n_questions == len(clf.order_) == most
     assert {5, tells} <= set(clf.order_.tolist())
@@ -104,12 +104,12 @@ def test_how_many_are_open_can_be_said():
     )
     settings = {"discretizer": "precomputed", "order": "adaptive", "feature_costs": 0.02}
     for most, left in ((7, 7), (None, 220), (1000, 220)):
-        clf = SequentialClassifier(solver=quick, max_open=most, **settings).fit(X, y)
+        clf = SequentialClassifier(solver=quick, max_candidates=most, **settings).fit(X, y)
         assert clf.problem_.n_questions == left
         assert {5, 217} <= set(clf.order_.tolist())
     for wrong in (0, -3, 2.5, "all"):
-        with pytest.raises((TypeError, ValueError), match="max_open"):
-            SequentialClassifier(solver=quick, max_open=wrong, **settings).fit(X, y)
+        with pytest.raises((TypeError, ValueError), match="max_candidates"):
+            SequentialClassifier(solver=quick, max_candidates=wrong, **settings).fit(X, y)
 
 
 def test_thousands_of_questions_do_not_overflow():

@@ -303,6 +303,3 @@ def test_simple_rules_refuse_what_is_no_rule_or_no_problem_for_one():
             make("EC2").solve(free)
         with pytest.raises(ValueError, match="HiddenInformation needs a problem with hidden states"):
             make(HiddenInformation()).solve(free_case(0, tree=True).problem)
-    policy = FirstK(1, rule=EC2()).solve(free)
-    del policy.rule  # as in files that were written before there were rules
-    assert policy.act(free.begin()).tolist() == [0]

@@ -52,7 +52,7 @@ def test_candidates_of_a_choice(told: Any, data: Any, monkeypatch: pytest.Monkey
         for name, solver in {"nothing": DecideNow(), "bayes": None}.items()
     }
     monkeypatch.setattr(adaptive_classifier, "candidates", lambda *_: ways)
-    monkeypatch.setattr(adaptive_classifier, "STANDING", "bayes")
+    monkeypatch.setattr(adaptive_classifier, "INCUMBENT", "bayes")
     seqclass.adaptive(0.01).fit(*data, held_out=2)
     steps = [step for step in told() if not step.startswith("contexts")]
     assert steps[:2] == ["candidate 1 of 2, nothing", "candidate 1 of 2, nothing: fold 1 of 2"]

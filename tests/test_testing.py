@@ -12,6 +12,7 @@ from seqclass.pomdp import (
     DecideNow,
     ExactFreeOrder,
     ExactValueIteration,
+    ExpectedSaving,
     GridValueIteration,
     LookaheadPolicy,
     Perseus,
@@ -21,7 +22,13 @@ from seqclass.pomdp import (
     StoppingValue,
     TableProblem,
 )
-from seqclass.testing import check_observation_model, check_policy, check_solver, sample_problems
+from seqclass.testing import (
+    check_observation_model,
+    check_ordering_rule,
+    check_policy,
+    check_solver,
+    sample_problems,
+)
 
 
 @pytest.fixture(scope="module")
@@ -275,3 +282,60 @@ def test_solvers_of_any_order():
     check_solver(ExactFreeOrder(), sample_problems(8, free=True), tolerance=1e-9)
     with pytest.raises(AssertionError, match="more than the optimum"):
         check_solver(DecideNow(), sample_problems(8, free=True), tolerance=1e-3)
+
+
+class NotANumber(ExpectedSaving):
+    def scores(self, info):
+        return np.where(info.open, np.nan, -np.inf)
+
+
+class ScoresAll(ExpectedSaving):
+    def scores(self, info):
+        return np.zeros(info.open.shape)
+
+
+class Worst(ExpectedSaving):
+    """Asks for what scores least."""
+
+    def next(self, info):
+        scores = np.where(info.open, -super().scores(info), -np.inf)
+        return np.where(info.open.any(axis=1), scores.argmax(axis=1), DECIDE)
+
+
+class ByTheBatch(ExpectedSaving):
+    """Looks at the other rows."""
+
+    def gains(self, info, questions):
+        return super().gains(info, questions) - super().gains(info, questions).mean(axis=0)
+
+
+class NeverAsks(ExpectedSaving):
+    def next(self, info):
+        return np.full(len(info), DECIDE)
+
+
+class AsksAgain(ExpectedSaving):
+    def next(self, info):
+        return np.where(info.stage > 0, info.open.argmin(axis=1), super().next(info))
+
+
+class RefusesAll(ExpectedSaving):
+    def check(self, problem):
+        raise ValueError("not today")
+
+
+@pytest.mark.parametrize(
+    "rule, sentence",
+    [
+        (NotANumber(), "a score is no number"),
+        (ScoresAll(), "a question that is not open has a score"),
+        (Worst(), "next asks a question that does not score best"),
+        (ByTheBatch(), "the answer for a row depends on the other rows"),
+        (NeverAsks(), "next answers -1 where a question has a score"),
+        (AsksAgain(), "next must answer -1 or a question that is open"),
+        (RefusesAll(), "the rule refused every problem"),
+    ],
+)
+def test_broken_ordering_rules_are_named(rule, sentence):
+    with pytest.raises(AssertionError, match=sentence):
+        check_ordering_rule(rule)

@@ -38,12 +38,12 @@ from seqclass.recipes import ifc2f
 #: Name of the candidate that buys nothing.
 NOTHING = "deciding at once"
 #: The candidate that is left only for what is better beyond chance: rich, and the same for numbers and categories.
-STANDING = "mixture of densities"
+INCUMBENT = "mixture of densities"
 #: Columns that are kept, and of a mixture for which kinds of members would drown in the noise of many.
 _MANY, _FEW = 200, 20
 #: Columns up to which the best of all orders is searched for: of more it is what the training rows suggest by chance.
 _SEARCHED = 32
-_NARROW = f"{STANDING}, {_FEW} columns"
+_NARROW = f"{INCUMBENT}, {_FEW} columns"
 _PARTS = ("observation_model", "solver", "discretizer", "selector", "order")
 
 
@@ -56,7 +56,7 @@ class Effort:
     others: bool
     strategies: tuple[str, ...]
     n_bags: int
-    foresee: bool
+    exact_expectation: bool
     search_nodes: int
 
     def on(self, n_columns: int) -> Effort:
@@ -87,7 +87,7 @@ def candidates(
         for strategy in effort.strategies
         if numbers
     }
-    mixtures[STANDING] = _mixture_of_densities(effort, random_state)
+    mixtures[INCUMBENT] = _mixture_of_densities(effort, random_state)
     if effort.others and n_columns > _FEW:
         mixtures[_NARROW] = _mixture_of_densities(effort, random_state, _FEW)
     if contexts:
@@ -106,7 +106,7 @@ def at_budget(
         for strategy in ("uniform", "quantile", "mdlp")
         if numbers
     }
-    found[STANDING] = _mixture_of_densities(effort, random_state)
+    found[INCUMBENT] = _mixture_of_densities(effort, random_state)
     found["densities"] = _of_densities(ContextBayes(None, random_state=random_state), effort)
     if contexts:
         found |= _contexts(effort, random_state)
@@ -180,7 +180,7 @@ def _any_order(
     solver = Adaptive(
         [ClassInformation() if rule is None else rule],
         n_paths=_PATHS,
-        foresee=effort.foresee,
+        exact_expectation=effort.exact_expectation,
         n_cases=_CASES,
         max_rounds=0,
         search_nodes=effort.search_nodes,
@@ -371,7 +371,7 @@ handle_unknown
         # what is wrong with prices and costs is said before anything is tried
         money(self.settings(), columns, np.unique(seen), warn=False)
         if budgets:
-            self._chosen = at_budget(effort, self.random_state, False, False, budgets[-1])[STANDING]
+            self._chosen = at_budget(effort, self.random_state, False, False, budgets[-1])[INCUMBENT]
         if not n_folds:
             self._take(fit_rows(self.settings(), X, y, sample_weight))
             return self
@@ -386,11 +386,11 @@ handle_unknown
         if budgets:
             ways = at_budget(effort, self.random_state, numbers, contexts, budgets[-1])
             means, last, seconds = self._tried_at(budgets, ways, some, labels, fold, some_weight)
-            self.choice_, held = choose(means, seconds, STANDING, on_decisions=True, last=last)
+            self.choice_, held = choose(means, seconds, INCUMBENT, on_decisions=True, last=last)
         else:
             ways = candidates(effort, self.random_state, n, numbers, contexts)
             tried, seconds, calibrated = self._tried(ways, some, labels, fold, some_weight)
-            self.choice_, held = choose(tried, seconds, STANDING, self.target_cost is not None)
+            self.choice_, held = choose(tried, seconds, INCUMBENT, self.target_cost is not None)
             folds = calibrated.get(self.choice_.chosen)
             found = None if folds is None else folds.found()
         self._chosen, took = ways[self.choice_.chosen], perf_counter() - began
@@ -540,7 +540,7 @@ handle_unknown
             raise ValueError("nothing was compared, so that nothing came next; fit with held_out.")
         names = {NOTHING, self.choice_.chosen}
         others = [one for one in self.choice_.candidates if one.name not in names]
-        others.sort(key=lambda one: (one.name != STANDING, one.cost))
+        others.sort(key=lambda one: (one.name != INCUMBENT, one.cost))
         width = self.n_features_in_
         ways = candidates(EFFORTS[self.effort], self.random_state, width, width > len(category_counts(self.encoder_)))
         return [self._way(ways[one.name]) for one in others[: check_integer(n, "n", 1)]]

@@ -100,7 +100,7 @@ class SequentialClassifier(DecidingClassifier):
     calibrate : bool
         Whether to flatten what answers say as far as rows held out ask for, the k-th answer by an exponent of its own;
         see `Calibration`. Everything is fitted some ten times more, up to forty times where rows are few.
-    max_open : int or None
+    max_candidates : int or None
         With ``order="adaptive"``, how many features or bundles may be asked for at all: those that tell most before
         anything is known. Each is scored again after every answer, so time grows with them. None: all.
 
@@ -178,7 +178,7 @@ class SequentialClassifier(DecidingClassifier):
         random_state: Any = 0,
         prefit: bool = False,
         calibrate: bool = False,
-        max_open: int | None = 200,
+        max_candidates: int | None = 200,
     ) -> None:
         self.observation_model = observation_model
         self.solver = solver
@@ -199,7 +199,7 @@ class SequentialClassifier(DecidingClassifier):
         self.random_state = random_state
         self.prefit = prefit
         self.calibrate = calibrate
-        self.max_open = max_open
+        self.max_candidates = max_candidates
 
     #: Rows that `partial_fit` keeps.
     kept_: Kept

@@ -11,9 +11,11 @@ import enum
 import functools
 import hashlib
 import importlib
+import inspect
 import json
 import math
 import os
+import sys
 import zipfile
 from collections.abc import Callable, Collection
 from typing import IO, Any, TypeVar
@@ -153,11 +155,15 @@ def register(cls: _T) -> _T:
 
 
 class Stored:
-    """Base of parts that a model file may hold: the package's own register where they are defined."""
+    """Base of parts that a model file may hold: the package's own register where they are defined.
 
-    def __init_subclass__(cls, **settings: Any) -> None:
+    Not those of private names or ``stored=False``, nor what is defined later under a module's name, as in examples.
+    """
+
+    def __init_subclass__(cls, stored: bool = True, **settings: Any) -> None:
         super().__init_subclass__(**settings)
-        if cls.__module__.startswith("seqclass."):
+        ours = cls.__module__.startswith("seqclass.") and not cls.__name__.startswith("_")
+        if stored and ours and getattr(sys.modules[cls.__module__].__spec__, "_initializing", False):
             register(cls)
 
 
@@ -414,6 +420,6 @@ def _decode_entry(node: dict[str, Any], table: list[Any], archive: Archive) -> A
 
 
 def _class(name: str) -> Any:
-    if name not in _CLASSES:
+    if name not in _CLASSES or inspect.isabstract(_CLASSES[name]):
         raise ModelFileError(f"holds a {name}, which seqclass {__version__} lacks: it needs a newer seqclass")
     return _CLASSES[name]

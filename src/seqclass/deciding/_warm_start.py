@@ -11,7 +11,7 @@ from seqclass.deciding.problem import Answers, ModelProblem
 from seqclass.pomdp import DECIDE, AcquisitionProblem, InformationState, Policy
 from seqclass.pomdp.answers import DataAnswers
 from seqclass.pomdp.problem import OPEN
-from seqclass.pomdp.solvers.ordering.asking import next_question
+from seqclass.pomdp.solvers.ordering.rules import next_question
 from seqclass.pomdp.walk import Level, walk
 
 

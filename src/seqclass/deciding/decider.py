@@ -26,7 +26,7 @@ from seqclass.deciding.calibration import Calibration
 from seqclass.deciding.problem import acquisition_problem
 from seqclass.deciding.record import AcquisitionRecord, EncodedRows
 from seqclass.pomdp import DECIDE, Acquisition, AcquisitionProblem, OrderingChoice, Policy, acquire, evaluate
-from seqclass.pomdp.solvers.ordering.asking import asking
+from seqclass.pomdp.solvers.ordering.rules import asking
 
 __all__ = ["Decider", "decider_of"]
 

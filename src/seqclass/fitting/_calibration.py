@@ -226,7 +226,7 @@ _STRENGTH = 4.0
 Asked = list[tuple[IntArray, IntArray]]
 
 
-class Following(Solver):
+class Following(Solver, stored=False):
     """Asks what a rule says, without the values that tell when to stop."""
 
     def __init__(self, adaptive: Adaptive) -> None:

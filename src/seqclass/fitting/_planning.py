@@ -44,7 +44,7 @@ def staged(settings: Settings, decider: Decider, order: IntArray) -> Acquisition
     costs, bundles = decider.decision_costs, prices.bundles
     problem = acquisition_problem(decider.model, order, prices, costs, free=free, bundles=bundles)
     problem = within_budget(problem, max_features=settings.max_features, max_cost=settings.max_cost)
-    most = None if settings.max_open is None else check_integer(settings.max_open, "max_open", 1)
+    most = None if settings.max_candidates is None else check_integer(settings.max_candidates, "max_candidates", 1)
     return most_telling(problem, most) if free and most is not None else problem
 
 

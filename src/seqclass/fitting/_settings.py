@@ -44,7 +44,7 @@ class Settings:
     random_state: Any = 0
     prefit: bool = False
     calibrate: bool = False
-    max_open: int | None = 200
+    max_candidates: int | None = 200
 
     @classmethod
     def of(cls, estimator: Any) -> Settings:

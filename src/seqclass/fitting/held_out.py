@@ -50,7 +50,7 @@ class HeldOut:
         Whether a row was decided for a wrong class; a further decision, such as "refer", is no error.
     counts : ndarray of int of shape (n_rows,)
         Features acquired of each row; a bundle counts once.
-    dearest : float
+    max_decision_cost : float
         Highest cost that a decision can have.
     expected_cost : float
         What the model itself expects, fitted to all rows; NaN of a yardstick.
@@ -91,7 +91,7 @@ class HeldOut:
     decisions: IntArray
     errors: BoolArray
     counts: IntArray
-    dearest: float = 1.0
+    max_decision_cost: float = 1.0
     expected_cost: float = float("nan")
     remedies: tuple[str, ...] = ()
     deciding_at_once: HeldOut | None = None
@@ -120,7 +120,7 @@ class HeldOut:
     @property
     def cost_interval(self) -> Interval:
         """Interval of `cost`."""
-        return cost_interval(self.prices, self.decision_costs, self.dearest, self._shared())
+        return cost_interval(self.prices, self.decision_costs, self.max_decision_cost, self._shared())
 
     @property
     def price(self) -> float:
@@ -140,7 +140,7 @@ class HeldOut:
     @property
     def decision_cost_interval(self) -> Interval:
         """Interval of `decision_cost`."""
-        return self._interval(self.decision_costs, self.dearest)
+        return self._interval(self.decision_costs, self.max_decision_cost)
 
     @property
     def error(self) -> float:
@@ -272,12 +272,14 @@ def row_interval(values: FloatArray, high: float, shared: float = 0.0) -> Interv
     return found.lower, found.upper
 
 
-def cost_interval(prices: FloatArray, decision_costs: FloatArray, dearest: float, shared: float = 0.0) -> Interval:
+def cost_interval(
+    prices: FloatArray, decision_costs: FloatArray, max_decision_cost: float, shared: float = 0.0
+) -> Interval:
     """Interval at 95% of the mean over rows of what was paid and what the decision cost."""
     if np.ptp(decision_costs) > 0:
         return row_interval(prices + decision_costs, np.inf, shared)
     # not one decision cost more than another: that some row's might is in their own interval alone
-    price, decision = row_interval(prices, np.inf, shared), row_interval(decision_costs, dearest, shared)
+    price, decision = row_interval(prices, np.inf, shared), row_interval(decision_costs, max_decision_cost, shared)
     return price[0] + decision[0], price[1] + decision[1]
 
 

@@ -179,7 +179,10 @@ def check_held_out(held: HeldOut) -> None:
     for name in ("decisions", "counts"):
         need(array(getattr(held, name), name, "i", n).min() >= 0, f"{name} are wrong")
     need(type(held.name) is str and all(type(remedy) is str for remedy in held.remedies), "its texts are none")
-    need(type(held.dearest) is float and held.dearest >= held.decision_costs.max(), "dearest is wrong")
+    need(
+        type(held.max_decision_cost) is float and held.max_decision_cost >= held.decision_costs.max(),
+        "dearest is wrong",
+    )
     need(type(held.expected_cost) is float, "expected_cost is no number")
     for other in (held.deciding_at_once, held.linear):
         same = isinstance(other, HeldOut) and np.array_equal(other.fold, fold)

@@ -425,7 +425,7 @@ class LookaheadPolicy(Policy):
         return np.asarray(info.price + row_sums(self.values.successor_values(info)))
 
 
-class FunctionPolicy(Policy):
+class FunctionPolicy(Policy, stored=False):
     """A user's function as a policy.
 
     Parameters

@@ -157,7 +157,7 @@ def most_nodes(problem: AcquisitionProblem, info: InformationState, n_more: int,
     return sum(counts)
 
 
-class NodeVectors(AlphaVectors):
+class NodeVectors(AlphaVectors, stored=False):
     """Alpha vectors of going on at the nodes of a free problem, each the cost of a plan by hidden state."""
 
     def __init__(self, nodes: FreeNodes, sets: Sequence[AlphaSet]) -> None:
@@ -197,7 +197,7 @@ class NodeVectors(AlphaVectors):
         return costs
 
 
-class NodePolicy(LookaheadPolicy):
+class NodePolicy(LookaheadPolicy, stored=False):
     """Asks what one step of look-ahead on vectors says."""
 
     values: NodeVectors

@@ -240,7 +240,7 @@ def given_features(features: npt.ArrayLike, n: int) -> IntArray:
 CHECKPOINT_SECONDS = 5.0
 
 
-class SearchSelector(Selector):
+class SearchSelector(Selector, stored=False):
     """Selector that runs a search; `SemiRFS` is its public form, and has the parameters."""
 
     @property

@@ -1,4 +1,4 @@
-"""Checks of policies and solvers."""
+"""Checks of policies, solvers and ordering rules."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from seqclass.pomdp import (
     DECIDE,
     AcquisitionProblem,
     InformationState,
+    OrderingRule,
     Policy,
     SolveInfo,
     Solver,
@@ -172,6 +173,83 @@ def check_solver(
         _same_actions(policy, again, max_rows, f"{where}: solving twice with the same seed gives different policies")
     true(solver.get_params() == settings, "solve changed the solver's settings")
     true(solved > 0, "the solver refused every problem")
+
+
+def check_ordering_rule(
+    rule: OrderingRule, problems: Sequence[AcquisitionProblem] | None = None, *, max_rows: int = 200
+) -> None:
+    """Check that an ordering rule scores open questions, and asks for one of the best.
+
+    Scores are numbers, and -inf where a question is not open; what is asked is open and scores best, or -1 where the
+    rule would ask nothing; a row's answer does not depend on other rows or on their order, and comes again when asked
+    again; the information state and the rule's settings stay as they were. Problems that the rule refuses by `check`
+    with a `ValueError` are left out, but one at least must be scored.
+
+    Parameters
+    ----------
+    rule : OrderingRule
+        The rule.
+    problems : sequence of AcquisitionProblem, optional
+        Problems in which any question may come next; by default ``sample_problems(free=True)``.
+    max_rows : int
+        Most information states to ask about after each question.
+
+    Raises
+    ------
+    AssertionError
+        At the first promise that is broken.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import ExpectedSaving
+    >>> check_ordering_rule(ExpectedSaving())
+    """
+    settings = rule.get_params()
+    clone(rule)  # which refuses a constructor that does more than keep its arguments
+    scored = 0
+    for number, problem in enumerate(sample_problems(free=True) if problems is None else problems):
+        where = f"problem {number}"
+        try:
+            rule.check(problem)
+        except ValueError as error:
+            true(bool(str(error)), f"{where}: the rule refused without saying why")
+            continue
+        scored += 1
+        true(bool(0 <= rule.work(problem) < np.inf), f"{where}: work must be a number of 0 or more")
+        info, rng = problem.begin(), np.random.default_rng(0)
+        while len(info):
+            _check_scores(rule, info, rng, f"{where}, {info.stage} asked")
+            following = _after(info, rng)
+            info = following[rng.permutation(len(following))[:max_rows]]
+    true(rule.get_params() == settings, "scoring changed the rule's settings")
+    true(scored > 0, "the rule refused every problem")
+
+
+def _check_scores(rule: OrderingRule, info: InformationState, rng: np.random.Generator, where: str) -> None:
+    n, belief = len(info), info.belief.copy()
+    scores, asked = np.asarray(rule.scores(info)), np.asarray(rule.next(info))
+    true(scores.shape == (n, info.problem.n_questions), f"{where}: scores have shape {scores.shape}")
+    true(not np.isnan(scores).any(), f"{where}: a score is no number")
+    true(bool((scores[~info.open] == -np.inf).all()), f"{where}: a question that is not open has a score")
+    whole = asked.shape == (n,) and np.issubdtype(asked.dtype, np.integer)
+    true(whole, f"{where}: next must return one whole number a row, got {asked.dtype} of shape {asked.shape}")
+    true(bool((info.belief == belief).all()), f"{where}: the rule changed the information state")
+    asks = asked != DECIDE
+    there = (asked >= 0) & (asked < info.problem.n_questions)
+    allowed = there & info.open[np.arange(n), np.where(there, asked, 0)] if info.problem.n_questions else there
+    wrong = asked[asks & ~allowed]
+    true(not wrong.size, f"{where}: next must answer -1 or a question that is open, got {wrong[:1]}")
+    best = scores.max(axis=1, initial=-np.inf)
+    true(bool((best[~asks] == -np.inf).all()), f"{where}: next answers -1 where a question has a score")
+    found = scores[asks, asked[asks]]
+    close = (found == best[asks]) | (found >= best[asks] - ROUNDING * np.maximum(1, np.abs(best[asks])))
+    true(bool(close.all()), f"{where}: next asks a question that does not score best")
+    order = np.arange(n)[::-1]
+    true(same(rule.next(info[order]), asked[order]), f"{where}: the answer depends on the order of the rows")
+    some = rng.permutation(n)[:20]
+    alone = [int(rule.next(info[np.array([row])])[0]) for row in some]
+    true(same(alone, asked[some]), f"{where}: the answer for a row depends on the other rows")
+    true(same(rule.next(info), asked), f"{where}: the same question asked twice has two answers")
 
 
 def _check_actions(policy: Policy, info: InformationState, rng: np.random.Generator) -> None:

@@ -431,7 +431,7 @@ _DEGREE = 3
 _PRODUCTS = [p for d in range(1, _DEGREE + 1) for p in combinations_with_replacement(range(3), d)]
 
 
-class MartingaleValues(ValueFunction):
+class MartingaleValues(ValueFunction, stored=False):
     """Corrected values plus what smooth functions of the belief and of the costs there explain of their error."""
 
     def __init__(self, values: CorrectedValues) -> None:

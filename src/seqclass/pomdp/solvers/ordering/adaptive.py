@@ -187,7 +187,7 @@ class Adaptive(Solver):
         Rules to try, the simplest first; by default all that suit the problem.
     n_paths : int
         Cases that values are fitted to, fewer where a rule is laborious (see ``max_work``).
-    foresee : bool
+    exact_expectation : bool
         Whether fitting values looks at all that the next answer of each case may be, which spares noise. Without, a
         case takes a fraction of the time, and there should be three times as many or more.
     n_cases : int
@@ -236,7 +236,7 @@ class Adaptive(Solver):
         rules: Sequence[OrderingRule] | None = None,
         *,
         n_paths: int = 1000,
-        foresee: bool = True,
+        exact_expectation: bool = True,
         n_cases: int = 5000,
         n_candidates: int = 4,
         max_rounds: int = 2,
@@ -251,7 +251,7 @@ class Adaptive(Solver):
     ) -> None:
         self.rules = rules
         self.n_paths = n_paths
-        self.foresee = foresee
+        self.exact_expectation = exact_expectation
         self.n_cases = n_cases
         self.n_candidates = n_candidates
         self.max_rounds = max_rounds
@@ -487,17 +487,23 @@ class _Search:
         settings = self.settings
         # each case is followed, and after each question all that its answer may be is looked at
         most = settings.max_work / (rule.work(self.problem) * min(self.n_stages, _ASKED))
-        foresee, fewest = settings.foresee, min(_FEWEST, settings.n_paths)
-        n_paths = int(min(settings.n_paths, most / (1 + foresee * self.problem.n_outcomes.mean())))
+        exact_expectation, fewest = settings.exact_expectation, min(_FEWEST, settings.n_paths)
+        n_paths = int(min(settings.n_paths, most / (1 + exact_expectation * self.problem.n_outcomes.mean())))
         if n_paths < fewest:
             # something has to be tried; and what looks at each question once is not put off by their number
             if self.tried and rule.work(self.problem) > self._once:
                 return None
-            n_paths, foresee = max(fewest, int(min(settings.n_paths, most))), False
+            n_paths, exact_expectation = max(fewest, int(min(settings.n_paths, most))), False
         horizon = settings.first_horizon
         with within(left() / 2):
             values = fitted_values(
-                self.problem, rule, self.n_stages, n_paths, self.rng, first_horizon=horizon, foresee=foresee
+                self.problem,
+                rule,
+                self.n_stages,
+                n_paths,
+                self.rng,
+                first_horizon=horizon,
+                exact_expectation=exact_expectation,
             )
         status = "limit" if values.limited else "converged"
         policy = RulePolicy(values, SolveInfo(status, n_stages=self.n_stages, size=values.size))

@@ -53,7 +53,7 @@ def along_order(problem: Any, order: IntArray, solver: Adaptive) -> RulePolicy:
     n_stages = min(solver.max_stages, problem.n_stages)
     rng = as_generator(solver.random_state)
     rule = GivenOrder(order.tolist())
-    values = fitted_values(problem, rule, n_stages, solver.n_paths, rng, foresee=solver.foresee)
+    values = fitted_values(problem, rule, n_stages, solver.n_paths, rng, exact_expectation=solver.exact_expectation)
     return RulePolicy(values, SolveInfo("converged", n_stages=n_stages, size=values.size))
 
 

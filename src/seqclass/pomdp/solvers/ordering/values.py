@@ -274,13 +274,13 @@ def fitted_values(
     rng: np.random.Generator,
     *,
     first_horizon: int = 16,
-    foresee: bool = True,
+    exact_expectation: bool = True,
 ) -> RuleValues:
     """Fit the cost of going on along a rule, by regression on simulated cases."""
     horizon, values = min(first_horizon, n_stages), None
     while True:
         try:
-            values, reaching = _fitted(problem, rule, horizon, n_paths, rng, foresee)
+            values, reaching = _fitted(problem, rule, horizon, n_paths, rng, exact_expectation)
         except TimeUp:
             if values is None:
                 raise
@@ -297,14 +297,14 @@ def _fitted(
     n_stages: int,
     n_paths: int,
     rng: np.random.Generator,
-    foresee: bool,
+    exact_expectation: bool,
 ) -> tuple[RuleValues, float]:
     """Values over a horizon, and the share of the cases that come to its end."""
     values = RuleValues(problem, rule, n_stages)
     every, sampled = _every_case(problem, rule, n_stages, n_paths, rng)
     few = max(1, int(_EXPLORING * n_paths))
     beside = [_followed(problem, rule, n_stages, few, rng, n) for n in range(1, min(_LONGEST, n_stages - 1) + 1)]
-    walks = [_Walk(every, sampled and foresee), *(_Walk(steps, foresee) for steps in beside)]
+    walks = [_Walk(every, sampled and exact_expectation), *(_Walk(steps, exact_expectation) for steps in beside)]
     for stage in reversed(range(n_stages)):
         _fit(values, stage, [walk for walk in walks if stage + 1 < len(walk.steps)])
     return values, walks[0].reaching(n_stages)
