@@ -71,7 +71,10 @@ def run_bash(block: Block, page: str, folder: Path) -> str:
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", block.body],
         cwd=folder,
-        env=os.environ | {"PATH": tools, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"},
+        env=os.environ
+        | {"PATH": tools, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"}
+        # `python -m reproduction` is for the root of a checkout
+        | {"PYTHONPATH": os.pathsep.join(filter(None, [str(DOCS.parent), os.environ.get("PYTHONPATH")]))},
         capture_output=True,
         text=True,
         encoding="utf-8",
