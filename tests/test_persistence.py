@@ -617,3 +617,8 @@ def test_shuffled_pieces(path: Path) -> None:
         n = n % 63 + 1
         damaged[a : a + n] = content[b : b + n]
         assert survives(bytes(damaged), path), (a, b, n)
+
+
+def test_settings_that_are_missing(path: Path) -> None:
+    node = {"type": "instance", "class": "Estimator", "state": [["part", 1]]}
+    assert "a Estimator lacks level" in refused(forged(REF, [node]), path)

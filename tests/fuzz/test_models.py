@@ -312,6 +312,7 @@ def test_prices_beyond_reckoning_are_refused(tmp_path: Path, name: str) -> None:
     [
         ("prices", {"groups": np.array([0, 2**62])}),
         ("model", {"alpha": np.inf}),
+        ("model", {"temperature_": []}),
         ("model", {"alpha": 1e308}),
         ("model", {"counts_": np.full((2, 2, 2), 1e300)}),
     ],
@@ -321,7 +322,7 @@ def test_numbers_that_make_later_questions_fail_are_refused(tmp_path: Path, part
     for name, value in change.items():
         object.__setattr__(getattr(clf.decider_, part), name, value)
     clf.save(tmp_path / "model.seq")
-    with pytest.raises(ModelFileError, match=r"groups are wrong|counts are too large"):
+    with pytest.raises(ModelFileError, match=r"groups are wrong|counts are too large|temperature_ is"):
         load(tmp_path / "model.seq")
 
 
@@ -344,3 +345,13 @@ def test_ten_thousand_changed_files(tmp_path: Path, models: dict[str, Path], bou
     assert set(counts) <= OUTCOMES
     assert counts["refused"] > 5000
     assert counts["works"] > 500
+
+
+@pytest.mark.parametrize("name, value", [("charge_missing", 0.5), ("handle_unknown", "guess")])
+def test_settings_that_a_fitted_classifier_goes_by_are_checked(
+    tmp_path: Path, models: dict[str, Path], name: str, value: Any
+) -> None:
+    clf = load(models["classes"]).set_params(**{name: value})
+    clf.save(tmp_path / "model.seq")
+    with pytest.raises(ModelFileError, match=name):
+        load(tmp_path / "model.seq")

@@ -71,6 +71,8 @@ def restored(cls: Any, state: dict[str, Any]) -> Any:
         put(instance, state)
     else:
         _fill(instance, cls, state)
+    if hasattr(cls, "_get_param_names"):
+        _refuse_absent(cls, [name for name in cls._get_param_names() if name not in vars(instance)])
     for kind, check in _CHECKS:
         if isinstance(instance, kind):
             check(instance)
@@ -86,9 +88,12 @@ def _fill(instance: Any, cls: Any, state: dict[str, Any]) -> None:
             object.__setattr__(instance, name, value)
         else:  # not setattr, with which a property of that name would run
             instance.__dict__[name] = value
-    absent = [name for name in fields if not hasattr(instance, name)]
-    if absent:
-        raise ValueError(f"a {cls.__name__} lacks {', '.join(absent)}")
+    _refuse_absent(cls, [name for name in fields if not hasattr(instance, name)])
+
+
+def _refuse_absent(cls: Any, names: list[str]) -> None:
+    if names:
+        raise ValueError(f"a {cls.__name__} lacks {', '.join(names)}")
 
 
 __all__ = ["ModelFileError", "load", "register", "save"]

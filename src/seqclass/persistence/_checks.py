@@ -119,6 +119,8 @@ def check_classifier(clf: DecidingClassifier) -> None:
     if not fitted(clf):
         return
     need(isinstance(vars(clf).get("decider_"), Decider), "decider_ is of another kind")
+    need(isinstance(clf.charge_missing, (bool, np.bool_)), "charge_missing is neither true nor false")
+    need(clf.handle_unknown in ("error", "missing"), "handle_unknown is wrong")
     need(isinstance(vars(clf).get("timings_"), dict), "timings_ is no table")
     held, kept = vars(clf).get("held_out_"), vars(clf).get("kept_")
     need(held is None or isinstance(held, HeldOut), "held_out_ is of another kind")
@@ -634,7 +636,7 @@ def check_model(model: ObservationModel) -> None:
 def _temperatures(model: NaiveBayes) -> FloatArray:
     """As an array: it is one number, or one a feature."""
     found = model.temperature_
-    if isinstance(found, np.ndarray):
+    if not isinstance(found, (float, np.floating)):
         found = array(found, "temperature_", "f", model.n_features_in_)
     return np.asarray(found, dtype=np.float64)
 
