@@ -35,6 +35,9 @@ from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import Adaptive, ClassInformation, DecideNow, FirstK, HiddenInformation, OrderingRule
 from seqclass.recipes import ifc2f
 
+__all__ = ["AdaptiveClassifier", "adaptive"]
+
+
 #: Name of the candidate that buys nothing.
 NOTHING = "deciding at once"
 #: The candidate that is left only for what is better beyond chance: rich, and the same for numbers and categories.
@@ -198,9 +201,6 @@ def _any_order(
 def _filled(settings: dict[str, Any]) -> dict[str, Any]:
     empty = {"observation_model": None, "solver": None, "discretizer": None, "selector": None, "order": "conditional"}
     return empty | {"calibrate": False} | settings
-
-
-__all__ = ["AdaptiveClassifier", "adaptive"]
 
 
 #: Settings of its own, and what is averaged over budgets.

@@ -19,7 +19,7 @@ from seqclass.fitting._cross_fit import hold_out
 from seqclass.fitting._fit import fit_network, fit_rows, network_solver
 from seqclass.fitting._folds import check_folds
 from seqclass.fitting._settings import Settings
-from seqclass.fitting._steps import timed, weighted
+from seqclass.fitting._steps import timed
 from seqclass.pomdp import Solver
 
 __all__ = ["SequentialClassifier"]
@@ -253,7 +253,7 @@ class SequentialClassifier(DecidingClassifier):
         self._take(fit)
         if n_folds:
             with timed(self.timings_, "held_out"):
-                self.held_out_ = hold_out(fit, *weighted(X, y, sample_weight), n_folds=n_folds)
+                self.held_out_ = hold_out(fit, n_folds)
         return self
 
     def fit_chunks(self, chunks: Any, *, sample_rows: int = 20_000, held_out: int = 0) -> SequentialClassifier:
@@ -308,11 +308,11 @@ class SequentialClassifier(DecidingClassifier):
                 "chunks.sample(100_000), read the columns that it keeps (read_parquet(columns=...)), and give "
                 "selector=None."
             )
-        fit, rows = fit_chunks(Settings.of(self), source, sample_rows)
+        fit = fit_chunks(Settings.of(self), source, sample_rows)
         self._take(fit)
         if n_folds:
             with timed(self.timings_, "held_out"):
-                self.held_out_ = hold_out(fit, *rows, None, n_folds=n_folds)
+                self.held_out_ = hold_out(fit, n_folds)
         return self
 
     @_WhereBinsAreFixed

@@ -30,6 +30,8 @@ from seqclass.deciding._fingerprint import acting_fingerprint
 from seqclass.deciding.decider import decider_of
 from seqclass.deciding.record import AcquisitionRecord
 
+__all__ = ["Chunks", "DecidedParts", "from_dask", "predict_dask", "predict_parquet", "read_parquet"]
+
 
 def check_kept(clf: DecidingClassifier, keep: Sequence[str], what: str = "keep") -> None:
     """Refuse columns to copy that would share their name with another column of the output; raises a ValueError."""
@@ -247,9 +249,6 @@ class _Totals:
         n = max(self.rows, 1)
         decisions = {label: self.decisions[label] for label in sorted(self.decisions)}
         return DecidedParts(self.rows, n_parts, n_skipped, self.features / n, self.cost / n, decisions)
-
-
-__all__ = ["Chunks", "DecidedParts", "from_dask", "predict_dask", "predict_parquet", "read_parquet"]
 
 
 def predict_parquet(

@@ -29,6 +29,9 @@ from seqclass._utils.archive import Archive, check_size, write_archive
 from seqclass._utils.files import replacing
 from seqclass._utils.text import brief
 
+__all__ = ["ModelFileError", "load", "register", "save"]
+
+
 _CHECKS: list[tuple[type, Callable[[Any], None]]] = []
 
 
@@ -95,8 +98,6 @@ def _refuse_absent(cls: Any, names: list[str]) -> None:
     if names:
         raise ValueError(f"a {cls.__name__} lacks {', '.join(names)}")
 
-
-__all__ = ["ModelFileError", "load", "register", "save"]
 
 FORMAT = "seqclass-model"
 #: Goes up by one with every change of the form; a file of another version is refused.

@@ -21,6 +21,9 @@ from seqclass.pomdp.answers import AllAnswers
 from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.walk import Level, walk
 
+__all__ = ["Names", "decision_graph"]
+
+
 #: A probability this much below a limit still meets it, so that rounding changes no graph.
 _SLACK = 1 - 1e-9
 
@@ -180,9 +183,6 @@ class _Nodes:
         node.joint = node.joint + mass * belief
         low, high = node.prices
         node.prices = (min(low, price), max(high, price))
-
-
-__all__ = ["Names", "decision_graph"]
 
 
 Names = Sequence[Any] | Mapping[int, Any] | None

@@ -17,6 +17,8 @@ from seqclass.pomdp import Evaluation, InformationState, Policy, Solver, evaluat
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.defaults import default_solver
 
+__all__ = ["HeldPolicy", "Sensitivity", "WhatIf", "finite_differences", "sensitivity", "what_if"]
+
 
 class HeldPolicy(Policy):
     """A policy that goes on asking what it asks in its own problem, run on one with other costs or another prior.
@@ -193,9 +195,6 @@ def _new_prices(problem: AcquisitionProblem, prices: npt.ArrayLike | Mapping[int
             raise ValueError(f"prices names feature {feature!r}, which the problem does not ask for.")
         new[stages] = price
     return check_costs(new, "prices")
-
-
-__all__ = ["HeldPolicy", "Sensitivity", "WhatIf", "finite_differences", "sensitivity", "what_if"]
 
 
 @dataclass(frozen=True)

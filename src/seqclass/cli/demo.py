@@ -32,6 +32,9 @@ from seqclass.metrics import realised_cost
 from seqclass.plots import AccuracyFeaturesDisplay, BeliefPathDisplay
 from seqclass.recipes import etana
 
+__all__ = []
+
+
 #: Price of a measurement; a wrong diagnosis costs 1.
 PRICE = 0.01
 #: The method whose model tells the story.
@@ -166,9 +169,6 @@ def _result(name: str, parts: list[tuple[FloatArray, float, float]]) -> Result:
         fit_seconds=float(np.mean([part[1] for part in parts])),
         predict_seconds=float(np.mean([part[2] for part in parts])),
     )
-
-
-__all__ = []
 
 
 _PICTURES = (".png", ".pdf", ".svg")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
-from seqclass._utils.text import belief_text, listed, shown
+from seqclass._utils.text import listed, shown
 from seqclass.deciding._warm_start import as_seen
 from seqclass.deciding.decider import Decider
 from seqclass.pomdp import AcquisitionProblem, InformationState
@@ -153,19 +153,6 @@ def n_shown(answer: Answer) -> int:
 def without_missing(values: Mapping[str, Any]) -> dict[str, Any]:
     """Values that are there: neither None nor NaN."""
     return {name: v for name, v in values.items() if not (v is None or v is np.ma.masked or v != v)}
-
-
-class Seen:
-    """A session that tells where it stands."""
-
-    def __repr__(self: Any) -> str:
-        beliefs = belief_text(self._decider.classes.tolist(), self.posterior.tolist(), most=3)
-        return f"<Session: {self.n_features} acquired, {self.cost:.4g} paid; {beliefs}>"
-
-    def __str__(self: Any) -> str:
-        question = self.next_feature
-        then = f"decide {self.decision}" if question is None else f"ask {question.name} (price {question.price:.4g})"
-        return f"{repr(self)[1:-1]}; next: {then}"
 
 
 class Questions:

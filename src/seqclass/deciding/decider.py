@@ -167,10 +167,14 @@ class Decider:
         costs, prior = self.decision_costs, self.problem.prior
         return acquisition_problem(self.model, order, prices, costs, prior, free=True, bundles=prices.bundles)
 
+    def numbers(self, X: Any) -> Any:
+        """Rows as numbers, checked against the columns of the fit; NaN where missing."""
+        return check_input(self.columns, X, self.encoder, self.handle_unknown)
+
     def encode(self, X: Any, features: IntArray | None = None) -> EncodedRows:
         """Outcomes of some features of the model, by default of what may be asked for."""
         features = self.asked() if features is None else features
-        X = check_input(self.columns, X, self.encoder, self.handle_unknown)
+        X = self.numbers(X)
         # lots are drawn from what may be asked for, whatever else the instance comes with
         keys = X[:, self.order] if len(self.policy.begin()[0]) > 1 else None
         column, wanted = np.zeros(self.support.size, dtype=np.intp), self.support[features]

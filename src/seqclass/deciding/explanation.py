@@ -21,6 +21,8 @@ from seqclass.deciding.components import Component, Likeness, Trait
 if TYPE_CHECKING:
     import pandas as pd
 
+__all__ = ["Explanation", "ExplanationStep"]
+
 
 STYLES = ("terminal", "markdown", "html")
 #: Background of each class: codes of terminals, and light colours that black text stands out from.
@@ -144,9 +146,6 @@ _RENDERERS: dict[str, _Renderer] = {
     "markdown": (_escape_markdown, lambda piece, word: f"**{piece}**", _join_markdown),
     "html": (_escape_html, _mark_html, _join_html),
 }
-
-
-__all__ = ["Explanation", "ExplanationStep"]
 
 
 #: A probability that moves by less has not moved.

@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
-from seqclass._utils.text import listed, near, shown
+from seqclass._utils.text import belief_text, listed, near, shown
 from seqclass._utils.validation import check_integer
 from seqclass.deciding._case import (
     Answer,
     Case,
     Feature,
     Questions,
-    Seen,
     finite,
     n_shown,
     savings,
@@ -27,6 +26,9 @@ from seqclass.deciding._case import Question as Question
 from seqclass.deciding._fingerprint import fingerprint
 from seqclass.deciding.decider import decider_of
 from seqclass.pomdp import DECIDE, InformationState, Policy
+
+__all__ = ["Session", "expected_saving"]
+
 
 _FORMAT = "seqclass-session"
 #: Version 1 knows neither facts that were known nor questions that come first.
@@ -67,10 +69,7 @@ def read_session(text: str, n_lots: int) -> SavedSession:
     return SavedSession(content.get("model"), lot, first, answers)
 
 
-__all__ = ["Session", "expected_saving"]
-
-
-class Session(Seen):
+class Session:
     """A live case of a fitted `SequentialClassifier`; start one with its ``session()``.
 
     It asks one question after the other. Any feature of the model may be answered at any time, asked for or not, and
@@ -361,6 +360,15 @@ class Session(Seen):
                     raise ValueError(f"known tells {shown(twice[0])} twice, by itself and with its bundle.")
                 before |= values
         return found
+
+    def __repr__(self) -> str:
+        beliefs = belief_text(self._decider.classes.tolist(), self.posterior.tolist(), most=3)
+        return f"<Session: {self.n_features} acquired, {self.cost:.4g} paid; {beliefs}>"
+
+    def __str__(self) -> str:
+        question = self.next_feature
+        then = f"decide {self.decision}" if question is None else f"ask {question.name} (price {question.price:.4g})"
+        return f"{repr(self)[1:-1]}; next: {then}"
 
     def _describe(self, question: int, saving: float) -> Question:
         facts = self._cases[-1].facts

@@ -17,7 +17,6 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.frames import plain
 from seqclass._utils.text import listed, shown
 from seqclass._utils.validation import check_choice, check_integer, class_numbers, group_numbers
-from seqclass.deciding._coding import check_input
 from seqclass.deciding.decider import copy_fitted, decider_of
 from seqclass.deciding.record import EncodedRows
 from seqclass.evaluation.contract import CertifiedError, GroupRisk, Rung
@@ -40,6 +39,8 @@ from seqclass.stats.risk import (
 
 if TYPE_CHECKING:
     from seqclass._shell import DecidingClassifier
+
+__all__ = ["CertifiedError", "GroupRisk", "Rung", "certify_error"]
 
 
 #: Rungs of a ladder of beliefs; the surest stops where the model expects this part of the errors that are allowed.
@@ -196,9 +197,6 @@ class CostRisk(Risk):
 
 #: What may be certified; of the sensitivity it is the share of the class that is missed.
 RISKS: dict[str, type[Risk]] = {"error": ErrorRisk, "sensitivity": ErrorRisk, "cost": CostRisk}
-
-
-__all__ = ["CertifiedError", "GroupRisk", "Rung", "certify_error"]
 
 
 def certify_error(
@@ -481,7 +479,7 @@ class Cases:
                 stacklevel=4,
             )
             return
-        X = check_input(decider.columns, self.X, decider.encoder, decider.handle_unknown)
+        X = decider.numbers(self.X)
         found = seen.recognised(decider.marks(X, decider.classes[self.codes]))
         if found is not None:
             rows, n = found

@@ -26,6 +26,8 @@ from seqclass.stats.intervals import interval_ends
 if TYPE_CHECKING:
     from seqclass._shell import DecidingClassifier
 
+__all__ = ["DecisionCurve", "acquired_curve", "decision_curve", "miss_cost", "own_threshold"]
+
 
 def class_position(classes: npt.NDArray[Any], positive: Any = None, name: str = "positive") -> int:
     """Position of the class to be found among the classes, by value; by default the last in sorted order."""
@@ -102,8 +104,6 @@ def own_threshold(decision_costs: npt.ArrayLike, positive: int) -> float:
     needless = float(costs[1 - positive, positive] - costs[1 - positive, 1 - positive])
     return needless / (needless + miss_cost(costs, positive))
 
-
-__all__ = ["DecisionCurve", "acquired_curve", "decision_curve", "miss_cost", "own_threshold"]
 
 #: Probabilities that differ by less are equal: a constant one is to be at its own threshold.
 _TOLERANCE = 1e-9

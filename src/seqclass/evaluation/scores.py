@@ -21,6 +21,8 @@ from seqclass.stats import group_differences
 if TYPE_CHECKING:
     from seqclass._shell import DecidingClassifier
 
+__all__ = ["ClassScores", "GroupScores", "Scores", "score_rows"]
+
 
 def repriced(record: AcquisitionRecord, prices: Prices, charge_missing: bool = False) -> FloatArray:
     """What was acquired would have cost at other prices, (n,): of a group the first in full, the others less."""
@@ -266,9 +268,6 @@ def _mean(values: Any) -> float:
 
 def _ends(values: FloatArray) -> Interval:
     return row_interval(values, 1.0) if len(values) else _NONE
-
-
-__all__ = ["ClassScores", "GroupScores", "Scores", "score_rows"]
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,8 @@ from seqclass.deciding.record import AcquisitionRecord
 from seqclass.evaluation.scores import step_prices, steps_of
 from seqclass.experiment.protocols import HoldOut
 
+__all__ = ["AFABENCH_COLUMNS", "ShuffledSplit", "action_table", "afabench_log"]
+
 
 def action_table(clf: DecidingClassifier, X: Any, *, known: Sequence[Any] = (), budget: int | None = None) -> Any:
     """Acquire for every row, and tell each action: what was asked, at what price, in what belief.
@@ -99,8 +101,6 @@ def _spread(values: npt.NDArray[Any], places: BoolArray, elsewhere: Any) -> npt.
     spread[places] = values
     return spread
 
-
-__all__ = ["AFABENCH_COLUMNS", "ShuffledSplit", "action_table", "afabench_log"]
 
 #: Columns of AFABench's logs, in order.
 AFABENCH_COLUMNS = (

@@ -12,13 +12,12 @@ from seqclass._utils.arrays import IntArray
 from seqclass._utils.validation import check_integer
 from seqclass.deciding.explanation import Explanation
 
+__all__ = ["Explored"]
+
 
 def evenly(n: int, most: int) -> IntArray:
     """Positions of at most so many of ``n``, the first and the last among them, evenly apart."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.intp))
-
-
-__all__ = ["Explored"]
 
 
 @dataclass(frozen=True)

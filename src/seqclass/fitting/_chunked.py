@@ -121,7 +121,7 @@ def _begun(
 
 def _counted(decider: Decider, X: Any, labels: npt.NDArray[Any], timings: dict[str, float]) -> tuple[Decider, Any]:
     """Count further rows, whose outcomes are given beside."""
-    X, coder = check_input(decider.columns, X, decider.encoder), decider.coder
+    X, coder = decider.numbers(X), decider.coder
     if coder.range_ is not None:
         low, high = coder.range_, value_range(X)
         coder.range_ = np.array([np.fmin(low[0], high[0]), np.fmax(low[1], high[1])])
@@ -294,8 +294,8 @@ def _least(one: list[Any], other: list[Any]) -> list[Any]:
     return list(map(least_of_both, one, other))
 
 
-def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> tuple[Fit, tuple[Any, Any]]:
-    """Fit to all chunks, and give the sampled rows beside; see `SequentialClassifier.fit_chunks`."""
+def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> Fit:
+    """Fit to all chunks; the rows of the fit are those sampled. See `SequentialClassifier.fit_chunks`."""
     settings.check()
     timings: dict[str, float] = {}
     with timed(timings, "discretize"):
@@ -322,7 +322,7 @@ def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> tuple[Fi
     with timed(timings, "mark"):
         part = partial(_mark, view, decider.marked_columns, decider.marked_cells())
         seen = both_marks([SeenRows.counted(*least) for least in source.total(part, _least)])
-    return Fit(settings, replace(decider, seen=seen), None, timings), chunks.rows
+    return Fit(settings, replace(decider, seen=seen), None, timings, rows)
 
 
 def _needs_ranks(discretizer: Any) -> bool:

@@ -15,7 +15,6 @@ from seqclass._utils.frames import plain
 from seqclass._utils.progress import telling
 from seqclass._utils.validation import plain_labels
 from seqclass.bn import NaiveBayes
-from seqclass.deciding._coding import check_input
 from seqclass.deciding.decider import Decider
 from seqclass.deciding.record import AcquisitionRecord
 from seqclass.fitting._fit import Fit, fitted_without
@@ -54,7 +53,7 @@ def cross_fit(
 def yardsticks(fit: Fit, X: Any, y: npt.ArrayLike, fold: IntArray) -> tuple[HeldOut, HeldOut]:
     """Deciding at once and the linear model on the folds; the fit gives prices, costs and settings."""
     decider = fit.decider
-    numbers = check_input(decider.columns, X, decider.encoder)
+    numbers = decider.numbers(X)
     label = np.searchsorted(decider.classes, plain_labels(y))
     with telling("linear model beside it"):
         return deciding_at_once(decider.decision_costs, label, fold), linear(fit, numbers, label, fold)
@@ -70,8 +69,10 @@ def completed(
     )
 
 
-def hold_out(fit: Fit, X: Any, y: npt.ArrayLike, weight: FloatArray | None, *, n_folds: int) -> HeldOut:
-    """Everything about a fit: folds, cross-fit, yardsticks; warns where it buys in vain."""
+def hold_out(fit: Fit, n_folds: int) -> HeldOut:
+    """Everything about a fit to all its rows: folds, cross-fit, yardsticks; warns where it buys in vain."""
+    assert fit.rows is not None
+    X, y, weight = fit.rows
     fold = assign_folds(plain_labels(y), n_folds, fit.settings.random_state)
     held = cross_fit(fit.settings, X, y, fold, weight=weight)
     held = completed(held, fit.decider, yardsticks(fit, X, y, fold), remedies(fit))

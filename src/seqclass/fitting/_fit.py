@@ -51,6 +51,8 @@ class Fit:
     decider: Decider
     selector: Any = None
     timings: dict[str, float] = field(default_factory=dict)
+    #: Features, labels and weights of all rows, to hold some out; none of a fold's.
+    rows: tuple[Any, Any, FloatArray | None] | None = None
 
 
 def fit_rows(
@@ -91,7 +93,7 @@ def fit_rows(
     decider = planned(settings, decider, codes, y, timings, rows=given, certify=certify, found=found)
     if certify:
         decider = replace(decider, seen=both_marks([SeenRows.of(marks) for marks in decider.marks(X, y)]))
-    return Fit(settings, decider, selector, timings)
+    return Fit(settings, decider, selector, timings, given if certify else None)
 
 
 def money(

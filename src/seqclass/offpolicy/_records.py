@@ -15,7 +15,6 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.text import listed
 from seqclass._utils.validation import check_finite
 from seqclass.bn import check_order
-from seqclass.deciding._coding import check_input
 from seqclass.deciding.decider import decider_of
 from seqclass.evaluation.certified import Cases
 
@@ -56,7 +55,7 @@ def read_records(clf: DecidingClassifier, X: Any, y: npt.ArrayLike, order: Any, 
     if not len(cases.codes):
         raise ValueError("X has no row; bring records.")
     cases.check_fresh(clf, allow_seen)
-    X = check_input(decider_of(clf).columns, cases.X, clf.encoder_, decider_of(clf).handle_unknown)
+    X = decider_of(clf).numbers(cases.X)
     codes = np.asarray(clf.coder_.transform(X))
     values = np.array(X, dtype=np.float64)
     seen = ~np.isnan(values)

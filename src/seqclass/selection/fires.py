@@ -16,6 +16,9 @@ from seqclass._utils.validation import check_choice, check_real
 from seqclass.selection._base import RowStream, still_constant
 from seqclass.selection._fires_models import FiresANN, FiresSDT
 
+__all__ = ["FIRES", "MODELS", "FiresModel", "fires_weights"]
+
+
 #: Bytes of a block of rows that stays in the processor's cache while it is gone through five times.
 CACHE_BYTES = 2**21
 
@@ -135,9 +138,6 @@ def _block_gradient(X: Any, Y: FloatArray, mu: FloatArray, variance: FloatArray)
 
 def _squares(X: Any) -> Any:
     return X.multiply(X).tocsr() if sp.issparse(X) else X * X
-
-
-__all__ = ["FIRES", "MODELS", "FiresModel", "fires_weights"]
 
 
 #: Given to models that draw nothing.

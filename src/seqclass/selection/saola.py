@@ -22,6 +22,9 @@ from seqclass.selection._dependence import (
 )
 from seqclass.selection._reasons import FeatureReasons, ReasonLog
 
+__all__ = ["SAOLA"]
+
+
 #: Kept features compared at a time; candidates that one of them makes redundant go no further.
 _FIRST_TILE, _TILE = 32, 256
 #: Batches begin small and grow while few features are kept.
@@ -255,9 +258,6 @@ class _Batch:
         left = self.columns.take(some)
         right = left if some is others else self.columns.take(others)
         self.among.append((some, others, self.scan.dependence.pairs(left, right)))
-
-
-__all__ = ["SAOLA"]
 
 
 class SAOLA(FeatureStream):

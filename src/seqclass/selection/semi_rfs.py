@@ -43,6 +43,9 @@ from seqclass.selection._semi_evaluate import (
 )
 from seqclass.selection._semi_search import SearchSettings, SearchState, check_settings, run_search, start_search
 
+__all__ = ["SemiRFS", "SemiRFSStep"]
+
+
 KIND = "SemiRFS search"
 #: Goes up with every change that an older form could not be read by.
 VERSION = 1
@@ -318,9 +321,6 @@ class SearchSelector(Selector, stored=False):
 
 def _or_infinite(limit: float | None) -> float:
     return math.inf if limit is None else limit
-
-
-__all__ = ["SemiRFS", "SemiRFSStep"]
 
 
 class SemiRFS(SearchSelector):

@@ -14,6 +14,8 @@ from seqclass._utils.arrays import FloatArray
 from seqclass._utils.validation import check_real
 from seqclass.stats._scores import TOLERANCE, check_table, complete_rows, ranks
 
+__all__ = ["CriticalDifference", "FriedmanTest", "critical_difference", "friedman_test"]
+
 
 @dataclass(frozen=True, eq=False)
 class CriticalDifference:
@@ -130,8 +132,6 @@ def _groups(average: FloatArray, difference: float) -> list[list[int]]:
             last = end
     return found
 
-
-__all__ = ["CriticalDifference", "FriedmanTest", "critical_difference", "friedman_test"]
 
 #: p below this is no more than a bound.
 _LEAST = 1e-15

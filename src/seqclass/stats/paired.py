@@ -15,6 +15,9 @@ from seqclass._utils.validation import check_integer, check_real, group_numbers
 from seqclass.stats._scores import TOLERANCE, check_pairs, check_vector
 from seqclass.stats.intervals import interval_ends, standard_error
 
+__all__ = ["LEAST_ROWS", "GroupDifference", "PairedTest", "group_differences", "paired_t_test", "wilcoxon_test"]
+
+
 #: Rows that a group, and all others together, must have before anything is said of their difference.
 LEAST_ROWS = 20
 #: Divisions that are drawn, and of many rows as many as take so many numbers.
@@ -207,9 +210,6 @@ class _Sides(NamedTuple):
             above = np.hypot(high_own - mean[0], mean[1] - low_other)
         difference = mean[0] - mean[1]
         return np.where(varies, difference - below, np.nan), np.where(varies, difference + above, np.nan)
-
-
-__all__ = ["LEAST_ROWS", "GroupDifference", "PairedTest", "group_differences", "paired_t_test", "wilcoxon_test"]
 
 
 @dataclass(frozen=True)
