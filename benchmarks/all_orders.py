@@ -19,7 +19,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import KBinsDiscretizer
 
 from seqclass.bn import NaiveBayes, TreeNetwork
-from seqclass.costs import resolve_prices
+from seqclass.costs import Costs
 from seqclass.deciding.problem import acquisition_problem
 from seqclass.pomdp import AcquisitionProblem, ExactFreeOrder, Lookahead, Solver, TableProblem
 from seqclass.pomdp.bounds.search import OrderSearch
@@ -42,7 +42,7 @@ def breast_cancer(model: Any, n_features: int = 30) -> AcquisitionProblem:
     X, y = load_breast_cancer(return_X_y=True)
     bins = KBinsDiscretizer(5, encode="ordinal", strategy="quantile", quantile_method="averaged_inverted_cdf")
     codes = bins.fit_transform(X[:, -n_features:]).astype(int)
-    prices = resolve_prices(0.01, n_features)
+    prices = Costs(0.01).prices(n_features)
     return acquisition_problem(model.fit(codes, y), np.arange(n_features), prices, 1 - np.eye(2), free=True)
 
 

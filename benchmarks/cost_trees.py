@@ -26,6 +26,7 @@ from _real import absent, add_data_option, data_folder
 from scipy.stats import t as student
 
 import seqclass
+from seqclass import Costs
 
 SETS = ["breast", "car", "diabetes", "flare", "glass", "iris", "tictactoe", "wine"]
 LEVELS = ["low", "middle", "high"]
@@ -54,10 +55,11 @@ class Cell:
 
     def settings(self) -> dict[str, Any]:
         """What the methods are told."""
-        more: dict[str, Any] = {"decision_costs": self.decision_costs, "handle_unknown": "missing"}
+        together: dict[str, Any] = {}
         if any(group is not None for group in self.groups):
-            more |= {"groups": self.groups, "discounted_costs": self.discounted}
-        return more
+            together = {"groups": self.groups, "discounted_costs": self.discounted}
+        costs = Costs(self.prices, decision_costs=self.decision_costs, **together)
+        return {"feature_costs": costs, "handle_unknown": "missing"}
 
     def most(self, test: np.ndarray) -> float:
         """What a score is a share of."""
@@ -71,7 +73,7 @@ class Cell:
 
     def score(self, make: Callable[..., Any], test: np.ndarray) -> float:
         """The score of a method on the test rows of a split."""
-        clf = make(self.prices, **self.settings()).fit(self.X[~test], self.y[~test])
+        clf = make(**self.settings()).fit(self.X[~test], self.y[~test])
         record = clf.acquire(self.X[test])
         cost = record.cost + self.decision_costs[self.y[test], record.decision]
         return 100 * float(cost.mean()) / self.most(test)

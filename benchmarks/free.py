@@ -15,7 +15,7 @@ import numpy as np
 from _common import Row, measure, parser, report
 
 from seqclass.bn import NaiveBayes, TreeNetwork
-from seqclass.costs import resolve_prices
+from seqclass.costs import Costs
 from seqclass.deciding.problem import acquisition_problem
 from seqclass.pomdp import AcquisitionProblem, InformationState, Lookahead, acquire
 
@@ -31,7 +31,7 @@ def problem_of(model: Any, n_questions: int, n_outcomes: int, price: float) -> t
     X[:, 1:] = np.where(rng.random((3000, n_questions - 1)) < 0.3, X[:, :-1], X[:, 1:])
     fitted = model.fit(X[:2000], y[:2000])
     costs = 1 - np.eye(N_CLASSES)
-    return acquisition_problem(fitted, np.arange(n_questions), resolve_prices(price, n_questions), costs, free=True), X
+    return acquisition_problem(fitted, np.arange(n_questions), Costs(price).prices(n_questions), costs, free=True), X
 
 
 def some_asked(problem: AcquisitionProblem, X: Any, n_rows: int) -> InformationState:

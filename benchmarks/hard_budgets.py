@@ -28,7 +28,7 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import roc_auc_score
 
 import seqclass
-from seqclass import SequentialClassifier, datasets
+from seqclass import Costs, SequentialClassifier, datasets
 from seqclass._utils.files import replacing
 from seqclass.bn import ClassMixture
 from seqclass.discretize import Discretizer
@@ -174,7 +174,9 @@ def _all_chosen(folder: Path | None, seeds: int) -> list[dict[str, Any]]:
                 break
             X, y, test_X, test_y, bundles = split
             began = time.process_time()
-            clf = seqclass.adaptive(budget=budgets, effort="quick", bundles=bundles, random_state=seed).fit(X, y)
+            clf = seqclass.adaptive(
+                feature_costs=Costs(bundles=bundles), budget=budgets, effort="quick", random_state=seed
+            ).fit(X, y)
             took += (time.process_time() - began) / seeds
             beliefs = _beliefs(clf, test_X, budgets)
             label = np.searchsorted(clf.classes_, test_y)

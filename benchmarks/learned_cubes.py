@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from _common import Row, parser, write_json
 
-from seqclass import SequentialClassifier
+from seqclass import Costs, SequentialClassifier
 from seqclass.bn import ClassMixture, ContextBayes
 from seqclass.datasets import Dataset, load
 from seqclass.discretize import Discretizer
@@ -77,10 +77,9 @@ def learned(name: str, way: str, budgets: tuple[int, ...], draws: int, test: Dat
         clf = SequentialClassifier(
             model,
             solver(name, budgets[-1]),
+            feature_costs=Costs(NEXT_TO_NOTHING, bundles=train.bundles),
             discretizer=cut(train, bins[name]),
             order="adaptive",
-            feature_costs=NEXT_TO_NOTHING,
-            bundles=train.bundles,
             max_features=budgets[-1],
         )
         began = time.perf_counter()

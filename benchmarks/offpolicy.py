@@ -26,7 +26,7 @@ from _common import parser, write_json
 from _real import absent, add_data_option, data_folder
 
 import seqclass
-from seqclass import datasets, offpolicy
+from seqclass import Costs, datasets, offpolicy
 from seqclass.bn import ClassMixture, NaiveBayes
 from seqclass.discretize import Discretizer
 from seqclass.metrics import score_rows
@@ -102,7 +102,7 @@ def cube_nm() -> World:
     data = datasets.make_cube_nm(10_000, 2)
 
     def fit(X: Any, y: Any) -> Any:
-        settings = {"feature_costs": data.feature_costs, "bundles": data.bundles, "max_features": 6}
+        settings = {"feature_costs": Costs(data.feature_costs, bundles=data.bundles), "max_features": 6}
         cut = {"discretizer": Discretizer(n_bins=2), "order": "adaptive"}
         return seqclass.SequentialClassifier(ClassMixture(), **cut, **settings).fit(X, y)
 

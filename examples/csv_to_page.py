@@ -19,6 +19,7 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
 import seqclass
+from seqclass import Costs
 from seqclass.export import export_policy
 
 #: In euros: a needless operation, a missed tumour; a row for what is true, a column for what is decided.
@@ -58,10 +59,12 @@ def main() -> None:
             y = frame.pop("diagnosis")
         with step("learn, and hold out"):
             clf = seqclass.etana(
-                prices["cost"].to_dict(),
-                groups=prices["group"].to_dict(),
-                discounted_costs=prices["discounted"].to_dict(),
-                decision_costs=MISTAKES.to_numpy(),
+                Costs(
+                    prices["cost"].to_dict(),
+                    groups=prices["group"].to_dict(),
+                    discounted_costs=prices["discounted"].to_dict(),
+                    decision_costs=MISTAKES.to_numpy(),
+                )
             ).fit(frame, y, held_out=3)
         held = clf.held_out_
         low, high = held.cost_interval

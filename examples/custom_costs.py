@@ -13,6 +13,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
 import seqclass
+from seqclass import Costs
 from seqclass.metrics import realised_cost
 from seqclass.pomdp import evaluate
 
@@ -41,18 +42,18 @@ def main() -> None:
     # Groups: once one statistic of a property (radius, texture, ...) is acquired, its others cost a tenth.
     groups = {name: name.replace("mean ", "").replace("worst ", "").replace(" error", "") for name in X}
     discounted = {name: price / 10 for name, price in prices.items()}
-    shared = {"feature_costs": prices, "groups": groups, "discounted_costs": discounted}
-    clf = seqclass.etana(**shared).fit(X_train, y_train)
+    together = {"groups": groups, "discounted_costs": discounted}
+    clf = seqclass.etana(Costs(prices, **together)).fit(X_train, y_train)
     show("... and discounts within a property", clf, X_test, y_test)
 
     # A missed tumour is ten times as bad as a false alarm, and an expert may be asked for 0.15.
     # Rows are the classes in sorted order (benign, malignant); columns are benign, malignant, refer.
-    errors = {"decision_costs": [[0, 1, 0.15], [10, 0, 0.15]], "decisions": ["refer"]}
-    clf = seqclass.etana(**shared, **errors).fit(X_train, y_train)
+    costs = Costs(prices, **together, decision_costs=[[0, 1, 0.15], [10, 0, 0.15]], decisions=["refer"])
+    clf = seqclass.etana(costs).fit(X_train, y_train)
     show("... and unequal errors, with the decision to refer", clf, X_test, y_test)
 
     # Where errors are dear, naive Bayes' over-confidence is: flatten what answers say, as rows held out advise.
-    clf = seqclass.etana(**shared, **errors, calibrate=True).fit(X_train, y_train)
+    clf = seqclass.etana(costs, calibrate=True).fit(X_train, y_train)
     show("... and calibrated", clf, X_test, y_test)
 
     # Screening: one case in a hundred is malignant. Only the stopping rule is solved again.
@@ -66,7 +67,7 @@ def main() -> None:
     # Missing cells, in training and later: an answer that cannot be had costs nothing, and the next feature is asked.
     rng = np.random.default_rng(0)
     holes = [frame.mask(rng.random(frame.shape) < 0.3) for frame in (X_train, X_test)]
-    clf = seqclass.etana(**shared, **errors, calibrate=True).fit(holes[0], y_train)
+    clf = seqclass.etana(costs, calibrate=True).fit(holes[0], y_train)
     show("... and with 30% of all cells missing", clf, holes[1], y_test)
 
 

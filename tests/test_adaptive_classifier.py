@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 import seqclass
 import seqclass.datasets
-from seqclass import AdaptiveClassifier, SequentialClassifier, adaptive_classifier
+from seqclass import AdaptiveClassifier, Costs, SequentialClassifier, adaptive_classifier
 from seqclass.adaptive_classifier import EFFORTS, INCUMBENT, NOTHING, candidates, standard, worth_contexts
 from seqclass.fitting._cross_fit import cross_fit
 from seqclass.fitting._fit import Folds, fit_rows
@@ -78,7 +78,7 @@ def test_contexts_are_left_out_of_ordinary_data(load: Any) -> None:
 
 def test_a_bundle_may_be_a_context() -> None:
     drawn = seqclass.datasets.load("cube_nm", n_samples=600)
-    assert worth_contexts(Settings(bundles=drawn.bundles), drawn.X, drawn.y)
+    assert worth_contexts(Settings(feature_costs=Costs(bundles=drawn.bundles)), drawn.X, drawn.y)
     assert not worth_contexts(Settings(), drawn.X[:, 5:], drawn.y)
 
 
@@ -205,7 +205,7 @@ def test_cloned_and_fitted_again(fitted: AdaptiveClassifier) -> None:
 def test_settings_reach_every_candidate() -> None:
     costs = [[0, 1, 1, 0.3], [1, 0, 1, 0.3], [1, 1, 0, 0.3]]
     clf = seqclass.adaptive(
-        [0.1, 0.1, 0.02, 0.02], effort="quick", decision_costs=costs, decisions=["refer"], max_features=2
+        Costs([0.1, 0.1, 0.02, 0.02], decision_costs=costs, decisions=["refer"]), effort="quick", max_features=2
     ).fit(X, Y)
     assert clf.decisions_.tolist() == ["0", "1", "2", "refer"] or clf.decisions_[-1] == "refer"
     assert clf.acquire(X).n_features.max() <= 2

@@ -27,7 +27,7 @@ from seqclass.analysis import (
 from seqclass.analysis._stage_states import information_at
 from seqclass.analysis.beliefs import entropy
 from seqclass.bn import NaiveBayes, ObservationModel
-from seqclass.costs import resolve_prices
+from seqclass.costs import Costs
 from seqclass.deciding.problem import acquisition_problem
 from seqclass.pomdp import (
     DECIDE,
@@ -608,7 +608,7 @@ def test_a_model_without_tables_gives_the_same() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=300)
     X = (rng.random((300, 4)) < 0.3 + 0.4 * y[:, None]).astype(int)
-    prices = resolve_prices(0.02, 4, groups=[0, 0, 1, 1], discounted_costs=0.01)
+    prices = Costs(0.02, groups=[0, 0, 1, 1], discounted_costs=0.01).prices(4)
     problems = [
         acquisition_problem(model.fit(X, y), np.arange(4), prices, 1 - np.eye(2))
         for model in (NaiveBayes(), Untabled())

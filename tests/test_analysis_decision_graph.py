@@ -14,7 +14,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import NotFittedError
 
-from seqclass import SequentialClassifier
+from seqclass import Costs, SequentialClassifier
 from seqclass.analysis import decision_graph
 from seqclass.bn import TreeNetwork
 from seqclass.pomdp import FunctionPolicy, GridValueIteration, Policy, RandomisedPolicy, TableProblem
@@ -118,10 +118,11 @@ def grouped(**settings: Any) -> SequentialClassifier:
             "z" * 90: y + rng.normal(size=len(y)),
         }
     )
-    costs = {"decision_costs": [[0, 1, 0.12], [1, 0, 0.12]], "decisions": ["refer & <wait>"]}
-    groups = {"groups": ["h", "g", "g", None], "discounted_costs": 0.005, "feature_costs": [0.02, 0.02, 0.03, 0.01]}
+    decisions = {"decision_costs": [[0, 1, 0.12], [1, 0, 0.12]], "decisions": ["refer & <wait>"]}
+    groups = {"groups": ["h", "g", "g", None], "discounted_costs": 0.005}
+    costs = Costs([0.02, 0.02, 0.03, 0.01], **groups, **decisions, **settings)
     order = ['a "q"\\', "<b>\nß &lt;", "z" * 90]
-    return SequentialClassifier(order=order, **costs, **groups, **settings).fit(X, np.array(["well", "ill"])[y])
+    return SequentialClassifier(order=order, feature_costs=costs).fit(X, np.array(["well", "ill"])[y])
 
 
 @pytest.mark.parametrize("charged", [False, True])

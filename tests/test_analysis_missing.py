@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import KBinsDiscretizer
 
-from seqclass import SequentialClassifier
+from seqclass import Costs, SequentialClassifier
 from seqclass.analysis import MissingSweep, missing_sweep
 from seqclass.analysis import missing as module
 from seqclass.metrics import realised_cost
@@ -153,7 +153,9 @@ def test_outcomes_frames_and_other_discretisers(cancer: Any) -> None:
 def test_missing_features_are_charged_where_they_are(cancer: Any) -> None:
     X, y = cancer
     free, charged = (
-        missing_sweep(SequentialClassifier(solver=QUICK, charge_missing=c).fit(X, y), X, y, [0, 0.3])
+        missing_sweep(
+            SequentialClassifier(feature_costs=Costs(charge_missing=c), solver=QUICK).fit(X, y), X, y, [0, 0.3]
+        )
         for c in (False, True)
     )
     assert charged.cost[0] == free.cost[0]
@@ -162,7 +164,7 @@ def test_missing_features_are_charged_where_they_are(cancer: Any) -> None:
 
 def test_policies_by_lot_and_further_decisions(cancer: Any) -> None:
     X, y = cancer[0][1::2], cancer[1][1::2]
-    settings: dict[str, Any] = {"decision_costs": [[0, 1, 0.1], [1, 0, 0.1]], "decisions": ["refer"]}
+    settings: dict[str, Any] = {"feature_costs": Costs(decision_costs=[[0, 1, 0.1], [1, 0, 0.1]], decisions=["refer"])}
     for more in (settings, {"target_cost": 0.013}):
         clf = SequentialClassifier(solver=QUICK, **more).fit(cancer[0][::2], cancer[1][::2])
         sweep = missing_sweep(clf, X, y, [0], n_repeats=1)

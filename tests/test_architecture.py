@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import seqclass
-from seqclass.costs import resolve_prices
+from seqclass.costs import Costs
 from seqclass.persistence import save
 
 PACKAGE = Path(seqclass.__file__).parent
@@ -336,7 +336,7 @@ def test_the_facade_has_each_name_once_for_all_readers() -> None:
 
 def test_names_modules_and_files_need_no_import_before(tmp_path: Path) -> None:
     path = str(tmp_path / "x.seq")
-    save(resolve_prices([0.1, 0.2], 2), path)
+    save(Costs([0.1, 0.2]).prices(2), path)
     prices, perseus, plots, *names = run_fresh(
         f"import seqclass; print(type(seqclass.load({path!r})).__name__)\n"
         "print(seqclass.pomdp.Perseus.__name__, seqclass.plots.__name__, *dir(seqclass))"

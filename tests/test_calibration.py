@@ -13,7 +13,7 @@ from sklearn.feature_selection import SelectKBest
 
 import seqclass
 import seqclass.fitting._fit as fit_module
-from seqclass import SequentialClassifier
+from seqclass import Costs, SequentialClassifier
 from seqclass.adaptive_classifier import EFFORTS, candidates
 from seqclass.bn import ClassMixture, ContextBayes, DiscreteNetwork, NaiveBayes, ObservationModel, TreeNetwork
 from seqclass.bn.network_tables import NetworkTables
@@ -171,7 +171,9 @@ def test_missing_cells_sparse_rows_bundles_and_groups() -> None:
     assert (SequentialClassifier(calibrate=True, feature_costs=0.002).fit(holes, y).calibration_.loss > 0).all()
     dense, thin = classifier().fit(X, y), classifier().fit(sparse.csr_array(X), y)
     assert_allclose(thin.calibration_.exponents, dense.calibration_.exponents, rtol=1e-9)
-    bundled = classifier(bundles=["a", "a", "b", "b"], groups=[0, 0, 1, 1], discounted_costs=0.001).fit(X, y)
+    bundled = classifier(
+        feature_costs=Costs(bundles=["a", "a", "b", "b"], groups=[0, 0, 1, 1], discounted_costs=0.001)
+    ).fit(X, y)
     assert len(bundled.calibration_.exponents) == 2
     # both of a bundle have its exponent
     assert len(set(np.round(1 / bundled.model_.temperature_, 9))) == 2

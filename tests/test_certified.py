@@ -17,6 +17,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import DataConversionWarning
 
 import seqclass
+from seqclass import Costs
 from seqclass.deciding._seen_rows import MOST_MARKS, SeenRows, row_marks
 from seqclass.evaluation.certified import certify_error
 from seqclass.pomdp import Adaptive, DecideNow, GridValueIteration, StopWhenSure, TableProblem, acquire
@@ -224,7 +225,7 @@ def test_a_rule_that_treats_all_alike_is_named_and_comes_last() -> None:
     rng = np.random.default_rng(0)
     y = np.where(rng.random(900) < 0.4, "ill", "well")
     X = np.column_stack([(y == "ill") + rng.normal(0, 0.6, 900), (y == "ill") + rng.normal(0, 0.8, 900)])
-    clf = seqclass.etana(0.01, decision_costs=[[0, 20], [1, 0]]).fit(X[:300], y[:300])
+    clf = seqclass.etana(Costs(0.01, decision_costs=[[0, 20], [1, 0]])).fit(X[:300], y[:300])
     contract = certify_error(clf, X[300:], y[300:], 0.1, metric="sensitivity", target="ill")
     last = contract.rungs[-1]
     assert (last.certified, last.price, last.specificity) == (True, 0, 0)
@@ -238,9 +239,9 @@ def test_a_rule_that_treats_all_alike_is_named_and_comes_last() -> None:
     assert cost.mean() < np.mean(~ill)  # which is what calling everybody ill costs
     assert "of the other rows" in str(contract)
 
-    blind = seqclass.SequentialClassifier(solver=DecideNow(), decision_costs=[[0, 20], [1, 0]]).fit(
-        X[:300, :1] * 0, y[:300]
-    )
+    blind = seqclass.SequentialClassifier(
+        feature_costs=Costs(decision_costs=[[0, 20], [1, 0]]), solver=DecideNow()
+    ).fit(X[:300, :1] * 0, y[:300])
     told = certify_error(blind, X[300:, :1] * 0, y[300:], 0.1, metric="sensitivity", target="ill", allow_seen=True)
     assert told.certified
     assert told.trivial == "asks nothing and decides 'ill' for everybody"
@@ -268,7 +269,9 @@ def test_others_are_tried_beside_it(cancer: Any, clf: Any, fresh: Any) -> None:
 def test_to_refer_is_no_error(cancer: Any) -> None:
     X, y = cancer
     costs = [[0, 1, 0.05], [1, 0, 0.05]]
-    clf = seqclass.SequentialClassifier(decision_costs=costs, decisions=["refer"]).fit(X[:300], y[:300])
+    clf = seqclass.SequentialClassifier(feature_costs=Costs(decision_costs=costs, decisions=["refer"])).fit(
+        X[:300], y[:300]
+    )
     contract = certify_error(clf, X[300:], y[300:])
     decided = contract.predict(X[300:])
     assert "refer" in decided

@@ -9,9 +9,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from seqclass import SequentialClassifier, load
+from seqclass import Costs, SequentialClassifier, load
 from seqclass.bn import ClassMixture, NaiveBayes
-from seqclass.costs import resolve_prices
 from seqclass.deciding.problem import ModelProblem, acquisition_problem
 from seqclass.discretize import Discretizer
 from seqclass.persistence import ModelFileError, save
@@ -44,7 +43,7 @@ def indicator(n=400, n_bits=4, seed=0):
 def problem_of(model, free, bundles=None, price=0.03):
     n = model.n_features_in_
     costs = 1 - np.eye(len(model.classes_))
-    return acquisition_problem(model, np.arange(n), resolve_prices(price, n), costs, free=free, bundles=bundles)
+    return acquisition_problem(model, np.arange(n), Costs(price).prices(n), costs, free=free, bundles=bundles)
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +191,9 @@ def test_large_bundles_are_saved(tmp_path):
     X += y[:, None] * (1 + rng.integers(0, 2, (200, 1)))
     solver = Adaptive([HiddenInformation()], n_paths=100, n_cases=50, max_rounds=0, certificate_paths=0)
     bundles = ["a", "a", "a", "a", "a", None]
-    clf = SequentialClassifier(ClassMixture(2, random_state=0), solver, order="adaptive", bundles=bundles)
+    clf = SequentialClassifier(
+        ClassMixture(2, random_state=0), solver, feature_costs=Costs(bundles=bundles), order="adaptive"
+    )
     clf.fit(X, y)
     assert clf.problem_.is_sampled(0)
     save(clf, tmp_path / "a.model")

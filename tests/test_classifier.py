@@ -14,7 +14,7 @@ from sklearn.naive_bayes import CategoricalNB
 from sklearn.preprocessing import KBinsDiscretizer
 
 import seqclass
-from seqclass import SequentialClassifier, etana
+from seqclass import Costs, SequentialClassifier, etana
 from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.discretize import Discretizer
 from seqclass.metrics import realised_cost
@@ -204,9 +204,9 @@ def test_zero_features_is_a_legal_answer(cancer):
 def test_a_decision_beyond_the_classes(cancer):
     X, y = cancer
     labels = np.array(["ill", "well"])[y]
-    clf = SequentialClassifier(solver=QUICK, decision_costs=[[0, 1, 0.05], [1, 0, 0.05]], decisions=["refer"]).fit(
-        X, labels
-    )
+    clf = SequentialClassifier(
+        feature_costs=Costs(decision_costs=[[0, 1, 0.05], [1, 0, 0.05]], decisions=["refer"]), solver=QUICK
+    ).fit(X, labels)
     record = clf.acquire(X)
     assert clf.decisions_.tolist() == ["ill", "well", "refer"]
     assert set(record.decision) == {"ill", "well", "refer"}
@@ -221,7 +221,7 @@ def test_a_decision_beyond_the_classes(cancer):
 def test_asymmetric_costs_move_decisions(cancer):
     X, y = cancer[0][:, ::3], cancer[1]
     even = SequentialClassifier(solver=QUICK).fit(X, y)
-    dear = SequentialClassifier(solver=QUICK, decision_costs=[[0, 10], [1, 0]]).fit(X, y)
+    dear = SequentialClassifier(feature_costs=Costs(decision_costs=[[0, 10], [1, 0]]), solver=QUICK).fit(X, y)
     missed = [evaluate(c.problem_, c.policy_).decision_given_class[0, 1] for c in (even, dear)]
     assert missed[1] < missed[0] / 2
     assert dear.acquire(X).n_features.mean() > even.acquire(X).n_features.mean()
@@ -231,7 +231,7 @@ def test_groups_share_a_discount(cancer):
     X, y = cancer
     groups = ["blood"] * 10 + [None] * 20
     clf = SequentialClassifier(
-        solver=QUICK, groups=groups, discounted_costs=[0.001] * 10 + [0.01] * 20, order="given"
+        feature_costs=Costs(groups=groups, discounted_costs=[0.001] * 10 + [0.01] * 20), solver=QUICK, order="given"
     ).fit(X, y)
     np.testing.assert_allclose(clf.problem_.planned_prices[:12], [0.01] + [0.001] * 9 + [0.01] * 2)
     record = clf.acquire(X)
@@ -258,7 +258,7 @@ def test_missing_values(fitted, cancer):
     asked = (record.order >= 0).sum(axis=1)
     assert (record.n_features < asked).any()
     np.testing.assert_allclose(record.cost, 0.01 * record.n_features)
-    charged = clf.set_params(charge_missing=True).acquire(X[1::2])
+    charged = clf.set_params(feature_costs=Costs(charge_missing=True)).acquire(X[1::2])
     np.testing.assert_allclose(charged.cost, 0.01 * (charged.order >= 0).sum(axis=1))
     nothing = clf.acquire(np.full((2, 30), np.nan))
     np.testing.assert_allclose(nothing.posterior, np.tile(clf.problem_.prior, (2, 1)))
@@ -380,13 +380,13 @@ def test_a_model_without_tables_looks_ahead(cancer):
 
 def test_a_model_without_tables_acts_like_its_tables(cancer):
     """The staged problem kept by the model gives the same run as the problem given by tables."""
-    from seqclass.costs import resolve_prices
+    from seqclass.costs import Costs
     from seqclass.deciding.problem import acquisition_problem
     from seqclass.pomdp import acquire
 
     X, y = cancer
     codes = Discretizer(3).fit(X).transform(X)[:, :6]
-    order, prices = np.arange(6), resolve_prices(0.02, 6)
+    order, prices = np.arange(6), Costs(0.02).prices(6)
     runs = []
     for model in (NaiveBayes(), Unrelated()):
         problem = acquisition_problem(model.fit(codes, y), order, prices, 1 - np.eye(2))
@@ -444,12 +444,12 @@ def test_a_foreign_part_is_not_saved(cancer, tmp_path):
         ({"feature_costs": {"age": 1.0}}, "feature_costs names 'age'"),
         ({"feature_costs": float("nan")}, "feature_costs must be finite"),
         ({"feature_costs": "cheap"}, "feature_costs must hold numbers"),
-        ({"decision_costs": np.eye(3)}, r"decision_costs must have shape \(2, 2\)"),
-        ({"decision_costs": [[0, -1], [1, 0]]}, "decision_costs must not be negative"),
-        ({"decisions": ["refer"]}, "decision_costs must give them a column"),
-        ({"discounted_costs": 0.1}, "discounted_costs needs groups"),
-        ({"groups": [1]}, "groups must have a label for each"),
-        ({"groups": [1] * 30, "discounted_costs": 0.02}, "above its full price"),
+        ({"feature_costs": Costs(decision_costs=np.eye(3))}, r"decision_costs must have shape \(2, 2\)"),
+        ({"feature_costs": Costs(decision_costs=[[0, -1], [1, 0]])}, "decision_costs must not be negative"),
+        ({"feature_costs": Costs(decisions=["refer"])}, "decision_costs must give them a column"),
+        ({"feature_costs": Costs(discounted_costs=0.1)}, "discounted_costs needs groups"),
+        ({"feature_costs": Costs(groups=[1])}, "groups must have a label for each"),
+        ({"feature_costs": Costs(groups=[1] * 30, discounted_costs=0.02)}, "above its full price"),
         ({"solver": GridValueIteration(0)}, "resolution must be at least 1"),
         ({"solver": Perseus(n_beliefs=0)}, "n_beliefs must be at least 1"),
         ({"observation_model": NaiveBayes(temperature=0.5)}, "temperature"),
@@ -576,7 +576,9 @@ def test_a_live_case_with_a_foreign_discretiser(cancer):
 
 def test_score_with_number_classes_and_a_further_decision(cancer):
     X, y = cancer
-    clf = SequentialClassifier(solver=QUICK, decision_costs=[[0, 1, 0.05], [1, 0, 0.05]], decisions=["refer"])
+    clf = SequentialClassifier(
+        feature_costs=Costs(decision_costs=[[0, 1, 0.05], [1, 0, 0.05]], decisions=["refer"]), solver=QUICK
+    )
     decision = clf.fit(X, y).predict(X)
     assert clf.score(X, y) == np.mean([d == label for d, label in zip(decision, y)])
     weight = np.arange(len(y))

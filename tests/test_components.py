@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqclass import SequentialClassifier
+from seqclass import Costs, SequentialClassifier
 from seqclass.analysis import describe_components
 from seqclass.bn import ClassMixture
 from seqclass.deciding.explanation import Explanation
@@ -75,7 +75,7 @@ def test_an_explanation_says_which_one_the_case_is_most_like(clf: SequentialClas
 
 
 def test_bundles_and_missing_answers_count_as_what_they_show() -> None:
-    bundled = classifier(bundles=["one", "one", "two", "two", None])
+    bundled = classifier(feature_costs=Costs(bundles=["one", "one", "two", "two", None]))
     X = kinds(1, 2)[0].astype(float)
     X[0] = [1, np.nan, 0, 0, 0]
     [told] = bundled.explain(X)

@@ -9,9 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.base import clone
 
-from seqclass import SequentialClassifier, load
+from seqclass import Costs, SequentialClassifier, load
 from seqclass.bn import ContextBayes, InformationFilter, NaiveBayes
-from seqclass.costs import resolve_prices
 from seqclass.datasets import make_cube_nm
 from seqclass.deciding.problem import acquisition_problem
 from seqclass.discretize import Discretizer
@@ -120,10 +119,9 @@ def test_a_bundle_is_a_context_that_is_tried():
     clf = SequentialClassifier(
         ContextBayes(),
         Adaptive([HiddenInformation()], max_rounds=0, n_paths=100, n_cases=200, certificate_paths=0),
+        feature_costs=Costs(1e-6, bundles=train.bundles),
         discretizer=Discretizer(np.repeat([2, 12], [5, 50])),
         order="adaptive",
-        feature_costs=1e-6,
-        bundles=train.bundles,
         max_features=5,
     ).fit(train.X, train.y)
     assert_array_equal(clf.model_.context_, range(5))
@@ -152,7 +150,7 @@ def small():
 
 def problem_of(model, order, free):
     n = model.n_features_in_
-    return acquisition_problem(model, np.array(order), resolve_prices(0.03, n), 1 - np.eye(2), free=free)
+    return acquisition_problem(model, np.array(order), Costs(0.03).prices(n), 1 - np.eye(2), free=free)
 
 
 def test_all_orders_and_fixed_ones_against_enumeration():

@@ -9,39 +9,39 @@ import pandas as pd
 import pytest
 
 import seqclass
-from seqclass.costs import resolve_decisions, resolve_prices
+from seqclass import Costs
 from seqclass.metrics import realised_cost
 
 
 def test_prices_in_every_form():
-    np.testing.assert_array_equal(resolve_prices(0.5, 3).full, [0.5, 0.5, 0.5])
-    np.testing.assert_array_equal(resolve_prices([1, 2, 3], 3).full, [1, 2, 3])
-    np.testing.assert_array_equal(resolve_prices({"b": 2, "a": 1}, 2, ["a", "b"]).full, [1, 2])
-    np.testing.assert_array_equal(resolve_prices({1: 2, 0: 1}, 2).full, [1, 2])
+    np.testing.assert_array_equal(Costs(0.5).prices(3).full, [0.5, 0.5, 0.5])
+    np.testing.assert_array_equal(Costs([1, 2, 3]).prices(3).full, [1, 2, 3])
+    np.testing.assert_array_equal(Costs({"b": 2, "a": 1}).prices(2, ["a", "b"]).full, [1, 2])
+    np.testing.assert_array_equal(Costs({1: 2, 0: 1}).prices(2).full, [1, 2])
     series = pd.Series({"b": 2, "a": 1})  # by its index, not by position
-    np.testing.assert_array_equal(resolve_prices(series, 2, ["a", "b"]).full, [1, 2])
+    np.testing.assert_array_equal(Costs(series).prices(2, ["a", "b"]).full, [1, 2])
 
 
 def test_groups_in_every_form():
     names = ["a", "b", "c", "d"]
-    as_list = resolve_prices(1.0, 4, names, ["x", None, "x", float("nan")], 0.5)
-    as_dict = resolve_prices(1.0, 4, names, {"a": "x", "c": "x"}, {"a": 0.5, "c": 0.5})
+    as_list = Costs(1.0, groups=["x", None, "x", float("nan")], discounted_costs=0.5).prices(4, names)
+    as_dict = Costs(1.0, groups={"a": "x", "c": "x"}, discounted_costs={"a": 0.5, "c": 0.5}).prices(4, names)
     np.testing.assert_array_equal(as_list.groups, [0, -1, 0, -1])
     np.testing.assert_array_equal(as_dict.groups, as_list.groups)
     np.testing.assert_array_equal(as_dict.discounted, [0.5, 1, 0.5, 1])
     with pytest.warns(UserWarning, match="groups change nothing without discounted_costs"):
-        np.testing.assert_array_equal(resolve_prices(1.0, 4, None, [7, -1, 7, ""]).groups, [0, -1, 0, -1])
+        np.testing.assert_array_equal(Costs(1.0, groups=[7, -1, 7, ""]).prices(4).groups, [0, -1, 0, -1])
 
 
 def test_prices_along_an_order():
-    prices = resolve_prices([4, 3, 2, 1], 4, None, [0, 0, -1, 0], [0.4, 0.3, 0.2, 0.1])
+    prices = Costs([4, 3, 2, 1], groups=[0, 0, -1, 0], discounted_costs=[0.4, 0.3, 0.2, 0.1]).prices(4)
     stage, full, groups = prices.along(np.array([3, 2, 0, 1]))
     np.testing.assert_array_equal(stage, [1, 2, 0.4, 0.3])
     np.testing.assert_array_equal(full, [1, 2, 4, 3])
     np.testing.assert_array_equal(groups, [0, -1, 0, 0])
     taken = prices.take(np.array([1, 2]))
     np.testing.assert_array_equal(taken.full, [3, 2])
-    assert resolve_prices(1.0, 2).along(np.array([1, 0]))[2] is None
+    assert Costs(1.0).prices(2).along(np.array([1, 0]))[2] is None
 
 
 @pytest.mark.parametrize(
@@ -59,22 +59,24 @@ def test_prices_along_an_order():
     ],
 )
 def test_wrong_prices(arguments, message):
+    prices, n, *rest = arguments
+    costs = Costs(prices, **dict(zip(("groups", "discounted_costs"), rest[1:])))
     with pytest.raises(ValueError, match=message):
-        resolve_prices(*arguments)
+        costs.prices(n, *rest[:1])
 
 
 def test_decisions():
-    costs, labels = resolve_decisions(None, np.array([3, 5]))
+    costs, labels = Costs().of_decisions(np.array([3, 5]))
     np.testing.assert_array_equal(costs, [[0, 1], [1, 0]])
     assert labels.tolist() == [3, 5]
-    _, labels = resolve_decisions([[0, 1, 0.2], [1, 0, 0.2]], np.array([3, 5]), ["refer"])
+    _, labels = Costs(decision_costs=[[0, 1, 0.2], [1, 0, 0.2]], decisions=["refer"]).of_decisions(np.array([3, 5]))
     assert labels.tolist() == [3, 5, "refer"]
-    _, labels = resolve_decisions([[0, 1, 0.2], [1, 0, 0.2]], np.array(["a", "b"]), ["refer"])
+    _, labels = Costs(decision_costs=[[0, 1, 0.2], [1, 0, 0.2]], decisions=["refer"]).of_decisions(np.array(["a", "b"]))
     assert labels.dtype.kind == "U"
     with pytest.raises(ValueError, match="must differ"):
-        resolve_decisions([[0, 1, 0.2], [1, 0, 0.2]], np.array(["a", "b"]), ["a"])
+        Costs(decision_costs=[[0, 1, 0.2], [1, 0, 0.2]], decisions=["a"]).of_decisions(np.array(["a", "b"]))
     with pytest.raises(ValueError, match=r"shape \(2, 3\)"):
-        resolve_decisions([[0, 1], [1, 0]], np.array(["a", "b"]), ["refer"])
+        Costs(decision_costs=[[0, 1], [1, 0]], decisions=["refer"]).of_decisions(np.array(["a", "b"]))
 
 
 def test_realised_cost():
@@ -93,32 +95,32 @@ def test_realised_cost():
 
 
 def test_a_discount_is_for_what_is_in_a_group():
-    prices = resolve_prices([1.0, 0.2, 3.0], 3, groups=["g", None, "g"], discounted_costs=0.5)
+    prices = Costs([1.0, 0.2, 3.0], groups=["g", None, "g"], discounted_costs=0.5).prices(3)
     np.testing.assert_array_equal(prices.discounted, [0.5, 0.2, 0.5])
-    listed = resolve_prices([1.0, 0.2, 3.0], 3, groups=["g", None, "g"], discounted_costs=[0.5, 9.0, 0.5])
+    listed = Costs([1.0, 0.2, 3.0], groups=["g", None, "g"], discounted_costs=[0.5, 9.0, 0.5]).prices(3)
     np.testing.assert_array_equal(listed.discounted, [0.5, 0.2, 0.5])
     with pytest.raises(ValueError, match="discounted_costs of feature 2 is 4, above its full price 3"):
-        resolve_prices([5.0, 0.2, 3.0], 3, groups=["g", None, "g"], discounted_costs=4.0)
+        Costs([5.0, 0.2, 3.0], groups=["g", None, "g"], discounted_costs=4.0).prices(3)
 
 
 def test_groups_that_do_nothing_are_told():
     with pytest.warns(UserWarning, match="groups change nothing without discounted_costs"):
-        resolve_prices(1.0, 2, groups=["g", "g"])
-    resolve_prices(1.0, 2, groups=[None, ""])  # there is no group: nothing to tell
+        Costs(1.0, groups=["g", "g"]).prices(2)
+    Costs(1.0, groups=[None, ""]).prices(2)  # there is no group: nothing to tell
 
 
 @pytest.mark.parametrize("cost", [1e-320, 1e-101, 2e100])
 def test_costs_beyond_reckoning(cost):
     with pytest.raises(ValueError, match="feature_costs must be 0 or between"):
-        resolve_prices([1.0, cost], 2)
+        Costs([1.0, cost]).prices(2)
     with pytest.raises(ValueError, match="decision_costs must be 0 or between"):
-        resolve_decisions([[0, cost], [1, 0]], np.array(["a", "b"]))
-    assert resolve_prices([0.0, 1e-100, 1e100], 3).full.tolist() == [0.0, 1e-100, 1e100]
+        Costs(decision_costs=[[0, cost], [1, 0]]).of_decisions(np.array(["a", "b"]))
+    assert Costs([0.0, 1e-100, 1e100]).prices(3).full.tolist() == [0.0, 1e-100, 1e100]
 
 
 def test_long_names_are_cut():
     with pytest.raises(ValueError) as caught:
-        resolve_prices({"x" * 70_000: 1.0}, 1, ["y" * 70_000])
+        Costs({"x" * 70_000: 1.0}).prices(1, ["y" * 70_000])
     assert len(str(caught.value)) < 300
 
 
@@ -129,7 +131,9 @@ def test_prices_that_look_like_money_are_told() -> None:
         seqclass.SequentialClassifier(feature_costs=[20.0, 35.0]).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        clf = seqclass.SequentialClassifier(feature_costs=[20.0, 35.0], decision_costs=[[0, 500], [900, 0]]).fit(X, y)
+        clf = seqclass.SequentialClassifier(feature_costs=Costs([20.0, 35.0], decision_costs=[[0, 500], [900, 0]])).fit(
+            X, y
+        )
         seqclass.SequentialClassifier(feature_costs=[20.0, 0.1]).fit(X, y)
         seqclass.SequentialClassifier(feature_costs=0.0).fit(X, y)
     assert clf.acquire(X).n_features.mean() == 1

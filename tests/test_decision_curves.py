@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import t, ttest_ind
 
 import seqclass
+from seqclass import Costs
 from seqclass.evaluation.calibration_curves import calibration_by_questions, calibration_error
 from seqclass.evaluation.certified import certify_error
 from seqclass.evaluation.decision_curves import acquired_curve, decision_curve, miss_cost, own_threshold
@@ -36,7 +37,7 @@ def rows() -> tuple[Any, Any]:
 
 @pytest.fixture(scope="module")
 def clf(rows: tuple[Any, Any]) -> Any:
-    return seqclass.etana(0.01, decision_costs=[[0, 1], [4, 0]]).fit(*rows)
+    return seqclass.etana(Costs(0.01, decision_costs=[[0, 1], [4, 0]])).fit(*rows)
 
 
 @pytest.mark.parametrize("benefit", [1.0, 4.0])
@@ -251,7 +252,7 @@ def test_groups_by_their_definition(clf: Any, rows: Any) -> None:
 def test_a_referred_row_is_neither_error_nor_right() -> None:
     X, y = np.repeat([[0.0, 5.0], [1.0, 5.0]], 20, axis=0), np.repeat(["a", "b"], 20)
     costs = [[0, 1, 0.001], [1, 0, 0.001]]
-    clf = seqclass.SequentialClassifier(decision_costs=costs, decisions=["refer"]).fit(X, y)
+    clf = seqclass.SequentialClassifier(feature_costs=Costs(decision_costs=costs, decisions=["refer"])).fit(X, y)
     scores = score_rows(clf, X, y, groups=y)
     assert scores.accuracy == 0
     assert [one.error for one in scores.groups] == [0, 0]

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from live_cases import DOUBT_COSTS as COSTS
 from live_cases import doubtful
 
-from seqclass import SequentialClassifier
+from seqclass import Costs, SequentialClassifier
 from seqclass.cli import main
 from seqclass.datasets import Dataset
 from seqclass.evaluation.certified import certify_error
@@ -28,7 +28,7 @@ from seqclass.report import write_report
 
 DECISIONS = np.array(["ill", "well", "refer"], dtype=object)
 FRAME, LABELS = doubtful(400)
-SETTINGS: dict[str, Any] = {"decision_costs": COSTS, "decisions": ["refer"], "feature_costs": 0.05}
+SETTINGS: dict[str, Any] = {"feature_costs": Costs(0.05, decision_costs=COSTS, decisions=["refer"])}
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ import pytest
 
 import seqclass
 import seqclass.datasets
+from seqclass import Costs
 from seqclass.bn import ClassMixture
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import AcquireAll, ClassInformation
@@ -456,7 +457,7 @@ def test_a_method_for_afabench_speaks_its_protocol(tmp_path):
     data = seqclass.datasets.load("cube_nm", n_samples=300)
     solver = AcquireAll(rule=ClassInformation(), certificate_paths=0)
     clf = seqclass.SequentialClassifier(
-        ClassMixture(1), solver, discretizer=Discretizer(3), order="adaptive", bundles=data.bundles
+        ClassMixture(1), solver, feature_costs=Costs(bundles=data.bundles), discretizer=Discretizer(3), order="adaptive"
     ).fit(data.X, data.y)
     made(clf, 2, np.maximum(np.arange(55) - 4, 0)).save(tmp_path / "method")  # the first selection shows five columns
     method = made.load(tmp_path / "method", "cpu").to("cpu")

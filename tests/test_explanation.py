@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
-from seqclass import Explanation, SequentialClassifier, Session, etana
+from seqclass import Costs, Explanation, SequentialClassifier, Session, etana
 from seqclass.deciding.explanation import Word, mark_words
 from seqclass.pomdp import FirstK, GridValueIteration, Perseus, PosteriorThreshold
 
@@ -95,24 +95,29 @@ def test_it_tells_what_a_session_and_an_acquisition_do(clf: Any, cancer: Any) ->
     "settings",
     [
         {},
-        {"charge_missing": True},
-        {"groups": ["a", "a", None], "discounted_costs": {"size": 0.01}},
-        {"decision_costs": np.column_stack([1.0 - np.eye(3), [0.1] * 3]), "decisions": ["ask someone"]},
+        {"feature_costs": Costs(0.02, charge_missing=True)},
+        {"feature_costs": Costs(0.02, groups=["a", "a", None], discounted_costs={"size": 0.01})},
+        {
+            "feature_costs": Costs(
+                0.02, decision_costs=[[0, 1, 1, 0.1], [1, 0, 1, 0.1], [1, 1, 0, 0.1]], decisions=["ask"]
+            )
+        },
         {"max_features": 2},
     ],
 )
 def test_prices_categories_and_further_decisions(fruit: Any, settings: dict[str, Any]) -> None:
     frame, y = fruit
-    clf = SequentialClassifier(solver=QUICK, feature_costs=0.02, **settings).fit(frame, y)
+    clf = SequentialClassifier(solver=QUICK, **({"feature_costs": 0.02} | settings)).fit(frame, y)
+    charged = clf.decider_.charge_missing
     for i, told in enumerate(clf.explain(frame[:40])):
         assert_same(told, live(clf, [None if v != v else v for v in frame.iloc[i]]))
         assert set(told.decision_costs) == set(clf.decisions_.tolist())
         for step in told.steps:
-            assert step.paid == (step.price if not step.missing or clf.charge_missing else 0.0)
+            assert step.paid == (step.price if not step.missing or charged else 0.0)
             assert not (step.name == "colour" and step.value is not None) or step.label == step.value
     text = "\n".join(map(str, clf.explain(frame[:40])))
     assert "is missing, so the belief stays as it is" in text
-    assert ("not charged" in text) != clf.charge_missing
+    assert ("not charged" in text) != charged
 
 
 def test_it_stops_where_the_next_feature_does_not_pay(clf: Any, cancer: Any) -> None:

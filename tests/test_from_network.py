@@ -14,7 +14,7 @@ from network_cases import random_network
 from sklearn.base import clone
 
 import seqclass
-from seqclass import SequentialClassifier
+from seqclass import Costs, SequentialClassifier
 from seqclass.bn import DiscreteNetwork, NaiveBayes, NetworkTables, TreeNetwork
 from seqclass.pomdp import Adaptive, ClassInformation, CrossEntropy, TableProblem, certify, evaluate
 from seqclass.pomdp.solvers.ordering.cases import model_cases
@@ -143,7 +143,7 @@ def test_several_faults_and_their_costs() -> None:
     network = random_network(2, 6)
     n = 2 * network.sizes[3]
     costs = np.hstack([1 - np.eye(n), np.full((n, 1), 0.05)])
-    settings: dict[str, Any] = {"decision_costs": costs, "decisions": ["refer"], "solver": QUICK}
+    settings: dict[str, Any] = {"feature_costs": Costs(decision_costs=costs, decisions=["refer"]), "solver": QUICK}
     clf = SequentialClassifier.from_network(network, ["n0", "n3"], **settings)
     assert len(clf.classes_) == n
     assert all(label.startswith("n0=") and ", n3=" in label for label in clf.classes_.tolist())

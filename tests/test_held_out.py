@@ -21,9 +21,9 @@ from sklearn.model_selection import StratifiedKFold
 
 import seqclass
 import seqclass.fitting._fit as fit_module
-from seqclass import HeldOut, SequentialClassifier, etana, ifc2f
+from seqclass import Costs, HeldOut, SequentialClassifier, etana, ifc2f
 from seqclass.adaptive_classifier import EFFORTS
-from seqclass.costs import charged, resolve_prices
+from seqclass.costs import charged
 from seqclass.discretize import Discretizer
 from seqclass.fitting import _yardsticks
 from seqclass.fitting._cross_fit import cross_fit
@@ -32,7 +32,7 @@ from seqclass.metrics import realised_cost
 from seqclass.pomdp import DecideNow, GridValueIteration, evaluate
 from seqclass.pomdp.solvers import base
 
-REFER = {"decision_costs": [[0, 1, 0.2], [3, 0, 0.2]], "decisions": ["refer"]}
+REFER = Costs(0.01, decision_costs=[[0, 1, 0.2], [3, 0, 0.2]], decisions=["refer"])
 
 
 SIZES = _yardsticks._SIZES
@@ -65,7 +65,7 @@ def held(cancer: Any) -> HeldOut:
 CASES: dict[str, Callable[[], SequentialClassifier]] = {
     "etana": lambda: etana(0.01),
     "ifc2f": lambda: ifc2f(0.02, n_bins=2),
-    "further decision": lambda: etana(0.01, **REFER),
+    "further decision": lambda: etana(REFER),
     "mean budget": lambda: etana(0.01, target_cost=0.02, n_bins=2),
     "limits": lambda: etana(0.01, max_features=2),
     "any order": lambda: etana(0.02, order="adaptive", n_bins=2),
@@ -198,7 +198,7 @@ def test_a_series_of_labels_is_read_by_row(
 
 def test_deciding_at_once(cancer: Any) -> None:
     X, y = cancer
-    clf = etana(0.01, **REFER).fit(X, y, held_out=3)
+    clf = etana(REFER).fit(X, y, held_out=3)
     expected = np.empty(len(y))
     for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
         prior = np.bincount(y[train]) / len(train)
@@ -246,7 +246,7 @@ def test_the_linear_yardstick_weighs_prices(all_lines: None) -> None:
     rng = np.random.default_rng(0)
     y = (rng.random(600) < 0.3).astype(int)
     X = rng.normal(size=(600, 4)) + y[:, None] * [2.5, 0.8, 0.8, 0.8]
-    line = beside(X, y, [300, 1, 1, 1], n_folds=3, decision_costs=[[0, 500], [900, 0]])
+    line = beside(X, y, Costs([300, 1, 1, 1], decision_costs=[[0, 500], [900, 0]]), n_folds=3)
     assert line.cost < 230
     assert line.price <= 3
 
@@ -256,7 +256,7 @@ def test_the_linear_yardstick_counts_what_is_cheaper_together(all_lines: None) -
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 600)
     X = rng.normal(size=(600, 5)) + y[:, None] * [1, 1, 1, 1, 0]
-    line = beside(X, y, 0.15, n_folds=3, groups=["g"] * 4 + [None], discounted_costs=0.001)
+    line = beside(X, y, Costs(0.15, groups=["g"] * 4 + [None], discounted_costs=0.001), n_folds=3)
     np.testing.assert_allclose(line.prices, 0.153)
     assert line.cost < 0.35
 
@@ -298,7 +298,7 @@ def test_what_is_charged() -> None:
     rng = np.random.default_rng(0)
     groups, bundles = ["g", "g", "g", None, "h", "h", "h"], [None, "b", "b", None, "c", "c", None]
     full, less = np.array([4, 3, 3, 2, 5, 5, 6.0]), np.array([1, 2.5, 2.5, 2, 4, 4, 3])
-    prices = resolve_prices(full, 7, None, groups, less, bundles)
+    prices = Costs(full, groups=groups, discounted_costs=less, bundles=bundles).prices(7)
     acquired = rng.random((40, 7)) < 0.5
     counts, costs = charged(sp.csr_array(acquired.astype(float)), prices)
     for row, count, cost in zip(acquired, counts, costs):
@@ -371,7 +371,7 @@ def test_frames_with_categories_and_missing_cells() -> None:
     line = clf.held_out_.linear
     assert line is not None
     assert line.error < 0.6
-    free = etana(0.02, charge_missing=True).fit(X, y, held_out=2).held_out_.linear
+    free = etana(Costs(0.02, charge_missing=True)).fit(X, y, held_out=2).held_out_.linear
     assert free is not None
     assert len(np.unique(free.prices[free.fold == 0])) == 1  # all rows of a fold pay for the same
     text = etana(0.02).fit(X.assign(size="same"), y, held_out=2)
@@ -380,9 +380,9 @@ def test_frames_with_categories_and_missing_cells() -> None:
 
 def test_groups_and_bundles() -> None:
     X, y = table()
-    settings = {"groups": {"colour": "g", "size": "g"}, "discounted_costs": 0.001}
-    grouped = etana(0.02, **settings).fit(X, y, held_out=2).held_out_
-    bundled = etana(0.02, bundles={"size": "b", "rest": "b"}).fit(X, y, held_out=2).held_out_
+    costs = Costs(0.02, groups={"colour": "g", "size": "g"}, discounted_costs=0.001)
+    grouped = etana(costs).fit(X, y, held_out=2).held_out_
+    bundled = etana(Costs(0.02, bundles={"size": "b", "rest": "b"})).fit(X, y, held_out=2).held_out_
     for held, most in ((grouped, 3), (bundled, 2)):
         assert held.counts.max() <= most
         assert held.linear is not None
@@ -498,7 +498,7 @@ def test_the_expected_cost(cancer: Any) -> None:
 
 
 def test_saved_and_read(cancer: Any, tmp_path: Path) -> None:
-    clf = etana(0.01, n_bins=2, **REFER).fit(*cancer, held_out=3)
+    clf = etana(REFER, n_bins=2).fit(*cancer, held_out=3)
     clf.save(tmp_path / "model.seq")
     again = seqclass.load(tmp_path / "model.seq")
     assert again.held_out_.record() == clf.held_out_.record()

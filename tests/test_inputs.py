@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
-from seqclass import SequentialClassifier, adaptive, etana, f_etana, ifc2f
+from seqclass import Costs, SequentialClassifier, adaptive, etana, f_etana, ifc2f
 from seqclass.bn import InformationFilter, NaiveBayes
 from seqclass.discretize import Discretizer
 from seqclass.discretize.outcomes import check_outcomes
@@ -277,11 +277,17 @@ class TestCells:
         ({"selector": 3}, "selector must be a selector such as .*, got 3"),
         ({"discretizer": 3}, "discretizer must be a transformer such as .*, got 3"),
         ({"calibrate": "yes"}, "calibrate must be True or False, got 'yes'"),
-        ({"charge_missing": "no"}, "charge_missing must be True or False, got 'no'"),
+        ({"feature_costs": Costs(charge_missing="no")}, "charge_missing must be True or False, got 'no'"),
         ({"prefit": 0}, "prefit must be True or False, got 0"),
-        ({"groups": 3}, "groups must be a dict, or a list with a label for each feature, got 3"),
-        ({"bundles": "blood"}, "bundles must be a dict, or a list with a label for each feature, got 'blood'"),
-        ({"decisions": "refer", "decision_costs": [[0, 1, 0.3], [1, 0, 0.3]]}, "decisions must be a list of labels"),
+        ({"feature_costs": Costs(groups=3)}, "groups must be a dict, or a list with a label for each feature, got 3"),
+        (
+            {"feature_costs": Costs(bundles="blood")},
+            "bundles must be a dict, or a list with a label for each feature, got 'blood'",
+        ),
+        (
+            {"feature_costs": Costs(decisions="refer", decision_costs=[[0, 1, 0.3], [1, 0, 0.3]])},
+            "decisions must be a list of labels",
+        ),
     ],
     ids=str,
 )

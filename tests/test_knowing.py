@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from live_cases import row_by_row
 
-from seqclass import SequentialClassifier
+from seqclass import Costs, SequentialClassifier
 from seqclass.bn import ClassMixture, TreeNetwork
 from seqclass.pomdp import Adaptive, ClassInformation, DecideNow, ExactFreeOrder, Lookahead
 
@@ -30,9 +30,9 @@ def drawn(seed, n=120, missing=0.0):
 CASES = {
     "fixed": {},
     "fixed tree": {"observation_model": TreeNetwork()},
-    "fixed, groups": {"groups": [0, 0, 1, 1, -1, -1, 2, 2], "discounted_costs": 0.005},
+    "fixed, groups": {"feature_costs": Costs(groups=[0, 0, 1, 1, -1, -1, 2, 2], discounted_costs=0.005)},
     "fixed, few": {"max_features": 3},
-    "fixed, bundles": {"bundles": [0, 0, 1, 1, 2, 3, 4, 4], "charge_missing": True},
+    "fixed, bundles": {"feature_costs": Costs(bundles=[0, 0, 1, 1, 2, 3, 4, 4], charge_missing=True)},
     "free": {"order": "adaptive", "solver": QUICK},
     "free tree": {"order": "adaptive", "solver": QUICK, "observation_model": TreeNetwork()},
     "free mixture": {"order": "adaptive", "solver": QUICK, "observation_model": ClassMixture(2)},
@@ -40,9 +40,9 @@ CASES = {
     "free, narrow": {"order": "adaptive", "solver": QUICK, "max_features": 2, "max_candidates": 4},
     "free, groups": {
         **{"order": "adaptive", "solver": Lookahead(certificate_paths=0), "max_cost": 0.05},
-        **{"groups": [0, 0, 1, 1, -1, -1, 2, 2], "discounted_costs": 0.005},
+        **{"feature_costs": Costs(groups=[0, 0, 1, 1, -1, -1, 2, 2], discounted_costs=0.005)},
     },
-    "free, bundles": {"order": "adaptive", "solver": QUICK, "bundles": [0, 0, 1, 1, 2, 3, 4, 4]},
+    "free, bundles": {"feature_costs": Costs(bundles=[0, 0, 1, 1, 2, 3, 4, 4]), "order": "adaptive", "solver": QUICK},
     "drawn by lot": {"target_cost": 0.02},
 }
 

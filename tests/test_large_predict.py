@@ -11,7 +11,7 @@ import pytest
 from large_cases import cut, people, quick, write
 
 import seqclass
-from seqclass import SequentialClassifier, large
+from seqclass import Costs, SequentialClassifier, large
 from seqclass.bn import ClassMixture
 from seqclass.deciding._fingerprint import acting_fingerprint
 from seqclass.deciding.decider import decider_of
@@ -120,7 +120,7 @@ def test_a_fingerprint_tells_what_acts_and_no_more(model: Any, tmp_path: Path) -
     } == {mark}
     twin.coder_.discretizer_.bin_edges_[0, 0] += 0.01
     assert acting_fingerprint(decider_of(twin)) != mark
-    clf.charge_missing = True
+    clf.set_params(feature_costs=Costs(0.01, charge_missing=True))
     assert acting_fingerprint(decider_of(clf)) != mark
 
 

@@ -11,7 +11,7 @@ import pytest
 from live_cases import row_by_row
 
 import seqclass
-from seqclass import SequentialClassifier
+from seqclass import Costs, SequentialClassifier
 from seqclass.bn import ClassMixture, ContextBayes, DiscreteNetwork, NaiveBayes, NetworkTables, TreeNetwork
 from seqclass.evaluation.certified import certify_error
 from seqclass.export import policy_data
@@ -60,8 +60,9 @@ MODELS: dict[str, Any] = {
     "context of ranks": functools.partial(ContextBayes, [0, 2], density="rank"),
     "network": _network,
 }
-BUNDLE = {"bundles": ["lab", -1, -1, "lab"], "feature_costs": 0.02}
-GROUPS = {"groups": [0, 0, 1, 1], "discounted_costs": 0.005, "charge_missing": True}
+REFERRING = {"decision_costs": COSTS, "decisions": ["refer"]}
+BUNDLE = {"feature_costs": Costs(0.02, bundles=["lab", -1, -1, "lab"], **REFERRING)}
+GROUPS = {"feature_costs": Costs(PRICES, groups=[0, 0, 1, 1], discounted_costs=0.005, charge_missing=True, **REFERRING)}
 FIXED = {"order": [1, 3, 0], "solver": Lookahead(1, certificate_paths=0)}
 FREE = {
     "order": "adaptive",
@@ -81,10 +82,8 @@ ORDERS = {
 @functools.lru_cache(None)
 def fitted(model: str, order: str) -> SequentialClassifier:
     settings = {
-        "feature_costs": PRICES,
+        "feature_costs": Costs(PRICES, **REFERRING),
         "discretizer": "precomputed",
-        "decision_costs": COSTS,
-        "decisions": ["refer"],
         "prefit": model == "network",
     }
     return SequentialClassifier(MODELS[model](), **settings | ORDERS[order]).fit(*_rows(0, missing=0.1))
@@ -128,7 +127,7 @@ def shown(question: Any, row: Any) -> tuple[dict[int, float], Any]:
 def seen(clf: SequentialClassifier, row: Any, order: Any, known: tuple[int, ...]) -> dict[int, float]:
     """What was known or asked for of a row, by column, and is not missing."""
     asked = set(order[order >= 0].tolist())
-    if clf.bundles is not None and asked & {0, 3}:
+    if clf.decider_.prices.bundles is not None and asked & {0, 3}:
         asked |= {0, 3}
     return {j: row[j] for j in {*asked, *known} if not np.isnan(row[j])}
 
@@ -219,7 +218,7 @@ def test_explanations_are_of_what_is_done(clf: SequentialClassifier) -> None:
 
 
 def test_exported_as_data(clf: SequentialClassifier) -> None:
-    if clf.bundles is not None:
+    if clf.decider_.prices.bundles is not None:
         with pytest.raises(ValueError, match="bundles of features, which cannot be exported"):
             policy_data(clf)
         return
@@ -238,7 +237,7 @@ def test_exported_as_data(clf: SequentialClassifier) -> None:
             column = int(data["features"][node["ask"]]["name"][1:])
             asked.append(column)
             missing = bool(np.isnan(row[column]))
-            paid += node["price"] if clf.charge_missing or not missing else 0.0
+            paid += node["price"] if clf.decider_.charge_missing or not missing else 0.0
             node = data["nodes"][node["missing"] if missing else node["next"][int(row[column])]]
         assert asked == [j for j in record.order[i].tolist() if j >= 0]
         assert (data["decisions"][node["decision"]], paid) == (record.decision[i], pytest.approx(record.cost[i]))
@@ -273,7 +272,7 @@ def test_saved_and_loaded(clf: SequentialClassifier, tmp_path: Path) -> None:
     session = clf.session(known={"x2": 1.0})
     assert again.session(session.to_json()).history == session.history
     assert [str(told) for told in again.explain(X[:2])] == [str(told) for told in clf.explain(X[:2])]
-    if clf.bundles is None:
+    if clf.decider_.prices.bundles is None:
         assert policy_data(again) == policy_data(clf)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from seqclass import SequentialClassifier
+from seqclass import Costs, SequentialClassifier
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
 from seqclass.pomdp import AcquireAll, Adaptive, ClassInformation, GridValueIteration, HiddenInformation, Lookahead
 
@@ -20,14 +20,14 @@ X = np.round(
 )
 HOLES = np.where(RNG.random(X.shape) < 0.15, np.nan, X)
 FAST = Adaptive([HiddenInformation()], max_nodes=0, n_paths=60, n_cases=40, max_rounds=0, certificate_paths=0)
-GROUPS = {"groups": ["a", "a", None, "b", "b", None], "discounted_costs": 0.005}
+GROUPS = {"feature_costs": Costs(groups=["a", "a", None, "b", "b", None], discounted_costs=0.005)}
 SETTINGS: dict[str, dict[str, Any]] = {
     "any order": {"observation_model": ClassMixture(2, random_state=0), "solver": FAST, "order": "adaptive"},
     "any order, bundles": {
+        "feature_costs": Costs(bundles=["a", "a", None, "b", "b", None]),
         "observation_model": ClassMixture(2, random_state=0),
         "solver": FAST,
         "order": "adaptive",
-        "bundles": ["a", "a", None, "b", "b", None],
     },
     "by a rule": {"solver": AcquireAll(rule=ClassInformation(), certificate_paths=0), "order": "adaptive"},
     "prices in groups": {"solver": Lookahead(1, certificate_paths=0), "order": "adaptive", **GROUPS},
@@ -35,11 +35,14 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "so much at most": {"solver": Lookahead(1, certificate_paths=0), "order": "adaptive", "max_cost": 0.045},
     "one order": {"observation_model": NaiveBayes(), "solver": GridValueIteration()},
     "one order, a tree": {"observation_model": TreeNetwork(), "solver": Lookahead(2, certificate_paths=0), **GROUPS},
-    "one order, bundles": {"bundles": ["a", "a", None, "b", "b", None], "solver": Lookahead(2, certificate_paths=0)},
+    "one order, bundles": {
+        "feature_costs": Costs(bundles=["a", "a", None, "b", "b", None]),
+        "solver": Lookahead(2, certificate_paths=0),
+    },
     "missing is paid": {
+        "feature_costs": Costs(charge_missing=True),
         "order": "adaptive",
         "solver": Lookahead(1, certificate_paths=0),
-        "charge_missing": True,
         **GROUPS,
     },
 }
@@ -52,7 +55,7 @@ def fit(**settings: Any) -> SequentialClassifier:
 def asked_one_by_one(clf: SequentialClassifier, data: Any, budget: int | None) -> list[list[int]]:
     """As a pipeline does, which shows zeros for what is not known."""
     known, found = np.zeros(data.shape, dtype=bool), [[] for _ in range(len(data))]
-    bundle = np.arange(6) if clf.bundles is None else np.array([0, 0, 2, 3, 3, 5])
+    bundle = np.arange(6) if clf.decider_.prices.bundles is None else np.array([0, 0, 2, 3, 3, 5])
     for _ in range(8):
         question = clf.next_question(np.where(known, data, 0.0), known, budget=budget)
         for row, column in enumerate(question.tolist()):

@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import seqclass
-from seqclass import offpolicy
+from seqclass import Costs, offpolicy
 from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes, TreeNetwork
 from seqclass.metrics import score_rows
 from seqclass.offpolicy._records import Chances, Records, declared, read_records
@@ -291,9 +291,9 @@ def test_any_policy_and_frame() -> None:
     missing.loc[rng.random(500) < 0.3, "d"] = None
     missing.loc[rng.random(500) < 0.3, "b"] = np.nan
     for settings in (
-        {"bundles": {"a": "one", "b": "one"}, "order": "adaptive"},
-        {"target_cost": 0.03, "groups": {"a": "g", "b": "g"}, "discounted_costs": 0.005},
-        {"observation_model": ContextBayes("d"), "bundles": {"b": "one", "c": "one"}},
+        {"feature_costs": Costs(bundles={"a": "one", "b": "one"}), "order": "adaptive"},
+        {"feature_costs": Costs(groups={"a": "g", "b": "g"}, discounted_costs=0.005), "target_cost": 0.03},
+        {"feature_costs": Costs(bundles={"b": "one", "c": "one"}), "observation_model": ContextBayes("d")},
         {"observation_model": ClassMixture(2), "selector": InformationFilter(threshold=0.01)},
     ):
         clf = seqclass.SequentialClassifier(**settings).fit(frame[:400], labels[:400])

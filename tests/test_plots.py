@@ -15,9 +15,8 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.tree import DecisionTreeClassifier
 
-from seqclass import SequentialClassifier
+from seqclass import Costs, SequentialClassifier
 from seqclass.bn import NaiveBayes, ObservationModel
-from seqclass.costs import resolve_prices
 from seqclass.deciding.problem import acquisition_problem
 from seqclass.plots import AccuracyFeaturesDisplay, BeliefPathDisplay, StoppingRegionDisplay
 from seqclass.plots._style import shorten, wrap
@@ -164,7 +163,9 @@ class TestBeliefPath:
         assert f"the class of number {n_classes - 1}" in legend
 
     def test_no_feature_and_a_decision_that_is_no_class(self, cancer: Any) -> None:
-        clf = SequentialClassifier(decision_costs=[[0, 1, 0.001], [1, 0, 0.001]], decisions=["refer"]).fit(*cancer)
+        clf = SequentialClassifier(
+            feature_costs=Costs(decision_costs=[[0, 1, 0.001], [1, 0, 0.001]], decisions=["refer"])
+        ).fit(*cancer)
         display = BeliefPathDisplay.from_estimator(clf, cancer[0].iloc[0])
         assert display.names == []
         assert display.beliefs.shape == (1, 2)
@@ -411,7 +412,7 @@ class TestStoppingRegion:
         y = rng.integers(2, size=300)
         X = (rng.random((300, 3)) < 0.3 + 0.4 * y[:, None]).astype(int)
         problems = [
-            acquisition_problem(model.fit(X, y), np.arange(3), resolve_prices(0.05, 3), 1 - np.eye(2))
+            acquisition_problem(model.fit(X, y), np.arange(3), Costs(0.05).prices(3), 1 - np.eye(2))
             for model in (NaiveBayes(), Untabled())
         ]
         problems[1].max_contexts = 1

@@ -12,6 +12,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 
 import seqclass
+from seqclass import Costs
 from seqclass.evaluation.decision_curves import acquired_curve, decision_curve
 from seqclass.metrics import score_rows
 from seqclass.plots import DecisionCurveDisplay, GroupScoresDisplay, QuestionCalibrationDisplay
@@ -31,7 +32,7 @@ def cancer() -> tuple[Any, Any, Any]:
     X, y = load_breast_cancer(return_X_y=True)
     y = np.array(["malignant", "benign"])[y]
     costs = [[0, 1], [2, 0]]
-    return seqclass.etana(0.01, decision_costs=costs).fit(X[::2, :8], y[::2]), X[1::2, :8], y[1::2]
+    return seqclass.etana(Costs(0.01, decision_costs=costs)).fit(X[::2, :8], y[::2]), X[1::2, :8], y[1::2]
 
 
 def test_decision_curves(cancer: tuple[Any, Any, Any]) -> None:

@@ -16,7 +16,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import KBinsDiscretizer
 
 import seqclass
-from seqclass import etana, ifc2f
+from seqclass import Costs, etana, ifc2f
 from seqclass.bn import InformationFilter, NaiveBayes, TreeNetwork
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import FirstK, GridValueIteration, Perseus, ProjectedValueIteration
@@ -71,6 +71,7 @@ def test_the_papers_settings() -> None:
 @pytest.mark.parametrize("published", [False, True])
 def test_what_is_named_wins(published: bool) -> None:
     clf = ifc2f(
+        feature_costs=Costs(decision_costs=[[0, 2], [1, 0]]),
         published=published,
         n_bins=7,
         strategy="quantile",
@@ -79,11 +80,10 @@ def test_what_is_named_wins(published: bool) -> None:
         conditioning="full",
         order="given",
         solver=FirstK(2),
-        decision_costs=[[0, 2], [1, 0]],
     )
     assert (clf.discretizer.n_bins, clf.discretizer.strategy, clf.selector.min_features) == (7, "quantile", 3)
     assert (clf.observation_model.smoothing, clf.observation_model.conditioning) == (2.0, "full")
-    assert (clf.order, clf.solver.k, clf.decision_costs) == ("given", 2, [[0, 2], [1, 0]])
+    assert (clf.order, clf.solver.k, clf.feature_costs.decision_costs) == ("given", 2, [[0, 2], [1, 0]])
     other = ifc2f(
         published=published, discretizer="precomputed", selector=None, observation_model=NaiveBayes(), order=[0]
     )

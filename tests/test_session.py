@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from seqclass import SequentialClassifier, etana, ifc2f, load
+from seqclass import Costs, SequentialClassifier, etana, ifc2f, load
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
 from seqclass.pomdp import FirstK, GridValueIteration, Lookahead
 from seqclass.selection import SAOLA
@@ -146,7 +146,11 @@ def test_categories_are_named_and_checked():
 
 def test_numbered_columns_and_charged_missing():
     X = np.repeat([[0.0], [1.0]], 20, axis=0)
-    session = SequentialClassifier(solver=QUICK, charge_missing=True).fit(X, np.repeat([0, 1], 20)).session()
+    session = (
+        SequentialClassifier(feature_costs=Costs(charge_missing=True), solver=QUICK)
+        .fit(X, np.repeat([0, 1], 20))
+        .session()
+    )
     assert session.next_feature.name == "x0"
     session.unavailable("x0")
     assert session.cost == 0.01
@@ -306,12 +310,10 @@ def test_suggestions_are_ranked_by_what_they_save(clf, rows):
 def test_prices_in_a_group_out_of_order():
     X = np.tile([[0, 0, 0], [1, 1, 1], [0, 1, 0], [1, 0, 1]], (20, 1))
     clf = SequentialClassifier(
+        feature_costs=Costs([0.04, 0.03, 0.01], groups=[0, 0, -1], discounted_costs={0: 0.01, 1: 0.02}),
         discretizer="precomputed",
         order=[0, 1, 2],
         solver=QUICK,
-        feature_costs=[0.04, 0.03, 0.01],
-        groups=[0, 0, -1],
-        discounted_costs={0: 0.01, 1: 0.02},
     ).fit(X, X[:, 2])
     session = clf.session()
     session.observe("x1", 1)
@@ -327,7 +329,7 @@ def test_a_discount_that_was_earned_out_of_order_is_had(model):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 2000)
     X = np.column_stack([np.where(rng.random(2000) < right, y, 1 - y) for right in (0.82, 0.7)])
-    prices = {"feature_costs": 0.15, "groups": [0, 0], "discounted_costs": 0.01}
+    prices = {"feature_costs": Costs(0.15, groups=[0, 0], discounted_costs=0.01)}
     clf = SequentialClassifier(model, Lookahead(1), discretizer="precomputed", order=[0, 1], **prices).fit(X, y)
     session = clf.session()
     session.observe("x1", 1)

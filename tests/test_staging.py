@@ -9,7 +9,7 @@ from seqclass import SequentialClassifier, ifc2f, load
 from seqclass.analysis import stopping_regions, thresholds
 from seqclass.analysis._stage_states import information_at
 from seqclass.bn import NaiveBayes, TreeNetwork
-from seqclass.costs import resolve_prices
+from seqclass.costs import Costs
 from seqclass.deciding.problem import ModelProblem, acquisition_problem
 from seqclass.pomdp import (
     ExactValueIteration,
@@ -194,7 +194,7 @@ def test_frontier_and_budget(make_tree):
 def test_naive_bayes_keeps_plain_tables():
     rng = np.random.default_rng(0)
     model = NaiveBayes().fit(rng.integers(0, 3, size=(40, 4)), rng.integers(0, 2, size=40))
-    problem = acquisition_problem(model, np.arange(4), resolve_prices(0.01, 4), 1 - np.eye(2))
+    problem = acquisition_problem(model, np.arange(4), Costs(0.01).prices(4), 1 - np.eye(2))
     assert not isinstance(problem, ModelProblem)
     assert problem.tables.single
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from seqclass._utils.model_files import load
     from seqclass.adaptive_classifier import AdaptiveClassifier, adaptive
     from seqclass.classifier import SequentialClassifier
+    from seqclass.costs import Costs
     from seqclass.deciding.calibration import Calibration
     from seqclass.deciding.explanation import Explanation
     from seqclass.deciding.record import AcquisitionRecord
@@ -25,6 +26,7 @@ __all__ = [
     "AdaptiveClassifier",
     "Calibration",
     "CertifiedError",
+    "Costs",
     "Explanation",
     "HeldOut",
     "SequentialClassifier",
@@ -50,6 +52,7 @@ _HOMES = {
     "AdaptiveClassifier": "adaptive_classifier",
     "Calibration": "deciding.calibration",
     "CertifiedError": "evaluation.certified",
+    "Costs": "costs",
     "Explanation": "deciding.explanation",
     "HeldOut": "fitting.held_out",
     "SequentialClassifier": "classifier",

@@ -22,6 +22,7 @@ from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBaye
 from seqclass.bn.context_bayes import MOST_TESTED, changes_what_others_tell
 from seqclass.bn.contexts import MOST_OUTCOMES
 from seqclass.classifier import SequentialClassifier
+from seqclass.costs import Costs
 from seqclass.deciding._coding import category_counts, check_training
 from seqclass.deciding.decider import Classifier
 from seqclass.discretize import Discretizer
@@ -247,15 +248,15 @@ class AdaptiveClassifier(DecidingClassifier):
 
     Parameters
     ----------
-    feature_costs : float, array-like of shape (n_features,) or dict
-        Price of each feature in units of misclassification cost: one for all, one each, or by feature name.
+    feature_costs : float, array-like of shape (n_features,), dict or Costs
+        Price of each feature in units of misclassification cost: one for all, one each, or by feature name. What else
+        there is to say of costs, such as those of decisions, groups and bundles, stands in a `seqclass.Costs`.
     effort : {"quick", "normal", "thorough"}
         How much is tried: 3 folds of at most 3000 rows, no tree, and numbers as densities or cut where the labels
         change; 5 folds of at most 10,000 rows and all candidates; or 10 folds of at most 50,000 rows, mixtures of five
         bootstrap samples each, and policies whose fit looks at all answers. Of more rows so many are drawn at random
         to choose on, class by class, and what is held out is of classifiers fitted to fewer rows than the final one.
-    decision_costs, decisions, groups, discounted_costs, bundles, charge_missing, target_cost, max_features, max_cost, \
-handle_unknown
+    target_cost, max_features, max_cost, handle_unknown
         See `SequentialClassifier`.
     budget : int or sequence of int, optional
         Hard budgets: so many questions are asked of everybody, whatever they cost, and what is chosen among are ways to
@@ -300,12 +301,6 @@ handle_unknown
         feature_costs: Any = 0.01,
         *,
         effort: str = "normal",
-        decision_costs: Any = None,
-        decisions: Sequence[Any] | None = None,
-        groups: Any = None,
-        discounted_costs: Any = None,
-        bundles: Any = None,
-        charge_missing: bool = False,
         target_cost: float | None = None,
         max_features: int | None = None,
         max_cost: float | None = None,
@@ -315,12 +310,6 @@ handle_unknown
     ) -> None:
         self.feature_costs = feature_costs
         self.effort = effort
-        self.decision_costs = decision_costs
-        self.decisions = decisions
-        self.groups = groups
-        self.discounted_costs = discounted_costs
-        self.bundles = bundles
-        self.charge_missing = charge_missing
         self.target_cost = target_cost
         self.max_features = max_features
         self.max_cost = max_cost
@@ -381,7 +370,8 @@ handle_unknown
         some_weight = None if weight is None else weight[rows]
         fold = assign_folds(labels, n_folds, self.random_state)
         numbers = (n := np.shape(some)[1]) > len(category_counts(encoder))
-        look = Settings(bundles=self.bundles, handle_unknown=self.handle_unknown, observation_model=NaiveBayes())
+        bundles = Costs(bundles=Costs.of(self.feature_costs).bundles)
+        look = Settings(NaiveBayes(), feature_costs=bundles, handle_unknown=self.handle_unknown)
         contexts, found = worth_contexts(look, some, labels), None
         if budgets:
             ways = at_budget(effort, self.random_state, numbers, contexts, budgets[-1])
@@ -563,14 +553,14 @@ def adaptive(
 
     Parameters
     ----------
-    feature_costs : float, array-like of shape (n_features,) or dict
-        Price of each feature in units of misclassification cost.
+    feature_costs : float, array-like of shape (n_features,), dict or Costs
+        Price of each feature in units of misclassification cost; see `SequentialClassifier`.
     effort : {"quick", "normal", "thorough"}
         How much is tried; see `AdaptiveClassifier`.
     random_state : int, generator or None
         Seed of folds, models and solvers.
     **settings
-        Further settings of `AdaptiveClassifier`, such as ``decision_costs``.
+        Further settings of `AdaptiveClassifier`, such as ``max_features``.
 
     Returns
     -------

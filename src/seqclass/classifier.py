@@ -68,21 +68,9 @@ class SequentialClassifier(DecidingClassifier):
         ``"conditional"``, ``"information"``, ``"error"`` (ETANA's), ``"variance"``, ``"given"``, or the columns to ask
         for, first one first, as numbers or names. ``"adaptive"``: what is asked next depends on what was seen, unless a
         fixed order costs less on the training rows.
-    feature_costs : float, array-like of shape (n_features,) or dict
-        Price of each feature in units of misclassification cost: one for all, one each, or by feature name.
-    decision_costs : array-like of shape (n_classes, n_decisions) or None
-        Cost of each decision (column) when each class (row, in sorted order) is true. None: 1 for a wrong class.
-    decisions : sequence or None
-        Labels of the decisions beyond the classes, such as ``["refer"]``: the further columns of ``decision_costs``.
-    groups : array-like of shape (n_features,), dict or None
-        Group label of features that are cheaper together; None for none.
-    discounted_costs : float, array-like, dict or None
-        Price of a feature once another of its group has been acquired.
-    bundles : array-like of shape (n_features,), dict or None
-        Bundle label of features that are bought and seen at once, for the price of one, such as the values of one blood
-        test; None for none. Prices and groups given by name may name the bundle.
-    charge_missing : bool
-        Whether a feature that is asked for and missing is paid for all the same.
+    feature_costs : float, array-like of shape (n_features,), dict or Costs
+        Price of each feature in units of misclassification cost: one for all, one each, or by feature name. What else
+        there is to say of costs, such as those of decisions, groups and bundles, stands in a `seqclass.Costs`.
     target_cost : float or None
         Prices to pay per instance on average. The prices then say how features compare, and the stopping rule is that
         of least decision cost for this mean budget; see `seqclass.pomdp.solve_for_budget`.
@@ -165,12 +153,6 @@ class SequentialClassifier(DecidingClassifier):
         selector: Any = None,
         order: Any = "conditional",
         feature_costs: Any = 0.01,
-        decision_costs: Any = None,
-        decisions: Sequence[Any] | None = None,
-        groups: Any = None,
-        discounted_costs: Any = None,
-        bundles: Any = None,
-        charge_missing: bool = False,
         target_cost: float | None = None,
         max_features: int | None = None,
         max_cost: float | None = None,
@@ -186,12 +168,6 @@ class SequentialClassifier(DecidingClassifier):
         self.selector = selector
         self.order = order
         self.feature_costs = feature_costs
-        self.decision_costs = decision_costs
-        self.decisions = decisions
-        self.groups = groups
-        self.discounted_costs = discounted_costs
-        self.bundles = bundles
-        self.charge_missing = charge_missing
         self.target_cost = target_cost
         self.max_features = max_features
         self.max_cost = max_cost
@@ -378,7 +354,6 @@ class SequentialClassifier(DecidingClassifier):
         *,
         questions: Sequence[str] | None = None,
         feature_costs: Any = 0.01,
-        decision_costs: Any = None,
         order: Any = "adaptive",
         **settings: Any,
     ) -> SequentialClassifier:
@@ -393,14 +368,12 @@ class SequentialClassifier(DecidingClassifier):
             Node to find out, which may have parents. Of several, such as faults, the class is their joint state.
         questions : sequence of str, optional
             Nodes that may be asked for; the others stay hidden. By default all but the targets and latent ones.
-        feature_costs : float, array-like of shape (n_questions,) or dict
+        feature_costs : float, array-like of shape (n_questions,), dict or Costs
             Price of each question in units of misclassification cost: one for all, one each, or by node.
-        decision_costs : array-like of shape (n_classes, n_decisions) or None
-            Cost of each decision (column) when each class (row, in the order of ``classes_``) is true.
         order : str or array-like
             See `SequentialClassifier`; what an order needs data for is found on cases drawn from the network.
         **settings
-            Further settings of `SequentialClassifier`, such as ``groups``, ``max_cost``, ``decisions`` or ``solver``.
+            Further settings of `SequentialClassifier`, such as ``max_cost`` or ``solver``.
             The solver is by default `seqclass.pomdp.Adaptive` with three rules and few cases, as inference takes time.
 
         Returns
@@ -430,7 +403,7 @@ class SequentialClassifier(DecidingClassifier):
         found = DiscreteNetwork(network, target, questions).fit()
         # what can be written to a file: the network as tables, and what may be asked by name
         model = DiscreteNetwork(found.network_, found.target, found.questions_).fit()
-        settings |= {"feature_costs": feature_costs, "decision_costs": decision_costs, "order": order, "prefit": True}
+        settings |= {"feature_costs": feature_costs, "order": order, "prefit": True}
         if is_free(order) and settings.get("solver") is None:
             settings["solver"] = network_solver(settings.get("random_state", 0))
         clf = cls(model, **settings)

@@ -10,13 +10,202 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
-from seqclass._utils.model_files import register
+from seqclass._utils.model_files import Stored, register
 from seqclass._utils.text import listed, shown
-from seqclass._utils.validation import check_costs, check_n_classes
+from seqclass._utils.validation import check_costs, check_flag, check_n_classes
 
-__all__ = ["Prices", "first_of_groups", "resolve_decisions", "resolve_prices", "warn_of_money"]
+__all__ = ["Costs", "Prices", "first_of_groups", "warn_of_money"]
+
+
+class Costs(Stored, BaseEstimator):  # type: ignore[misc]
+    """What features and decisions cost, in one object; it stands wherever a price for all features may stand.
+
+    Its settings are checked when it is used, as only then classes and columns are known, and can be searched over as
+    those of any part: ``clf.set_params(feature_costs__decision_costs=...)``.
+
+    Parameters
+    ----------
+    feature_costs : float, array-like of shape (n_features,) or dict
+        Price of each feature in units of misclassification cost: one for all, one each, or by feature name.
+    discounted_costs : float, array-like, dict or None
+        Price of a feature once another of its group has been acquired. A number is that of every feature in a group,
+        and a dict may leave features out, which then have no discount. Needs ``groups``.
+    groups : array-like of shape (n_features,), dict or None
+        Group label of features that are cheaper together; None, NaN, "" or -1 for none.
+    bundles : array-like of shape (n_features,), dict or None
+        Bundle label of features that are bought and seen at once, for the price of one, such as the values of one blood
+        test; as ``groups``. Prices and groups given by name may name the bundle.
+    decision_costs : array-like of shape (n_classes, n_decisions) or None
+        Cost of each decision (column) when each class (row, in sorted order) is true. None: 1 for a wrong class.
+    decisions : sequence or None
+        Labels of the decisions beyond the classes, such as ``["refer"]``: the further columns of ``decision_costs``.
+    charge_missing : bool
+        Whether a feature that is asked for and missing is paid for all the same.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from seqclass import Costs, SequentialClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> costs = Costs(0.01, decision_costs=[[0, 5, 0.3], [1, 0, 0.3]], decisions=["refer"])
+    >>> clf = SequentialClassifier(feature_costs=costs).fit(X, y.map({0: "malignant", 1: "benign"}))
+    >>> clf.decisions_.tolist()
+    ['benign', 'malignant', 'refer']
+    """
+
+    def __init__(
+        self,
+        feature_costs: Any = 0.01,
+        *,
+        discounted_costs: Any = None,
+        groups: Any = None,
+        bundles: Any = None,
+        decision_costs: Any = None,
+        decisions: Sequence[Any] | None = None,
+        charge_missing: bool = False,
+    ) -> None:
+        self.feature_costs = feature_costs
+        self.discounted_costs = discounted_costs
+        self.groups = groups
+        self.bundles = bundles
+        self.decision_costs = decision_costs
+        self.decisions = decisions
+        self.charge_missing = charge_missing
+
+    @classmethod
+    def of(cls, given: Any) -> Costs:
+        """Return costs as they are, and prices alone as costs of which the rest is left to its defaults.
+
+        Parameters
+        ----------
+        given : Costs, float, array-like or dict
+            What a user gave.
+
+        Returns
+        -------
+        Costs
+
+        Examples
+        --------
+        >>> Costs.of(0.05)
+        Costs(feature_costs=0.05)
+        """
+        return given if isinstance(given, Costs) else cls(given)
+
+    def said(self) -> dict[str, Any]:
+        """Return the settings that are not at their defaults, and the prices.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> Costs(0.1, groups=None, charge_missing=True).said()
+        {'charge_missing': True, 'feature_costs': 0.1}
+        """
+        own = {name: getattr(self, name) for name in self._get_param_names()}
+        return {
+            name: value
+            for name, value in own.items()
+            if name == "feature_costs" or not (value is None or value is False)
+        }
+
+    def prices(self, n_features: int, names: Sequence[Hashable] | None = None) -> Prices:
+        """Return the price of every feature.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of features.
+        names : sequence, optional
+            Feature names; columns are numbered from 0 where there are none.
+
+        Returns
+        -------
+        Prices
+
+        Raises
+        ------
+        ValueError
+            If a price is missing, negative or not finite, a name is unknown, or features of a bundle differ in price or
+            group.
+
+        Examples
+        --------
+        >>> Costs({"a": 1.0, "b": 2.0}).prices(2, ["a", "b"]).full
+        array([1., 2.])
+        >>> Costs({"blood": 3.0, "c": 1.0}, bundles={"a": "blood", "b": "blood"}).prices(3, ["a", "b", "c"]).full
+        array([3., 3., 1.])
+        """
+        check_flag(self.charge_missing, "charge_missing")
+        feature_costs, groups, discounted_costs, bundles = map(
+            _mapping, (self.feature_costs, self.groups, self.discounted_costs, self.bundles)
+        )
+        if bundles is None:
+            return _prices(feature_costs, n_features, names, groups, discounted_costs)
+        labels, known = _labels(bundles, "bundles", n_features, names)
+        members = {
+            label: [j if names is None else names[j] for j in np.flatnonzero(labels == k).tolist()]
+            for label, k in known
+        }
+        feature_costs, groups, discounted_costs = (
+            _spread(value, members, names) for value in (feature_costs, groups, discounted_costs)
+        )
+        prices = _prices(feature_costs, n_features, names, groups, discounted_costs)
+        _check_bundles(prices, labels, members, names)
+        return replace(prices, bundles=labels, bundle_names=tuple(str(label) for label, _ in known))
+
+    def of_decisions(self, classes: npt.NDArray[Any]) -> tuple[FloatArray, npt.NDArray[Any]]:
+        """Return the cost matrix of decisions and their labels.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (n_classes,)
+            Class labels; the first decisions are these.
+
+        Returns
+        -------
+        costs : ndarray of shape (n_classes, n_decisions)
+        labels : ndarray of shape (n_decisions,)
+
+        Raises
+        ------
+        ValueError
+            If the matrix does not fit the classes and the labels, or a cost is negative or not finite.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Costs(decision_costs=[[0, 1, 0.3], [1, 0, 0.3]], decisions=["refer"]).of_decisions(np.array(["a", "b"]))[1]
+        array(['a', 'b', 'refer'], dtype='<U5')
+        """
+        decision_costs, decisions = self.decision_costs, self.decisions
+        extra = [] if decisions is None else _list(decisions, "decisions", 'a list of labels, such as ["refer"]')
+        n_classes = len(classes)
+        check_n_classes(n_classes)
+        if decision_costs is None:
+            if extra:
+                raise ValueError("decisions names further decisions, so decision_costs must give them a column each.")
+            return 1.0 - np.eye(n_classes), classes
+        costs = check_costs(decision_costs, "decision_costs")
+        wanted = (n_classes, n_classes + len(extra))
+        if costs.shape != wanted:
+            raise ValueError(
+                f"decision_costs must have shape {wanted}: a row for each of the {n_classes} classes and a column for "
+                f"each class and each further decision named in decisions; got {costs.shape}."
+            )
+        if not extra:
+            return costs, classes
+        labels = np.array([*classes.tolist(), *extra], dtype=object)
+        if len(set(labels.tolist())) != labels.size:
+            raise ValueError(f"decisions must differ from each other and from the classes, got {shown(extra)}.")
+        if all(isinstance(label, str) for label in labels):
+            labels = labels.astype(str)
+        return costs, labels
 
 
 @register
@@ -129,65 +318,6 @@ def first_of_groups(groups: IntArray) -> BoolArray:
     first = np.zeros(len(groups), dtype=bool)
     first[np.unique(groups, return_index=True)[1]] = True
     return np.asarray(first & (groups >= 0))
-
-
-def resolve_prices(
-    feature_costs: Any,
-    n_features: int,
-    names: Sequence[Hashable] | None = None,
-    groups: Any = None,
-    discounted_costs: Any = None,
-    bundles: Any = None,
-) -> Prices:
-    """Resolve what users give as prices.
-
-    Parameters
-    ----------
-    feature_costs : float, array-like of shape (n_features,), dict or Series
-        One price for all, one each, or by feature name (by column number where features have no names).
-    n_features : int
-        Number of features.
-    names : sequence, optional
-        Feature names.
-    groups : array-like of shape (n_features,) or dict, optional
-        Group label of each feature; None, NaN, "" or -1 for none. A dict may leave features out.
-    discounted_costs : float, array-like or dict, optional
-        Price of a feature once another one of its group was acquired; a number is that of every feature in a group, and
-        a dict may leave features out, which then have no discount. Needs ``groups``, which do nothing without it.
-    bundles : array-like of shape (n_features,) or dict, optional
-        Bundle label of each feature, as ``groups``: features that are bought and seen at once, for one price. Where
-        prices or groups are given by name, they may name a bundle in place of its features.
-
-    Returns
-    -------
-    Prices
-
-    Raises
-    ------
-    ValueError
-        If a price is missing, negative or not finite, a name is unknown, or features of a bundle differ in price or
-        group.
-
-    Examples
-    --------
-    >>> resolve_prices({"a": 1.0, "b": 2.0}, 2, ["a", "b"]).full
-    array([1., 2.])
-    >>> resolve_prices({"blood": 3.0, "c": 1.0}, 3, ["a", "b", "c"], bundles={"a": "blood", "b": "blood"}).full
-    array([3., 3., 1.])
-    """
-    feature_costs, groups, discounted_costs, bundles = map(_mapping, (feature_costs, groups, discounted_costs, bundles))
-    if bundles is None:
-        return _prices(feature_costs, n_features, names, groups, discounted_costs)
-    labels, known = _labels(bundles, "bundles", n_features, names)
-    members = {
-        label: [j if names is None else names[j] for j in np.flatnonzero(labels == k).tolist()] for label, k in known
-    }
-    feature_costs, groups, discounted_costs = (
-        _spread(value, members, names) for value in (feature_costs, groups, discounted_costs)
-    )
-    prices = _prices(feature_costs, n_features, names, groups, discounted_costs)
-    _check_bundles(prices, labels, members, names)
-    return replace(prices, bundles=labels, bundle_names=tuple(str(label) for label, _ in known))
 
 
 def _spread(value: Any, members: Mapping[Any, Sequence[Any]], names: Sequence[Hashable] | None) -> Any:
@@ -328,62 +458,6 @@ def _number(value: Any, name: str) -> float:
 
 def _name(j: int, names: Sequence[Hashable] | None) -> str:
     return str(j) if names is None else shown(names[j])
-
-
-def resolve_decisions(
-    decision_costs: Any, classes: npt.NDArray[Any], decisions: Sequence[Any] | None = None
-) -> tuple[FloatArray, npt.NDArray[Any]]:
-    """Resolve the cost matrix of decisions and their labels.
-
-    Parameters
-    ----------
-    decision_costs : array-like of shape (n_classes, n_decisions) or None
-        Cost of each decision (column) when each class (row, in the order of ``classes``) is true. None: 0 for the right
-        class, 1 for a wrong one.
-    classes : ndarray of shape (n_classes,)
-        Class labels; the first decisions are these.
-    decisions : sequence, optional
-        Labels of the further columns, such as ``["refer"]``.
-
-    Returns
-    -------
-    costs : ndarray of shape (n_classes, n_decisions)
-    labels : ndarray of shape (n_decisions,)
-
-    Raises
-    ------
-    ValueError
-        If the matrix does not fit the classes and the labels, or a cost is negative or not finite.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> costs, labels = resolve_decisions([[0, 1, 0.3], [1, 0, 0.3]], np.array(["a", "b"]), ["refer"])
-    >>> labels.tolist()
-    ['a', 'b', 'refer']
-    """
-    extra = [] if decisions is None else _list(decisions, "decisions", 'a list of labels, such as ["refer"]')
-    n_classes = len(classes)
-    check_n_classes(n_classes)
-    if decision_costs is None:
-        if extra:
-            raise ValueError("decisions names further decisions, so decision_costs must give them a column each.")
-        return 1.0 - np.eye(n_classes), classes
-    costs = check_costs(decision_costs, "decision_costs")
-    wanted = (n_classes, n_classes + len(extra))
-    if costs.shape != wanted:
-        raise ValueError(
-            f"decision_costs must have shape {wanted}: a row for each of the {n_classes} classes and a column for each "
-            f"class and each further decision named in decisions; got {costs.shape}."
-        )
-    if not extra:
-        return costs, classes
-    labels = np.array([*classes.tolist(), *extra], dtype=object)
-    if len(set(labels.tolist())) != labels.size:
-        raise ValueError(f"decisions must differ from each other and from the classes, got {shown(extra)}.")
-    if all(isinstance(label, str) for label in labels):
-        labels = labels.astype(str)
-    return costs, labels
 
 
 def warn_of_money(prices: npt.NDArray[np.float64], decision_costs: npt.NDArray[np.float64]) -> None:

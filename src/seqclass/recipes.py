@@ -50,8 +50,8 @@ def etana(
 
     Parameters
     ----------
-    feature_costs : float, array-like of shape (n_features,) or dict
-        Price of each feature in units of misclassification cost.
+    feature_costs : float, array-like of shape (n_features,), dict or Costs
+        Price of each feature in units of misclassification cost; see `SequentialClassifier`.
     solver : Solver, optional
         By default a grid for two or three classes and Perseus beyond.
     published : bool
@@ -71,7 +71,7 @@ def etana(
         Tempers over-confident likelihoods; see `seqclass.bn.NaiveBayes`. ``"fit"`` is another name for
         ``calibrate=True``, which tempers each question as rows held out ask for.
     **settings
-        Further settings of `SequentialClassifier`, such as ``decision_costs``.
+        Further settings of `SequentialClassifier`, such as ``max_features``.
 
     Returns
     -------
@@ -129,8 +129,8 @@ def f_etana(
 
     Parameters
     ----------
-    feature_costs : float, array-like of shape (n_features,) or dict
-        Price of each feature in units of misclassification cost.
+    feature_costs : float, array-like of shape (n_features,), dict or Costs
+        Price of each feature in units of misclassification cost; see `SequentialClassifier`.
     published : bool
         The paper's own settings where this call names no other: bins and order as in `etana`, and each decision's
         thresholds learned alone, by eq. (16) and steps within the paper's ranges. Ours are what the paper leaves open,
@@ -196,8 +196,8 @@ def ifc2f(
 
     Parameters
     ----------
-    feature_costs : float, array-like of shape (n_features,) or dict
-        Price of each feature in units of misclassification cost.
+    feature_costs : float, array-like of shape (n_features,), dict or Costs
+        Price of each feature in units of misclassification cost; see `SequentialClassifier`.
     n_bins : int, array-like or {"auto", "n_classes", "sparsity"}, optional
         Outcomes of a feature; see `seqclass.discretize.Discretizer`. By default 4; as published 4, or 10 where more
         than half of the values are zero.
@@ -226,7 +226,7 @@ def ifc2f(
     solver : Solver, optional
         By default one that suits the number of classes and contexts.
     **settings
-        Further settings of `SequentialClassifier`, such as ``decision_costs``, or ``selector=None`` for no filter.
+        Further settings of `SequentialClassifier`, such as ``max_features``, or ``selector=None`` for no filter.
 
     Returns
     -------

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import seqclass
+from seqclass import Costs
 from seqclass.bn import ClassMixture
 
 
@@ -115,7 +116,7 @@ def test_bundles(folder: Path, run: Any) -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)
     X = np.column_stack([y + 0.6 * rng.random(300), 10.0 * y + rng.random(300)])
-    seqclass.SequentialClassifier(bundles={0: "blood", 1: "blood"}).fit(X, y).save("bundle.seq")
+    seqclass.SequentialClassifier(feature_costs=Costs(bundles={0: "blood", 1: "blood"})).fit(X, y).save("bundle.seq")
     result = run("ask", "bundle.seq", answers="1\n0.9, ?\n")
     assert "1. blood" in result.stdout
     assert "shows x0, x1" in result.stdout or "shows x1, x0" in result.stdout

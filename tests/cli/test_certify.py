@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import seqclass
+from seqclass import Costs
 from seqclass.evaluation.certified import CertifiedError, certify_error
 
 
@@ -76,7 +77,7 @@ def test_a_trivial_rule_is_told_and_not_written(folder: Any, run: Any) -> None:
     rng = np.random.default_rng(0)
     y = np.where(rng.random(400) < 0.5, "ill", "well")
     X = rng.normal(size=(400, 1))
-    clf = seqclass.SequentialClassifier(decision_costs=[[0, 20], [1, 0]]).fit(X[:200], y[:200])
+    clf = seqclass.SequentialClassifier(feature_costs=Costs(decision_costs=[[0, 20], [1, 0]])).fit(X[:200], y[:200])
     clf.save("blind.seq")
     pd.DataFrame({"x0": X[200:, 0], "y": y[200:]}).to_csv("new.csv", index=False)
     settings = ("--target", "y", "--class", "ill", "--alpha", "0.1", "-o", "contract.seq")

@@ -67,7 +67,7 @@ def test_every_listed_name_loads(folder: Path) -> None:
 
 def test_the_folder_of_the_environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEQCLASS_DATA", str(folder))
-    assert load("mine").settings()["feature_costs"].tolist() == [1, 2]
+    assert load("mine").costs().feature_costs.tolist() == [1, 2]
     monkeypatch.setenv("SEQCLASS_DATA", str(folder / "absent"))
     with pytest.raises(FileNotFoundError, match=r"SEQCLASS_DATA is .*absent"):
         load("mine")
@@ -107,8 +107,8 @@ def test_the_real_data(data_dir: Path) -> None:
         assert data.info().n_unpriced == 1
         assert data.info().split == {"train": 3772, "test": 3428}
         with pytest.raises(ValueError, match="gives no price for 'FTI'"):
-            data.settings()
-        assert data.settings(missing_cost=25.92)["feature_costs"][-1] == 25.92
+            data.costs()
+        assert data.costs(missing_cost=25.92).feature_costs[-1] == 25.92
 
 
 # ----------------------------------------------------------------------------------------------------------- OpenML

@@ -134,18 +134,18 @@ def test_settings_for_a_classifier() -> None:
         groups=("blood", None),
     )
     with pytest.raises(ValueError, match=r"gives no price for 'x1'; pass missing_cost"):
-        data.settings()
-    found = data.settings(scale=0.01, missing_cost=2.0)
-    assert found["feature_costs"].tolist() == [0.04, 0.02]
-    assert found["discounted_costs"].tolist() == [0.01, 0.02]
-    assert found["groups"] == ["blood", None]
-    assert load("iris").settings() == {}
+        data.costs()
+    found = data.costs(scale=0.01, missing_cost=2.0)
+    assert found.feature_costs.tolist() == [0.04, 0.02]
+    assert found.discounted_costs.tolist() == [0.01, 0.02]
+    assert found.groups == ["blood", None]
+    assert load("iris").costs().said() == {"feature_costs": 0.01}
 
 
 def test_a_classifier_takes_the_settings() -> None:
     costs = np.array([[0.0, 1.0, 0.3], [1.0, 0.0, 0.3]])
     data = make_naive_bayes_world(300, n_features=4, decision_costs=costs, random_state=0)
     data = replace(data, groups=("g", "g", None, None), discounted_costs=np.array([0.05, 0.01, 0.05, 0.05]))
-    clf = SequentialClassifier(**data.settings(scale=0.5)).fit(data.X, data.y)
+    clf = SequentialClassifier(feature_costs=data.costs(scale=0.5)).fit(data.X, data.y)
     assert clf.decisions_.tolist() == [0, 1, 2]
     assert set(clf.predict(data.X)) <= {0, 1, 2}

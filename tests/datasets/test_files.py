@@ -141,7 +141,7 @@ def test_a_mark_of_the_byte_order_before_the_costs(table: Path) -> None:
     for name, text in (("c.csv", "feature,cost\nsize,1\ncolour,2\n"), ("c.json", '{"feature_costs": [1, 2]}')):
         costs = table.with_name(name)
         costs.write_text(text, encoding="utf-8-sig")
-        assert load_file(table, costs=costs).settings()["feature_costs"].tolist() == [1, 2]
+        assert load_file(table, costs=costs).costs().feature_costs.tolist() == [1, 2]
 
 
 def test_no_such_file(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_prices_beside_the_data(table: Path) -> None:
     assert data.feature_costs is not None
     assert data.feature_costs.tolist() == [1.5, 2.0]
     assert data.groups == (None, "eyes")
-    assert data.settings()["discounted_costs"].tolist() == [1.5, 0.5]
+    assert data.costs().discounted_costs.tolist() == [1.5, 0.5]
 
 
 def test_prices_of_another_file_and_an_unknown_price(table: Path) -> None:
@@ -183,14 +183,14 @@ def test_prices_as_json(table: Path) -> None:
     data = load_file(table)
     assert data.decisions == ("refer",)
     assert data.groups == ("ruler", None)
-    found = data.settings(missing_cost=3)
-    assert found["feature_costs"].tolist() == [1, 3]
-    assert found["discounted_costs"].tolist() == [0.5, 3]
-    assert found["decisions"] == [2]
+    found = data.costs(missing_cost=3)
+    assert found.feature_costs.tolist() == [1, 3]
+    assert found.discounted_costs.tolist() == [0.5, 3]
+    assert found.decisions == [2]
     write(table.with_name("toy.costs.json"), '{"feature_costs": [2, 3]}')
-    assert load_file(table).settings()["feature_costs"].tolist() == [2, 3]
+    assert load_file(table).costs().feature_costs.tolist() == [2, 3]
     write(table.with_name("toy.costs.json"), '{"feature_costs": 2}')
-    assert load_file(table).settings()["feature_costs"].tolist() == [2, 2]
+    assert load_file(table).costs().feature_costs.tolist() == [2, 2]
     write(table.with_name("toy.costs.csv"), PRICES)
     with pytest.raises(ValueError, match=r"both .* hold the costs"):
         load_file(table)
@@ -275,7 +275,7 @@ def test_arrays(tmp_path: Path) -> None:
     assert data.valid_index is not None
     assert data.test_index is None
     write(tmp_path / "a.costs.csv", "feature,cost\nu,7\nv,8\n")
-    assert load_file(path).settings(missing_cost=1)["feature_costs"].tolist() == [7, 8]
+    assert load_file(path).costs(missing_cost=1).feature_costs.tolist() == [7, 8]
 
 
 def test_sparse_arrays_stay_sparse(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 import seqclass
+from seqclass import Costs
 from seqclass.experiment import action_table
 from seqclass.pomdp import Adaptive, ClassInformation
 
@@ -48,19 +49,19 @@ def checked(clf: Any, rows: Any, called: Any, **how: Any) -> Any:
         {},
         {"order": "adaptive", "solver": QUICK},
         {"max_features": 2},
-        {"charge_missing": True},
-        {"groups": GROUPS, "discounted_costs": 0.001},
-        {"groups": GROUPS, "discounted_costs": 0.001, "charge_missing": True},
+        {"feature_costs": Costs(0.02, charge_missing=True)},
+        {"feature_costs": Costs(0.02, groups=GROUPS, discounted_costs=0.001)},
+        {"feature_costs": Costs(0.02, groups=GROUPS, discounted_costs=0.001, charge_missing=True)},
     ],
     ids=lambda settings: " ".join(settings) or "plain",
 )
 def test_the_table_is_the_record(settings: dict[str, Any]) -> None:
-    clf = seqclass.etana(0.02, **settings).fit(pd.DataFrame(X[::2], columns=NAMES), Y[::2])
+    clf = seqclass.etana(**({"feature_costs": 0.02} | settings)).fit(pd.DataFrame(X[::2], columns=NAMES), Y[::2])
     table = checked(clf, pd.DataFrame(HOLES[1::5], columns=NAMES), NAMES)
     paid = table["price"] > 0
     missing = table["action"].notna() & table["outcome"].isna()
     assert missing.any()
-    assert paid[missing].all() == bool(settings.get("charge_missing"))
+    assert paid[missing].all() == clf.decider_.charge_missing
 
 
 def test_what_is_known_is_no_action_and_a_budget_is_kept() -> None:
@@ -74,7 +75,7 @@ def test_what_is_known_is_no_action_and_a_budget_is_kept() -> None:
 
 def test_a_bundle_is_one_action() -> None:
     bundles = ["scan", "scan", "scan", *[None] * 10]
-    clf = seqclass.etana(0.02, bundles=bundles).fit(X[::2], Y[::2])
+    clf = seqclass.etana(Costs(0.02, bundles=bundles)).fit(X[::2], Y[::2])
     called = [clf.feature_name(j) for j in range(X.shape[1])]
     table = checked(clf, X[1::2], {**dict(enumerate(called)), 0: "scan"})
     assert "scan" in set(table["action"])

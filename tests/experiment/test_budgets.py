@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import seqclass
-from seqclass import SequentialClassifier
+from seqclass import Costs, SequentialClassifier
 from seqclass.cli import main
 from seqclass.datasets import load
 from seqclass.experiment import Experiment, Results, ShuffledSplit, StratifiedFolds, afabench_log
@@ -103,7 +103,7 @@ def test_refusals(tmp_path: Path) -> None:
 
 def test_what_is_known_is_not_bought_by_others() -> None:
     data = load("wine")
-    prices = seqclass.costs.resolve_prices(0.1, 13)
+    prices = Costs(0.1).prices(13)
     tree = DecisionTreeClassifier(max_depth=3).fit(data.X, data.y)
     n_features, cost = purchases(tree, data.X, prices)
     root = int(tree.tree_.feature[0])

@@ -22,6 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import seqclass
+from seqclass import Costs
 from seqclass.datasets import Dataset, load
 from seqclass.experiment import (
     Experiment,
@@ -291,7 +292,7 @@ def test_further_decisions_and_classes_that_the_training_rows_lack(tmp_path: Pat
     iris = load("iris")
     costs = np.hstack([1.0 - np.eye(3), np.full((3, 1), 0.02)])
     priced = replace(iris, name="priced", decision_costs=costs, decisions=("ask an expert",))
-    own = seqclass.SequentialClassifier(decision_costs=costs, decisions=["refer"])
+    own = seqclass.SequentialClassifier(feature_costs=Costs(decision_costs=costs, decisions=["refer"]))
     results = Experiment([priced], {"etana": "etana"}, cv=3).run(tmp_path / "a.run")
     frame = results.instances()
     assert "ask an expert" in set(frame["decision"])
@@ -314,7 +315,7 @@ def test_further_decisions_and_classes_that_the_training_rows_lack(tmp_path: Pat
 def budgeted(feature_costs: float, random_state: int) -> seqclass.SequentialClassifier:
     """A policy that is drawn by lot, of a classifier that pays for missing features too."""
     return seqclass.SequentialClassifier(
-        feature_costs=feature_costs, target_cost=0.025, charge_missing=True, random_state=random_state
+        feature_costs=Costs(feature_costs, charge_missing=True), target_cost=0.025, random_state=random_state
     )
 
 

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from seqclass.costs import resolve_prices
+from seqclass.costs import Costs
 from seqclass.datasets import load
 from seqclass.experiment import calibration_error
 from seqclass.experiment._keeping import Decided, needed, purchases
@@ -99,7 +99,7 @@ def test_needed_columns(model: object, columns: list[int]) -> None:
 def test_zero_weights_are_not_paid_for() -> None:
     model = LogisticRegression().fit(X, Y)
     model.coef_[0, 1:3] = 0
-    n_features, cost = purchases(model, X, resolve_prices([1.0, 2.0, 4.0, 8.0], 4))
+    n_features, cost = purchases(model, X, Costs([1.0, 2.0, 4.0, 8.0]).prices(4))
     assert (n_features == 2).all()
     assert (cost == 9).all()
 
@@ -107,7 +107,7 @@ def test_zero_weights_are_not_paid_for() -> None:
 def test_a_tree_pays_for_its_path_and_a_forest_for_all_it_asks() -> None:
     tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(IRIS.X, IRIS.y)
     prices = np.array([1.0, 2.0, 4.0, 8.0])
-    n_features, cost = purchases(tree, IRIS.X, resolve_prices(prices, 4))
+    n_features, cost = purchases(tree, IRIS.X, Costs(prices).prices(4))
     for i in range(0, 150, 7):
         node, asked = 0, set()
         while tree.tree_.feature[node] >= 0:
@@ -126,7 +126,7 @@ def test_a_tree_pays_for_its_path_and_a_forest_for_all_it_asks() -> None:
 def test_missing_cells_are_not_paid_for() -> None:
     gaps = X.copy()
     gaps[0, [1, 2]] = np.nan
-    n_features, cost = purchases(GaussianNB().fit(X, Y), gaps, resolve_prices([1.0, 2.0, 4.0, 8.0], 4))
+    n_features, cost = purchases(GaussianNB().fit(X, Y), gaps, Costs([1.0, 2.0, 4.0, 8.0]).prices(4))
     assert n_features[:2].tolist() == [2, 4]
     assert cost[:2].tolist() == [9, 15]
 
@@ -135,15 +135,15 @@ def test_missing_cells_on_the_way_through_a_tree() -> None:
     gaps = X.copy()
     gaps[:, 1] = np.nan  # never asked for
     tree = DecisionTreeClassifier(random_state=0).fit(X[:, [2, 1]], Y)
-    assert purchases(tree, gaps[:, [2, 1]], resolve_prices(1.0, 2))[0].tolist() == [1] * len(X)
+    assert purchases(tree, gaps[:, [2, 1]], Costs(1.0).prices(2))[0].tolist() == [1] * len(X)
     gaps[0, 2] = np.nan
-    assert purchases(tree, gaps[:, [2, 1]], resolve_prices(1.0, 2))[1].tolist() == [0] + [1] * (len(X) - 1)
+    assert purchases(tree, gaps[:, [2, 1]], Costs(1.0).prices(2))[1].tolist() == [0] + [1] * (len(X) - 1)
 
 
 def test_groups_are_cheaper_together() -> None:
-    prices = resolve_prices(
-        [5.0, 4.0, 3.0, 1.0], 4, groups=["lab", "lab", None, "x"], discounted_costs={0: 1.0, 1: 2.0, 3: 0.5}
-    )
+    prices = Costs(
+        [5.0, 4.0, 3.0, 1.0], groups=["lab", "lab", None, "x"], discounted_costs={0: 1.0, 1: 2.0, 3: 0.5}
+    ).prices(4)
     _, cost = purchases(GaussianNB().fit(X, Y), X, prices)
     # of the two in the lab the second one pays its full price, as its discount is the smaller: 4 + 1
     assert cost[0] == 5 + 3 + 1

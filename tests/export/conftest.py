@@ -12,7 +12,7 @@ from headless import browser as browser
 from live_cases import DOUBT_COSTS, doubtful
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from seqclass import SequentialClassifier
+from seqclass import Costs, SequentialClassifier
 from seqclass.bn import ClassMixture, TreeNetwork
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import DecideNow, GridValueIteration, Perseus, Solver, StopWhenSure
@@ -49,11 +49,13 @@ def _make(name: str) -> SequentialClassifier:
         X, y = _mixed()
         costs = {HOSTILE: 0.02, "amount": 0.03, "level": 0.05, "more??/": 0.05}
         return SequentialClassifier(
+            feature_costs=Costs(
+                costs,
+                groups=[None, None, "blood", "blood"],
+                discounted_costs=[0.02, 0.03, 0.01, 0.01],
+                charge_missing=True,
+            ),
             solver=GridValueIteration(20, certificate_paths=0),
-            feature_costs=costs,
-            groups=[None, None, "blood", "blood"],
-            discounted_costs=[0.02, 0.03, 0.01, 0.01],
-            charge_missing=True,
         ).fit(X, y)
     if name == "spelt":  # categories come with blanks at their edges, and one of them is shown by no row
         X, y = _mixed()
@@ -67,12 +69,11 @@ def _make(name: str) -> SequentialClassifier:
         solver = (
             Perseus(100, certificate_paths=0) if "vectors" in name else GridValueIteration(200, certificate_paths=0)
         )
-        prices = {"feature_costs": 0.15, "groups": [0, 0, 1, 1], "discounted_costs": 0.005}
-        order, paid = [0, 1, 2, 3], {"charge_missing": "charged" in name}
-        bins = Discretizer(4)
-        return SequentialClassifier(solver=solver, order=order, discretizer=bins, **prices, **paid).fit(X, y)
+        costs = Costs(0.15, groups=[0, 0, 1, 1], discounted_costs=0.005, charge_missing="charged" in name)
+        order, bins = [0, 1, 2, 3], Discretizer(4)
+        return SequentialClassifier(solver=solver, order=order, discretizer=bins, feature_costs=costs).fit(X, y)
     if name.startswith("refer"):
-        costs = {"decision_costs": DOUBT_COSTS, "decisions": ["refer"], "feature_costs": 0.03}
+        costs = {"feature_costs": Costs(0.03, decision_costs=DOUBT_COSTS, decisions=["refer"])}
         order = "adaptive" if "adaptive" in name else "conditional"
         return SequentialClassifier(order=order, **costs).fit(*doubtful(400))
     if name == "vectors":
@@ -85,8 +86,8 @@ def _make(name: str) -> SequentialClassifier:
         X, y = _mixed()
         model, bins = TreeNetwork(), Discretizer(3)
         groups, less = [None, None, "blood", "blood"], [0.02, 0.02, 0.01, 0.01]
-        prices = {"feature_costs": 0.02, "groups": groups, "discounted_costs": less}
-        return SequentialClassifier(model, discretizer=bins, charge_missing=True, **prices).fit(X, y)
+        costs = Costs(0.02, groups=groups, discounted_costs=less, charge_missing=True)
+        return SequentialClassifier(model, feature_costs=costs, discretizer=bins).fit(X, y)
     if name == "adaptive":
         X, y = load_iris(return_X_y=True, as_frame=True)
         return SequentialClassifier(order="adaptive", feature_costs=0.03).fit(X, y)

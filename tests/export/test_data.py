@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_iris
 from sklearn.preprocessing import KBinsDiscretizer
 
-from seqclass import AdaptiveClassifier, SequentialClassifier, load
+from seqclass import AdaptiveClassifier, Costs, SequentialClassifier, load
 from seqclass.discretize import Discretizer
 from seqclass.export import export_policy, policy_data
 from seqclass.pomdp import GridValueIteration
@@ -111,7 +111,7 @@ def test_refusals(model: Any, tmp_path: Path) -> None:
     X, y = np.random.default_rng(0).normal(size=(60, 3)), [0, 1] * 30
     with pytest.raises(TypeError, match="AdaptiveClassifier, got int"):
         policy_data(3)  # type: ignore[arg-type]
-    bundled = SequentialClassifier(bundles=["blood", "blood", None]).fit(X, y)
+    bundled = SequentialClassifier(feature_costs=Costs(bundles=["blood", "blood", None])).fit(X, y)
     with pytest.raises(ValueError, match="bundles"):
         policy_data(bundled)
     bins = KBinsDiscretizer(3, encode="ordinal", strategy="uniform")

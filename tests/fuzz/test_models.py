@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqclass import SequentialClassifier, etana, load
+from seqclass import Costs, SequentialClassifier, etana, load
 from seqclass.cli._describe import describe, feature_lines
 from seqclass.costs import Prices
 from seqclass.persistence import ModelFileError
@@ -347,11 +347,14 @@ def test_ten_thousand_changed_files(tmp_path: Path, models: dict[str, Path], bou
     assert counts["works"] > 500
 
 
-@pytest.mark.parametrize("name, value", [("charge_missing", 0.5), ("handle_unknown", "guess")])
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [("charge_missing", {"feature_costs": Costs(charge_missing=0.5)}), ("handle_unknown", {"handle_unknown": "guess"})],
+)
 def test_settings_that_a_fitted_classifier_goes_by_are_checked(
-    tmp_path: Path, models: dict[str, Path], name: str, value: Any
+    tmp_path: Path, models: dict[str, Path], name: str, setting: dict[str, Any]
 ) -> None:
-    clf = load(models["classes"]).set_params(**{name: value})
+    clf = load(models["classes"]).set_params(**setting)
     clf.save(tmp_path / "model.seq")
     with pytest.raises(ModelFileError, match=name):
         load(tmp_path / "model.seq")

@@ -318,7 +318,7 @@ class _Names:
         self.classifier, self.charge_missing = None, False
         if isinstance(owner, DecidingClassifier):
             check_is_fitted(owner, "policy_")
-            self.classifier, self.policy, self.charge_missing = owner, owner.policy_, owner.charge_missing
+            self.classifier, self.policy, self.charge_missing = owner, owner.policy_, decider_of(owner).charge_missing
         elif isinstance(owner, Policy):
             self.policy = owner
         else:

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.validation import check_finite, check_integer, class_numbers
+from seqclass.deciding.decider import decider_of
 from seqclass.pomdp import acquire
 
 #: Shares of the cells to remove, from those of the paper's Fig. 5.
@@ -161,7 +162,7 @@ def _sums(clf: DecidingClassifier, variants: IntArray, columns: IntArray, keys: 
     if keys is not None:
         keys = keys[np.tile(np.arange(len(truth)), n_variants)]
     # all at once: most variants of a row share their first answers
-    acquired = acquire(clf.policy_, codes, columns=columns, charge_missing=clf.charge_missing, keys=keys)
+    acquired = acquire(clf.policy_, codes, columns=columns, charge_missing=decider_of(clf).charge_missing, keys=keys)
     leaf = acquired.leaf.reshape(shape)
     decision = acquired.leaf_decision[leaf]
     measures = [

@@ -140,7 +140,7 @@ def settings(clf: DecidingClassifier) -> dict[str, str]:
 #: What tells less than this share of what tells most, tells nothing.
 _TELLS = 1e-9
 #: Shown feature by feature.
-_PRICED = ("feature_costs", "groups", "discounted_costs", "bundles", "decision_costs", "decisions")
+_PRICED = ("feature_costs",)
 
 
 def feature_lines(features: list[dict[str, Any]]) -> str:

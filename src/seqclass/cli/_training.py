@@ -121,7 +121,7 @@ def read_prices(
     classes: npt.NDArray[Any],
     left_out: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Read a file of costs as the settings of a classifier."""
+    """Read a file of costs as the settings of a `Costs`."""
     usual = 0.01 if price is None else price
     if path is None:
         return {"feature_costs": usual}

@@ -20,7 +20,7 @@ from seqclass.cli._training import (
     read_decision_costs,
     read_prices,
 )
-from seqclass.costs import Prices, resolve_prices
+from seqclass.costs import Costs
 from seqclass.deciding.decider import decider_of
 from seqclass.evaluation.decision_curves import class_position
 from seqclass.evaluation.scores import joined, rows_of
@@ -88,7 +88,8 @@ def _other_costs(clf: DecidingClassifier, costs: Path | None, decision_costs: Pa
     names = [clf.feature_name(j) for j in range(clf.n_features_in_)]
     settings = {} if costs is None else read_prices(costs, decider_of(clf).prices.full, names, clf.classes_)
     if costs is not None:
-        found["prices"] = _prices(settings, names)
+        with refused():
+            found["prices"] = Costs(**settings).prices(len(names), names)
     settings |= read_decision_costs(decision_costs, clf.classes_)
     if "decision_costs" in settings:
         further = [str(label) for label in clf.decisions_[len(clf.classes_) :].tolist()]
@@ -96,9 +97,3 @@ def _other_costs(clf: DecidingClassifier, costs: Path | None, decision_costs: Pa
             raise InputError(f"the costs must be of the model's decisions, {', '.join(map(str, clf.decisions_))}.")
         found["decision_costs"] = settings["decision_costs"]
     return found
-
-
-def _prices(settings: dict[str, Any], names: list[str]) -> Prices:
-    given = {key: settings.get(key) for key in ("groups", "discounted_costs", "bundles")}
-    with refused():
-        return resolve_prices(settings["feature_costs"], len(names), names, **given)

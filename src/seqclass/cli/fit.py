@@ -27,6 +27,7 @@ from seqclass.cli._training import (
     read_prices,
     read_rows,
 )
+from seqclass.costs import Costs
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import evaluate
 from seqclass.recipes import etana, f_etana, ifc2f
@@ -82,8 +83,8 @@ def _command(
     check_output(output, read=[data, costs, decision_costs])
     rows = read_rows(data, target, drop, drop_unlabelled, costs is not None or decision_costs is not None)
     left_out = [*drop, target] if target else list(drop)
-    settings: dict[str, Any] = read_prices(costs, feature_cost, rows.names, rows.classes, left_out)
-    settings |= read_decision_costs(decision_costs, rows.classes)
+    given = read_prices(costs, feature_cost, rows.names, rows.classes, left_out)
+    settings: dict[str, Any] = {"feature_costs": Costs(**given | read_decision_costs(decision_costs, rows.classes))}
     said = {"published": published, "order": order == "adaptive", "n_bins": n_bins is not None}
     said |= {"select": select is not None, "calibrate": calibrate}
     if method is None:

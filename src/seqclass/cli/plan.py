@@ -19,6 +19,7 @@ from seqclass.cli._errors import InputError, check_input, check_output, refused
 from seqclass.cli._format import count, echo_json, wrapped
 from seqclass.cli._progress import working
 from seqclass.cli._training import read_decision_costs, read_prices
+from seqclass.costs import Costs
 from seqclass.fitting._fit import network_solver
 from seqclass.pomdp import Evaluation, evaluate
 
@@ -53,8 +54,8 @@ def _command(
             asked = [name for name in model.questions_ if name not in hidden]
             model = DiscreteNetwork(model.network_, target, asked).fit()
     left_out = [name for name in model.network_.names if name not in model.questions_]
-    settings: dict[str, Any] = read_prices(costs, price, model.questions_, model.classes_, left_out)
-    settings |= read_decision_costs(decision_costs, model.classes_)
+    given = read_prices(costs, price, model.questions_, model.classes_, left_out)
+    settings: dict[str, Any] = {"feature_costs": Costs(**given | read_decision_costs(decision_costs, model.classes_))}
     settings |= {"random_state": seed, "solver": network_solver(seed, seconds)}
     started = time.perf_counter()
     with refused(), working("planning"):

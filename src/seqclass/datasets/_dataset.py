@@ -13,6 +13,7 @@ from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.frames import is_frame
 from seqclass._utils.text import listed
 from seqclass._utils.validation import check_costs, check_real
+from seqclass.costs import Costs
 from seqclass.datasets._hidden import HiddenStates
 from seqclass.datasets._logit import SwitchedLogit
 from seqclass.datasets._world import Optimum, World
@@ -385,8 +386,8 @@ class Dataset:
         X = self.X.iloc[chosen] if is_frame(self.X) else self.X[chosen]
         return replace(self, X=X, y=self.y[chosen], train_index=None, valid_index=None, test_index=None)
 
-    def settings(self, scale: float = 1.0, missing_cost: float | None = None) -> dict[str, Any]:
-        """Prices and costs as settings of a `seqclass.SequentialClassifier`, to be fitted to ``X`` and ``y``.
+    def costs(self, scale: float = 1.0, missing_cost: float | None = None) -> Costs:
+        """Prices and costs for a classifier that is fitted to ``X`` and ``y``.
 
         Parameters
         ----------
@@ -397,10 +398,9 @@ class Dataset:
 
         Returns
         -------
-        dict
-            Whichever there are of ``feature_costs``, ``discounted_costs``, ``groups``, ``decision_costs`` and
-            ``decisions``; prices are in the order of the columns. Not ``bundles``: a classifier asks for each column by
-            itself.
+        seqclass.Costs
+            Whatever the source says; prices are in the order of the columns. Not ``bundles``: a classifier asks for
+            each column by itself.
 
         Raises
         ------
@@ -411,7 +411,7 @@ class Dataset:
         --------
         >>> import numpy as np
         >>> data = Dataset("toy", np.eye(2), np.array([0, 1]), ("a", "b"), feature_costs=np.array([5.0, np.nan]))
-        >>> data.settings(scale=0.01, missing_cost=10)["feature_costs"].tolist()
+        >>> data.costs(scale=0.01, missing_cost=10).feature_costs.tolist()
         [0.05, 0.1]
         """
         check_real(scale, "scale", 0)
@@ -427,7 +427,7 @@ class Dataset:
             found["decision_costs"] = self.decision_costs
         if self.decisions:  # classes are codes, so that all labels of decisions are positions
             found["decisions"] = list(range(self.n_classes, self.n_classes + len(self.decisions)))
-        return found
+        return Costs(**found)
 
     def _filled(self, costs: FloatArray, missing_cost: float | None) -> FloatArray:
         unknown = np.isnan(costs)

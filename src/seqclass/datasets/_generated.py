@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass._utils.validation import check_costs, check_integer, check_real
-from seqclass.costs import resolve_prices
+from seqclass.costs import Costs
 from seqclass.datasets._conditional import Conditional
 from seqclass.datasets._dataset import Dataset
 from seqclass.datasets._hidden import HiddenStates
@@ -186,7 +186,7 @@ def _sampled(
     description: str,
     rng: np.random.Generator,
 ) -> Dataset:
-    prices = resolve_prices(feature_costs, len(world.tables)).full
+    prices = Costs(feature_costs).prices(len(world.tables)).full
     n_classes = len(world.prior)
     costs = None if decision_costs is None else check_costs(decision_costs, "decision_costs")
     n_further = 0 if costs is None else max(0, costs.shape[-1] - n_classes)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, smallest_int
 from seqclass._utils.validation import check_distribution, check_integer
-from seqclass.costs import Prices, resolve_decisions, resolve_prices
+from seqclass.costs import Costs, Prices
 
 #: Cells of the joint table up to which it is made.
 MAX_CELLS = 2**22
@@ -264,10 +264,10 @@ class World:
         (0.2, 0.1)
         """
         n, classes = len(self.tables), np.arange(len(self.prior))
-        prices = resolve_prices(feature_costs, n, None, groups, discounted_costs)
+        prices = Costs(feature_costs, groups=groups, discounted_costs=discounted_costs).prices(n)
         extra = 0 if decision_costs is None else max(0, np.shape(decision_costs)[-1] - len(classes))
         further = [f"further {k}" for k in range(extra)] or None
-        costs = resolve_decisions(decision_costs, classes, further)[0]
+        costs = Costs(decision_costs=decision_costs, decisions=further).of_decisions(classes)[0]
         joint = self.joint()
         states = np.prod(np.array(self.n_outcomes) + 1, dtype=np.float64) * len(classes)
         in_order = cost_in_order(joint, prices.along(np.arange(n))[0], costs)

@@ -18,7 +18,7 @@ from seqclass._utils.frames import FrameEncoder
 from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_integer
 from seqclass.bn import ObservationModel, check_order
-from seqclass.costs import Prices
+from seqclass.costs import Costs, Prices
 from seqclass.deciding._coding import OutcomeCoder, check_input
 from seqclass.deciding._seen_rows import Marks, SeenRows, cells_of, row_marks
 from seqclass.deciding._warm_start import WarmStart
@@ -304,7 +304,8 @@ def decider_of(fitted: Any) -> Decider:
     check_is_fitted(fitted, "decider_")
     decider: Decider = fitted.decider_
     # settings that may be changed after the fit, as scikit-learn's users do
-    now = {name: getattr(fitted, name) for name in ("charge_missing", "handle_unknown")}
+    charge = Costs.of(fitted.feature_costs).charge_missing
+    now = {"charge_missing": charge, "handle_unknown": fitted.handle_unknown}
     same = all(getattr(decider, name) == value for name, value in now.items())
     return decider if same else replace(decider, **now)
 

@@ -73,9 +73,9 @@ class ModelProblem(AcquisitionProblem):
     --------
     >>> import numpy as np
     >>> from seqclass.bn import TreeNetwork
-    >>> from seqclass.costs import resolve_prices
+    >>> from seqclass.costs import Costs
     >>> model = TreeNetwork().fit(np.array([[0, 0], [1, 0], [1, 1], [0, 1]]), [0, 1, 1, 0])
-    >>> problem = acquisition_problem(model, np.array([0, 1]), resolve_prices(0.1, 2), 1 - np.eye(2))
+    >>> problem = acquisition_problem(model, np.array([0, 1]), Costs(0.1).prices(2), 1 - np.eye(2))
     >>> type(problem).__name__, problem.n_stages
     ('ModelProblem', 2)
     """
@@ -317,9 +317,9 @@ class ProjectedProblem(ModelProblem):
     --------
     >>> import numpy as np
     >>> from seqclass.bn import TreeNetwork
-    >>> from seqclass.costs import resolve_prices
+    >>> from seqclass.costs import Costs
     >>> model = TreeNetwork().fit(np.array([[0, 0], [1, 0], [1, 1], [0, 1]]), [0, 1, 1, 0])
-    >>> problem = acquisition_problem(model, np.array([0, 1]), resolve_prices(0.1, 2), 1 - np.eye(2))
+    >>> problem = acquisition_problem(model, np.array([0, 1]), Costs(0.1).prices(2), 1 - np.eye(2))
     >>> problem.projection(4).tables is not None
     True
     """
@@ -408,13 +408,13 @@ def acquisition_problem(
     --------
     >>> import numpy as np
     >>> from seqclass.bn import NaiveBayes
-    >>> from seqclass.costs import resolve_prices
+    >>> from seqclass.costs import Costs
     >>> model = NaiveBayes().fit(np.array([[0, 0], [1, 0], [1, 1]]), [0, 1, 1])
-    >>> problem = acquisition_problem(model, np.array([0, 1]), resolve_prices(0.1, 2), 1 - np.eye(2))
+    >>> problem = acquisition_problem(model, np.array([0, 1]), Costs(0.1).prices(2), 1 - np.eye(2))
     >>> problem.n_stages, problem.tables is not None
     (2, True)
     >>> problem = acquisition_problem(
-    ...     model, np.array([0, 1]), resolve_prices(0.1, 2), 1 - np.eye(2), bundles=np.array([0, 0])
+    ...     model, np.array([0, 1]), Costs(0.1).prices(2), 1 - np.eye(2), bundles=np.array([0, 0])
     ... )
     >>> problem.n_stages, problem.n_outcomes
     (1, array([4]))

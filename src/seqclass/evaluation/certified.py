@@ -85,7 +85,7 @@ class BeliefLadder(Ladder):
         self.values = np.geomspace(surest, at_once, N_BELIEFS if n_rungs is None else n_rungs)
 
     def run(self, rows: EncodedRows) -> LadderRun:
-        how = {"columns": rows.columns, "charge_missing": self.clf.charge_missing, "keys": rows.keys}
+        how = {"columns": rows.columns, "charge_missing": decider_of(self.clf).charge_missing, "keys": rows.keys}
         return run_ladder(self.clf.policy_, rows.codes, self.values, max_questions=self.most, **how)
 
     def policy(self, rung: int) -> Policy:
@@ -104,7 +104,7 @@ class PriceLadder(Ladder):
         self.longest = max(policy.n_stages for policy in self.policies)
 
     def run(self, rows: EncodedRows) -> LadderRun:
-        how = {"columns": rows.columns, "charge_missing": self.clf.charge_missing, "keys": rows.keys}
+        how = {"columns": rows.columns, "charge_missing": decider_of(self.clf).charge_missing, "keys": rows.keys}
         columns = []
         for policy in self.policies:
             done = acquire(policy, rows.codes, **how)

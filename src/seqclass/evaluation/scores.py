@@ -12,6 +12,7 @@ import numpy.typing as npt
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_costs, class_numbers, group_numbers
 from seqclass.costs import Prices
+from seqclass.deciding.decider import decider_of
 from seqclass.deciding.record import AcquisitionRecord
 from seqclass.evaluation.calibration_curves import QuestionCalibration, calibration_by_questions
 from seqclass.evaluation.decision_curves import DecisionCurve, acquired_curve
@@ -400,7 +401,7 @@ def score_rows(
     costs = clf.decision_costs_
     if decision_costs is not None:
         costs = check_costs(decision_costs, "decision_costs", costs.shape)
-    paid = record.cost if prices is None else repriced(record, prices, clf.charge_missing)
+    paid = record.cost if prices is None else repriced(record, prices, decider_of(clf).charge_missing)
     told = Told(label, class_numbers(clf.decisions_, record.decision), paid, costs, record.n_features)
     names = [str(name) for name in clf.classes_.tolist()]
     curve = None

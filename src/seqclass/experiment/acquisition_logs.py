@@ -67,7 +67,7 @@ def action_table(clf: DecidingClassifier, X: Any, *, known: Sequence[Any] = (), 
     belief = beliefs[rows, step]
     decision = clf.decisions_[(belief @ clf.problem_.decision_costs).argmin(axis=1)]
     decision[stop] = record.decision
-    price = _spread(step_prices(record, decider_of(clf).prices, clf.charge_missing)[asked], ~stop, 0.0)
+    price = _spread(step_prices(record, decider_of(clf).prices, decider_of(clf).charge_missing)[asked], ~stop, 0.0)
     outcome = _spread(record.outcome[asked], ~stop, -1)
     table = pd.DataFrame(
         {
@@ -299,7 +299,7 @@ def _spent(clf: DecidingClassifier, record: AcquisitionRecord, in_features: bool
     if in_features:
         prices = acquired.astype(np.float64)
     else:
-        if clf.charge_missing and (acquired != (record.order >= 0)).any():
+        if decider_of(clf).charge_missing and (acquired != (record.order >= 0)).any():
             raise ValueError("AFABench's logs know no feature that is paid for and missing; set charge_missing=False.")
         prices = step_prices(record, decider_of(clf).prices)
     return np.concatenate([np.zeros((len(record), 1)), prices.cumsum(axis=1)], axis=1)

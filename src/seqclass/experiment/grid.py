@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unus
 from seqclass._utils.frames import is_frame
 from seqclass._utils.text import near
 from seqclass._utils.validation import check_choice, check_costs, check_integer, check_real
-from seqclass.costs import resolve_prices
+from seqclass.costs import Costs
 from seqclass.datasets import Dataset, load
 from seqclass.deciding.record import AcquisitionRecord
 from seqclass.experiment._keeping import (
@@ -241,8 +241,7 @@ def _plain(cell: Cell, fitted: Any, X: Any, data: Dataset) -> Decided:
         proba = np.asarray(fitted.predict_proba(X), dtype=np.float64)
         proba /= proba.sum(axis=1, keepdims=True)  # which of single precision is not quite 1
     names = [str(name) for name in X.columns] if is_frame(X) else None
-    costs = {name: cell.costs.get(name) for name in ("groups", "discounted_costs")}
-    prices = resolve_prices(cell.costs["feature_costs"], X.shape[1], names, **costs)
+    prices = Costs(**cell.costs).prices(X.shape[1], names)
     own = data.names() if cell.known else []
     n_features, cost = purchases(fitted, X, prices, [own.index(name) for name in cell.known])
     if cell.budget is not None and n_features.max(initial=0) > cell.budget:
@@ -538,14 +537,14 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         return tuple(name for name in names if name in wanted)
 
     def _costs(self, data: Dataset, price: float) -> dict[str, Any]:
-        """Costs of a data set at a price, as settings of a classifier."""
+        """Costs of a data set at a price."""
         if self.feature_costs == "dataset":
             if data.feature_costs is None:
                 raise ValueError(f"{data.name!r} has no prices of its own; feature_costs='dataset' needs them.")
-            return data.settings(price, self.missing_cost)
+            return data.costs(price, self.missing_cost).said()
         if self.missing_cost is not None:
             raise ValueError("missing_cost is for feature_costs='dataset'; otherwise every feature has the price.")
-        own = data.settings(0.0, 0.0)
+        own = data.costs(0.0, 0.0).said()
         return {"feature_costs": price} | {k: own[k] for k in ("decision_costs", "decisions") if k in own}
 
 

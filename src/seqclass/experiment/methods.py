@@ -14,6 +14,7 @@ from sklearn.utils import all_estimators
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.text import near
 from seqclass.adaptive_classifier import adaptive
+from seqclass.costs import Costs
 from seqclass.recipes import etana, f_etana, ifc2f
 
 #: Recipes by their names.
@@ -151,10 +152,11 @@ def build(method: Any, costs: Mapping[str, Any], seed: int) -> Any:
     Parameters
     ----------
     method : callable or estimator
-        A callable gets the costs and ``random_state`` as keywords. An estimator is cloned; those of its parameters,
-        also of its parts, that are called like a cost are set, and each that is called ``random_state``.
+        A callable gets ``feature_costs``, prices alone or a `Costs`, and ``random_state`` as keywords. An estimator is
+        cloned; those of its parameters, also of its parts, that are called like a cost are set, and each that is called
+        ``random_state``.
     costs : mapping
-        ``feature_costs``, and whichever there are of the data set's other costs.
+        ``feature_costs``, and whichever there are of the data set's other costs, see `Costs`.
     seed : int
         The seed.
 
@@ -174,13 +176,18 @@ def build(method: Any, costs: Mapping[str, Any], seed: int) -> Any:
     DecisionTreeClassifier(random_state=3)
     """
     if not hasattr(method, "get_params"):
-        return _called(method, {**costs, "random_state": seed})
+        given = costs["feature_costs"] if len(costs) == 1 else Costs(**costs)
+        return _called(method, {"feature_costs": given, "random_state": seed})
     estimator = clone(method)
     wanted = dict(costs) | {"random_state": seed}
+    parts = {"": estimator} | estimator.get_params(deep=True)
     chosen = {}
-    for name in estimator.get_params(deep=True):
-        last = name.rpartition("__")[2]
-        if last in wanted and (last == "random_state" or last in _COSTS):
+    for name, value in parts.items():
+        owner, _, last = name.rpartition("__")
+        if last == "feature_costs" and isinstance(parts[owner], DecidingClassifier):
+            # what the experiment does not say of costs stays as it is
+            chosen[name] = Costs(**(Costs.of(value).said() | dict(costs)))
+        elif last in wanted and not isinstance(parts[owner], Costs) and (last == "random_state" or last in _COSTS):
             chosen[name] = wanted[last]
     return estimator.set_params(**chosen)
 

@@ -74,7 +74,7 @@ def graph(clf: DecidingClassifier, max_nodes: int, min_probability: float) -> di
     """Nodes of the graph, the first one first; a ValueError where there are too many."""
     maker = _Maker(clf, max_nodes, min_probability)
     start = maker.warm.info
-    for _ in walk(start, np.ones(1), maker.ask, AllAnswers(MISSING, clf.charge_missing)):
+    for _ in walk(start, np.ones(1), maker.ask, AllAnswers(MISSING, decider_of(clf).charge_missing)):
         pass
     return {"kind": "graph", "cut": maker.cut, "nodes": maker.nodes}
 
@@ -173,7 +173,7 @@ def as_data(clf: DecidingClassifier, max_nodes: int, min_probability: float) -> 
         "decisions": [str(label) for label in clf.decisions_],
         "prior": problem.prior.tolist(),
         "decision_costs": problem.decision_costs.tolist(),
-        "charge_missing": bool(clf.charge_missing),
+        "charge_missing": bool(decider_of(clf).charge_missing),
         "features": _features(clf, problem),
     }
     return data | (values(clf, problem) or graph(clf, max_nodes, min_probability))

@@ -18,7 +18,7 @@ from seqclass._utils.progress import telling
 from seqclass._utils.text import listed, sentence, shown
 from seqclass._utils.validation import plain_labels
 from seqclass.bn import DiscreteNetwork, NaiveBayes, ObservationModel
-from seqclass.costs import Prices, resolve_decisions, resolve_prices, warn_of_money
+from seqclass.costs import Prices, warn_of_money
 from seqclass.deciding._coding import OutcomeCoder, category_counts, check_training
 from seqclass.deciding._seen_rows import SeenRows, both_marks
 from seqclass.deciding.calibration import Calibration
@@ -101,15 +101,8 @@ def money(
 ) -> tuple[Prices, FloatArray, npt.NDArray[Any]]:
     """Prices, and costs and labels of decisions, once columns and classes are known."""
     names = getattr(columns, "feature_names_in_", None)
-    prices = resolve_prices(
-        settings.feature_costs,
-        columns.n_features_in_,
-        names,
-        settings.groups,
-        settings.discounted_costs,
-        settings.bundles,
-    )
-    costs, decisions = resolve_decisions(settings.decision_costs, classes, settings.decisions)
+    prices = settings.costs.prices(columns.n_features_in_, names)
+    costs, decisions = settings.costs.of_decisions(classes)
     if warn:
         warn_of_money(prices.discounted, costs)
     return prices, costs, decisions
@@ -136,7 +129,7 @@ def undecided(
     """A record that asks nothing yet."""
     problem = acquisition_problem(model, np.empty(0, dtype=np.intp), prices.take(support), costs)
     policy = DecideNow(certificate_paths=0).solve(problem)
-    charge, unknown = settings.charge_missing, settings.handle_unknown
+    charge, unknown = settings.costs.charge_missing, settings.handle_unknown
     return Decider(
         columns,
         encoder,

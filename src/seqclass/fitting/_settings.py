@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from seqclass._utils.validation import check_choice, check_flag, check_part
 from seqclass.bn import ObservationModel
+from seqclass.costs import Costs
 from seqclass.pomdp import Solver
 
 #: Parts that a classifier is put together from: what may stand there, and what it has to do.
@@ -31,12 +31,6 @@ class Settings:
     selector: Any = None
     order: Any = "conditional"
     feature_costs: Any = 0.01
-    decision_costs: Any = None
-    decisions: Sequence[Any] | None = None
-    groups: Any = None
-    discounted_costs: Any = None
-    bundles: Any = None
-    charge_missing: bool = False
     target_cost: float | None = None
     max_features: int | None = None
     max_cost: float | None = None
@@ -58,12 +52,17 @@ class Settings:
     def check(self) -> None:
         """Raise where one is of the wrong kind; the message names it."""
         check_choice(self.handle_unknown, "handle_unknown", ("error", "missing"))
-        for name in ("calibrate", "charge_missing", "prefit"):
+        for name in ("calibrate", "prefit"):
             check_flag(getattr(self, name), name)
         for name, (what, methods) in _PARTS.items():
             part = getattr(self, name)
             if part is not None and not (name == "discretizer" and isinstance(part, str)):
                 check_part(part, name, what, methods)
+
+    @property
+    def costs(self) -> Costs:
+        """What features and decisions cost."""
+        return Costs.of(self.feature_costs)
 
     @property
     def seed(self) -> int:

@@ -217,7 +217,7 @@ class _Part:
             for alike in [np.flatnonzero(sizes == size)]
         ]
         self.share = np.ones(self.questions.size)
-        if not self.settings.charge_missing:
+        if not self.settings.costs.charge_missing:
             there = ~np.isnan(self._raw(self.train, self.owner, self.category))
             self.share = np.array([there[:, own].any(axis=1).mean() for own in columns])
 
@@ -317,7 +317,7 @@ class _Part:
     def _bought(self, rows: IntArray, features: IntArray) -> Any:
         """Sparse matrix of ones where a feature is there to be bought."""
         there = np.ones((len(rows), features.size), dtype=bool)
-        if not self.settings.charge_missing:
+        if not self.settings.costs.charge_missing:
             there = ~np.isnan(self._raw(rows, features, np.full(features.size, -1)))
         row, at = np.nonzero(there)
         return sp.csr_array((np.ones(row.size), (row, features[at])), shape=(len(rows), self.prices.full.size))

@@ -86,7 +86,9 @@ class Replayer:
     def run(self, codes: IntArray, person: IntArray) -> Replay:
         """Run it on outcomes (N, n_asked) of the features that it may ask for."""
         clf, keys = self.clf, self.keys[person]
-        found = acquire(clf.policy_, codes, columns=self.column, charge_missing=clf.charge_missing, keys=keys)
+        found = acquire(
+            clf.policy_, codes, columns=self.column, charge_missing=decider_of(clf).charge_missing, keys=keys
+        )
         decision, classes = found.leaf_decision, np.arange(len(clf.classes_))
         price = np.broadcast_to(found.leaf_price[:, None], (len(decision), classes.size))
         decided = clf.decision_costs_.T[decision]

@@ -25,7 +25,7 @@ from seqclass.bn import (
     TreeNetwork,
 )
 from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names
-from seqclass.costs import Prices
+from seqclass.costs import Costs, Prices
 from seqclass.deciding._coding import OutcomeCoder, category_counts
 from seqclass.deciding._seen_rows import SeenRows, check_seen
 from seqclass.deciding.calibration import Calibration, check_calibration
@@ -119,7 +119,10 @@ def check_classifier(clf: DecidingClassifier) -> None:
     if not fitted(clf):
         return
     need(isinstance(vars(clf).get("decider_"), Decider), "decider_ is of another kind")
-    need(isinstance(clf.charge_missing, (bool, np.bool_)), "charge_missing is neither true nor false")
+    need(
+        isinstance(Costs.of(clf.feature_costs).charge_missing, (bool, np.bool_)),
+        "charge_missing is neither true nor false",
+    )
     need(clf.handle_unknown in ("error", "missing"), "handle_unknown is wrong")
     need(isinstance(vars(clf).get("timings_"), dict), "timings_ is no table")
     held, kept = vars(clf).get("held_out_"), vars(clf).get("kept_")
