@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seqclass._utils.text import shorten as shorten
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -25,14 +29,6 @@ def pyplot() -> Any:
     except ImportError as error:
         raise ImportError('pictures need matplotlib: python -m pip install "seqclass[plot]"') from error
     return plt
-
-
-def new_axes(ax: Any, width: float, height: float) -> Any:
-    """Return the axes that were given, or those of a new figure of that many inches."""
-    if ax is not None:
-        return ax
-    _, ax = pyplot().subplots(figsize=(width, height), layout="constrained")
-    return ax
 
 
 class Display:
@@ -61,7 +57,8 @@ class Display:
         return self._drawn(ax, title)
 
     def _drawn(self, ax: Any, title: str | None, **options: Any) -> Self:
-        ax = new_axes(ax, *self._inches())
+        if ax is None:
+            _, ax = pyplot().subplots(figsize=self._inches(), layout="constrained")
         self.ax_, self.figure_ = ax, ax.figure
         title = self._title() if title is None else title
         if title is not None:
@@ -76,6 +73,50 @@ class Display:
         return None
 
 
+class Panels(Display):
+    """A picture on several axes: `_grid` are the settings of new ones, and `_legends` is drawn on those given."""
+
+    #: What the axes must be, as an error says it.
+    _needed: str
+    _grid: dict[str, Any]
+
+    def _drawn(self, ax: Any, title: str | None, **options: Any) -> Self:
+        own = ax is None
+        if own:
+            _, ax = pyplot().subplots(**self._grid, figsize=self._inches(), layout="constrained")
+        self.ax_ = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+        if self.ax_.size != self._grid["nrows"] * self._grid["ncols"]:
+            raise ValueError(f"ax must be {self._needed}.")
+        self.figure_ = self.ax_[0].figure
+        self._draw(*self.ax_, **options)
+        handles = [axes.get_legend_handles_labels() for axes in self.ax_]
+        named = {label: handle for pair in reversed(handles) for handle, label in zip(*pair)}
+        if own and named:
+            labels = list(dict.fromkeys(label for _, labels in handles for label in labels))
+            place = {"loc": "outside lower center", "ncols": 4, "fontsize": 9, "frameon": False}
+            self.figure_.legend([named[label] for label in labels], labels, **place)
+        elif named:
+            self._legends()
+        title = self._title() if title is None else title
+        if title is not None:
+            self.figure_.suptitle(title, fontsize=11)
+        return self
+
+    def _legends(self) -> None:
+        legend_below(self.ax_[-1])
+
+
+def check_measures(given: Sized, what: str, measures: str | Sequence[str], labels: Mapping[str, str]) -> list[str]:
+    """Names of the measures of something, one or several, all of which can be drawn."""
+    names = [measures] if isinstance(measures, str) else list(measures)
+    if not len(given) or not names:
+        raise ValueError(f"{what} and measures must name at least one each.")
+    unknown = [name for name in names if name not in labels]
+    if unknown:
+        raise ValueError(f"measures holds {unknown[0]!r}; they may be {', '.join(map(repr, labels))}.")
+    return names
+
+
 def colour(i: int) -> str:
     """Return the colour of the i-th class, decision or series; from the eighth on they come again."""
     return COLOURS[i % len(COLOURS)]
@@ -86,15 +127,6 @@ def pale(i: int, share: float = 0.55) -> tuple[float, float, float]:
     digits = colour(i).lstrip("#")
     mixed = [share * int(digits[k : k + 2], 16) / 255 + 1 - share for k in (0, 2, 4)]
     return mixed[0], mixed[1], mixed[2]
-
-
-def shorten(text: object, width: int = 28) -> str:
-    """Cut a long text in the middle: names often differ at their ends."""
-    label = " ".join(str(text).split())
-    if len(label) <= width:
-        return label
-    head = (width - 1) // 2
-    return f"{label[:head]}…{label[len(label) - (width - 1 - head) :]}"
 
 
 def wrap(text: object, width: int, lines: int = 3) -> str:

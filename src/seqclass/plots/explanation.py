@@ -13,7 +13,7 @@ from seqclass._utils.arrays import FloatArray
 from seqclass._utils.text import value_text
 from seqclass._utils.validation import check_integer
 from seqclass.deciding.explanation import Explanation, ExplanationStep
-from seqclass.plots._style import FAINT, NEUTRAL, colour, legend_below, open_frame, pyplot, shorten
+from seqclass.plots._style import FAINT, NEUTRAL, Panels, colour, legend_below, open_frame, shorten
 
 #: Classes that get a colour of their own; the others together are grey.
 _SHOWN = 6
@@ -30,7 +30,7 @@ class _Row:
     asked: bool = True
 
 
-class ExplanationDisplay:
+class ExplanationDisplay(Panels):
     """An explanation from top to bottom: the prior, a line for each answer, and the question that was not asked.
 
     Left: the belief after each answer, a bar parted among the classes. Right: what asking was expected to save beyond
@@ -107,36 +107,18 @@ class ExplanationDisplay:
             raise ValueError(f"x_row must be one instance, got {len(explanations)}; pass X[i : i + 1].")
         return cls(explanations[0], **settings).plot(ax, title=title)
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> ExplanationDisplay:
-        """Draw.
+    _needed = "two axes, one for the belief and one for what asking was expected to save"
+    _grid = {"nrows": 1, "ncols": 2, "sharey": True, "width_ratios": (3, 2)}
 
-        Parameters
-        ----------
-        ax : sequence of two matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default the decision, the number of features acquired and the prices paid.
+    def _inches(self) -> tuple[float, float]:
+        return 8.6, 1.9 + 0.3 * len(self._rows())
 
-        Returns
-        -------
-        ExplanationDisplay
-            Itself.
+    def _legends(self) -> None:
+        legend_below(self.ax_[0], columns=2)
+        legend_below(self.ax_[1], columns=1)
 
-        Raises
-        ------
-        ValueError
-            If ``ax`` is not two axes.
-        """
+    def _draw(self, left: Any, right: Any) -> None:
         rows = self._rows()
-        own = ax is None
-        if own:
-            size = (8.6, 1.9 + 0.3 * len(rows))
-            _, ax = pyplot().subplots(1, 2, figsize=size, sharey=True, layout="constrained", width_ratios=(3, 2))
-        self.ax_ = np.asarray(ax, dtype=object)
-        if self.ax_.shape != (2,):
-            raise ValueError("ax must be two axes, one for the belief and one for what asking was expected to save.")
-        left, right = self.ax_
-        self.figure_ = left.figure
         for axes in (left, right):
             open_frame(axes)
             axes.grid(visible=False, axis="y")
@@ -145,13 +127,6 @@ class ExplanationDisplay:
         left.set_yticks(range(len(rows)), [row.label for row in rows], fontsize=9)
         self._draw_beliefs(left, rows)
         self._draw_savings(right, rows)
-        if own:
-            self.figure_.legend(loc="outside lower center", ncols=4, fontsize=9, frameon=False)
-        else:
-            legend_below(left, columns=2)
-            legend_below(right, columns=1)
-        self.figure_.suptitle(self._title() if title is None else title, fontsize=11)
-        return self
 
     def _rows(self) -> list[_Row]:
         told = self.explanation
