@@ -323,7 +323,7 @@ def test_a_run_that_keeps_nothing_says_so(tmp_path: Path) -> None:
     bare = experiment.run(tmp_path / "bare.run", keep_instances=0, keep_explanations=0)
     page = Page(written(bare, tmp_path))
     said = " ".join(page.inside("p"))
-    assert "This run keeps no explained instances: it was run with keep_explanations=0 or by an earlier" in said
+    assert "This run keeps no explained instances: it was run with keep_explanations=0; run it again" in said
     assert "acquired cannot be drawn: no instances are kept of them." in said
     assert page.inside("script")[0].startswith("// Tables")
     plain = Experiment(["iris"], ["sklearn:GaussianNB"], cv=2).run(tmp_path / "plain.run")

@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["ClassScores", "GroupScores", "Scores", "score_rows"]
 
 
-def repriced(record: AcquisitionRecord, prices: Prices, charge_missing: bool = False) -> FloatArray:
-    """What was acquired would have cost at other prices, (n,): of a group the first in full, the others less."""
-    return np.asarray(step_prices(record, prices, charge_missing).sum(axis=1))
-
-
 def step_prices(record: AcquisitionRecord, prices: Prices, charge_missing: bool = False) -> FloatArray:
     """What each step costs, (n, longest): of a group the first in full, the others less; 0 beyond the stop."""
     spent = np.zeros(record.order.shape)
@@ -52,33 +47,25 @@ def steps_of(record: AcquisitionRecord, taken: BoolArray) -> tuple[IntArray, Int
     return rows[order], step[order]
 
 
+#: What a record holds of each instance, beside beliefs and the history.
+_FIELDS = ("decision", "posterior", "n_features", "cost", "order", "outcome")
+
+
 def joined(records: Sequence[AcquisitionRecord]) -> AcquisitionRecord:
     """Records of parts of some rows as one, without beliefs."""
     longest = max((part.order.shape[1] for part in records), default=0)
 
-    def wide(values: IntArray) -> IntArray:
-        return np.pad(values, ((0, 0), (0, longest - values.shape[1])), constant_values=-1)
+    def whole(part: AcquisitionRecord, name: str) -> Any:
+        short = longest - part.order.shape[1] if name in ("order", "outcome") else 0
+        values = getattr(part, name)
+        return np.pad(values, ((0, 0), (0, short)), constant_values=-1) if short else values
 
-    return AcquisitionRecord(
-        decision=np.concatenate([part.decision for part in records]),
-        posterior=np.concatenate([part.posterior for part in records]),
-        n_features=np.concatenate([part.n_features for part in records]),
-        cost=np.concatenate([part.cost for part in records]),
-        order=np.concatenate([wide(part.order) for part in records]),
-        outcome=np.concatenate([wide(part.outcome) for part in records]),
-    )
+    return AcquisitionRecord(*(np.concatenate([whole(part, name) for part in records]) for name in _FIELDS))
 
 
 def rows_of(record: AcquisitionRecord, rows: IntArray) -> AcquisitionRecord:
     """Some rows of a record, without beliefs."""
-    return AcquisitionRecord(
-        record.decision[rows],
-        record.posterior[rows],
-        record.n_features[rows],
-        record.cost[rows],
-        record.order[rows],
-        record.outcome[rows],
-    )
+    return AcquisitionRecord(*(getattr(record, name)[rows] for name in _FIELDS))
 
 
 _NONE: Interval = (float("nan"), float("nan"))
@@ -400,7 +387,7 @@ def score_rows(
     costs = clf.decision_costs_
     if decision_costs is not None:
         costs = check_costs(decision_costs, "decision_costs", costs.shape)
-    paid = record.cost if prices is None else repriced(record, prices, clf.charge_missing)
+    paid = record.cost if prices is None else step_prices(record, prices, clf.charge_missing).sum(axis=1)
     told = Told(label, class_numbers(clf.decisions_, record.decision), paid, costs, record.n_features)
     names = [str(name) for name in clf.classes_.tolist()]
     curve = None

@@ -101,7 +101,7 @@ def _decision_costs(about: dict[str, Any], priced: bool, n_classes: int, n_decis
     if not priced:
         return np.ones((n_classes, n_decisions)) - np.eye(n_classes, n_decisions)
     if COSTS not in about:
-        raise ValueError("an earlier version kept these instances without the costs of decisions; run them again.")
+        raise ValueError("these instances were kept without the costs of decisions, which are too many.")
     return np.array(about[COSTS], dtype=np.float64)
 
 

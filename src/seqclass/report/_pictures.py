@@ -449,7 +449,7 @@ def _wanted(classes: list[str], positive: Sequence[Any], data: Any) -> tuple[Any
 def _judged(results: Results, cells: Any) -> Judged | None:
     try:
         return judged(results.path, cells)
-    except ValueError:  # an earlier version kept too little
+    except ValueError:  # costs of very many decisions are not kept
         return None
 
 

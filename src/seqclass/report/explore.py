@@ -196,7 +196,7 @@ def _why_not(cells: Any) -> str:
         return "it asks for no features one by one."
     if cells["budget"].notna().any():
         return "explanations are of a policy that says when to stop, and it was run under a hard budget."
-    why = "it was run with keep_explanations=0 or by an earlier version; run it again with another file."
+    why = "it was run with keep_explanations=0; run it again with another file."
     return f"{why} With columns known at the start none are kept."
 
 
