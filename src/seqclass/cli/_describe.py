@@ -149,13 +149,7 @@ def feature_lines(features: list[dict[str, Any]]) -> str:
         [str(i), feature["name"], _price(feature), str(len(feature["outcomes"])), _outcomes(feature)]
         for i, feature in enumerate(map(_seen_alone, features), 1)
     ]
-    name_width = max(len(name) for name in ["feature", *(row[1] for row in rows)])
-    price_width = max(7, *(len(row[2]) for row in rows)) if rows else 7
-    body = [
-        [row[0].rjust(3), row[1].ljust(name_width), row[2].rjust(price_width), row[3].rjust(4), row[4]] for row in rows
-    ]
-    head = ["  #", "feature".ljust(name_width), "price".rjust(price_width), "bins", "outcomes"]
-    return table(head, body, left=5)
+    return table(["  #", "feature", "  price", "bins", "outcomes"], rows, left=(1, 4))
 
 
 def _features(clf: DecidingClassifier, silent: bool = True) -> Iterator[dict[str, Any]]:

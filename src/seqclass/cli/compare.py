@@ -172,7 +172,7 @@ def _print_summary(results: Results, cells: Any, failed: Any) -> None:
         rows.append([row["data"], row["method"], f"{row['price']:g}", *limit, *shown, f"{row['n_cells']}"])
     limits = ["budget"] if "budget" in summary else []
     header = ["data", "method", "price", *limits, "realised cost", "accuracy", "features", "paid", "cells"]
-    click.echo(table(header, rows, left=2))
+    click.echo(table(header, rows, left=(0, 1)))
     click.echo("\nMeans over folds and seeds, in brackets their 95% intervals; cells that failed are left out.")
     compared = str(_compared(results, cells, failed) or "")
     if compared:

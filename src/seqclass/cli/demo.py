@@ -193,10 +193,8 @@ def _print_story(story: Story) -> None:
     for i, step in enumerate(story.steps, 1):
         belief = (f"{100 * p:.1f}%" for p in step.belief)
         rows.append([f"{i}", step.feature, f"{step.value:.4g}", f"{step.expected_saving:.4f}", *belief])
-    widths = [max(len(r[i]) for r in rows) for i in (0, 1)]
-    rows = [[r[0].rjust(widths[0]), r[1].ljust(widths[1]), *r[2:]] for r in rows]
-    head = [" " * widths[0], "asked".ljust(widths[1]), "got", "saving expected", *(f"P({c})" for c in story.classes)]
-    click.echo(table(head, rows, left=2))
+    head = ["", "asked", "got", "saving expected", *(f"P({c})" for c in story.classes)]
+    click.echo(table(head, rows, left=(1,)))
     right = "which is right" if story.decision == story.truth else f"but it was {story.truth}"
     click.echo(
         "\n"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.text import shorten as shorten
 
 if TYPE_CHECKING:
@@ -127,6 +128,18 @@ def pale(i: int, share: float = 0.55) -> tuple[float, float, float]:
     digits = colour(i).lstrip("#")
     mixed = [share * int(digits[k : k + 2], 16) / 255 + 1 - share for k in (0, 2, 4)]
     return mixed[0], mixed[1], mixed[2]
+
+
+def coloured(beliefs: FloatArray, decided: BoolArray, most: int) -> list[int]:
+    """Classes that get a colour of their own: those that were ever the most probable, and the one decided for."""
+    peak = beliefs.max(axis=0) + decided
+    return [int(i) for i in np.sort(np.argsort(-peak, kind="stable")[:most])]
+
+
+def decided_text(decision: object, n_features: int, cost: float) -> str:
+    """Title of one case."""
+    count = "1 feature" if n_features == 1 else f"{n_features} features"
+    return f"decided {shorten(decision, 24)} after {count}, {cost:.3g} paid"
 
 
 def wrap(text: object, width: int, lines: int = 3) -> str:

@@ -9,11 +9,20 @@ from typing import Any
 import numpy as np
 
 from seqclass._shell import DecidingClassifier
-from seqclass._utils.arrays import FloatArray
 from seqclass._utils.text import value_text
 from seqclass._utils.validation import check_integer
 from seqclass.deciding.explanation import Explanation, ExplanationStep
-from seqclass.plots._style import FAINT, NEUTRAL, Panels, colour, legend_below, open_frame, shorten
+from seqclass.plots._style import (
+    FAINT,
+    NEUTRAL,
+    Panels,
+    colour,
+    coloured,
+    decided_text,
+    legend_below,
+    open_frame,
+    shorten,
+)
 
 #: Classes that get a colour of their own; the others together are grey.
 _SHOWN = 6
@@ -146,7 +155,10 @@ class ExplanationDisplay(Panels):
     def _draw_beliefs(self, ax: Any, rows: list[_Row]) -> None:
         place = [i for i, row in enumerate(rows) if row.belief is not None]
         belief = np.array([row.belief for row in rows if row.belief is not None])
-        shown = self._coloured(belief)
+        shown = list(range(belief.shape[1]))
+        if len(shown) > _SHOWN + 1:
+            decided = np.array([label == self.explanation.decision for label in self.explanation.classes])
+            shown = coloured(belief, decided, _SHOWN)
         rest = np.setdiff1d(np.arange(belief.shape[1]), shown)
         parts = [(belief[:, i], colour(rank), self.explanation.classes[i]) for rank, i in enumerate(shown)]
         if rest.size:
@@ -159,15 +171,6 @@ class ExplanationDisplay(Panels):
             start = start + width
         ax.set_xlim(0.0, 1.0)
         ax.set_xlabel("P(class | what was seen)")
-
-    def _coloured(self, belief: FloatArray) -> list[int]:
-        """Give the classes with a colour of their own: those that were ever likely, and the decision."""
-        n_classes = belief.shape[1]
-        if n_classes <= _SHOWN + 1:
-            return list(range(n_classes))
-        decided = np.array([label == self.explanation.decision for label in self.explanation.classes])
-        peak = belief.max(axis=0) + decided
-        return [int(i) for i in np.sort(np.argsort(-peak, kind="stable")[:_SHOWN])]
 
     def _draw_savings(self, ax: Any, rows: list[_Row]) -> None:
         place = [i for i, row in enumerate(rows) if not math.isnan(row.saving)]
@@ -192,8 +195,7 @@ class ExplanationDisplay(Panels):
 
     def _title(self) -> str:
         told = self.explanation
-        count = "1 feature" if told.n_features == 1 else f"{told.n_features} features"
-        return f"decided {shorten(told.decision, 24)} after {count}, {told.cost:.3g} paid"
+        return decided_text(told.decision, told.n_features, told.cost)
 
 
 def _answer(step: ExplanationStep) -> str:

@@ -157,7 +157,7 @@ class StagewiseCalibrationDisplay(Display):
             raise ValueError("record has no beliefs: make it with acquire(X, record_beliefs=True).")
         if labels.shape != (record.beliefs.shape[2],):
             raise ValueError(f"classes must have {record.beliefs.shape[2]} labels, got shape {labels.shape}.")
-        chosen = _choose(record.n_features, counts, check_integer(min_instances, "min_instances", 1))
+        chosen = stages_of(record.n_features, counts, check_integer(min_instances, "min_instances", 1))
         return cls(*beliefs_after(record, labels, truth, chosen), n_bins=n_bins).plot(ax, **settings)
 
     @classmethod
@@ -252,8 +252,8 @@ def beliefs_after(
     return beliefs, correct
 
 
-def _choose(acquired: IntArray, counts: Sequence[int] | None, min_instances: int) -> list[int]:
-    """Numbers of features to draw."""
+def stages_of(acquired: IntArray, counts: Sequence[int] | None, min_instances: int) -> list[int]:
+    """Numbers of features to draw: by default from 1 to the most that enough instances acquired, evenly apart."""
     if counts is not None:
         chosen = sorted({check_integer(k, "counts", 0) for k in counts})
         most = int(acquired.max())

@@ -98,14 +98,6 @@ def sample(number: int) -> Markup:
     return element("svg", marker(number, 12.0, 8.0), viewBox="0 0 24 16", aria_hidden="true")
 
 
-def shortened(text: str, most: int) -> str:
-    """Text of at most so many characters, cut in the middle: names often differ at their ends."""
-    if len(text) <= most:
-        return text
-    head = (most - 1) // 2
-    return f"{text[:head]}…{text[len(text) - (most - 1 - head) :]}"
-
-
 def cross(number: int, x: tuple[float, float, float], y: tuple[float, float, float]) -> Markup:
     """Intervals of a point, along and across; NaN where there is none."""
     style = {"class_": f"s{number % N_COLOURS} spread"}

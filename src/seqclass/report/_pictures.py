@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.text import listed, shown
+from seqclass._utils.text import listed, shorten, shown
 from seqclass._utils.validation import class_numbers
 from seqclass.evaluation.calibration_curves import QuestionCalibration
 from seqclass.evaluation.decision_curves import DecisionCurve
@@ -24,7 +24,7 @@ from seqclass.plots.accuracy_features import wilson
 from seqclass.plots.acquisition_map import acquired_shares
 from seqclass.plots.decision_curve import benefit_limits
 from seqclass.plots.question_calibration import stops_of
-from seqclass.plots.stagewise_calibration import beliefs_after
+from seqclass.plots.stagewise_calibration import beliefs_after, stages_of
 from seqclass.report._axes import (
     FAR,
     N_COLOURS,
@@ -35,7 +35,6 @@ from seqclass.report._axes import (
     marker,
     round_ticks,
     sample,
-    shortened,
     ticks,
 )
 from seqclass.report._markup import (
@@ -63,8 +62,8 @@ MOST = 24
 #: Ends of the axes, in a picture that is narrow and not tall.
 _SIZE = (NARROW, 300.0)
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, NARROW - 12, 30.0, 250.0
-#: Fewest instances that a curve of calibration stands for, where there are so many, and most curves.
-_LEAST, _CURVES = 30, 5
+#: Fewest instances that a curve of calibration stands for, where there are so many.
+_LEAST = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +77,9 @@ class Shares:
 
 def codes_of(kept: LabelledRecord) -> tuple[list[str], IntArray]:
     """Classes that occur, in the order of the data set, and the number of each instance's class among them."""
-    present, codes = np.unique(kept.truth, return_inverse=True)
-    place = {label: i for i, label in enumerate(kept.classes)}
-    order = sorted(range(len(present)), key=lambda i: place[str(present[i])])
-    rank = np.empty(len(order), dtype=np.intp)
-    rank[order] = np.arange(len(order))
-    return [str(present[i]) for i in order], rank[codes.reshape(-1)]
+    there = set(kept.truth.tolist())
+    present = [label for label in kept.classes if label in there]
+    return present, class_numbers(present, kept.truth)
 
 
 def shares_of(kept: LabelledRecord, codes: IntArray) -> Shares:
@@ -99,16 +95,9 @@ def feature_counts(kept: LabelledRecord, codes: IntArray) -> FeatureCountDisplay
 
 def calibration(kept: LabelledRecord) -> StagewiseCalibrationDisplay:
     """Confidence against accuracy after so many features, of which no picture is drawn here."""
-    stages = _stages(kept.record.n_features)
+    acquired = kept.record.n_features
+    stages = stages_of(acquired, None, min(_LEAST, max(len(acquired) // 4, 1)))
     return StagewiseCalibrationDisplay(*beliefs_after(kept.record, np.array(kept.classes), kept.truth, stages))
-
-
-def _stages(n_features: IntArray) -> list[int]:
-    """Numbers of features to draw: spread evenly from 1 to the most that enough instances acquired."""
-    beyond = len(n_features) - np.bincount(n_features).cumsum()
-    enough = beyond >= min(_LEAST, max(len(n_features) // 4, 1))
-    most = int(enough.sum())  # how many go beyond k falls with k
-    return sorted({int(k) for k in np.linspace(min(1, most), most, min(_CURVES, max(most, 1))).round()})
 
 
 def stops_figure(key: str, stops: Sequence[QuestionCalibration]) -> Markup:
@@ -156,7 +145,7 @@ def histograms(key: str, classes: Sequence[str], n: Sequence[int], counts: Featu
     parts = [element("text", said, x=4.0, y=12.0, class_="small")]
     for i, name in enumerate(classes[:rows]):
         base = _TOP_OF_COUNTS + _APART * (i + 1)
-        parts.append(label(shortened(name, 16), LEFT - 6, base - 8, "end"))
+        parts.append(label(shorten(name, 16), LEFT - 6, base - 8, "end"))
         parts.append(element("line", x1=x.start, x2=x.end, y1=base, y2=base, class_="axis"))
         parts += _bars(name, i, counts, x, base)
         parts.append(element("circle", cx=x(float(counts.mean[i])), cy=base, r=4.0, class_="dot"))
@@ -238,7 +227,7 @@ def acquisition_map(key: str, classes: Sequence[str], n: Sequence[int], shares: 
     below = _MAP_TOP + _ROW * rows + 8
     parts = [
         element("text", "true class, and % of it that acquired each feature", x=4.0, y=12.0, class_="small"),
-        *(label(shortened(classes[i], 16), LEFT - 6, _MAP_TOP + _ROW * i + 16, "end") for i in range(rows)),
+        *(label(shorten(classes[i], 16), LEFT - 6, _MAP_TOP + _ROW * i + 16, "end") for i in range(rows)),
         *_cells(classes[:rows], shares, shown, cell),
         *_names(shares.features[:shown], cell, below),
     ]
@@ -279,7 +268,7 @@ def _names(names: Sequence[str], cell: float, below: float) -> list[Markup]:
     for j, name in enumerate(names):
         x = LEFT + cell * (j + 0.5)
         turned = f"rotate(-45 {x:.2f} {below:.2f})"
-        shown = shortened(name, _NAME)
+        shown = shorten(name, _NAME)
         parts.append(element("text", shown, x=x, y=below + 4, text_anchor="end", transform=turned, class_="small"))
     return parts
 
@@ -338,7 +327,7 @@ def curves_figure(key: str, data: str, curves: Mapping[int, DecisionCurve]) -> M
     low, high = benefit_limits(list(curves.values()))
     x, y = Scale(0.0, 1.0, _LEFT, _RIGHT), Scale(low, high, _BOTTOM, _TOP)
     marks = [(k / 5, f"{k / 5:g}") for k in range(6)]
-    label = f"threshold probability of {shortened(first.positive, 24)}"
+    label = f"threshold probability of {shorten(first.positive, 24)}"
     parts = [
         _clip(key),
         frame(x, y, marks, label, "net benefit less prices"),

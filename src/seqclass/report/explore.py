@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from seqclass._utils.text import near, saving_text, value_text
+from seqclass._utils.text import saving_text, value_text
 from seqclass._utils.validation import check_integer
 from seqclass.deciding.explanation import Explanation, ExplanationStep
 from seqclass.experiment import Explored, Results
-from seqclass.experiment._store import of_first
+from seqclass.experiment._store import chosen, of_first
 from seqclass.report._markup import Markup, element, script_json
 
 __all__ = ["ExploredRun", "explore", "explore_run"]
@@ -89,10 +89,7 @@ def explore(
         check_integer(n_instances, "n_instances", 1)
     table = results.table()
     for column, value in (("data", data), ("method", name), ("price", price)):
-        there = list(dict.fromkeys(table[column]))
-        if value is not None and value not in there:
-            shown = near(value, there, "it has") if isinstance(value, str) else f"it has {there}."
-            raise ValueError(f"the run has no {column} {value!r}: {shown}")
+        chosen(table, {column: value})  # which says what there is
     cells = table[(table["data"] == data) & (table["method"] == name)]
     cells = cells if price is None else cells[cells["price"] == price]
     if not len(cells):

@@ -21,6 +21,7 @@ from seqclass.report._markup import (
     Markup,
     Number,
     count,
+    drawing,
     element,
     number,
     prices,
@@ -54,16 +55,7 @@ def rank_diagram(result: CriticalDifference, key: str, title: str) -> Markup:
         y = _AXIS + 4 + _BAR * i
         parts.append(element("line", x1=min(ends) - 4, x2=max(ends) + 4, y1=y, y2=y, class_="bar"))
     height = bars + _LINE * ((k + 1) // 2) + 4
-    return element(
-        "svg",
-        element("title", title, id=f"title-{key}"),
-        element("desc", _told(result), id=f"desc-{key}"),
-        *parts,
-        viewBox=f"0 0 {_WIDTH:g} {height:g}",
-        role="img",
-        class_="wide",
-        aria_labelledby=f"title-{key} desc-{key}",
-    )
+    return drawing(key, title, _told(result), parts, (_WIDTH, height))
 
 
 def _told(result: CriticalDifference) -> str:
@@ -193,8 +185,7 @@ def _compared(found: Comparison, metric: str, words: str) -> list[Markup]:
     if found.nemenyi is not None:
         drawn = rank_diagram(found.nemenyi, f"ranks-{metric}", f"Average ranks by {words}")
         said = f"Average ranks, 1 the best; methods under one bar do not differ at {found.nemenyi.alpha:g} (Nemenyi)."
-        inside = element("div", drawn, class_="scroll", tabindex=0, role="region", aria_label=f"Ranks by {words}")
-        parts.append(element("figure", inside, element("p", said, class_="note")))
+        parts.append(element("figure", drawn, element("p", said, class_="note")))
         parts.append(_ranks(found, words))
     return parts
 
