@@ -18,8 +18,8 @@ from seqclass.cli._format import count, echo_json, table
 from seqclass.cli._progress import is_shown
 from seqclass.cli._training import form, read_decision_costs
 from seqclass.datasets import Dataset, list_datasets, load
-from seqclass.datasets._catalog import data_files
 from seqclass.datasets._tables import CsvForm
+from seqclass.datasets.catalog import data_files
 from seqclass.experiment import Comparison, Experiment, HoldOut, Results, SourceSplit, StratifiedFolds
 
 #: What the library's messages call things that are options here.

@@ -253,7 +253,33 @@ def beliefs_after(
 
 
 def stages_of(acquired: IntArray, counts: Sequence[int] | None, min_instances: int) -> list[int]:
-    """Numbers of features to draw: by default from 1 to the most that enough instances acquired, evenly apart."""
+    """Numbers of features to draw: by default from 1 to the most that enough instances acquired, evenly apart.
+
+    Parameters
+    ----------
+    acquired : ndarray of int of shape (n,)
+        Features that each instance acquired.
+    counts : sequence of int or None
+        Those that are wanted.
+    min_instances : int
+        By default no number is drawn that fewer acquired.
+
+    Returns
+    -------
+    list of int
+        In rising order; 0 alone where too few acquired any.
+
+    Raises
+    ------
+    ValueError
+        If no instance acquired as many as ``counts`` say.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stages_of(np.array([1, 2, 2, 3, 9]), None, 2)
+    [1, 2, 3]
+    """
     if counts is not None:
         chosen = sorted({check_integer(k, "counts", 0) for k in counts})
         most = int(acquired.max())

@@ -13,9 +13,11 @@ from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.frames import is_frame
 from seqclass._utils.text import listed
 from seqclass._utils.validation import check_costs, check_real
-from seqclass.datasets._hidden import HiddenStates
-from seqclass.datasets._logit import SwitchedLogit
-from seqclass.datasets._world import Optimum, World
+from seqclass.datasets.hidden import HiddenStates
+from seqclass.datasets.logit import SwitchedLogit
+from seqclass.datasets.world import Optimum, World
+
+__all__ = ["Dataset", "DatasetInfo"]
 
 #: More classes than this are counted together.
 _SHOWN = 12

@@ -8,11 +8,13 @@ import numpy as np
 
 from seqclass._utils.arrays import smallest_int
 from seqclass._utils.validation import check_integer, check_real
-from seqclass.datasets._conditional import Conditional
-from seqclass.datasets._dataset import Dataset
-from seqclass.datasets._generated import drawn, generator
-from seqclass.datasets._hidden import HiddenStates
-from seqclass.datasets._world import Optimum, World
+from seqclass.datasets.conditional import Conditional
+from seqclass.datasets.dataset import Dataset
+from seqclass.datasets.generated import drawn, generator
+from seqclass.datasets.hidden import HiddenStates
+from seqclass.datasets.world import Optimum, World
+
+__all__ = ["make_indicator", "make_sensors", "make_xor_noisy_shortcut"]
 
 
 @generator

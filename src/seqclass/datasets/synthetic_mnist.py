@@ -8,10 +8,12 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray
 from seqclass._utils.validation import check_real
-from seqclass.datasets._conditional import Conditional, Values, clipped
-from seqclass.datasets._dataset import Dataset
-from seqclass.datasets._generated import drawn, generator
-from seqclass.datasets._hidden import HiddenStates
+from seqclass.datasets.conditional import Conditional, Values, clipped
+from seqclass.datasets.dataset import Dataset
+from seqclass.datasets.generated import drawn, generator
+from seqclass.datasets.hidden import HiddenStates
+
+__all__ = ["make_synthetic_mnist"]
 
 _SIDE = 28
 #: Figures that are laid over the noise; those of the other classes are added to it.

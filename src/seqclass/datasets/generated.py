@@ -11,10 +11,12 @@ import numpy.typing as npt
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass._utils.validation import check_costs, check_integer, check_real
 from seqclass.costs import resolve_prices
-from seqclass.datasets._conditional import Conditional
-from seqclass.datasets._dataset import Dataset
-from seqclass.datasets._hidden import HiddenStates
-from seqclass.datasets._world import World
+from seqclass.datasets.conditional import Conditional
+from seqclass.datasets.dataset import Dataset
+from seqclass.datasets.hidden import HiddenStates
+from seqclass.datasets.world import World
+
+__all__ = ["make_naive_bayes_world", "make_tree_world"]
 
 #: What `load` knows by name, each without ``make_``; filled as the modules are imported.
 GENERATORS: dict[str, Callable[..., Dataset]] = {}
