@@ -14,6 +14,7 @@ import numpy as np
 from seqclass import __version__
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.model_files import load
+from seqclass._utils.text import unit_text
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._errors import InputError, check_input, refused
 from seqclass.cli._format import count, gap_text, table, wrapped
@@ -22,7 +23,7 @@ from seqclass.deciding.decider import decider_of
 from seqclass.evaluation.certified import CertifiedError
 from seqclass.fitting.choice import Choice
 from seqclass.fitting.held_out import HeldOut
-from seqclass.pomdp import ClassInformation
+from seqclass.pomdp import ClassInformation, Evaluation
 from seqclass.pomdp.bounds.certificate import SCOPES
 from seqclass.pomdp.policy import WIDE_GAP
 
@@ -101,6 +102,18 @@ def bound_text(content: dict[str, Any]) -> str:
         near = "a hundredth of a percent" if gap < 1e-4 else gap_text(gap)
         return f"{told}: it is within {near} of the best."
     return f"{told}, which is a rough bound: the best may cost as much as this one, or anything in between."
+
+
+def expected_text(clf: DecidingClassifier, by: str, asked: str, expected: Evaluation | None) -> str:
+    """Say what a case takes and costs on average, by a model; or what it costs, where the policy was not followed."""
+    cost, unit = clf.expected_cost_, unit_text(clf.decision_costs_)
+    if expected is None:
+        return f"By {by} a case costs {cost:.4f} on average{unit}."
+    price = min(expected.price, cost)
+    return (
+        f"By {by} a case takes {expected.n_features:.1f} {asked} and costs {cost:.4f} on average: {price:.4f} for "
+        f"{asked} and {cost - price:.4f} for decisions{unit}."
+    )
 
 
 def choice_record(clf: DecidingClassifier) -> list[dict[str, Any]] | None:

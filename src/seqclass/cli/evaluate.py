@@ -15,11 +15,7 @@ from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, refused
 from seqclass.cli._format import count, echo_json
 from seqclass.cli._scores import details_text, scores_text
-from seqclass.cli._training import (
-    costs_file,
-    read_decision_costs,
-    read_prices,
-)
+from seqclass.cli._training import costs_file, read_decision_costs, read_prices
 from seqclass.costs import Prices, resolve_prices
 from seqclass.deciding.decider import decider_of
 from seqclass.evaluation.decision_curves import class_position

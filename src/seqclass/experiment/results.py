@@ -573,10 +573,7 @@ class Results:
         return [key for key in self.table().index if key in found]
 
     def summary(
-        self,
-        by: Sequence[str] | None = None,
-        metrics: Sequence[str] = METRICS,
-        confidence: float = 0.95,
+        self, by: Sequence[str] | None = None, metrics: Sequence[str] = METRICS, confidence: float = 0.95
     ) -> Any:
         """Means with confidence intervals.
 

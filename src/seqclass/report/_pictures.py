@@ -25,18 +25,7 @@ from seqclass.plots.acquisition_map import acquired_shares
 from seqclass.plots.decision_curve import benefit_limits
 from seqclass.plots.question_calibration import stops_of
 from seqclass.plots.stagewise_calibration import beliefs_after, stages_of
-from seqclass.report._axes import (
-    FAR,
-    N_COLOURS,
-    Scale,
-    cross,
-    fitted,
-    frame,
-    marker,
-    round_ticks,
-    sample,
-    ticks,
-)
+from seqclass.report._axes import FAR, N_COLOURS, Scale, cross, fitted, frame, marker, round_ticks, sample, ticks
 from seqclass.report._markup import (
     CLASSES,
     LEFT,
@@ -328,10 +317,7 @@ def curves_figure(key: str, data: str, curves: Mapping[int, DecisionCurve]) -> M
     x, y = Scale(0.0, 1.0, _LEFT, _RIGHT), Scale(low, high, _BOTTOM, _TOP)
     marks = [(k / 5, f"{k / 5:g}") for k in range(6)]
     label = f"threshold probability of {shorten(first.positive, 24)}"
-    parts = [
-        _clip(key),
-        frame(x, y, marks, label, "net benefit less prices"),
-    ]
+    parts = [_clip(key), frame(x, y, marks, label, "net benefit less prices")]
     inside, legend = [], []
     listed: list[list[str | Number]] = []
     for i, one in curves.items():
