@@ -22,9 +22,18 @@ from seqclass.plots import AcquisitionMapDisplay, FeatureCountDisplay, Stagewise
 from seqclass.pomdp import FirstK
 from seqclass.report import Explored, explore, explore_run, write_report
 from seqclass.report import _pictures as acquisition_module
-from seqclass.report._axes import Scale, fitted, limits, ticks
 from seqclass.report._markup import Markup, element, features, prices, script_json, table, together
-from seqclass.report._pictures import MOST, calibration, codes_of, feature_counts, shares_of
+from seqclass.report._pictures import (
+    MOST,
+    Scale,
+    calibration,
+    codes_of,
+    feature_counts,
+    fitted,
+    limits,
+    shares_of,
+    ticks,
+)
 from seqclass.report.page import summarise
 
 explore_module = importlib.import_module("seqclass.report.explore")  # whose name is also that of a function

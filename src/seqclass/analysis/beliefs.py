@@ -90,10 +90,8 @@ def reachable_beliefs(
         Beliefs of a stage that differ by less, in every class, may become one: their mean.
     method : {"auto", "exact", "simulation"}
         Enumerate every history, sample them, or enumerate if they are at most ``max_histories``.
-    n_paths : int
-        Sampled instances, for simulation.
-    max_histories : int
-        Most histories to enumerate.
+    n_paths, max_histories : int
+        Sampled instances, for simulation; most histories to enumerate.
     random_state : int, generator or None
         Seed of the simulation.
 

@@ -42,10 +42,8 @@ class Histories:
         Probability of the history.
     belief : ndarray of shape (n, n_classes)
         P(class | history).
-    feature : ndarray of int of shape (n,)
-        Feature that is asked for next, -1 to decide.
-    decision : ndarray of int of shape (n,)
-        The cheapest decision.
+    feature, decision : ndarray of int of shape (n,)
+        Feature that is asked for next, -1 to decide; the cheapest decision.
     price : ndarray of shape (n,)
         Price of the next feature.
     """

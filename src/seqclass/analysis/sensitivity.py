@@ -81,10 +81,8 @@ class WhatIf:
         The changed problem.
     policy : Policy
         Its solution.
-    before : Evaluation
-        The old policy on the old problem.
-    held : Evaluation
-        The old policy on the changed problem.
+    before, held : Evaluation
+        The old policy on the old problem; the old policy on the changed problem.
     after : Evaluation
         The new policy on the changed problem.
 

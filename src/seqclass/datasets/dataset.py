@@ -41,20 +41,16 @@ class DatasetInfo:
         Share of the cells that are zero; of the numeric ones in a data frame.
     missing_share : float
         Share of the cells that are missing.
-    class_counts : dict of str to int
-        Rows of each class.
-    split : dict of str to int
-        Rows of each part of the source's own split.
+    class_counts, split : dict of str to int
+        Rows of each class; rows of each part of the source's own split.
     cost_range : tuple of float or None
         Least and greatest price.
     total_cost : float or None
         Price of all features bought one by one, without discounts.
     n_unpriced : int
         Features for which the source gives no price, where others have one.
-    n_groups : int
-        Groups of features that share a discount.
-    n_bundles : int
-        Bundles of features that one question shows together.
+    n_groups, n_bundles : int
+        Groups of features that share a discount; bundles of features that one question shows together.
     n_decisions : int
         Decisions, further ones included.
     optimum : Optimum or None
@@ -235,10 +231,8 @@ class Dataset:
         the exact probabilities of the classes.
     optimum : Optimum or None
         Least expected costs in that distribution at these prices, where they can be worked out.
-    description : str
-        What the set is.
-    source : str
-        Where it comes from.
+    description, source : str
+        What the set is; where it comes from.
 
     Raises
     ------

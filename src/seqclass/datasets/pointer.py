@@ -35,10 +35,8 @@ def make_xor_noisy_shortcut(
     ----------
     n_samples : int
         Rows.
-    shortcut_accuracy : float
-        P(the shortcut shows the class), 0 to 1.
-    cost_ratio : float
-        Price of the shortcut over that of a coin.
+    shortcut_accuracy, cost_ratio : float
+        P(the shortcut shows the class), 0 to 1; price of the shortcut over that of a coin.
     feature_cost : float
         Price of a coin, in units of misclassification cost.
     random_state : None, int or numpy generator
@@ -167,10 +165,8 @@ def make_sensors(
 
     Parameters
     ----------
-    n_samples : int
-        Rows.
-    n_sensors : int
-        Sensors, 2 to 1000, and values of the complaint.
+    n_samples, n_sensors : int
+        Rows; sensors, 2 to 1000, and values of the complaint.
     accuracy : float
         P(the right sensor shows the class), 0.5 to 1.
     feature_cost : float

@@ -39,10 +39,8 @@ def make_synthetic_mnist(
     ----------
     n_samples : int
         Rows; classes are drawn evenly.
-    noise_std : float
-        Standard deviation of the noise before it is cut off.
-    pattern_intensity : float
-        What a figure adds, 0 to 1.
+    noise_std, pattern_intensity : float
+        Standard deviation of the noise before it is cut off; what a figure adds, 0 to 1.
     feature_cost : float
         Price of each pixel, in units of misclassification cost.
     random_state : None, int or numpy generator

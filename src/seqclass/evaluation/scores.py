@@ -134,10 +134,8 @@ class GroupScores:
         Share of rows decided for a wrong class; a further decision, such as "refer", is no error.
     error_interval : tuple of float
         95% interval of it.
-    mean_features : float
-        Features acquired of a row on average.
-    mean_price : float
-        Prices paid for a row on average.
+    mean_features, mean_price : float
+        Features acquired of a row on average; prices paid for a row on average.
     classes : tuple of ClassScores
         The group's rows class by class.
     p_value : float
@@ -277,10 +275,8 @@ class Scores:
         Interval of it.
     mean_features : float
         Features acquired of a row on average; a bundle counts once.
-    mean_price : float
-        Prices paid for a row on average.
-    mean_decision_cost : float
-        What a decision cost on average.
+    mean_price, mean_decision_cost : float
+        Prices paid for a row on average; what a decision cost on average.
     classes : tuple of ClassScores
         The same class by class.
     groups : tuple of GroupScores

@@ -18,11 +18,10 @@ from seqclass._utils.validation import check_choice, check_real
 from seqclass.evaluation.decision_curves import DecisionCurve
 from seqclass.evaluation.scores import ClassScores
 from seqclass.experiment._columns import FIGURES, HIGHER_IS_BETTER, LABELS, by_default, check_columns, table_of
-from seqclass.experiment._judged import Judged, case_scores, judged
 from seqclass.experiment._keeping import EXPLANATIONS, INSTANCES, read_explanations, unpack_json
 from seqclass.experiment._store import chosen, of_first, opened, parts_of
 from seqclass.experiment.explored import Explored
-from seqclass.experiment.records import LabelledRecord, instance_table, pooled
+from seqclass.experiment.records import Judged, LabelledRecord, case_scores, instance_table, judged, pooled
 from seqclass.stats import (
     CriticalDifference,
     FriedmanTest,

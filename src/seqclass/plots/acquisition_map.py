@@ -41,10 +41,8 @@ class AcquisitionMapDisplay(Display):
     ----------
     n_features : int
         Number of features shown.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
     image_ : matplotlib AxesImage
         The heat map.
 

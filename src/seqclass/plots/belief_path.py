@@ -40,10 +40,8 @@ class BeliefPathDisplay(Display):
     ----------
     beliefs : array-like of shape (n_asked + 1, n_classes)
         Posterior before anything was asked, and after each answer.
-    names : sequence of str of length n_asked
-        The features, in the order they were asked for.
-    values : sequence of str of length n_asked
-        What each showed.
+    names, values : sequence of str of length n_asked
+        The features, in the order they were asked for; what each showed.
     classes : array-like of shape (n_classes,)
         Class labels.
     decision : object
@@ -53,10 +51,8 @@ class BeliefPathDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
     lines_ : list of matplotlib Line2D
         One line a class, in the order of ``classes``.
 

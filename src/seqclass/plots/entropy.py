@@ -29,10 +29,8 @@ class EntropyDisplay(Display):
     ----------
     n_stages : int
         Number of features shown.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
     lines_ : list of matplotlib Line2D
         Overall, going on, and stopped.
 
@@ -66,10 +64,8 @@ class EntropyDisplay(Display):
         ----------
         policy : Policy
             The policy.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default none.
+        ax, title : matplotlib Axes and str, optional
+            Where to draw, by default a new figure; by default no title.
         n_paths : int
             Sampled instances, where histories are too many to enumerate.
         **settings

@@ -43,10 +43,8 @@ class FeatureCountDisplay(Display):
         Share of each class's instances in each bar.
     mean : ndarray of shape (n_classes,)
         Mean number of features of each class.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
     bars_ : list of matplotlib BarContainer
         One a class.
 

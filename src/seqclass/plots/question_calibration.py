@@ -32,10 +32,8 @@ class QuestionCalibrationDisplay(Display):
     ----------
     stops : list of QuestionCalibration
         The same.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
     lines_ : list of matplotlib Line2D
         Confidence and accuracy.
 

@@ -47,10 +47,8 @@ class ReachableBeliefsDisplay(Display):
     ----------
     n_stages : int
         Last stage that is shown.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
 
     Examples
     --------
@@ -101,10 +99,8 @@ class ReachableBeliefsDisplay(Display):
         ----------
         policy : Policy
             The policy.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default none.
+        ax, title : matplotlib Axes and str, optional
+            Where to draw, by default a new figure; by default no title.
         n_paths : int
             Sampled instances, where histories are too many to enumerate.
         **settings

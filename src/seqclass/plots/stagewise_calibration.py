@@ -49,10 +49,8 @@ class StagewiseCalibrationDisplay(Display):
         Number of instances behind each point.
     error : dict of int to float
         Calibration error: mean distance of accuracy from confidence over the points, weighted by ``size``.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
     lines_ : list of matplotlib Line2D
         One line for each of ``counts``.
 
@@ -133,10 +131,8 @@ class StagewiseCalibrationDisplay(Display):
         counts : sequence of int, optional
             Numbers of features to draw; by default up to five, spread evenly from 1 to the most that
             ``min_instances`` acquired.
-        min_instances : int
-            Numbers of features that fewer instances acquired are left out.
-        n_bins : int
-            Most points a curve.
+        min_instances, n_bins : int
+            Numbers of features that fewer instances acquired are left out; most points a curve.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         **settings

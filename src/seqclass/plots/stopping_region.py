@@ -57,10 +57,8 @@ class StoppingRegionDisplay(Display):
     stopping_cost, continuation_cost : ndarray of shape (n,)
         Expected cost of deciding now, and of going on; the latter is NaN where the policy cannot tell, and counts
         prices as the policy does (`RepricedPolicy`).
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
 
     Raises
     ------
@@ -357,10 +355,8 @@ class ThresholdsDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
 
     Examples
     --------
