@@ -19,7 +19,7 @@ from seqclass.cli._training import costs_file, read_decision_costs, read_prices
 from seqclass.costs import Prices, resolve_prices
 from seqclass.deciding.decider import decider_of
 from seqclass.evaluation.decision_curves import class_position
-from seqclass.evaluation.scores import joined, rows_of
+from seqclass.evaluation.scores import joined, some_rows
 from seqclass.metrics import score_rows
 
 
@@ -54,7 +54,7 @@ def _command(
     with refused(str(data)):
         if group is not None:
             other["groups"] = group[known]
-        scores = score_rows(clf, None, answers[known].astype(str), record=rows_of(record, known), **other)
+        scores = score_rows(clf, None, answers[known].astype(str), record=some_rows(record, known), **other)
     if as_json:
         echo_json(scores.record() | {"n_unlabelled": len(answers) - len(known), "n_unknown": unknown_cells(clf, cases)})
         return

@@ -23,7 +23,7 @@ from seqclass.cli._format import count, echo_json, plain
 from seqclass.cli._progress import working
 from seqclass.cli._scores import scores_text
 from seqclass.deciding.record import AcquisitionRecord
-from seqclass.evaluation.scores import joined, rows_of
+from seqclass.evaluation.scores import joined, some_rows
 from seqclass.large import check_kept, decided_frame, predict_parquet
 from seqclass.metrics import Scores, score_rows
 
@@ -96,7 +96,7 @@ def _scored(clf: DecidingClassifier, record: AcquisitionRecord, answers: Any) ->
     if not known.size:
         return None, ""
     try:
-        return score_rows(clf, None, answers[known].astype(str), record=rows_of(record, known)), ""
+        return score_rows(clf, None, answers[known].astype(str), record=some_rows(record, known)), ""
     except ValueError as error:
         return None, f"There are no scores: {sentence(error)}"
 

@@ -63,7 +63,7 @@ def joined(records: Sequence[AcquisitionRecord]) -> AcquisitionRecord:
     return AcquisitionRecord(*(np.concatenate([whole(part, name) for part in records]) for name in _FIELDS))
 
 
-def rows_of(record: AcquisitionRecord, rows: IntArray) -> AcquisitionRecord:
+def some_rows(record: AcquisitionRecord, rows: IntArray) -> AcquisitionRecord:
     """Some rows of a record, without beliefs."""
     return AcquisitionRecord(*(getattr(record, name)[rows] for name in _FIELDS))
 

@@ -267,7 +267,7 @@ def work(jobs: Mapping[str, Callable[[], Job]], n_jobs: int | None) -> Iterator[
         # one job a batch: what is done is told at once
         parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
         try:
-            for number, result in parallel(_numbered(i, left[name]()) for i, name in enumerate(names)):
+            for number, result in parallel(delayed(_with_number)(i, left[name]()) for i, name in enumerate(names)):
                 del left[names[number]]
                 yield names[number], result, ""
         except BrokenProcessPool:
@@ -284,11 +284,8 @@ def _alone(job: Job) -> tuple[Any, str]:
         return None, _DIED
 
 
-def _numbered(number: int, job: Job) -> Job:
-    return _with_number, (number, *job[:1], *job[1]), job[2]
-
-
-def _with_number(number: int, function: Callable[..., Any], *arguments: Any, **settings: Any) -> tuple[int, Any]:
+def _with_number(number: int, job: Job) -> tuple[int, Any]:
+    function, arguments, settings = job
     return number, function(*arguments, **settings)
 
 
@@ -488,7 +485,7 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         grid = [(price, budget) for price in prices for budget in budgets]
         held: dict[str, Held] = {}
         cells: list[Cell] = []
-        for data in map(_dataset, _listed(self.data, "data")):
+        for data in (one if isinstance(one, Dataset) else load(one) for one in _listed(self.data, "data")):
             if data.name in held:
                 raise ValueError(f"data: two sets are called {data.name!r}; rename one by dataclasses.replace.")
             protocol.check(data)
@@ -578,7 +575,3 @@ def _listed(values: Any, name: str) -> list[Any]:
     if name != "data" and len(set(listed)) < len(listed):
         raise ValueError(f"{name} must differ from each other, got {listed!r}.")
     return listed
-
-
-def _dataset(data: Any) -> Dataset:
-    return data if isinstance(data, Dataset) else load(data)
