@@ -10,7 +10,7 @@ import pytest
 
 from seqclass.experiment._store import opened
 
-LABELS = {"data": "d", "method": "m", "price": 0.1, "seed": 0, "fold": 0}
+LABELS = {"data": "d", "method": "m", "price": 0.1, "budget": None, "seed": 0, "fold": 0}
 
 
 @pytest.fixture

@@ -35,7 +35,6 @@ def _command(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Certify an error rate of a model on rows of its own."""
     check_output(output, read=[model, *also, data])
     clf = load_model(model, unknown)
     others = [load_model(path, unknown) for path in also]

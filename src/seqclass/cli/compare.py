@@ -63,7 +63,6 @@ def _command(
     as_json: bool,
     **how: Any,
 ) -> None:
-    """Compare methods on data sets at prices, resumable at any moment."""
     _exclusive({"--csv": as_csv, "--json": as_json})
     _exclusive({"--costs": costs, "--dataset-costs": dataset_costs})
     _exclusive({"--folds": folds, "--split": split})

@@ -126,7 +126,6 @@ _PICTURES = (".png", ".pdf", ".svg")
 
 
 def _command(output: Path, seed: int, as_json: bool) -> None:
-    """See it work on real data: a table, one patient's story, a picture."""
     check_output(output)
     if output.suffix.lower() not in _PICTURES:
         raise InputError(f"cannot draw {output}: its name must end in {', '.join(_PICTURES)}.")

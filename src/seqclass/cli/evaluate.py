@@ -38,7 +38,6 @@ def _command(
     unknown: str | None,
     as_json: bool,
 ) -> None:
-    """Tell what a model costs on rows whose labels are known."""
     costs = costs_file(data, costs, dataset_costs)
     clf = load_model(model, unknown)
     other = _other_costs(clf, costs, decision_costs)

@@ -16,7 +16,6 @@ _FORMATS = {"html": ".html", "json": ".json", "c": ".c"}
 
 
 def _command(model: Path, output: Path | None, kind: str, **settings: Any) -> None:
-    """Write a model as a page that works offline, as JSON or as C."""
     path = model.with_suffix(_FORMATS[kind]) if output is None else output
     clf = load_model(model)
     check_output(path, read=[model])

@@ -70,7 +70,6 @@ def _command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Learn a classifier from a table and write it to a file."""
     costs = costs_file(data, costs, dataset_costs)
     check_output(output, read=[data, costs, decision_costs])
     rows = read_rows(data, target, drop, drop_unlabelled, costs is not None or decision_costs is not None)

@@ -38,7 +38,6 @@ def _command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Plan what to ask from a Bayesian network, without data."""
     check_input(file)
     check_output(output, read=[file, costs, decision_costs])
     if questions and hidden:

@@ -57,7 +57,6 @@ class _Summary:
 def _command(
     model: Path, new: Path, output: Path | None, keep: tuple[str, ...], unknown: str | None, as_json: bool
 ) -> None:
-    """Decide for every row of a table."""
     to_folder = _to_folder(new, output)
     if not to_folder:
         check_output(output, read=[model, new])

@@ -111,7 +111,7 @@ class Cell:
     settings : dict
         Canonical settings.
     labels : dict
-        What the table says of the cell: data, method, price, seed, fold, and its hard budget if any.
+        What the table says of the cell: data, method, price, hard budget or None, seed and fold.
     estimator : estimator
         The unfitted method, its price and seed set.
     costs : dict
@@ -502,11 +502,8 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         seeds: list[int],
     ) -> Iterator[Cell]:
         mark, known = fingerprint(data), self._known(data)
-        # a cell without these has the key that it had before there were any
-        starting = {"known": list(known)} if known else {}
         for name, method in methods.items():
             for price, budget in grid:
-                limit = {} if budget is None else {"budget": budget}
                 costs = self._costs(data, price)
                 for seed in seeds:
                     try:
@@ -515,14 +512,11 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
                         raise TypeError(f"methods: {name!r}: {error}") from error
                     if budget is not None:
                         estimator = limited(estimator, budget + len(known))
-                    settings = {
-                        **{"data": data.name, "fingerprint": mark, "method": name, "estimator": canonical(estimator)},
-                        **{"price": price, "costs": canonical(costs), "cv": canonical(protocol), "seed": seed},
-                        **(limit | starting),
-                    }
+                    shared = {"data": data.name, "method": name, "price": price, "budget": budget, "seed": seed}
+                    plain = {"estimator": canonical(estimator), "costs": canonical(costs), "cv": canonical(protocol)}
                     for fold in range(protocol.n_folds):
-                        labels = {"data": data.name, "method": name, "price": price, "seed": seed, "fold": fold} | limit
-                        own = settings | {"fold": fold}
+                        labels = shared | {"fold": fold}
+                        own = labels | plain | {"fingerprint": mark, "known": list(known)}
                         yield Cell(key_of(own), own, labels, estimator, costs, protocol, known=known, budget=budget)
 
     def _known(self, data: Dataset) -> tuple[str, ...]:

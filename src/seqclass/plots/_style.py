@@ -7,9 +7,12 @@ from collections.abc import Callable, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.text import shorten as shorten
+from seqclass.pomdp import Policy
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -105,6 +108,95 @@ class Panels(Display):
 
     def _legends(self) -> None:
         legend_below(self.ax_[-1])
+
+
+class OfPolicy:
+    """A picture of a policy in its problem: `_of_policy` makes it, `_told_by` is what a classifier calls its parts."""
+
+    _of_policy: Callable[..., Any]
+
+    @classmethod
+    def from_policy(
+        cls, policy: Policy, *, ax: Any = None, title: str | None = None, n_paths: int = 10_000, **settings: Any
+    ) -> Self:
+        """Draw a policy in its problem.
+
+        Parameters
+        ----------
+        policy : Policy
+            The policy.
+        ax, title : matplotlib Axes and str, optional
+            Passed to `plot`.
+        n_paths : int
+            Sampled instances, where histories are too many to enumerate.
+        **settings
+            Passed to the display itself.
+
+        Returns
+        -------
+        Display
+        """
+        drawn: Self = cls._of_policy(policy, n_paths, settings).plot(ax, title=title)
+        return drawn
+
+    @classmethod
+    def from_estimator(cls, estimator: DecidingClassifier, **settings: Any) -> Self:
+        """Draw the policy of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : DecidingClassifier
+            A fitted classifier.
+        **settings
+            Passed to `from_policy`.
+
+        Returns
+        -------
+        Display
+        """
+        return cls.from_policy(estimator.policy_, **(cls._told_by(estimator) | settings))
+
+    @classmethod
+    def _told_by(cls, estimator: DecidingClassifier) -> dict[str, Any]:
+        return {}
+
+
+class OfRecord:
+    """A picture of what was acquired for labelled instances; `_told_by` is what a classifier tells beside that."""
+
+    from_record: Callable[..., Self]
+    _with_beliefs = False
+
+    @classmethod
+    def from_estimator(cls, estimator: DecidingClassifier, X: Any, y: npt.ArrayLike, **settings: Any) -> Self:
+        """Run a fitted classifier on labelled data and draw what it acquires, and what it believes.
+
+        Parameters
+        ----------
+        estimator : DecidingClassifier
+            A fitted classifier.
+        X : array-like of shape (n, n_features)
+            Data; to judge by, such as it was not fitted on.
+        y : array-like of shape (n,)
+            True labels.
+        **settings
+            Passed to `from_record`.
+
+        Returns
+        -------
+        Display
+        """
+        record = estimator.acquire(X, record_beliefs=cls._with_beliefs)
+        return cls.from_record(record, y, **(cls._told_by(estimator) | settings))
+
+    @classmethod
+    def _told_by(cls, estimator: DecidingClassifier) -> dict[str, Any]:
+        return {"classes": estimator.classes_}
+
+
+def feature_names(estimator: DecidingClassifier) -> list[str]:
+    """Names of the features that a classifier may ask for, in its order."""
+    return [estimator.feature_name(int(column)) for column in estimator.order_]
 
 
 def check_measures(given: Sized, what: str, measures: str | Sequence[str], labels: Mapping[str, str]) -> list[str]:

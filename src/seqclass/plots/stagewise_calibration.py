@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_integer, class_numbers
 from seqclass.deciding.record import AcquisitionRecord
-from seqclass.plots._style import MARKERS, NEUTRAL, Display, colour, legend_beside, open_frame
+from seqclass.plots._style import MARKERS, NEUTRAL, Display, OfRecord, colour, legend_beside, open_frame
 from seqclass.plots.accuracy_features import wilson
 from seqclass.plots.acquisition_map import labels_of
 
@@ -22,7 +21,7 @@ _CURVES = 5
 _LEAST = 20
 
 
-class StagewiseCalibrationDisplay(Display):
+class StagewiseCalibrationDisplay(OfRecord, Display):
     """Confidence against accuracy, with a curve for each number of features acquired so far.
 
     Confidence is the largest class posterior, accuracy the share of instances whose label is that class. Instances
@@ -156,29 +155,7 @@ class StagewiseCalibrationDisplay(Display):
         chosen = stages_of(record.n_features, counts, check_integer(min_instances, "min_instances", 1))
         return cls(*beliefs_after(record, labels, truth, chosen), n_bins=n_bins).plot(ax, **settings)
 
-    @classmethod
-    def from_estimator(
-        cls, estimator: DecidingClassifier, X: Any, y: npt.ArrayLike, **settings: Any
-    ) -> StagewiseCalibrationDisplay:
-        """Run a fitted classifier on labelled data and draw its beliefs on the way.
-
-        Parameters
-        ----------
-        estimator : DecidingClassifier
-            A fitted classifier.
-        X : array-like of shape (n, n_features)
-            Data that it was not fitted on.
-        y : array-like of shape (n,)
-            True labels.
-        **settings
-            Passed to `from_record`.
-
-        Returns
-        -------
-        StagewiseCalibrationDisplay
-        """
-        record = estimator.acquire(X, record_beliefs=True)
-        return cls.from_record(record, y, classes=estimator.classes_, **settings)
+    _with_beliefs = True
 
     def _inches(self) -> tuple[float, float]:
         return 7.0, 4.4

@@ -177,7 +177,7 @@ def settings_section(results: Results, cells: Any) -> Markup:
         sizes = own[["n_columns", "n_train", "n_test"]].astype("float64").max()
         figures = [number(size, 0) for size in sizes]
         seeds = ", ".join(str(seed) for seed in sorted(set(own["seed"].tolist())))
-        known = ", ".join(settings.get("known", ()))
+        known = ", ".join(settings["known"])
         rows.append([data, *figures, _words(settings["cv"]), seeds, known or NONE, settings["fingerprint"]])
     header = ["data", "features", "rows learnt from", "rows scored", "protocol", "seeds", "known", "fingerprint"]
     parts = [table("Data sets; rows are those of the largest fold", header, rows)]
@@ -185,7 +185,7 @@ def settings_section(results: Results, cells: Any) -> Markup:
         settings = results.settings(cells.index[cells["method"] == method][0])
         text = json.dumps(_readable(settings["estimator"]), indent=2, ensure_ascii=False)
         said = f"{method}, as on {settings['data']} at price {settings['price']:g}"
-        said += f", hard budget {settings['budget']}" if "budget" in settings else ""
+        said += f", hard budget {settings['budget']}" if settings["budget"] is not None else ""
         parts.append(element("details", element("summary", said), element("pre", text, tabindex=0)))
     versions = cells.groupby([f"version_{name}" for name in _VERSIONS], sort=False).size()
     found = [[*(key if isinstance(key, tuple) else (key,)), count(int(n))] for key, n in versions.items()]
