@@ -31,7 +31,7 @@ from seqclass.cli._commands import PATH, quiet_option
 from seqclass.cli._errors import InputError, check_output, refused, sentence
 from seqclass.cli._format import echo_json, plain
 from seqclass.cli._progress import is_quiet, is_shown
-from seqclass.datasets._catalog import data_files
+from seqclass.datasets.catalog import data_files
 
 #: What the tables stand between in a page that has more than them.
 BEGIN, END = "<!-- python -m reproduction: begin -->", "<!-- python -m reproduction: end -->"

@@ -9,21 +9,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
-from sklearn.tree import DecisionTreeClassifier
 
 from seqclass.cli import demo as module
-from seqclass.cli.demo import ETANA, OURS, PRICE, Comparison, compare, features_used, tell
+from seqclass.cli.demo import ETANA, OURS, PRICE, Demonstration, compare, tell
 
 KEYS = {"method", "accuracy", "mean_features", "mean_cost", "realised_cost", "fit_seconds", "predict_seconds"}
 
 
 @pytest.fixture(scope="module")
-def comparison(few_ways: None) -> Comparison:
+def comparison(few_ways: None) -> Demonstration:
     return compare(only=[ETANA, "naive Bayes", "decision tree"], n_splits=2)
 
 
-def test_results(comparison: Comparison) -> None:
+def test_results(comparison: Demonstration) -> None:
     ours, etana, tree, bayes = comparison.results
     assert [ours.method, etana.method, tree.method, bayes.method] == [OURS, ETANA, "decision tree", "naive Bayes"]
     for sequential in (ours, etana):
@@ -38,19 +36,7 @@ def test_results(comparison: Comparison) -> None:
     assert 0 <= comparison.gap < 0.05
 
 
-def test_features_on_the_path_of_a_tree() -> None:
-    X, y = load_breast_cancer(return_X_y=True)
-    tree = DecisionTreeClassifier(random_state=0).fit(X, y)
-    inner, child = tree.tree_.feature, (tree.tree_.children_right, tree.tree_.children_left)
-    for row, used in zip(X[:20], features_used(tree, X[:20])):
-        node, seen = 0, set()
-        while inner[node] >= 0:
-            seen.add(inner[node])
-            node = child[int(row[inner[node]] <= tree.tree_.threshold[node])][node]
-        assert used == len(seen)
-
-
-def test_story(comparison: Comparison) -> None:
+def test_story(comparison: Demonstration) -> None:
     story = tell(comparison)
     record = comparison.model.acquire(comparison.X_held_out.iloc[[story.row]], record_beliefs=True)
     assert 3 <= len(story.steps) <= 5
@@ -64,7 +50,7 @@ def test_story(comparison: Comparison) -> None:
 
 
 @pytest.fixture
-def quickly(comparison: Comparison, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def quickly(comparison: Demonstration, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Let the command tell of the comparison at hand, in an empty directory."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(module, "compare", lambda seed: comparison)
@@ -91,7 +77,7 @@ def test_output(run: Any) -> None:
 
 
 @pytest.mark.usefixtures("quickly")
-def test_json_and_nothing_else(run: Any, comparison: Comparison) -> None:
+def test_json_and_nothing_else(run: Any, comparison: Demonstration) -> None:
     result = run("demo", "--json", "-o", "p.svg")
     content = json.loads(result.stdout)
     assert [r["method"] for r in content["results"]] == [r.method for r in comparison.results]

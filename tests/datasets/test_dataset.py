@@ -59,7 +59,7 @@ def test_positions_of_a_sparse_set_are_narrow_where_they_fit(form: str) -> None:
 
 
 def test_a_text_set_made_in_parts_has_narrow_positions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("seqclass.datasets._text.chunks", lambda n, size: chunks(n, size, 100_000))
+    monkeypatch.setattr("seqclass.datasets.text.chunks", lambda n, size: chunks(n, size, 100_000))
     data = make_sparse_text(200, 500)
     assert data.X.indices.dtype == data.X.indptr.dtype == np.int32
 

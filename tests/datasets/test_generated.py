@@ -133,12 +133,11 @@ def test_binary_text_is_the_same_text() -> None:
 
 
 def test_text_in_chunks_and_empty_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    from seqclass.datasets import _text
 
     def small(n: int, width: float) -> list[slice]:
         return [slice(i, min(n, i + 7)) for i in range(0, n, 7)]
 
-    monkeypatch.setattr(_text, "chunks", small)
+    monkeypatch.setattr("seqclass.datasets.text.chunks", small)
     data = make_sparse_text(50, 1000, random_state=2)
     assert data.X.shape == (50, 1000)
     data.X.check_format()

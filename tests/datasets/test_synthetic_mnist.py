@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqclass.datasets import Conditional, Dataset, HiddenStates, load, make_synthetic_mnist
-from seqclass.datasets._conditional import Values, clipped
+from seqclass.datasets.conditional import Values, clipped
 
 
 def figure(label: int) -> np.ndarray:

@@ -77,9 +77,8 @@ def test_what_is_kept_and_shown_is_of_the_budget(results: Results, tmp_path: Pat
     assert "malic_acid, hue" in text
 
 
-def test_keys_and_labels_are_those_of_runs_without_budgets(tmp_path: Path) -> None:
+def test_cells_are_told_apart_by_budget_and_by_what_is_known(tmp_path: Path) -> None:
     (plain, *_), _ = Experiment(["wine"], ["etana"], cv=2)._cells(seqclass.experiment.grid.Keep())
-    assert not {"budget", "known"} & {*plain.settings, *plain.labels}
     results = Experiment(["wine"], ["etana"], cv=2).run(tmp_path / "a.run")
     assert results.table()["budget"].isna().all()
     assert "budget" not in results.summary()

@@ -32,7 +32,7 @@ def made(tmp_path: Path) -> Results:
         grid = itertools.product(range(2), range(2), range(3), range(10))
         for number, (price, data, method, i) in enumerate(grid):
             labels = {"data": f"d{data}", "method": "abc"[method], "price": [0.1, 0.2][price]}
-            store.plan([(str(number), labels | {"seed": i // 5, "fold": i % 5}, {})])
+            store.plan([(str(number), labels | {"budget": None, "seed": i // 5, "fold": i % 5}, {})])
             same = 1 if data == 1 and method == 2 else method
             score = float(drawn(price, same, data, 0.001)[i])
             figures = {"accuracy": score, "realised_cost": 1 - score, "n_train": 80, "n_test": 20, "error": ""}
@@ -69,7 +69,7 @@ def test_noise_is_called_noise(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     with opened(tmp_path / "noise.run", create=True) as store:
         for i, score in enumerate(rng.random(10).tolist()):
-            labels = {"data": "d", "method": "ab"[i % 2], "price": 0.1, "seed": 0, "fold": i // 2}
+            labels = {"data": "d", "method": "ab"[i % 2], "price": 0.1, "budget": None, "seed": 0, "fold": i // 2}
             store.plan([(str(i), labels, {})])
             store.put(str(i), {"accuracy": score, "n_train": 80, "n_test": 20, "error": ""})
     found = Results.load(tmp_path / "noise.run").compare("accuracy")

@@ -29,7 +29,7 @@ def results(tmp_path: Path) -> Results:
         for number in range(2 * 4 * 3 * 2 * 3):
             price, data, method, seed, fold = np.unravel_index(number, (2, 4, 3, 2, 3))
             labels: dict[str, Any] = {"data": f"d{data}", "method": METHODS[method], "price": [0.1, 0.2][price]}
-            labels |= {"seed": int(seed), "fold": int(fold)}
+            labels |= {"budget": None, "seed": int(seed), "fold": int(fold)}
             store.plan([(str(number), labels, {})])
             score = accuracy(int(data), int(method), int(seed), int(fold)) - 0.1 * int(price)
             failed = number == 17
@@ -98,7 +98,10 @@ def many_groups(path: Path, n_sets: int) -> Results:
     rng = np.random.default_rng(0)
     with opened(path, create=True) as store:
         cells = [(f"d{d}", "ab"[m], f) for d in range(n_sets) for m in (0, 1) for f in range(3)]
-        labels = [{"data": data, "method": method, "price": 0.1, "seed": 0, "fold": f} for data, method, f in cells]
+        labels = [
+            {"data": data, "method": method, "price": 0.1, "budget": None, "seed": 0, "fold": f}
+            for data, method, f in cells
+        ]
         store.plan([(str(i), label, {}) for i, label in enumerate(labels)])
         for i, score in enumerate(rng.beta(9, 1, len(cells)).tolist()):
             store.put(str(i), {"accuracy": score, "realised_cost": 1 - score, "n_train": 2, "n_test": 1, "error": ""})
@@ -156,7 +159,7 @@ def test_a_method_without_any_score_is_left_out(tmp_path: Path) -> None:
     def run(name: str, cells: dict[tuple[str, int], float | None]) -> Results:
         with opened(tmp_path / name, create=True) as store:
             for i, ((method, fold), score) in enumerate(cells.items()):
-                labels = {"data": "d", "method": method, "price": 0.1, "seed": 0, "fold": fold}
+                labels = {"data": "d", "method": method, "price": 0.1, "budget": None, "seed": 0, "fold": fold}
                 store.plan([(str(i), labels, {})])
                 store.put(str(i), {"accuracy": score, "error": "" if score else "ValueError: no"})
         return Results.load(tmp_path / name)
@@ -173,7 +176,7 @@ def test_a_method_without_any_score_is_left_out(tmp_path: Path) -> None:
 
 def test_a_price_without_a_score_leaves_the_data_set_out(results: Results) -> None:
     with opened(results.path, create=True) as store:
-        labels = {"data": "d1", "method": "a", "price": 0.3, "seed": 0, "fold": 0}
+        labels = {"data": "d1", "method": "a", "price": 0.3, "budget": None, "seed": 0, "fold": 0}
         store.plan([("undefined", labels, {})])
         store.put("undefined", {"accuracy": float("nan"), "n_train": 100, "n_test": 50, "error": ""})
     # the mean of the other prices would not be one over the same prices
@@ -222,7 +225,7 @@ def test_other_databases_are_left_alone(tmp_path: Path, results: Results) -> Non
 
 def test_one_method_is_nothing_to_compare(tmp_path: Path) -> None:
     with opened(tmp_path / "a.run", create=True) as store:
-        store.plan([("k", {"data": "d", "method": "m", "price": 0.1, "seed": 0, "fold": 0}, {})])
+        store.plan([("k", {"data": "d", "method": "m", "price": 0.1, "budget": None, "seed": 0, "fold": 0}, {})])
         store.put("k", {"accuracy": float("nan"), "n_train": 2, "n_test": 1, "error": ""})
     found = Results.load(tmp_path / "a.run")
     assert found.summary()["accuracy"].isna().all()
@@ -232,7 +235,7 @@ def test_one_method_is_nothing_to_compare(tmp_path: Path) -> None:
 
 def test_a_file_can_be_read_while_it_is_written(results: Results) -> None:
     with opened(results.path, create=True) as store:
-        labels = {"data": "new", "method": "a", "price": 0.1, "seed": 0, "fold": 0}
+        labels = {"data": "new", "method": "a", "price": 0.1, "budget": None, "seed": 0, "fold": 0}
         new = key_of({"x": 1})
         store.plan([(new, labels, {"x": 1})])
         assert results.n_missing == 1

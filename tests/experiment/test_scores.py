@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
@@ -149,3 +150,15 @@ def test_groups_are_cheaper_together() -> None:
     assert cost[0] == 5 + 3 + 1
     gaps = np.array([[np.nan, np.nan, 1.0, np.nan], [1.0, np.nan, np.nan, np.nan]])
     assert purchases(GaussianNB().fit(X, Y), gaps, prices)[1].tolist() == [3, 5]
+
+
+def test_features_on_the_path_of_a_tree() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    tree = DecisionTreeClassifier(random_state=0).fit(X, y)
+    inner, child = tree.tree_.feature, (tree.tree_.children_right, tree.tree_.children_left)
+    for row, used in zip(X[:20], purchases(tree, X[:20], Costs(0.01).prices(30))[0]):
+        node, seen = 0, set()
+        while inner[node] >= 0:
+            seen.add(inner[node])
+            node = child[int(row[inner[node]] <= tree.tree_.threshold[node])][node]
+        assert used == len(seen)

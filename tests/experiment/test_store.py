@@ -1,18 +1,16 @@
-"""The file of a run: cells and their parts, whole or not at all, and files of earlier versions."""
+"""The file of a run: cells and their parts, whole or not at all."""
 
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from seqclass.experiment import Experiment, Results
-from seqclass.experiment._store import APPLICATION_ID, opened
+from seqclass.experiment._store import opened
 
-LABELS = {"data": "d", "method": "m", "price": 0.1, "seed": 0, "fold": 0}
+LABELS = {"data": "d", "method": "m", "price": 0.1, "budget": None, "seed": 0, "fold": 0}
 
 
 @pytest.fixture
@@ -63,42 +61,6 @@ def test_a_cell_and_its_parts_are_one_transaction(path: Path) -> None:
         assert store.results()["a"]["error"] == "first"
         assert store.part("a", "instances") == b"zero"
         assert store.keys_with("broken") == []
-
-
-def without_parts(path: Path) -> None:
-    """Make a file what earlier versions wrote."""
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DROP TABLE parts")
-
-
-def test_a_file_of_an_earlier_version_reads_and_goes_on(path: Path) -> None:
-    with opened(path, create=True) as store:
-        store.put("a", {"error": ""})
-    without_parts(path)
-    with opened(path) as store:
-        assert list(store.results()) == ["a"]
-        assert store.part("a", "instances") is None
-        assert store.keys_with("instances") == []
-    with opened(path, create=True) as store:
-        assert list(store.results()) == ["a"]
-        store.put("b", {"error": ""}, {"instances": b"one"})
-        assert store.keys_with("instances") == ["b"]
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
-
-
-def test_a_run_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
-    path = tmp_path / "a.run"
-    before = Experiment(["iris"], ["etana"], cv=2).run(path).table()
-    without_parts(path)
-    old = Results.load(path)
-    assert old.keys_with("instances") == []
-    with pytest.raises(ValueError, match="no instances are kept of these cells"):
-        old.instances()
-    more = Experiment(["iris"], ["etana"], cv=2, seeds=[0, 1]).run(path)
-    assert more.table().loc[before.index].equals(before)
-    assert set(more.instances()["seed"]) == {1}
-    assert len(more.instances()) == 150
 
 
 @pytest.mark.parametrize(

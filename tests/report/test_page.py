@@ -22,9 +22,18 @@ from seqclass.plots import AcquisitionMapDisplay, FeatureCountDisplay, Stagewise
 from seqclass.pomdp import FirstK
 from seqclass.report import Explored, explore, explore_run, write_report
 from seqclass.report import _pictures as acquisition_module
-from seqclass.report._axes import Scale, fitted, limits, ticks
 from seqclass.report._markup import Markup, element, features, prices, script_json, table, together
-from seqclass.report._pictures import MOST, calibration, codes_of, feature_counts, shares_of
+from seqclass.report._pictures import (
+    MOST,
+    Scale,
+    calibration,
+    codes_of,
+    feature_counts,
+    fitted,
+    limits,
+    shares_of,
+    ticks,
+)
 from seqclass.report.page import summarise
 
 explore_module = importlib.import_module("seqclass.report.explore")  # whose name is also that of a function
@@ -323,7 +332,7 @@ def test_a_run_that_keeps_nothing_says_so(tmp_path: Path) -> None:
     bare = experiment.run(tmp_path / "bare.run", keep_instances=0, keep_explanations=0)
     page = Page(written(bare, tmp_path))
     said = " ".join(page.inside("p"))
-    assert "This run keeps no explained instances: it was run with keep_explanations=0 or by an earlier" in said
+    assert "This run keeps no explained instances: it was run with keep_explanations=0; run it again" in said
     assert "acquired cannot be drawn: no instances are kept of them." in said
     assert page.inside("script")[0].startswith("// Tables")
     plain = Experiment(["iris"], ["sklearn:GaussianNB"], cv=2).run(tmp_path / "plain.run")

@@ -110,6 +110,15 @@ def brief(text: str, longest: int = _LONGEST) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
+def shorten(text: object, width: int = 28) -> str:
+    """Cut a long text in the middle: names often differ at their ends."""
+    label = " ".join(str(text).split())
+    if len(label) <= width:
+        return label
+    head = (width - 1) // 2
+    return f"{label[:head]}…{label[len(label) - (width - 1 - head) :]}"
+
+
 def listed(names: Iterable[Any], most: int = 6) -> str:
     """List some names as Python would write them, and how many more there are."""
     names = list(names)

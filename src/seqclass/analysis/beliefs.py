@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,14 +64,8 @@ class ReachableBeliefs:
     def at(self, stage: int) -> ReachableBeliefs:
         """Return the beliefs of one stage."""
         rows = self.stage == stage
-        return ReachableBeliefs(
-            self.stage[rows],
-            self.belief[rows],
-            self.probability[rows],
-            self.asked[rows],
-            self.decision[rows],
-            self.method,
-        )
+        own = {name: each[rows] for name, each in vars(self).items() if name != "method"}
+        return replace(self, **own)
 
 
 def reachable_beliefs(
@@ -96,10 +90,8 @@ def reachable_beliefs(
         Beliefs of a stage that differ by less, in every class, may become one: their mean.
     method : {"auto", "exact", "simulation"}
         Enumerate every history, sample them, or enumerate if they are at most ``max_histories``.
-    n_paths : int
-        Sampled instances, for simulation.
-    max_histories : int
-        Most histories to enumerate.
+    n_paths, max_histories : int
+        Sampled instances, for simulation; most histories to enumerate.
     random_state : int, generator or None
         Seed of the simulation.
 

@@ -42,10 +42,8 @@ class Histories:
         Probability of the history.
     belief : ndarray of shape (n, n_classes)
         P(class | history).
-    feature : ndarray of int of shape (n,)
-        Feature that is asked for next, -1 to decide.
-    decision : ndarray of int of shape (n,)
-        The cheapest decision.
+    feature, decision : ndarray of int of shape (n,)
+        Feature that is asked for next, -1 to decide; the cheapest decision.
     price : ndarray of shape (n,)
         Price of the next feature.
     """
@@ -59,7 +57,7 @@ class Histories:
     price: FloatArray
 
 
-def explore(
+def histories_of(
     policy: Policy, max_depth: int, min_probability: float, missing: float, charge_missing: bool
 ) -> list[Histories]:
     """Follow a policy for at most ``max_depth`` features, histories below ``min_probability`` no further."""
@@ -286,7 +284,7 @@ def decision_graph(
     if check_real(missing, "missing", 0.0, 1.0) == 1:
         raise ValueError("missing must be below 1: where no answer is ever given there is nothing to draw.")
     names_of = _Names(policy)
-    stages = explore(names_of.policy, max_depth, min_probability, float(missing), names_of.charge_missing)
+    stages = histories_of(names_of.policy, max_depth, min_probability, float(missing), names_of.charge_missing)
     nodes, least = _fold(stages, min_probability, max_nodes)
     note = _note(nodes, max_depth, least, f" (for at most {max_nodes} nodes)" if least > min_probability else "")
     nodes = [replace(node, number=names_of.numbered(node)) for node in nodes]

@@ -177,12 +177,8 @@ class _Features:
                 sums[row] += np.bincount(here.following[known], value[known], sums.shape[1])
             cost = np.where(on, paid + going_on, stop)
             before = len(self.levels[number - 1].weight) if number else 0
-            at_once, going_on = (_summed(here.parent, v, before) for v in (stop, cost))
+            at_once, going_on = (np.asarray(np.bincount(here.parent, v, before)[:before], float) for v in (stop, cost))
         return sums
-
-
-def _summed(position: IntArray, values: FloatArray, n: int) -> FloatArray:
-    return np.asarray(np.bincount(position, values, n)[:n], dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -81,10 +81,8 @@ class WhatIf:
         The changed problem.
     policy : Policy
         Its solution.
-    before : Evaluation
-        The old policy on the old problem.
-    held : Evaluation
-        The old policy on the changed problem.
+    before, held : Evaluation
+        The old policy on the old problem; the old policy on the changed problem.
     after : Evaluation
         The new policy on the changed problem.
 
@@ -177,10 +175,10 @@ def what_if(
         changes["prior"] = check_distribution(prior, problem.n_classes, "prior")
     changed = problem.replace(**changes)
     solved = (default_solver(changed, random_state) if solver is None else solver).solve(changed)
-    pairs = ((problem, policy), (changed, HeldPolicy(policy, changed)), (changed, solved))
+    effort = vars(Effort(method, n_paths, max_histories, random_state))
     before, held, after = (
-        evaluate(where, who, method=method, n_paths=n_paths, max_histories=max_histories, random_state=random_state)
-        for where, who in pairs
+        evaluate(where, who, **effort)
+        for where, who in ((problem, policy), (changed, HeldPolicy(policy, changed)), (changed, solved))
     )
     return WhatIf(changed, solved, before, held, after)
 
@@ -348,15 +346,7 @@ def finite_differences(
     effort = Effort(method, n_paths, max_histories, random_state)
 
     def run(changed: AcquisitionProblem) -> Evaluation:
-        held = HeldPolicy(policy, changed)
-        return evaluate(
-            changed,
-            held,
-            method=effort.method,
-            n_paths=effort.n_paths,
-            max_histories=effort.max_histories,
-            random_state=effort.random_state,
-        )
+        return evaluate(changed, HeldPolicy(policy, changed), **vars(effort))
 
     base = run(problem)
     slopes: dict[str, FloatArray] = {}

@@ -55,7 +55,7 @@ Exit codes: 0 done, 1 a fault of seqclass, 2 a wrong input or option, 3 nothing 
 130 interrupted.
 """
 #: What every command is declared with.
-CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}
 
 
 class Answering(click.Command):

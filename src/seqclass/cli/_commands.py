@@ -15,19 +15,23 @@ import click
 from seqclass._utils.text import shown
 
 
-class _Path(click.Path):
+class File(click.Path):
+    """A path, by the name that it has in the help."""
+
+    def __init__(self, name: str = "file") -> None:
+        super().__init__(path_type=Path)
+        self.name = name
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if "\0" in str(value):
             self.fail(f"{shown(str(value))} holds a NUL, which no name of a file can.", param, ctx)
         return super().convert(value, param, ctx)
 
 
-PATH = _Path(path_type=Path)
 #: How `fit`, `compare` and `evaluate` take prices and costs.
 costs_option = click.option(
     "--costs",
-    type=PATH,
-    metavar="FILE",
+    type=File("file"),
     help="Prices: CSV with the columns feature,cost[,group][,discounted][,bundle], or JSON with feature_costs, groups, "
     "discounted_costs, bundles, decision_costs, decisions.",
 )
@@ -36,8 +40,7 @@ dataset_costs_option = click.option(
 )
 decision_costs_option = click.option(
     "--decision-costs",
-    type=PATH,
-    metavar="CSV",
+    type=File("csv"),
     help="Cost of each decision (a column) for each true class (a row, its label in the first column); further "
     "columns, such as 'refer', are further decisions.  [default: as the file of prices says, else 1 for a wrong class]",
 )
@@ -112,13 +115,11 @@ def runs(name: str) -> Callable[[Callable[[], None]], Callable[..., None]]:
 @click.option(
     "--output",
     "-o",
-    type=PATH,
+    type=File("picture"),
     default="seqclass-demo.png",
-    show_default=True,
-    metavar="PICTURE",
     help="File for the picture: .png, .pdf or .svg.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the folds and methods.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the folds and methods.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 @quiet_option
 @runs("demo")
@@ -167,9 +168,9 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
 
 
 @click.command()
-@click.argument("data", type=PATH)
+@click.argument("data", type=File())
 @click.option("--target", "-t", metavar="COLUMN", help="Column of the labels (for .npz: the array, 'y' by default).")
-@click.option("--output", "-o", type=PATH, required=True, metavar="MODEL", help="File to write the model to.")
+@click.option("--output", "-o", type=File("model"), required=True, help="File to write the model to.")
 @costs_option
 @dataset_costs_option
 @click.option(
@@ -195,7 +196,6 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     "--order",
     type=click.Choice(["fixed", "adaptive"]),
     default="fixed",
-    show_default=True,
     help="Ask in one order for everybody, or let what is asked next depend on what was seen.",
 )
 @click.option(
@@ -220,7 +220,7 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     help="Tell what the classifier costs on rows that it has not seen: fit it once more without each of N folds. 0 "
     "leaves it out.  [default: 5]",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all that is random.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is random.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @csv_options
 @quiet_option
@@ -246,7 +246,7 @@ def fit() -> None:
 
 
 @click.command()
-@click.argument("file", type=PATH)
+@click.argument("file", type=File())
 @click.option(
     "--target",
     "-t",
@@ -256,7 +256,7 @@ def fit() -> None:
     metavar="NODE",
     help="What is to be found out. Given more than once, such as for several faults, it is the joint state of all.",
 )
-@click.option("--output", "-o", type=PATH, required=True, metavar="PLAN", help="File to write the plan to.")
+@click.option("--output", "-o", type=File("plan"), required=True, help="File to write the plan to.")
 @click.option(
     "--price",
     type=Finite(min=0),
@@ -277,11 +277,10 @@ def fit() -> None:
     "--seconds",
     type=click.FloatRange(min=0),
     default=60.0,
-    show_default=True,
     metavar="S",
     help="Longest time of planning: the best that was found by then is taken.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all that is random.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is random.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @csv_options
 @quiet_option
@@ -303,13 +302,12 @@ def plan() -> None:
 
 
 @click.command()
-@click.argument("model", type=PATH)
-@click.argument("new", type=PATH)
+@click.argument("model", type=File())
+@click.argument("new", type=File())
 @click.option(
     "--output",
     "-o",
-    type=PATH,
-    metavar="CSV|FOLDER",
+    type=File("csv|folder"),
     help="File to write to, whole or not at all; or, of Parquet, a folder.  [default: stdout]",
 )
 @click.option(
@@ -345,8 +343,8 @@ def predict() -> None:
 
 
 @click.command()
-@click.argument("model", type=PATH)
-@click.argument("data", type=PATH)
+@click.argument("model", type=File())
+@click.argument("data", type=File())
 @click.option(
     "--target", "-t", metavar="COLUMN", help="Column of the labels.  [default: the one the model was trained with]"
 )
@@ -401,11 +399,9 @@ def evaluate() -> None:
 
 
 @click.command()
-@click.argument("model", type=PATH)
-@click.argument("data", type=PATH)
-@click.option(
-    "--row", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Number of the row, from 1."
-)
+@click.argument("model", type=File())
+@click.argument("data", type=File())
+@click.option("--row", type=click.IntRange(min=1), default=1, metavar="N", help="Number of the row, from 1.")
 @unknown_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @csv_options
@@ -422,9 +418,9 @@ def explain() -> None:
 
 
 @click.command()
-@click.argument("model", type=PATH)
-@click.option("--resume", type=PATH, metavar="FILE", help="Go on with a case that --save wrote.")
-@click.option("--save", type=PATH, metavar="FILE", help="Keep the case in a file, up to date after every answer.")
+@click.argument("model", type=File())
+@click.option("--resume", type=File("file"), help="Go on with a case that --save wrote.")
+@click.option("--save", type=File("file"), help="Keep the case in a file, up to date after every answer.")
 @click.option("--known", multiple=True, metavar="NAME=VALUE", help="What is known and costs nothing; once or more.")
 @click.option("--first", multiple=True, metavar="NAME", help="What is asked in any case and first; once or more.")
 @unknown_option
@@ -453,16 +449,13 @@ _FORMATS = ["html", "json", "c"]
 
 
 @click.command()
-@click.argument("model", type=PATH)
-@click.option(
-    "--output", "-o", type=PATH, metavar="FILE", help="File to write.  [default: MODEL with the format's ending]"
-)
+@click.argument("model", type=File())
+@click.option("--output", "-o", type=File("file"), help="File to write.  [default: MODEL with the format's ending]")
 @click.option(
     "--format",
     "kind",
     type=click.Choice(_FORMATS),
     default="html",
-    show_default=True,
     help="A page to work through cases with, the policy as data, or C99 that allocates nothing.",
 )
 @click.option("--title", help="Title of the page.  [default: name of the file]")
@@ -470,14 +463,12 @@ _FORMATS = ["html", "json", "c"]
     "--max-nodes",
     type=click.IntRange(min=1),
     default=20_000,
-    show_default=True,
     help="Most nodes, where the policy has to be written as a graph.",
 )
 @click.option(
     "--min-probability",
     type=Finite(0, 1),
     default=0.0,
-    show_default=True,
     help="Cases of such a graph that are rarer are not followed further: it decides as things stand, and says so.",
 )
 @runs("export")
@@ -495,7 +486,7 @@ def export() -> None:
 
 
 @click.command()
-@click.argument("model", type=PATH)
+@click.argument("model", type=File())
 @click.option("--all", "all_features", is_flag=True, help="List every feature, not only the first 20.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @runs("show")
@@ -514,17 +505,11 @@ _SHARE = Finite(min=0, max=1, min_open=True, max_open=True)
 
 
 @click.command()
-@click.argument("model", type=PATH)
-@click.argument("data", type=PATH)
+@click.argument("model", type=File())
+@click.argument("data", type=File())
 @click.option("--target", "-t", metavar="COLUMN", help="Column of the labels (for .npz: the array, 'y' by default).")
-@click.option(
-    "--alpha",
-    type=Finite(min=0, min_open=True),
-    default=0.1,
-    show_default=True,
-    help="Highest error rate, or mean cost.",
-)
-@click.option("--delta", type=_SHARE, default=0.1, show_default=True, help="Chance that it may be higher.")
+@click.option("--alpha", type=Finite(min=0, min_open=True), default=0.1, help="Highest error rate, or mean cost.")
+@click.option("--delta", type=_SHARE, default=0.1, help="Chance that it may be higher.")
 @click.option(
     "--metric",
     type=click.Choice(_RISKS),
@@ -533,15 +518,14 @@ _SHARE = Finite(min=0, max=1, min_open=True, max_open=True)
 )
 @click.option("--class", "label", metavar="LABEL", help="Class of which a share of at most ALPHA may be missed.")
 @click.option("--groups", metavar="COLUMN", help="Column of groups, such as the sex: ALPHA is to hold in each.")
-@click.option("--ladder", type=click.Choice(_LADDERS), default="belief", show_default=True, help="Rules to try.")
+@click.option("--ladder", type=click.Choice(_LADDERS), default="belief", help="Rules to try.")
 @click.option(
     "--also",
-    type=PATH,
+    type=File("model"),
     multiple=True,
-    metavar="MODEL",
     help="Another model, tried beside the first with an equal part of DELTA; may be given more than once.",
 )
-@click.option("--output", "-o", type=PATH, metavar="MODEL", help="File to write the certified classifier to.")
+@click.option("--output", "-o", type=File("model"), help="File to write the certified classifier to.")
 @click.option("--allow-seen", is_flag=True, help="Take rows that look like those that the model was fitted to.")
 @unknown_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -627,22 +611,17 @@ class _Command(click.Command):
     help="In place of folds: the split that comes with the data, or a random one into training, validation and test.",
 )
 @click.option(
-    "--seeds",
-    type=click.IntRange(min=0),
-    multiple=True,
-    metavar="SEED...",
-    help="Each shuffles anew.  [default: 0]",
+    "--seeds", type=click.IntRange(min=0), multiple=True, metavar="SEED...", help="Each shuffles anew.  [default: 0]"
 )
 @click.option("--target", "-t", metavar="COLUMN", help="Column of the labels, of data in files.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be given more than once.")
-@click.option("--data-dir", type=PATH, metavar="DIR", help="Folder of your data sets.  [default: $SEQCLASS_DATA]")
-@click.option("--jobs", "-j", type=int, default=1, show_default=True, help="Processes; -1 for one a processor.")
+@click.option("--data-dir", type=File("dir"), help="Folder of your data sets.  [default: $SEQCLASS_DATA]")
+@click.option("--jobs", "-j", type=int, default=1, help="Processes; -1 for one a processor.")
 @click.option("--retry-failed", is_flag=True, help="Compute cells again that failed before.")
 @click.option(
     "--keep-instances",
     type=click.IntRange(min=0),
     default=10_000,
-    show_default=True,
     metavar="N",
     help="Most scored instances of a cell to keep with their decisions, evenly taken.",
 )
@@ -650,11 +629,10 @@ class _Command(click.Command):
     "--keep-explanations",
     type=click.IntRange(min=0),
     default=20,
-    show_default=True,
     metavar="N",
     help="Most of them to explain, for 'seqclass report'.",
 )
-@click.option("--output", "-o", type=PATH, required=True, metavar="RUN", help="File of the run.")
+@click.option("--output", "-o", type=File("run"), required=True, help="File of the run.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the whole table, a row a cell, as CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the summary, and a row a cell.")
 @csv_options
@@ -678,8 +656,8 @@ def compare() -> None:
 
 
 @click.command()
-@click.argument("run", type=PATH)
-@click.option("--output", "-o", type=PATH, metavar="PAGE", help="Page to write.  [default: RUN with the ending .html]")
+@click.argument("run", type=File())
+@click.option("--output", "-o", type=File("page"), help="Page to write.  [default: RUN with the ending .html]")
 @click.option("--title", help="Title of the page.  [default: name of the run's file]")
 @click.option(
     "--explore",

@@ -14,6 +14,7 @@ import numpy as np
 from seqclass import __version__
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.model_files import load
+from seqclass._utils.text import unit_text
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._errors import InputError, check_input, refused
 from seqclass.cli._format import count, gap_text, table, wrapped
@@ -22,7 +23,7 @@ from seqclass.deciding.decider import decider_of
 from seqclass.evaluation.certified import CertifiedError
 from seqclass.fitting.choice import Choice
 from seqclass.fitting.held_out import HeldOut
-from seqclass.pomdp import ClassInformation
+from seqclass.pomdp import ClassInformation, Evaluation
 from seqclass.pomdp.bounds.certificate import SCOPES
 from seqclass.pomdp.policy import WIDE_GAP
 
@@ -103,6 +104,18 @@ def bound_text(content: dict[str, Any]) -> str:
     return f"{told}, which is a rough bound: the best may cost as much as this one, or anything in between."
 
 
+def expected_text(clf: DecidingClassifier, by: str, asked: str, expected: Evaluation | None) -> str:
+    """Say what a case takes and costs on average, by a model; or what it costs, where the policy was not followed."""
+    cost, unit = clf.expected_cost_, unit_text(clf.decision_costs_)
+    if expected is None:
+        return f"By {by} a case costs {cost:.4f} on average{unit}."
+    price = min(expected.price, cost)
+    return (
+        f"By {by} a case takes {expected.n_features:.1f} {asked} and costs {cost:.4f} on average: {price:.4f} for "
+        f"{asked} and {cost - price:.4f} for decisions{unit}."
+    )
+
+
 def choice_record(clf: DecidingClassifier) -> list[dict[str, Any]] | None:
     """What a classifier that chooses how to learn has tried."""
     choice: Choice | None = getattr(clf, "choice_", None)
@@ -149,13 +162,7 @@ def feature_lines(features: list[dict[str, Any]]) -> str:
         [str(i), feature["name"], _price(feature), str(len(feature["outcomes"])), _outcomes(feature)]
         for i, feature in enumerate(map(_seen_alone, features), 1)
     ]
-    name_width = max(len(name) for name in ["feature", *(row[1] for row in rows)])
-    price_width = max(7, *(len(row[2]) for row in rows)) if rows else 7
-    body = [
-        [row[0].rjust(3), row[1].ljust(name_width), row[2].rjust(price_width), row[3].rjust(4), row[4]] for row in rows
-    ]
-    head = ["  #", "feature".ljust(name_width), "price".rjust(price_width), "bins", "outcomes"]
-    return table(head, body, left=5)
+    return table(["  #", "feature", "  price", "bins", "outcomes"], rows, left=(1, 4))
 
 
 def _features(clf: DecidingClassifier, silent: bool = True) -> Iterator[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import click
@@ -15,12 +15,12 @@ from seqclass._utils.text import percent as percent
 from seqclass._utils.text import value_text as value_text
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Lay a table out in columns: the first ``left`` flush left, the others flush right."""
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> str:
+    """Lay a table out in columns: those in ``left`` flush left, the others flush right."""
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
 
     def line(row: Sequence[str]) -> str:
-        cells = [c.ljust(w) if i < left else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))]
+        cells = [c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))]
         return ("  " + "  ".join(cells)).rstrip()
 
     return "\n".join(line(row) for row in [header, *rows])

@@ -60,7 +60,7 @@ def _groups(scores: Scores) -> str:
         for one in scores.groups
         for own in one.classes
     ]
-    within = table(["group", "class", "rows", "sensitivity", "specificity", "cost", "features"], by_class, left=2)
+    within = table(["group", "class", "rows", "sensitivity", "specificity", "cost", "features"], by_class, left=(0, 1))
     return f"{wrapped(note)}\n{table(header, rows)}\n\n{within}"
 
 

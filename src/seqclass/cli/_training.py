@@ -22,9 +22,9 @@ from seqclass.cli._format import count
 from seqclass.cli._progress import reading
 from seqclass.datasets import _tables
 from seqclass.datasets._costs import beside, read_costs
-from seqclass.datasets._files import file_stem
 from seqclass.datasets._tables import Arrays as Arrays
 from seqclass.datasets._tables import number, read_labels
+from seqclass.datasets.files import file_stem
 from seqclass.large import read_parquet
 
 

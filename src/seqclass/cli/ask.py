@@ -34,7 +34,6 @@ def _command(
     unknown: str | None,
     strict: bool,
 ) -> None:
-    """Work through one live case, question by question."""
     if sys.stdin is None:
         raise InputError("standard input is closed, and that is where answers come from.")
     check_output(save, read=[model])  # not the case itself, which goes on

@@ -26,30 +26,20 @@ def _command(
     model: Path,
     data: Path,
     target: str | None,
-    alpha: float,
-    delta: float,
     metric: str | None,
     label: str | None,
     groups: str | None,
-    ladder: str,
     also: tuple[Path, ...],
     output: Path | None,
-    allow_seen: bool,
     unknown: str | None,
     as_json: bool,
+    **settings: Any,
 ) -> None:
-    """Certify an error rate of a model on rows of its own."""
     check_output(output, read=[model, *also, data])
     clf = load_model(model, unknown)
     others = [load_model(path, unknown) for path in also]
     started = time.perf_counter()
-    settings: dict[str, Any] = {
-        "alpha": alpha,
-        "delta": delta,
-        "ladder": ladder,
-        "allow_seen": allow_seen,
-        "others": others,
-    }
+    settings["others"] = others
     settings["metric"] = metric or ("error" if label is None else "sensitivity")
     with refused():
         settings["target"] = None if label is None else clf.classes_[class_position(clf.classes_, label, "--class")]

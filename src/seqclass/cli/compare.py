@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -18,8 +19,8 @@ from seqclass.cli._format import count, echo_json, table
 from seqclass.cli._progress import is_shown
 from seqclass.cli._training import form, read_decision_costs
 from seqclass.datasets import Dataset, list_datasets, load
-from seqclass.datasets._catalog import data_files
 from seqclass.datasets._tables import CsvForm
+from seqclass.datasets.catalog import data_files
 from seqclass.experiment import Comparison, Experiment, HoldOut, Results, SourceSplit, StratifiedFolds
 
 #: What the library's messages call things that are options here.
@@ -57,14 +58,11 @@ def _command(
     drop: tuple[str, ...],
     data_dir: Path | None,
     jobs: int,
-    retry_failed: bool,
-    keep_instances: int,
-    keep_explanations: int,
     output: Path,
     as_csv: bool,
     as_json: bool,
+    **how: Any,
 ) -> None:
-    """Compare methods on data sets at prices, resumable at any moment."""
     _exclusive({"--csv": as_csv, "--json": as_json})
     _exclusive({"--costs": costs, "--dataset-costs": dataset_costs})
     _exclusive({"--folds": folds, "--split": split})
@@ -83,8 +81,7 @@ def _command(
             budgets=budgets or None,
             known=known,
         )
-        kept: dict[str, Any] = {"keep_instances": keep_instances, "keep_explanations": keep_explanations}
-        results = experiment.run(output, n_jobs=jobs, retry_failed=retry_failed, progress=is_shown(), **kept)
+        results = experiment.run(output, n_jobs=jobs, progress=is_shown(), **how)
     _report(results, as_csv, as_json)
 
 
@@ -110,22 +107,15 @@ def _loaded(
     files = [name for name in data if sources.get(name) not in _WITHOUT_COLUMNS]
     if given and not files:
         raise InputError(f"{' and '.join(f'--{name}' for name in given)}: none of the data is a file.")
-    loaded = [
-        load(name, data_dir, **(given if name in files else {}), **(written if _is_table(name, files) else {}))
-        for name in data
-    ]
-    if decision_costs is None:
-        return loaded
-    return [_judged(one, read_decision_costs(decision_costs, np.array(one.class_names))) for one in loaded]
-
-
-def _is_table(name: str, files: list[str]) -> bool:
-    return name in files and not name.startswith("openml:")
-
-
-def _judged(data: Dataset, costs: Mapping[str, Any]) -> Dataset:
-    """The same data with other costs of decisions."""
-    return replace(data, decision_costs=costs["decision_costs"], decisions=tuple(costs["decisions"] or ()))
+    loaded = []
+    for name in data:
+        how = {} if name not in files else given if name.startswith("openml:") else given | written
+        one = load(name, data_dir, **how)
+        if decision_costs is not None:
+            costs = read_decision_costs(decision_costs, np.array(one.class_names))
+            one = replace(one, decision_costs=costs["decision_costs"], decisions=tuple(costs["decisions"] or ()))
+        loaded.append(one)
+    return loaded
 
 
 def _exclusive(given: Mapping[str, Any]) -> None:
@@ -172,11 +162,11 @@ def _print_summary(results: Results, cells: Any, failed: Any) -> None:
         rows.append([row["data"], row["method"], f"{row['price']:g}", *limit, *shown, f"{row['n_cells']}"])
     limits = ["budget"] if "budget" in summary else []
     header = ["data", "method", "price", *limits, "realised cost", "accuracy", "features", "paid", "cells"]
-    click.echo(table(header, rows, left=2))
+    click.echo(table(header, rows, left=(0, 1)))
     click.echo("\nMeans over folds and seeds, in brackets their 95% intervals; cells that failed are left out.")
     compared = str(_compared(results, cells, failed) or "")
     if compared:
-        click.echo(f"\n{_indented(compared)}")
+        click.echo("\n" + textwrap.indent(compared, "  "))
     for column, verb in (("warnings", "warned"), ("error", "failed")):
         for (data, method, text), group in cells.groupby(["data", "method", column], sort=False):
             if text:
@@ -201,7 +191,3 @@ def _interval(row: Mapping[str, Any], name: str) -> str:
     low, high = row[f"{name}_lower"], row[f"{name}_upper"]
     ends = "" if low != low else f" [{low:.4f}, {high:.4f}]"
     return f"{row[name]:.4f}{ends}"
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"  {line}" for line in text.splitlines())

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 import numpy as np
-from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from seqclass._shell import DecidingClassifier
-from seqclass._utils.arrays import FloatArray
 from seqclass._utils.files import replacing
 from seqclass.adaptive_classifier import adaptive
 from seqclass.cli._describe import held_out_text
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import echo_json, gap_text, table, wrapped
-from seqclass.cli._progress import progress, working
+from seqclass.cli._progress import is_shown, working
+from seqclass.datasets import load
+from seqclass.experiment import Experiment, StratifiedFolds
 from seqclass.fitting.held_out import HeldOut
-from seqclass.metrics import realised_cost
 from seqclass.plots import AccuracyFeaturesDisplay, BeliefPathDisplay
-from seqclass.recipes import etana
 
 __all__ = []
 
@@ -41,6 +36,17 @@ PRICE = 0.01
 OURS = "adaptive"
 #: The one whose stopping rule is certified for its order.
 ETANA = "ETANA"
+#: Methods that ours is compared with.
+OTHERS = {
+    ETANA: "etana",
+    "ETANA as published": "etana(published=True)",
+    "logistic regression": "sklearn:StandardScaler + LogisticRegression(max_iter=1000)",
+    "random forest": RandomForestClassifier(),
+    "decision tree": DecisionTreeClassifier(),
+    "naive Bayes": GaussianNB(),
+}
+#: Figures of a cell that are shown, in the order of `Result`.
+_FIGURES = ["accuracy", "n_features_mean", "cost_mean", "realised_cost", "seconds_fit", "seconds_classify"]
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Demonstration:
     """What the demo found.
 
     Attributes
@@ -87,95 +93,39 @@ class Comparison:
     held_out: HeldOut
 
 
-def others(seed: int) -> dict[str, Callable[[], Any]]:
-    """Return the methods that ours is compared with, unfitted, by name."""
-    return {
-        ETANA: lambda: etana(feature_costs=PRICE, random_state=seed),
-        "ETANA as published": lambda: etana(feature_costs=PRICE, published=True, random_state=seed),
-        "logistic regression": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
-        "random forest": lambda: RandomForestClassifier(random_state=seed),
-        "decision tree": lambda: DecisionTreeClassifier(random_state=seed),
-        "naive Bayes": GaussianNB,
-    }
-
-
-def compare(seed: int = 0, only: Sequence[str] | None = None, n_splits: int = 5) -> Comparison:
+def compare(seed: int = 0, only: Sequence[str] | None = None, n_splits: int = 5) -> Demonstration:
     """Cross-validate."""
-    data = load_breast_cancer(as_frame=True)
-    X, y = data.data, np.asarray(data.target_names)[data.target.to_numpy()]
-    folds = list(StratifiedKFold(n_splits, shuffle=True, random_state=seed).split(X, y))
+    data, protocol = load("breast_cancer"), StratifiedFolds(n_splits)
+    data = replace(data, X=data.frame())
+    X, y = data.X, data.labels
     with working("choosing how to learn"):
         started = time.perf_counter()
         whole = adaptive(PRICE, effort="quick", random_state=seed).fit(X, y, held_out=n_splits)
         took = time.perf_counter() - started
         way = "" if whole.choice_ is None else whole.choice_.chosen
-        train, held_out = folds[0]
+        train, held_out = protocol.split(data, 0, seed)
         model = whole.chosen().fit(X.iloc[train], y[train])
         started = time.perf_counter()
         model.predict(X.iloc[held_out])
         predicting = time.perf_counter() - started
-    results = [_of_ours(whole.held_out_, took, predicting)]
-    chosen = {name: make for name, make in others(seed).items() if only is None or name in only}
-    runs: dict[str, list[tuple[FloatArray, float, float]]] = {name: [] for name in chosen}
-    gaps: list[float] = []
-    for name, fold in progress([(name, fold) for name in chosen for fold in folds], "cross-validating"):
-        clf, run = _run(chosen[name](), X, y, *fold)
-        runs[name].append(run)
-        if name == ETANA:
-            gaps.append(clf.policy_.info.gap)
-    results += [_result(name, parts) for name, parts in runs.items()]
-    gap = max(gaps, default=float("nan"))
-    return Comparison(results, gap, way, model, X.iloc[held_out], y[held_out], whole.held_out_)
-
-
-def _run(clf: Any, X: Any, y: Any, train: Any, test: Any) -> tuple[Any, tuple[FloatArray, float, float]]:
-    """A fitted method, and of its test rows errors and features (n, 2), seconds to fit and to predict."""
-    started = time.perf_counter()
-    clf.fit(X.iloc[train], y[train])
-    fitted = time.perf_counter()
-    decision = clf.predict(X.iloc[test])
-    predicted = time.perf_counter()
-    wrong = (decision != y[test]).astype(float)
-    found = np.column_stack([wrong, features_used(clf, X.iloc[test])])
-    return clf, (found, fitted - started, predicted - fitted)
-
-
-def features_used(clf: Any, X: Any) -> FloatArray:
-    """Number of features that a classifier looks at, for each row, (n,)."""
-    if isinstance(clf, DecidingClassifier):
-        return clf.acquire(X).n_features.astype(float)
-    if isinstance(clf, DecisionTreeClassifier):
-        path = clf.decision_path(X).tocoo()
-        feature = clf.tree_.feature[path.col]
-        inner = feature >= 0
-        seen = np.zeros((X.shape[0], X.shape[1]), dtype=bool)
-        seen[path.row[inner], feature[inner]] = True
-        return np.asarray(seen.sum(axis=1), dtype=float)
-    return np.full(X.shape[0], float(X.shape[1]))
-
-
-def _of_ours(held: HeldOut, fit_seconds: float, predict_seconds: float) -> Result:
-    return Result(OURS, 1 - held.error, held.n_features, held.price, held.cost, fit_seconds, predict_seconds)
-
-
-def _result(name: str, parts: list[tuple[FloatArray, float, float]]) -> Result:
-    wrong, used = np.concatenate([part[0] for part in parts]).T
-    return Result(
-        method=name,
-        accuracy=float(1 - wrong.mean()),
-        mean_features=float(used.mean()),
-        mean_cost=float(PRICE * used.mean()),
-        realised_cost=realised_cost(np.zeros(len(wrong)), wrong, PRICE * used),
-        fit_seconds=float(np.mean([part[1] for part in parts])),
-        predict_seconds=float(np.mean([part[2] for part in parts])),
-    )
+    ours = whole.held_out_
+    results = [Result(OURS, 1 - ours.error, ours.n_features, ours.price, ours.cost, took, predicting)]
+    chosen = {name: method for name, method in OTHERS.items() if only is None or name in only}
+    with TemporaryDirectory() as folder:
+        experiment = Experiment([data], chosen, prices=[PRICE], cv=protocol, seeds=[seed])
+        path = Path(folder) / "demo.run"
+        cells = experiment.run(path, progress=is_shown(), keep_instances=0, keep_explanations=0).table()
+    for name, own in cells.groupby("method", sort=False):  # a mean over patients, whatever the sizes of the folds
+        figures = np.average(own[_FIGURES], axis=0, weights=own["n_test"].astype(float))
+        results.append(Result(name, *figures.tolist()))
+    gap = float(cells.loc[cells["method"] == ETANA, "gap"].max())
+    return Demonstration(results, gap, way, model, X.iloc[held_out], y[held_out], ours)
 
 
 _PICTURES = (".png", ".pdf", ".svg")
 
 
 def _command(output: Path, seed: int, as_json: bool) -> None:
-    """See it work on real data: a table, one patient's story, a picture."""
     check_output(output)
     if output.suffix.lower() not in _PICTURES:
         raise InputError(f"cannot draw {output}: its name must end in {', '.join(_PICTURES)}.")
@@ -196,7 +146,7 @@ def _command(output: Path, seed: int, as_json: bool) -> None:
 _NO_PICTURE = "No picture, as matplotlib is not installed: run pip install 'seqclass[plot]'."
 
 
-def _record(comparison: Comparison, story: Story, picture: Path | None) -> dict[str, Any]:
+def _record(comparison: Demonstration, story: Story, picture: Path | None) -> dict[str, Any]:
     return {
         "data": "breast_cancer",
         "feature_cost": PRICE,
@@ -210,7 +160,7 @@ def _record(comparison: Comparison, story: Story, picture: Path | None) -> dict[
     }
 
 
-def _print_table(comparison: Comparison) -> None:
+def _print_table(comparison: Demonstration) -> None:
     click.echo(
         wrapped(
             "Breast tumours: 569 patients, 30 measurements, 5-fold cross-validation. A measurement costs "
@@ -219,18 +169,8 @@ def _print_table(comparison: Comparison) -> None:
         )
     )
     head = ["method", "accuracy", "features", "price paid", "realised cost", "fit s", "predict s"]
-    rows = [
-        [
-            r.method,
-            f"{r.accuracy:.3f}",
-            f"{r.mean_features:.2f}",
-            f"{r.mean_cost:.4f}",
-            f"{r.realised_cost:.4f}",
-            f"{r.fit_seconds:.3f}",
-            f"{r.predict_seconds:.4f}",
-        ]
-        for r in comparison.results
-    ]
+    forms = (".3f", ".2f", ".4f", ".4f", ".3f", ".4f")
+    rows = [[r.method, *map(format, astuple(r)[1:], forms)] for r in comparison.results]
     click.echo("\n" + table(head, rows))
     click.echo(
         "\n"
@@ -250,19 +190,10 @@ def _print_story(story: Story) -> None:
     click.echo("\nOne patient that the model has not seen\n")
     rows = [["", "prior", "", "", *(f"{100 * p:.1f}%" for p in story.prior)]]
     for i, step in enumerate(story.steps, 1):
-        rows.append(
-            [
-                f"{i}",
-                step.feature,
-                f"{step.value:.4g}",
-                f"{step.expected_saving:.4f}",
-                *(f"{100 * p:.1f}%" for p in step.belief),
-            ]
-        )
-    widths = [max(len(r[i]) for r in rows) for i in (0, 1)]
-    rows = [[r[0].rjust(widths[0]), r[1].ljust(widths[1]), *r[2:]] for r in rows]
-    head = [" " * widths[0], "asked".ljust(widths[1]), "got", "saving expected", *(f"P({c})" for c in story.classes)]
-    click.echo(table(head, rows, left=2))
+        belief = (f"{100 * p:.1f}%" for p in step.belief)
+        rows.append([f"{i}", step.feature, f"{step.value:.4g}", f"{step.expected_saving:.4f}", *belief])
+    head = ["", "asked", "got", "saving expected", *(f"P({c})" for c in story.classes)]
+    click.echo(table(head, rows, left=(1,)))
     right = "which is right" if story.decision == story.truth else f"but it was {story.truth}"
     click.echo(
         "\n"
@@ -315,7 +246,7 @@ class Story:
         return asdict(self)
 
 
-def tell(comparison: Comparison, least: int = 3, most: int = 5) -> Story:
+def tell(comparison: Demonstration, least: int = 3, most: int = 5) -> Story:
     """Tell the story of the first held-out patient that needs ``least`` to ``most`` features."""
     clf, X = comparison.model, comparison.X_held_out
     needed = clf.acquire(X).n_features
@@ -336,7 +267,7 @@ def tell(comparison: Comparison, least: int = 3, most: int = 5) -> Story:
     )
 
 
-def draw(comparison: Comparison, story: Story, path: Path) -> bool:
+def draw(comparison: Demonstration, story: Story, path: Path) -> bool:
     """Draw the picture into a file."""
     try:
         # no window and no display is needed for a file

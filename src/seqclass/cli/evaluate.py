@@ -15,15 +15,11 @@ from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, refused
 from seqclass.cli._format import count, echo_json
 from seqclass.cli._scores import details_text, scores_text
-from seqclass.cli._training import (
-    costs_file,
-    read_decision_costs,
-    read_prices,
-)
+from seqclass.cli._training import costs_file, read_decision_costs, read_prices
 from seqclass.costs import Costs
 from seqclass.deciding.decider import decider_of
 from seqclass.evaluation.decision_curves import class_position
-from seqclass.evaluation.scores import joined, rows_of
+from seqclass.evaluation.scores import joined, some_rows
 from seqclass.metrics import score_rows
 
 
@@ -42,7 +38,6 @@ def _command(
     unknown: str | None,
     as_json: bool,
 ) -> None:
-    """Tell what a model costs on rows whose labels are known."""
     costs = costs_file(data, costs, dataset_costs)
     clf = load_model(model, unknown)
     other = _other_costs(clf, costs, decision_costs)
@@ -58,7 +53,7 @@ def _command(
     with refused(str(data)):
         if group is not None:
             other["groups"] = group[known]
-        scores = score_rows(clf, None, answers[known].astype(str), record=rows_of(record, known), **other)
+        scores = score_rows(clf, None, answers[known].astype(str), record=some_rows(record, known), **other)
     if as_json:
         echo_json(scores.record() | {"n_unlabelled": len(answers) - len(known), "n_unknown": unknown_cells(clf, cases)})
         return

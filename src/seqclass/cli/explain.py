@@ -13,7 +13,6 @@ from seqclass.cli._format import count, echo_json
 
 
 def _command(model: Path, data: Path, row: int, unknown: str | None, as_json: bool) -> None:
-    """Tell why a row of a table is decided as it is."""
     clf = load_model(model, unknown)
     cases = read_cases(clf, data)
     n = int(cases.X.shape[0])

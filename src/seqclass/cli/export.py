@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,15 +15,12 @@ from seqclass.export import export_policy
 _FORMATS = {"html": ".html", "json": ".json", "c": ".c"}
 
 
-def _command(
-    model: Path, output: Path | None, kind: str, title: str | None, max_nodes: int, min_probability: float
-) -> None:
-    """Write a model as a page that works offline, as JSON or as C."""
+def _command(model: Path, output: Path | None, kind: str, **settings: Any) -> None:
     path = model.with_suffix(_FORMATS[kind]) if output is None else output
     clf = load_model(model)
     check_output(path, read=[model])
     with refused():
-        data = export_policy(clf, path, format=kind, title=title, max_nodes=max_nodes, min_probability=min_probability)
+        data = export_policy(clf, path, format=kind, **settings)
     told = f", {count(len(data['nodes']), 'node')}" if data["kind"] == "graph" else ""
     click.echo(f"Wrote {path}: {count(len(data['features']), 'feature')}{told}.")
     if data["kind"] == "graph" and data["cut"]:

@@ -13,20 +13,13 @@ import click
 
 from seqclass import selection
 from seqclass._shell import DecidingClassifier
-from seqclass._utils.text import unit_text
 from seqclass.adaptive_classifier import AdaptiveClassifier, adaptive
 from seqclass.classifier import SequentialClassifier
-from seqclass.cli._describe import describe, feature_lines, held_out_text
+from seqclass.cli._describe import describe, expected_text, feature_lines, held_out_text
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import count, echo_json, gap_text, wrapped
 from seqclass.cli._progress import working
-from seqclass.cli._training import (
-    Rows,
-    costs_file,
-    read_decision_costs,
-    read_prices,
-    read_rows,
-)
+from seqclass.cli._training import Rows, costs_file, read_decision_costs, read_prices, read_rows
 from seqclass.costs import Costs
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import evaluate
@@ -78,7 +71,6 @@ def _command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Learn a classifier from a table and write it to a file."""
     costs = costs_file(data, costs, dataset_costs)
     check_output(output, read=[data, costs, decision_costs])
     rows = read_rows(data, target, drop, drop_unlabelled, costs is not None or decision_costs is not None)
@@ -104,7 +96,9 @@ def _command(
     if held_out == 1:
         raise InputError("--held-out must be a number of folds, at least 2, or 0 for none.")
     if method == "adaptive":
-        _check_adaptive(said)
+        if any(said.values()):
+            name = next(name for name, is_said in said.items() if is_said).replace("_", "-")
+            raise InputError(f"--{name} is not for --method adaptive, which chooses such things itself.")
         clf = adaptive(effort=effort or "quick", random_state=seed, **settings)
     elif effort is not None:
         raise InputError("--effort is for --method adaptive.")
@@ -129,14 +123,6 @@ def _check_chunks(method: str, select: str | None) -> None:
         )
 
 
-def _check_adaptive(given: dict[str, bool]) -> None:
-    for name, is_given in given.items():
-        if is_given:
-            raise InputError(
-                f"--{name.replace('_', '-')} is not for --method adaptive, which chooses such things itself."
-            )
-
-
 def _fit(clf: DecidingClassifier, rows: Rows, held_out: int | None) -> None:
     """Fit, and hold out; where that was not asked for and cannot be done, say so and keep the fit."""
     with warnings.catch_warnings():
@@ -154,8 +140,6 @@ def _fit(clf: DecidingClassifier, rows: Rows, held_out: int | None) -> None:
 
 def _report(clf: DecidingClassifier, n_rows: int, seconds: float, output: Path, as_json: bool) -> None:
     expected = evaluate(clf.problem_, clf.policy_)
-    cost = clf.expected_cost_
-    price = min(expected.price, cost)
     held_out: HeldOut | None = vars(clf).get("held_out_")
     content = describe(clf, most=None)
     content |= {"n_rows": n_rows, "expected_n_features": expected.n_features}
@@ -168,13 +152,8 @@ def _report(clf: DecidingClassifier, n_rows: int, seconds: float, output: Path, 
         f"Learnt from {count(n_rows, 'row')}, {count(content['n_features'], 'feature')}, "
         f"{count(len(content['classes']), 'class', 'classes')} ({classes}) in {seconds:.1f} s."
     )
-    click.echo(
-        wrapped(
-            f"By its own model a case takes {expected.n_features:.1f} features and costs {cost:.4f} on average: "
-            f"{price:.4f} for features and {cost - price:.4f} for decisions{unit_text(clf.decision_costs_)}. "
-            f"{'' if held_out else 'Held-out data tell what it really costs.'}"
-        )
-    )
+    told = "" if held_out else " Held-out data tell what it really costs."
+    click.echo(wrapped(expected_text(clf, "its own model", "features", expected) + told))
     if choice := getattr(clf, "choice_", None):
         click.echo(f"\n{choice}")
     if held_out:

@@ -11,10 +11,9 @@ import click
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.progress import TimeUp, within
-from seqclass._utils.text import unit_text
 from seqclass.bn import DiscreteNetwork
 from seqclass.classifier import SequentialClassifier
-from seqclass.cli._describe import LIMITED, bound_text, describe, feature_lines
+from seqclass.cli._describe import LIMITED, bound_text, describe, expected_text, feature_lines
 from seqclass.cli._errors import InputError, check_input, check_output, refused
 from seqclass.cli._format import count, echo_json, wrapped
 from seqclass.cli._progress import working
@@ -40,7 +39,6 @@ def _command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Plan what to ask from a Bayesian network, without data."""
     check_input(file)
     check_output(output, read=[file, costs, decision_costs])
     if questions and hidden:
@@ -83,17 +81,7 @@ def _report(
         f"{count(content['n_features'], 'question')}, "
         f"{count(len(content['classes']), 'class', 'classes')}, in {seconds:.1f} s."
     )
-    cost = clf.expected_cost_
-    if expected is None:
-        click.echo(wrapped(f"By the network a case costs {cost:.4f} on average{unit_text(clf.decision_costs_)}."))
-    else:
-        price = min(expected.price, cost)
-        click.echo(
-            wrapped(
-                f"By the network a case takes {expected.n_features:.1f} questions and costs {cost:.4f} on average: "
-                f"{price:.4f} for questions and {cost - price:.4f} for decisions{unit_text(clf.decision_costs_)}."
-            )
-        )
+    click.echo(wrapped(expected_text(clf, "the network", "questions", expected)))
     at_once = float(clf.problem_.begin().stopping_cost[0])
     click.echo(wrapped(f"Deciding at once costs {at_once:.4f}. {bound_text(content)}"))
     if content["status"] == "limit":

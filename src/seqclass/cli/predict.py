@@ -23,33 +23,40 @@ from seqclass.cli._format import count, echo_json, plain
 from seqclass.cli._progress import working
 from seqclass.cli._scores import scores_text
 from seqclass.deciding.record import AcquisitionRecord
-from seqclass.evaluation.scores import joined, rows_of
+from seqclass.evaluation.scores import joined, some_rows
 from seqclass.large import check_kept, decided_frame, predict_parquet
 from seqclass.metrics import Scores, score_rows
 
 
 @dataclass
 class _Summary:
-    """Totals over all rows."""
+    """What was done with all rows; features and cost are sums until the means are asked for."""
 
-    rows: int = 0
+    unknown: int
+    n_rows: int = 0
     features: int = 0
-    cost: float = 0.0
+    paid: float = 0.0
     decisions: Counter[str] = field(default_factory=Counter)
-    unknown: int = 0
 
     def add(self, record: AcquisitionRecord) -> None:
-        self.rows += len(record)
+        self.n_rows += len(record)
         self.features += int(record.n_features.sum())
-        self.cost += float(record.cost.sum())
+        self.paid += float(record.cost.sum())
         labels, counts = np.unique(record.decision.astype(str), return_counts=True)
         self.decisions.update(dict(zip(labels.tolist(), counts.tolist())))
+
+    @property
+    def n_features(self) -> float:
+        return self.features / self.n_rows
+
+    @property
+    def cost(self) -> float:
+        return self.paid / self.n_rows
 
 
 def _command(
     model: Path, new: Path, output: Path | None, keep: tuple[str, ...], unknown: str | None, as_json: bool
 ) -> None:
-    """Decide for every row of a table."""
     to_folder = _to_folder(new, output)
     if not to_folder:
         check_output(output, read=[model, new])
@@ -61,7 +68,7 @@ def _command(
         _parts(clf, new, output, keep, as_json, started)
         return
     cases = read_cases(clf, new, keep)
-    summary = _Summary(unknown=unknown_cells(clf, cases))
+    summary = _Summary(unknown_cells(clf, cases))
     answers = read_answers(clf, new, None)
     records = []
     rows: list[dict[str, Any]] = []
@@ -88,7 +95,7 @@ def _scored(clf: DecidingClassifier, record: AcquisitionRecord, answers: Any) ->
     if not known.size:
         return None, ""
     try:
-        return score_rows(clf, None, answers[known].astype(str), record=rows_of(record, known)), ""
+        return score_rows(clf, None, answers[known].astype(str), record=some_rows(record, known)), ""
     except ValueError as error:
         return None, f"There are no scores: {sentence(error)}"
 
@@ -128,14 +135,19 @@ def _parts(
         content |= {"decisions": done.decisions, "n_parts": done.n_parts, "n_skipped": done.n_skipped}
         echo_json(content | {"seconds": seconds, "output": str(output)})
         return
-    decisions = ", ".join(f"{label} {k:,}" for label, k in Counter(done.decisions).most_common(8))
-    click.echo(
-        f"Decided {count(done.n_rows, 'row')} in {count(done.n_parts, 'part')} in {seconds:.1f} s, with "
-        f"{done.n_features:.2f} features at a price of {done.cost:.4f} on average: {decisions}."
-    )
+    click.echo(_decided(f"{count(done.n_rows, 'row')} in {count(done.n_parts, 'part')}", seconds, done))
     if done.n_skipped:
         click.echo(f"{count(done.n_skipped, 'part was', 'parts were')} there already.")
     click.echo(f"Wrote {output}.")
+
+
+def _decided(what: str, seconds: float, told: Any) -> str:
+    """What was decided, and what it took on average."""
+    decisions = ", ".join(f"{label} {k:,}" for label, k in Counter(told.decisions).most_common(8))
+    return (
+        f"Decided {what} in {seconds:.1f} s, with {told.n_features:.2f} features at a price of {told.cost:.4f} on "
+        f"average: {decisions}."
+    )
 
 
 def _report(
@@ -146,12 +158,11 @@ def _report(
     as_json: bool,
     scored: Scores | None,
 ) -> None:
-    n = summary.rows
     if as_json:
         content: dict[str, Any] = {
-            "n_rows": n,
-            "mean_features": summary.features / n,
-            "mean_cost": summary.cost / n,
+            "n_rows": summary.n_rows,
+            "mean_features": summary.n_features,
+            "mean_cost": summary.cost,
             "decisions": dict(sorted(summary.decisions.items())),
             "n_unknown": summary.unknown,
             "seconds": seconds,
@@ -163,11 +174,7 @@ def _report(
             content["predictions"] = plain(rows)
         echo_json(content)
     elif output is not None:
-        decisions = ", ".join(f"{label} {k:,}" for label, k in summary.decisions.most_common(8))
-        click.echo(
-            f"Decided {count(n, 'row')} in {seconds:.1f} s, with {summary.features / n:.2f} features at a price of "
-            f"{summary.cost / n:.4f} on average: {decisions}."
-        )
+        click.echo(_decided(count(summary.n_rows, "row"), seconds, summary))
         if summary.unknown:
             cells = count(summary.unknown, "cell holds", "cells hold")
             click.echo(f"{cells} a category that training did not show, and counted as missing.")

@@ -22,7 +22,6 @@ def _command(
     price: float | None,
     positive: tuple[str, ...],
 ) -> None:
-    """Write a run as one HTML page: tables, pictures, explorer."""
     if no_explorer and (explored or instances):
         raise InputError("--no-explorer leaves out what --explore and --instances are for.")
     check_input(run)

@@ -22,7 +22,6 @@ _MOST = 20
 
 
 def _command(model: Path, all_features: bool, as_json: bool) -> None:
-    """Tell what is in a model file."""
     clf, contract = load_contract(model)
     content = describe(clf, None if all_features or as_json else _MOST)
     if contract is not None:

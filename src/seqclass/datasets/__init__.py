@@ -5,20 +5,20 @@
 
 from __future__ import annotations
 
-from seqclass.datasets._catalog import list_datasets, load
-from seqclass.datasets._conditional import Conditional
-from seqclass.datasets._cube import make_cube, make_cube_nm, make_cube_nm_ar, make_cube_nuc
-from seqclass.datasets._dataset import Dataset, DatasetInfo
-from seqclass.datasets._files import load_embedded, load_file, load_openml
-from seqclass.datasets._generated import make_naive_bayes_world, make_tree_world
-from seqclass.datasets._hidden import HiddenStates
-from seqclass.datasets._logit import SwitchedLogit
-from seqclass.datasets._missing import missing_mask
-from seqclass.datasets._pointer import make_indicator, make_sensors, make_xor_noisy_shortcut
-from seqclass.datasets._syn import make_madelon_like, make_syn
-from seqclass.datasets._synthetic_mnist import make_synthetic_mnist
-from seqclass.datasets._text import make_sparse_text
-from seqclass.datasets._world import Optimum, World
+from seqclass.datasets.catalog import list_datasets, load
+from seqclass.datasets.conditional import Conditional
+from seqclass.datasets.cube import make_cube, make_cube_nm, make_cube_nm_ar, make_cube_nuc
+from seqclass.datasets.dataset import Dataset, DatasetInfo
+from seqclass.datasets.files import load_embedded, load_file, load_openml
+from seqclass.datasets.generated import make_naive_bayes_world, make_tree_world
+from seqclass.datasets.hidden import HiddenStates
+from seqclass.datasets.logit import SwitchedLogit
+from seqclass.datasets.missing import missing_mask
+from seqclass.datasets.pointer import make_indicator, make_sensors, make_xor_noisy_shortcut
+from seqclass.datasets.syn import make_madelon_like, make_syn
+from seqclass.datasets.synthetic_mnist import make_synthetic_mnist
+from seqclass.datasets.text import make_sparse_text
+from seqclass.datasets.world import Optimum, World
 
 __all__ = [
     "Conditional",

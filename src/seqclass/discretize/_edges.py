@@ -80,7 +80,7 @@ def numbers(kept: IntArray) -> FloatArray:
     return np.array([low + k for k in range(bits.bit_length()) if bits >> k & 1], dtype=np.float64)
 
 
-def listed(values: FloatArray) -> str:
+def listed_values(values: FloatArray) -> str:
     """Write whole numbers that fall into one bin; empty if that gets long."""
     if len(values) > 2 and values[-1] - values[0] == len(values) - 1:
         return f"{values[0]:.0f} to {values[-1]:.0f}"

@@ -30,7 +30,7 @@ from seqclass.discretize._edges import (
     fit_sparse,
     float32_at_least,
     interval_labels,
-    listed,
+    listed_values,
     numbers,
     search_edges,
 )
@@ -277,7 +277,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         labels = self._interval_labels(j)
         values = np.empty(0) if intervals else self.few_values(j)
         outcomes = self._outcomes(values, j)
-        return [listed(values[outcomes == v]) or label for v, label in enumerate(labels)]
+        return [listed_values(values[outcomes == v]) or label for v, label in enumerate(labels)]
 
     def few_values(self, feature: int | str) -> FloatArray:
         """Whole numbers that training showed of a feature, where these were all and at most ten.

@@ -67,16 +67,12 @@ class QuestionCalibration:
 
     Attributes
     ----------
-    n_questions : int
-        Fewest questions that any of these rows was asked, missing answers included.
-    most_questions : int
-        Most of them.
+    n_questions, most_questions : int
+        Fewest questions that any of these rows was asked, missing answers included; most of them.
     n_rows : int
         Rows that stopped then.
-    confidence : float
-        Mean probability of the likeliest class at the stop.
-    accuracy : float
-        Share of rows whose class that is.
+    confidence, accuracy : float
+        Mean probability of the likeliest class at the stop; share of rows whose class that is.
     accuracy_interval : tuple of float
         95% interval of it.
     calibration_error : float

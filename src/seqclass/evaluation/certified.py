@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,9 +37,6 @@ from seqclass.stats.risk import (
     start_levels,
 )
 
-if TYPE_CHECKING:
-    from seqclass._shell import DecidingClassifier
-
 __all__ = ["CertifiedError", "GroupRisk", "Rung", "certify_error"]
 
 
@@ -58,10 +55,6 @@ class Ladder(ABC):
     values: FloatArray
     #: Most questions that any of them asks.
     longest: int
-
-    @abstractmethod
-    def __init__(self, clf: DecidingClassifier, n_rungs: int | None, most: int | None, alpha: float) -> None:
-        """Make the rules."""
 
     @abstractmethod
     def run(self, rows: EncodedRows) -> LadderRun:
@@ -118,7 +111,7 @@ class PriceLadder(Ladder):
 
 
 #: What a ladder may go by.
-LADDERS: dict[str, type[Ladder]] = {"belief": BeliefLadder, "price": PriceLadder}
+LADDERS: dict[str, Callable[..., Ladder]] = {"belief": BeliefLadder, "price": PriceLadder}
 
 
 def made_ladder(
@@ -135,8 +128,8 @@ def made_ladder(
     return LADDERS[ladder](clf, n_rungs, max_features, alpha)
 
 
-class Risk(ABC):
-    """A mean loss of rows, and what a number of them says of it."""
+class ErrorRisk:
+    """A mean loss of rows, and what a number of them says of it: the share that are decided for a wrong class."""
 
     #: Highest loss that a row can have.
     highest = 1.0
@@ -144,34 +137,21 @@ class Risk(ABC):
     def __init__(self, problem: AcquisitionProblem, longest: int) -> None:
         self.n_classes = problem.n_classes
 
-    @abstractmethod
     def losses(self, codes: IntArray, run: LadderRun) -> FloatArray:
         """Loss of each row under each rule, (n, n_rules), between 0 and 1 once divided by `highest`."""
-
-    @abstractmethod
-    def p_value(self, total: float, n: int, alpha: float) -> float:
-        """P-value of "the mean is above alpha"."""
-
-    @abstractmethod
-    def bound(self, total: float, n: int, delta: float) -> float:
-        """Upper confidence bound of the mean."""
-
-
-class ErrorRisk(Risk):
-    """Share of rows that are decided for a wrong class."""
-
-    def losses(self, codes: IntArray, run: LadderRun) -> FloatArray:
         wrong = (run.decision != codes[:, None]) & (run.decision < self.n_classes)
         return np.asarray(wrong, dtype=np.float64)
 
     def p_value(self, total: float, n: int, alpha: float) -> float:
+        """P-value of "the mean is above alpha"."""
         return binomial_p_value(round(total), n, alpha)
 
     def bound(self, total: float, n: int, delta: float) -> float:
+        """Upper confidence bound of the mean."""
         return binomial_upper_bound(round(total), n, delta)
 
 
-class CostRisk(Risk):
+class CostRisk(ErrorRisk):
     """Prices paid and the cost of the decision."""
 
     def __init__(self, problem: AcquisitionProblem, longest: int) -> None:
@@ -196,7 +176,7 @@ class CostRisk(Risk):
 
 
 #: What may be certified; of the sensitivity it is the share of the class that is missed.
-RISKS: dict[str, type[Risk]] = {"error": ErrorRisk, "sensitivity": ErrorRisk, "cost": CostRisk}
+RISKS: dict[str, type[ErrorRisk]] = {"error": ErrorRisk, "sensitivity": ErrorRisk, "cost": CostRisk}
 
 
 def certify_error(
@@ -329,7 +309,9 @@ def certify_error(
     rungs = tuple(replace(rung, classifier=int(number)) for rung, number in zip(rungs, which))
     certified, number = rungs[chosen].certified, int(which[chosen])
     policy = made[number].policy(chosen - int(ends[number])) if certified else None
-    fitted = None if policy is None else _with_policy(classifiers[number], policy)
+    fitted = None
+    if policy is not None:
+        fitted = copy_fitted(classifiers[number], replace(decider_of(classifiers[number]), policy=policy))
     about = (float(alpha), float(delta), metric, target, reachable)
     return CertifiedError(certified, *about, chosen, rungs, fitted)
 
@@ -347,7 +329,7 @@ def _alike(clf: DecidingClassifier, others: Sequence[DecidingClassifier]) -> lis
 
 def decided(
     values: FloatArray,
-    risk: Risk,
+    risk: ErrorRisk,
     cases: Counts,
     found: RungSums,
     alpha: float,
@@ -357,53 +339,31 @@ def decided(
     decisions: list[Any],
 ) -> tuple[tuple[Rung, ...], int, float]:
     """Test the rungs, from what was seen of them; the rungs, the number of the chosen one, and what is reachable."""
-    rungs = _tested(values, risk, cases, found, alpha, delta, levels, decisions)
-    starting = np.flatnonzero(levels).tolist()
-    reach = [max(_bounds(risk, cases, found.total[:, i], float(levels[i]))) for i in starting]
-    passed = np.array([rung.certified for rung in rungs])
-    chosen = starting[int(np.argmin(reach))]
-    if passed.any():
-        cost = found.price if metric == "error" else found.cost
-        # what treats all alike is no rule to pay for, unless the mean cost itself is what is wanted
-        alike = np.zeros(len(rungs), dtype=bool) if metric == "cost" else found.decides >= 0
-        chosen = int(np.lexsort([found.n_features, cost, alike, ~passed])[0])
-    return rungs, chosen, float(min(reach))
-
-
-def _tested(
-    values: FloatArray,
-    risk: Risk,
-    cases: Counts,
-    found: RungSums,
-    alpha: float,
-    delta: float,
-    levels: FloatArray,
-    decisions: list[Any],
-) -> tuple[Rung, ...]:
-    """What was seen of each rule, and whether its test lets it pass."""
     totals = found.total.T.tolist()
     p_values = [max(risk.p_value(t, n, alpha) for t, n in zip(total, cases.sizes)) for total in totals]
     passed = fallback_test(p_values, levels)
     rungs = []
     for i, (value, total) in enumerate(zip(values.tolist(), totals)):
-        bounds = _bounds(risk, cases, found.total[:, i], delta)
-        seen = zip(cases.labels, cases.sizes, total, bounds)
+        seen = zip(cases.labels, cases.sizes, total, _bounds(risk, cases, total, delta))
         groups = tuple(GroupRisk(label, n, t / n, bound) for label, n, t, bound in seen)
         means = float(found.n_features[i]), float(found.price[i])
         alike = None if found.decides[i] < 0 else decisions[found.decides[i]]
         spared = None if found.specificity is None else float(found.specificity[i])
         rungs.append(Rung(value, p_values[i], bool(passed[i]), *means, groups, alike, spared))
-    return tuple(rungs)
+    starting = np.flatnonzero(levels).tolist()
+    reach = [max(_bounds(risk, cases, totals[i], float(levels[i]))) for i in starting]
+    chosen = starting[int(np.argmin(reach))]
+    if passed.any():
+        cost = found.price if metric == "error" else found.cost
+        # what treats all alike is no rule to pay for, unless the mean cost itself is what is wanted
+        trivial = np.zeros(len(rungs), dtype=bool) if metric == "cost" else found.decides >= 0
+        chosen = int(np.lexsort([found.n_features, cost, trivial, ~passed])[0])
+    return tuple(rungs), chosen, float(min(reach))
 
 
-def _bounds(risk: Risk, cases: Counts, totals: FloatArray, delta: float) -> list[float]:
+def _bounds(risk: ErrorRisk, cases: Counts, totals: list[float], delta: float) -> list[float]:
     """Upper bound of one rule's risk in each group."""
-    return [risk.bound(total, n, delta) for total, n in zip(totals.tolist(), cases.sizes)]
-
-
-def _with_policy(clf: DecidingClassifier, policy: Policy) -> DecidingClassifier:
-    """The same classifier with another stopping rule of the same problem."""
-    return copy_fitted(clf, replace(decider_of(clf), policy=policy))
+    return [risk.bound(total, n, delta) for total, n in zip(totals, cases.sizes)]
 
 
 def check_level(value: Any, name: str, high: float) -> None:
@@ -439,11 +399,9 @@ class Cases:
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         codes = class_numbers(clf.classes_, y, n=n)
         if (metric == "sensitivity") == (target is None):
-            wanted = (
-                "target must name the class whose sensitivity is meant; the classes are"
-                if target is None
-                else (f'target={shown(target)} is for metric="sensitivity" only, with one of the classes')
-            )
+            wanted = "target must name the class whose sensitivity is meant; the classes are"
+            if target is not None:
+                wanted = f'target={shown(target)} is for metric="sensitivity" only, with one of the classes'
             raise ValueError(f"{wanted} {listed(classes)}.")
         counted = np.ones(n, dtype=bool) if target is None else codes == class_position(clf.classes_, target, "target")
         number, labels = (np.zeros(n, dtype=np.intp), [None]) if groups is None else group_numbers(groups, n)
@@ -501,7 +459,7 @@ class RungSums(NamedTuple):
     decides: IntArray
 
 
-def run_rungs(clf: DecidingClassifier, ladder: Ladder, risk: Risk, cases: Cases) -> RungSums:
+def run_rungs(clf: DecidingClassifier, ladder: Ladder, risk: ErrorRisk, cases: Cases) -> RungSums:
     """Run every rule on every row, a part of the rows at a time."""
     m, n = ladder.values.size, len(cases.codes)
     costs, target = clf.decision_costs_, -1 if cases.counted.all() else int(cases.codes[cases.counted][0])

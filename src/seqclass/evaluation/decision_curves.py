@@ -124,26 +124,20 @@ class DecisionCurve:
         What decides.
     positive : str
         The class that is to be found and treated; all others together are the rest.
-    thresholds : ndarray of shape (m,)
-        Threshold probabilities, rising.
-    net_benefit : ndarray of shape (m,)
-        Net benefit at each, nothing taken off.
+    thresholds, net_benefit : ndarray of shape (m,)
+        Threshold probabilities, rising; net benefit at each, nothing taken off.
     after_price : ndarray of shape (m,)
         Net benefit less the mean price.
     lower, upper : ndarray of shape (m,)
         95% interval of ``after_price``, by the t distribution over rows.
-    mean_price : float
-        Mean price a row, in units of net benefit.
-    prevalence : float
-        Share of positive rows.
+    mean_price, prevalence : float
+        Mean price a row, in units of net benefit; share of positive rows.
     benefit : float
         What treating a positive row saves, in units of misclassification cost: by this, prices are divided.
     truth : ndarray of bool of shape (n,)
         Which rows are positive.
-    probability : ndarray of shape (n,)
-        Probability that each row is.
-    price : ndarray of shape (n,)
-        What was paid for each, in units of net benefit.
+    probability, price : ndarray of shape (n,)
+        Probability that each row is; what was paid for each, in units of net benefit.
     shared : float
         Addition to 1 / n in the variance of a mean, of rows whose fits share training rows.
     weight : ndarray of shape (n,) or None

@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["ClassScores", "GroupScores", "Scores", "score_rows"]
 
 
-def repriced(record: AcquisitionRecord, prices: Prices, charge_missing: bool = False) -> FloatArray:
-    """What was acquired would have cost at other prices, (n,): of a group the first in full, the others less."""
-    return np.asarray(step_prices(record, prices, charge_missing).sum(axis=1))
-
-
 def step_prices(record: AcquisitionRecord, prices: Prices, charge_missing: bool = False) -> FloatArray:
     """What each step costs, (n, longest): of a group the first in full, the others less; 0 beyond the stop."""
     spent = np.zeros(record.order.shape)
@@ -53,33 +48,25 @@ def steps_of(record: AcquisitionRecord, taken: BoolArray) -> tuple[IntArray, Int
     return rows[order], step[order]
 
 
+#: What a record holds of each instance, beside beliefs and the history.
+_FIELDS = ("decision", "posterior", "n_features", "cost", "order", "outcome")
+
+
 def joined(records: Sequence[AcquisitionRecord]) -> AcquisitionRecord:
     """Records of parts of some rows as one, without beliefs."""
     longest = max((part.order.shape[1] for part in records), default=0)
 
-    def wide(values: IntArray) -> IntArray:
-        return np.pad(values, ((0, 0), (0, longest - values.shape[1])), constant_values=-1)
+    def whole(part: AcquisitionRecord, name: str) -> Any:
+        short = longest - part.order.shape[1] if name in ("order", "outcome") else 0
+        values = getattr(part, name)
+        return np.pad(values, ((0, 0), (0, short)), constant_values=-1) if short else values
 
-    return AcquisitionRecord(
-        decision=np.concatenate([part.decision for part in records]),
-        posterior=np.concatenate([part.posterior for part in records]),
-        n_features=np.concatenate([part.n_features for part in records]),
-        cost=np.concatenate([part.cost for part in records]),
-        order=np.concatenate([wide(part.order) for part in records]),
-        outcome=np.concatenate([wide(part.outcome) for part in records]),
-    )
+    return AcquisitionRecord(*(np.concatenate([whole(part, name) for part in records]) for name in _FIELDS))
 
 
-def rows_of(record: AcquisitionRecord, rows: IntArray) -> AcquisitionRecord:
+def some_rows(record: AcquisitionRecord, rows: IntArray) -> AcquisitionRecord:
     """Some rows of a record, without beliefs."""
-    return AcquisitionRecord(
-        record.decision[rows],
-        record.posterior[rows],
-        record.n_features[rows],
-        record.cost[rows],
-        record.order[rows],
-        record.outcome[rows],
-    )
+    return AcquisitionRecord(*(getattr(record, name)[rows] for name in _FIELDS))
 
 
 _NONE: Interval = (float("nan"), float("nan"))
@@ -148,10 +135,8 @@ class GroupScores:
         Share of rows decided for a wrong class; a further decision, such as "refer", is no error.
     error_interval : tuple of float
         95% interval of it.
-    mean_features : float
-        Features acquired of a row on average.
-    mean_price : float
-        Prices paid for a row on average.
+    mean_features, mean_price : float
+        Features acquired of a row on average; prices paid for a row on average.
     classes : tuple of ClassScores
         The group's rows class by class.
     p_value : float
@@ -291,10 +276,8 @@ class Scores:
         Interval of it.
     mean_features : float
         Features acquired of a row on average; a bundle counts once.
-    mean_price : float
-        Prices paid for a row on average.
-    mean_decision_cost : float
-        What a decision cost on average.
+    mean_price, mean_decision_cost : float
+        Prices paid for a row on average; what a decision cost on average.
     classes : tuple of ClassScores
         The same class by class.
     groups : tuple of GroupScores
@@ -361,7 +344,7 @@ def score_rows(
     record : AcquisitionRecord, optional
         What ``clf.acquire(X)`` gave, so that it is not done again.
     prices : Prices, optional
-        Prices that are paid in place of those that the classifier plans with, see `seqclass.costs.resolve_prices`.
+        Prices that are paid in place of those that the classifier plans with, see `seqclass.costs.Costs.prices`.
     decision_costs : array-like of shape (n_classes, n_decisions), optional
         What decisions cost in place of ``clf.decision_costs_``.
     groups : array-like of shape (n,), optional
@@ -401,7 +384,8 @@ def score_rows(
     costs = clf.decision_costs_
     if decision_costs is not None:
         costs = check_costs(decision_costs, "decision_costs", costs.shape)
-    paid = record.cost if prices is None else repriced(record, prices, decider_of(clf).charge_missing)
+    charged = decider_of(clf).charge_missing
+    paid = record.cost if prices is None else step_prices(record, prices, charged).sum(axis=1)
     told = Told(label, class_numbers(clf.decisions_, record.decision), paid, costs, record.n_features)
     names = [str(name) for name in clf.classes_.tolist()]
     curve = None

@@ -10,8 +10,6 @@ from seqclass.experiment._scores import QUANTILES
 
 #: What names a cell.
 LABELS = ("data", "method", "price", "budget", "seed", "fold")
-#: Not every run has it.
-_LATER = "budget"
 #: Scores of which more is better; of all others less is.
 HIGHER_IS_BETTER = frozenset({"accuracy", "macro_f1", "sensitivity", "specificity", "auroc"})
 _SPREAD = ("mean", *(f"q{round(100 * q):02d}" for q in QUANTILES), "max")
@@ -52,11 +50,11 @@ def checked_row(labels: Any, result: Any) -> dict[str, Any]:
     if not (isinstance(labels, dict) and isinstance(result, dict)):
         raise ValueError("holds no table")
     kinds: dict[str, tuple[type, ...]] = {"data": (str,), "method": (str,), "price": (int, float)}
-    kinds[_LATER] = (int, type(None))
+    kinds["budget"] = (int, type(None))
     kinds |= dict.fromkeys(("seed", "fold"), (int,)) | dict.fromkeys(_TEXTS, (str, type(None)))
     kinds |= dict.fromkeys(FIGURES, (int, float, type(None))) | dict.fromkeys(_COUNTS, (int, type(None)))
     for name in (*LABELS, "error"):
-        if name not in labels | result and name != _LATER:
+        if name not in labels | result:
             raise ValueError(f"lacks {name}")
     for name, value in (labels | result).items():
         whole = isinstance(value, int) and (isinstance(value, bool) or abs(value) > 2**62)
@@ -68,7 +66,7 @@ def checked_row(labels: Any, result: Any) -> dict[str, Any]:
 
 def by_default(table: Any) -> list[str]:
     """What a summary tells apart: data, method and price, and the hard budget where there is any."""
-    return [*LABELS[:3], *([_LATER] if table[_LATER].notna().any() else [])]
+    return [*LABELS[:3], *(["budget"] if table["budget"].notna().any() else [])]
 
 
 def table_of(results: Mapping[str, dict[str, Any]]) -> Any:
@@ -77,7 +75,7 @@ def table_of(results: Mapping[str, dict[str, Any]]) -> Any:
 
     frame = pd.DataFrame(list(results.values()), index=pd.Index(list(results), name="key", dtype=object))
     frame = frame.reindex(columns=list(COLUMNS))
-    types = dict.fromkeys((*FIGURES, "price", _LATER), "float64") | dict.fromkeys(("seed", "fold"), "int64")
+    types = dict.fromkeys((*FIGURES, "price", "budget"), "float64") | dict.fromkeys(("seed", "fold"), "int64")
     types |= dict.fromkeys(_COUNTS, "Int64")
     frame = frame.astype(types)
     for name in _TEXTS:

@@ -82,8 +82,6 @@ class Store:
 
     def part(self, key: str, name: str) -> bytes | None:
         """Return a part, or None if there is none."""
-        if not self._has_parts():
-            return None
         query = "SELECT content FROM parts WHERE key = ? AND name = ?"
         row = self._connection.execute(query, (key, name)).fetchone()
         if row is not None and not isinstance(row[0], bytes):
@@ -92,15 +90,8 @@ class Store:
 
     def keys_with(self, name: str) -> list[str]:
         """Keys that have a part of this name."""
-        if not self._has_parts():
-            return []
         rows = self._connection.execute("SELECT key FROM parts WHERE name = ? ORDER BY key", (name,)).fetchall()
         return [key for (key,) in rows]
-
-    def _has_parts(self) -> bool:
-        """Whether there is a place for parts: earlier versions made none."""
-        query = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'parts'"
-        return bool(self._connection.execute(query).fetchone()[0])
 
     def results(self, keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
         """Labels and results of the cells that are done, by key; of all of them, or of some in their order."""
@@ -233,7 +224,7 @@ def parts_of(path: Path, cells: Any, name: str) -> list[tuple[dict[str, Any], by
     kept = [(labels, content) for labels, content in found if content is not None]
     if not kept:
         raise ValueError(
-            f"no {name} are kept of these cells: they failed, or were run with keep_{name}=0 or by an earlier version; "
-            "run them again with another file."
+            f"no {name} are kept of these cells: they failed, or were run with keep_{name}=0; run "
+            "them again with another file."
         )
     return kept

@@ -111,7 +111,7 @@ class Cell:
     settings : dict
         Canonical settings.
     labels : dict
-        What the table says of the cell: data, method, price, seed, fold, and its hard budget if any.
+        What the table says of the cell: data, method, price, hard budget or None, seed and fold.
     estimator : estimator
         The unfitted method, its price and seed set.
     costs : dict
@@ -266,7 +266,7 @@ def work(jobs: Mapping[str, Callable[[], Job]], n_jobs: int | None) -> Iterator[
         # one job a batch: what is done is told at once
         parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
         try:
-            for number, result in parallel(_numbered(i, left[name]()) for i, name in enumerate(names)):
+            for number, result in parallel(delayed(_with_number)(i, left[name]()) for i, name in enumerate(names)):
                 del left[names[number]]
                 yield names[number], result, ""
         except BrokenProcessPool:
@@ -283,11 +283,8 @@ def _alone(job: Job) -> tuple[Any, str]:
         return None, _DIED
 
 
-def _numbered(number: int, job: Job) -> Job:
-    return _with_number, (number, *job[:1], *job[1]), job[2]
-
-
-def _with_number(number: int, function: Callable[..., Any], *arguments: Any, **settings: Any) -> tuple[int, Any]:
+def _with_number(number: int, job: Job) -> tuple[int, Any]:
+    function, arguments, settings = job
     return number, function(*arguments, **settings)
 
 
@@ -487,7 +484,7 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         grid = [(price, budget) for price in prices for budget in budgets]
         held: dict[str, Held] = {}
         cells: list[Cell] = []
-        for data in map(_dataset, _listed(self.data, "data")):
+        for data in (one if isinstance(one, Dataset) else load(one) for one in _listed(self.data, "data")):
             if data.name in held:
                 raise ValueError(f"data: two sets are called {data.name!r}; rename one by dataclasses.replace.")
             protocol.check(data)
@@ -504,11 +501,8 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         seeds: list[int],
     ) -> Iterator[Cell]:
         mark, known = fingerprint(data), self._known(data)
-        # a cell without these has the key that it had before there were any
-        starting = {"known": list(known)} if known else {}
         for name, method in methods.items():
             for price, budget in grid:
-                limit = {} if budget is None else {"budget": budget}
                 costs = self._costs(data, price)
                 for seed in seeds:
                     try:
@@ -517,14 +511,11 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
                         raise TypeError(f"methods: {name!r}: {error}") from error
                     if budget is not None:
                         estimator = limited(estimator, budget + len(known))
-                    settings = {
-                        **{"data": data.name, "fingerprint": mark, "method": name, "estimator": canonical(estimator)},
-                        **{"price": price, "costs": canonical(costs), "cv": canonical(protocol), "seed": seed},
-                        **(limit | starting),
-                    }
+                    shared = {"data": data.name, "method": name, "price": price, "budget": budget, "seed": seed}
+                    plain = {"estimator": canonical(estimator), "costs": canonical(costs), "cv": canonical(protocol)}
                     for fold in range(protocol.n_folds):
-                        labels = {"data": data.name, "method": name, "price": price, "seed": seed, "fold": fold} | limit
-                        own = settings | {"fold": fold}
+                        labels = shared | {"fold": fold}
+                        own = labels | plain | {"fingerprint": mark, "known": list(known)}
                         yield Cell(key_of(own), own, labels, estimator, costs, protocol, known=known, budget=budget)
 
     def _known(self, data: Dataset) -> tuple[str, ...]:
@@ -577,7 +568,3 @@ def _listed(values: Any, name: str) -> list[Any]:
     if name != "data" and len(set(listed)) < len(listed):
         raise ValueError(f"{name} must differ from each other, got {listed!r}.")
     return listed
-
-
-def _dataset(data: Any) -> Dataset:
-    return data if isinstance(data, Dataset) else load(data)

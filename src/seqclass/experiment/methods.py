@@ -92,13 +92,10 @@ def _call(node: ast.expr) -> tuple[str, dict[str, Any]]:
     """Name and settings of ``name`` or ``name(setting=value, ...)``; nothing is evaluated."""
     if isinstance(node, ast.Name):
         return node.id, {}
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
-        return node.func.id, {str(k.arg): ast.literal_eval(k.value) for k in node.keywords if k.arg or _unpacked()}
+    named = isinstance(node, ast.Call) and not node.args and all(k.arg for k in node.keywords)
+    if named and isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return node.func.id, {str(k.arg): ast.literal_eval(k.value) for k in node.keywords}
     raise ValueError("neither a name nor a call with settings")
-
-
-def _unpacked() -> bool:
-    raise ValueError("settings are written out one by one")
 
 
 def _from_sklearn(text: str, calls: Sequence[tuple[str, dict[str, Any]]]) -> Any:

@@ -43,10 +43,8 @@ class Protocol(ABC):
         ----------
         data : Dataset
             The data set.
-        fold : int
-            Number of the cut, below ``n_folds``.
-        seed : int
-            Seed of the shuffling.
+        fold, seed : int
+            Number of the cut, below ``n_folds``; seed of the shuffling.
 
         Returns
         -------

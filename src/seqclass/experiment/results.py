@@ -13,16 +13,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import t as student
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_choice, check_real
 from seqclass.evaluation.decision_curves import DecisionCurve
 from seqclass.evaluation.scores import ClassScores
 from seqclass.experiment._columns import FIGURES, HIGHER_IS_BETTER, LABELS, by_default, check_columns, table_of
-from seqclass.experiment._judged import Judged, case_scores, judged
 from seqclass.experiment._keeping import EXPLANATIONS, INSTANCES, read_explanations, unpack_json
 from seqclass.experiment._store import chosen, of_first, opened, parts_of
 from seqclass.experiment.explored import Explored
-from seqclass.experiment.records import LabelledRecord, instance_table, pooled
+from seqclass.experiment.records import Judged, LabelledRecord, case_scores, instance_table, judged, pooled
 from seqclass.stats import (
     CriticalDifference,
     FriedmanTest,
@@ -56,12 +55,12 @@ def summarise(table: Any, by: Sequence[str], metrics: Sequence[str], confidence:
     found = table[list(by)].iloc[first].reset_index(drop=True)
     found["n_cells"] = np.bincount(group, minlength=len(first))
     found["n_failed"] = np.bincount(group[(table["error"] != "").to_numpy()], minlength=len(first))
-    ratio = _column(table, "n_test") / _column(table, "n_train") if "data" in by else np.zeros(len(table))
+    sizes = table[["n_test", "n_train"]].astype("float64")
+    ratio = sizes["n_test"] / sizes["n_train"] if "data" in by else 0.0 * sizes["n_test"]
     for metric in metrics:
-        values = _column(table, metric)
-        scored = ~np.isnan(values)
-        mean, variance, n = _moments(values[scored], group[scored], unit[scored], len(first))
-        shared = _means(ratio, group, scored & ~np.isnan(ratio), len(first))
+        units = table[metric].groupby([group, unit]).mean().groupby(level=0)
+        mean, variance, n = (told.to_numpy() for told in (units.mean(), units.var(), units.count()))
+        shared = ratio.where(table[metric].notna()).groupby(group).mean().to_numpy()
         error = np.sqrt((1 / np.maximum(n, 1) + shared) * variance)
         ends = interval_ends(mean, error, n, confidence, bounds_of(metric))
         found[metric], found[f"{metric}_lower"], found[f"{metric}_upper"] = mean, *ends
@@ -88,33 +87,6 @@ def _numbers(table: Any, by: Sequence[str]) -> tuple[IntArray, IntArray]:
     """Number of each row's group, in order of appearance, and the first row of each group."""
     number = table.groupby(list(by), sort=False, dropna=False).ngroup().to_numpy()
     return number, np.unique(number, return_index=True)[1]
-
-
-def _column(table: Any, name: str) -> FloatArray:
-    return np.asarray(table[name].to_numpy(dtype=np.float64, na_value=np.nan))
-
-
-def _means(values: FloatArray, group: IntArray, chosen: BoolArray, n_groups: int) -> FloatArray:
-    total = np.bincount(group[chosen], values[chosen], n_groups)
-    return _divide(total, np.bincount(group[chosen], minlength=n_groups))
-
-
-def _moments(
-    values: FloatArray, group: IntArray, unit: IntArray, n_groups: int
-) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Mean and variance of the units' means in each group, NaN of too few, and the number of its units."""
-    n_units = int(unit.max(initial=0)) + 1
-    pairs, place = np.unique(group * n_units + unit, return_inverse=True)
-    scores = np.bincount(place, values) / np.bincount(place)
-    owner = pairs // n_units
-    n = np.bincount(owner, minlength=n_groups)
-    mean = _divide(np.bincount(owner, scores, n_groups), n)
-    squares = np.bincount(owner, (scores - mean[owner]) ** 2, n_groups)
-    return mean, _divide(squares, n - 1), n
-
-
-def _divide(total: Any, count: IntArray) -> FloatArray:
-    return np.asarray(np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0))
 
 
 #: What stands for all data sets together.
@@ -568,7 +540,7 @@ class Results:
         -------
         Explored or None
             Its rows are those of the data set, the first one 0. None of a cell that kept none: it failed, its method is
-            not sequential, or it was run with ``keep_explanations=0`` or by an earlier version.
+            not sequential, or it was run with ``keep_explanations=0``.
 
         Raises
         ------
@@ -600,10 +572,7 @@ class Results:
         return [key for key in self.table().index if key in found]
 
     def summary(
-        self,
-        by: Sequence[str] | None = None,
-        metrics: Sequence[str] = METRICS,
-        confidence: float = 0.95,
+        self, by: Sequence[str] | None = None, metrics: Sequence[str] = METRICS, confidence: float = 0.95
     ) -> Any:
         """Means with confidence intervals.
 

@@ -67,10 +67,8 @@ class Estimate:
         Mean cost, price, decision cost, error rate and number of features.
     level : float
         Coverage of the intervals.
-    n_rows : int
-        Rows of the records.
-    n_counted : int
-        Rows that count in the estimate.
+    n_rows, n_counted : int
+        Rows of the records; rows that count in the estimate.
     replayed : float
         Share of rows of which all that the policy asks for is recorded.
     unsupported : float

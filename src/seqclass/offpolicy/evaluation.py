@@ -602,9 +602,6 @@ class _Study:
             if method == "direct":
                 scores[rows] = direct_scores(records, rows, label, completions, self.replayer)
             else:
-                chances = self._chances(train)
+                chances = self.chances if self.given else fitted(records, self.recording, train, self.chances)
                 scores[rows] = robust_scores(records, rows, label, completions, self.replayer, chances)
         return scores
-
-    def _chances(self, train: IntArray) -> Chances:
-        return self.chances if self.given else fitted(self.records, self.recording, train, self.chances)

@@ -289,14 +289,18 @@ def check_encoder(encoder: FrameEncoder) -> None:
         need(all(spelt(value) == value for value in values), "categories have blanks at their edges")
 
 
+def _check_groups(given: Any, n: int) -> None:
+    if given is not None:
+        groups = array(given, "groups", "iu", n)
+        need(groups.min(initial=-1) >= -1 and groups.max(initial=-1) <= 10**7, "groups are wrong")
+
+
 def check_prices(prices: Prices) -> None:
     """Check prices of features."""
     full = check_costs(array(prices.full, "full", "f", None), "full")
     discounted = check_costs(array(prices.discounted, "discounted", "f", len(full)), "discounted")
     need(bool((discounted <= full).all()), "discounted prices are above full ones")
-    if prices.groups is not None:
-        groups = array(prices.groups, "groups", "iu", len(full))
-        need(groups.min(initial=-1) >= -1 and groups.max(initial=-1) <= 10**7, "groups are wrong")
+    _check_groups(prices.groups, len(full))
     if prices.bundles is not None:
         bundles = array(prices.bundles, "bundles", "iu", len(full))
         known = bundles.min(initial=-1) >= -1 and bundles.max(initial=-1) < len(prices.bundle_names)
@@ -356,9 +360,7 @@ def check_problem(problem: AcquisitionProblem) -> None:
     need(n_outcomes.min(initial=1) >= 1, "n_outcomes holds less than 1")
     features = array(problem.features, "features", "i", len(prices))
     need(features.min(initial=0) >= 0 and len(np.unique(features)) == len(features), "features are wrong")
-    if problem.groups is not None:
-        groups = array(problem.groups, "groups", "i", len(prices))
-        need(groups.min(initial=-1) >= -1 and groups.max(initial=-1) <= 10**7, "groups are wrong")
+    _check_groups(problem.groups, len(prices))
     need(type(problem.free) is bool, "free is neither true nor false")
     for name in ("max_questions", "max_cost"):
         limit = getattr(problem, name)
@@ -514,10 +516,14 @@ def _check_fitted(values: FittedValues) -> None:
     second = array(functions.second, "second", "i", len(first))
     known = ((first >= 0) & (first < second) & (second < n_classes)).all()
     need(bool(known) and functions.count == 4 * n_classes + 4 + 2 * len(first), "functions are wrong")
-    need(type(values.weights) is list and len(values.weights) == values.n_stages, "weights are of other stages")
-    for weights in values.weights:
-        if weights is not None:
-            numbers(weights, "weights", functions.count)
+    _check_weights(values.weights, values.n_stages, functions.count)
+
+
+def _check_weights(weights: Any, n_stages: int, count: int | None) -> None:
+    need(type(weights) is list and len(weights) == n_stages, "weights are of other stages")
+    for own in weights:
+        if own is not None:
+            numbers(own, "weights", count)
 
 
 def _n_contexts(values: ValueFunction, stage: int) -> int:
@@ -531,10 +537,7 @@ def check_rule_values(values: RuleValues) -> None:
     n_stages = whole(values.n_stages, "n_stages", 0)
     need(isinstance(values.problem, AcquisitionProblem) and values.problem.free, "values are of another problem")
     need(isinstance(values.rule, OrderingRule), "values are of no rule")
-    need(type(values.weights) is list and len(values.weights) == n_stages, "weights are of other stages")
-    for weights in values.weights:
-        if weights is not None:
-            numbers(weights, "weights", None)
+    _check_weights(values.weights, n_stages, None)
     if isinstance(values.rule, ImprovedRule):
         whole(values.rule.n_candidates, "n_candidates", 1)
         inner = values.rule.values

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._shell import DecidingClassifier
+from seqclass._utils.arrays import BoolArray, FloatArray
+from seqclass._utils.text import shorten as shorten
+from seqclass.pomdp import Policy
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -25,14 +33,6 @@ def pyplot() -> Any:
     except ImportError as error:
         raise ImportError('pictures need matplotlib: python -m pip install "seqclass[plot]"') from error
     return plt
-
-
-def new_axes(ax: Any, width: float, height: float) -> Any:
-    """Return the axes that were given, or those of a new figure of that many inches."""
-    if ax is not None:
-        return ax
-    _, ax = pyplot().subplots(figsize=(width, height), layout="constrained")
-    return ax
 
 
 class Display:
@@ -61,7 +61,8 @@ class Display:
         return self._drawn(ax, title)
 
     def _drawn(self, ax: Any, title: str | None, **options: Any) -> Self:
-        ax = new_axes(ax, *self._inches())
+        if ax is None:
+            _, ax = pyplot().subplots(figsize=self._inches(), layout="constrained")
         self.ax_, self.figure_ = ax, ax.figure
         title = self._title() if title is None else title
         if title is not None:
@@ -76,6 +77,139 @@ class Display:
         return None
 
 
+class Panels(Display):
+    """A picture on several axes: `_grid` are the settings of new ones, and `_legends` is drawn on those given."""
+
+    #: What the axes must be, as an error says it.
+    _needed: str
+    _grid: dict[str, Any]
+
+    def _drawn(self, ax: Any, title: str | None, **options: Any) -> Self:
+        own = ax is None
+        if own:
+            _, ax = pyplot().subplots(**self._grid, figsize=self._inches(), layout="constrained")
+        self.ax_ = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+        if self.ax_.size != self._grid["nrows"] * self._grid["ncols"]:
+            raise ValueError(f"ax must be {self._needed}.")
+        self.figure_ = self.ax_[0].figure
+        self._draw(*self.ax_, **options)
+        handles = [axes.get_legend_handles_labels() for axes in self.ax_]
+        named = {label: handle for pair in reversed(handles) for handle, label in zip(*pair)}
+        if own and named:
+            labels = list(dict.fromkeys(label for _, labels in handles for label in labels))
+            place = {"loc": "outside lower center", "ncols": 4, "fontsize": 9, "frameon": False}
+            self.figure_.legend([named[label] for label in labels], labels, **place)
+        elif named:
+            self._legends()
+        title = self._title() if title is None else title
+        if title is not None:
+            self.figure_.suptitle(title, fontsize=11)
+        return self
+
+    def _legends(self) -> None:
+        legend_below(self.ax_[-1])
+
+
+class OfPolicy:
+    """A picture of a policy in its problem: `_of_policy` makes it, `_told_by` is what a classifier calls its parts."""
+
+    _of_policy: Callable[..., Any]
+
+    @classmethod
+    def from_policy(
+        cls, policy: Policy, *, ax: Any = None, title: str | None = None, n_paths: int = 10_000, **settings: Any
+    ) -> Self:
+        """Draw a policy in its problem.
+
+        Parameters
+        ----------
+        policy : Policy
+            The policy.
+        ax, title : matplotlib Axes and str, optional
+            Passed to `plot`.
+        n_paths : int
+            Sampled instances, where histories are too many to enumerate.
+        **settings
+            Passed to the display itself.
+
+        Returns
+        -------
+        Display
+        """
+        drawn: Self = cls._of_policy(policy, n_paths, settings).plot(ax, title=title)
+        return drawn
+
+    @classmethod
+    def from_estimator(cls, estimator: DecidingClassifier, **settings: Any) -> Self:
+        """Draw the policy of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : DecidingClassifier
+            A fitted classifier.
+        **settings
+            Passed to `from_policy`.
+
+        Returns
+        -------
+        Display
+        """
+        return cls.from_policy(estimator.policy_, **(cls._told_by(estimator) | settings))
+
+    @classmethod
+    def _told_by(cls, estimator: DecidingClassifier) -> dict[str, Any]:
+        return {}
+
+
+class OfRecord:
+    """A picture of what was acquired for labelled instances; `_told_by` is what a classifier tells beside that."""
+
+    from_record: Callable[..., Self]
+    _with_beliefs = False
+
+    @classmethod
+    def from_estimator(cls, estimator: DecidingClassifier, X: Any, y: npt.ArrayLike, **settings: Any) -> Self:
+        """Run a fitted classifier on labelled data and draw what it acquires, and what it believes.
+
+        Parameters
+        ----------
+        estimator : DecidingClassifier
+            A fitted classifier.
+        X : array-like of shape (n, n_features)
+            Data; to judge by, such as it was not fitted on.
+        y : array-like of shape (n,)
+            True labels.
+        **settings
+            Passed to `from_record`.
+
+        Returns
+        -------
+        Display
+        """
+        record = estimator.acquire(X, record_beliefs=cls._with_beliefs)
+        return cls.from_record(record, y, **(cls._told_by(estimator) | settings))
+
+    @classmethod
+    def _told_by(cls, estimator: DecidingClassifier) -> dict[str, Any]:
+        return {"classes": estimator.classes_}
+
+
+def feature_names(estimator: DecidingClassifier) -> list[str]:
+    """Names of the features that a classifier may ask for, in its order."""
+    return [estimator.feature_name(int(column)) for column in estimator.order_]
+
+
+def check_measures(given: Sized, what: str, measures: str | Sequence[str], labels: Mapping[str, str]) -> list[str]:
+    """Names of the measures of something, one or several, all of which can be drawn."""
+    names = [measures] if isinstance(measures, str) else list(measures)
+    if not len(given) or not names:
+        raise ValueError(f"{what} and measures must name at least one each.")
+    unknown = [name for name in names if name not in labels]
+    if unknown:
+        raise ValueError(f"measures holds {unknown[0]!r}; they may be {', '.join(map(repr, labels))}.")
+    return names
+
+
 def colour(i: int) -> str:
     """Return the colour of the i-th class, decision or series; from the eighth on they come again."""
     return COLOURS[i % len(COLOURS)]
@@ -88,13 +222,16 @@ def pale(i: int, share: float = 0.55) -> tuple[float, float, float]:
     return mixed[0], mixed[1], mixed[2]
 
 
-def shorten(text: object, width: int = 28) -> str:
-    """Cut a long text in the middle: names often differ at their ends."""
-    label = " ".join(str(text).split())
-    if len(label) <= width:
-        return label
-    head = (width - 1) // 2
-    return f"{label[:head]}…{label[len(label) - (width - 1 - head) :]}"
+def coloured(beliefs: FloatArray, decided: BoolArray, most: int) -> list[int]:
+    """Classes that get a colour of their own: those that were ever the most probable, and the one decided for."""
+    peak = beliefs.max(axis=0) + decided
+    return [int(i) for i in np.sort(np.argsort(-peak, kind="stable")[:most])]
+
+
+def decided_text(decision: object, n_features: int, cost: float) -> str:
+    """Title of one case."""
+    count = "1 feature" if n_features == 1 else f"{n_features} features"
+    return f"decided {shorten(decision, 24)} after {count}, {cost:.3g} paid"
 
 
 def wrap(text: object, width: int, lines: int = 3) -> str:

@@ -33,10 +33,8 @@ class AccuracyFeaturesDisplay(Display):
     ----------
     names : sequence of str of length n
         Method of each point.
-    mean_features : array-like of shape (n,)
-        Mean number of features that it acquires.
-    accuracy : array-like of shape (n,)
-        Its accuracy, between 0 and 1.
+    mean_features, accuracy : array-like of shape (n,)
+        Mean number of features that it acquires; its accuracy, between 0 and 1.
     intervals : array-like of shape (n, 2), optional
         Lower and upper end of an interval around each accuracy.
     labels : sequence of str of length n, optional
@@ -44,10 +42,8 @@ class AccuracyFeaturesDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
     lines_ : list of matplotlib Line2D
         One line a method.
     texts_ : list of matplotlib Text
@@ -204,10 +200,8 @@ class AccuracyFeaturesDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default none.
+        ax, title : matplotlib Axes and str, optional
+            Where to draw, by default a new figure; by default no title.
         xscale : {"auto", "linear", "log"}
             Scale of the features axis; ``"log"`` is linear up to 1, so that 0 has a place. ``"auto"`` chooses it where
             the numbers differ much.

@@ -12,13 +12,13 @@ from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_integer, check_not_negative
 from seqclass.deciding.record import AcquisitionRecord
-from seqclass.plots._style import Display, shorten
+from seqclass.plots._style import Display, OfRecord, shorten
 
 #: Most cells whose share is written into them, and most classes that are all named.
 _WRITTEN, _NAMED = 120, 40
 
 
-class AcquisitionMapDisplay(Display):
+class AcquisitionMapDisplay(OfRecord, Display):
     """Heat map of the share of each class's instances that acquired each feature.
 
     Columns are features in the order of acquisition, so that a column is also a step; rows are the true classes. Make
@@ -41,10 +41,8 @@ class AcquisitionMapDisplay(Display):
     ----------
     n_features : int
         Number of features shown.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
     image_ : matplotlib AxesImage
         The heat map.
 
@@ -128,29 +126,8 @@ class AcquisitionMapDisplay(Display):
         return cls(share, labels, classes.tolist(), counts=counts, max_features=max_features).plot(ax, **settings)
 
     @classmethod
-    def from_estimator(
-        cls, estimator: DecidingClassifier, X: Any, y: npt.ArrayLike, **settings: Any
-    ) -> AcquisitionMapDisplay:
-        """Run a fitted classifier on labelled data and draw what it acquires.
-
-        Parameters
-        ----------
-        estimator : DecidingClassifier
-            A fitted classifier.
-        X : array-like of shape (n, n_features)
-            Data.
-        y : array-like of shape (n,)
-            True labels.
-        **settings
-            Passed to `from_record`.
-
-        Returns
-        -------
-        AcquisitionMapDisplay
-        """
-        record = estimator.acquire(X)
-        settings.setdefault("names", [estimator.feature_name(j) for j in range(estimator.n_features_in_)])
-        return cls.from_record(record, y, **settings)
+    def _told_by(cls, estimator: DecidingClassifier) -> dict[str, Any]:
+        return {"names": [estimator.feature_name(j) for j in range(estimator.n_features_in_)]}
 
     def _inches(self) -> tuple[float, float]:
         return 3.4 + 0.42 * max(self.n_features, 6), 2.2 + 0.3 * min(max(len(self.classes), 4), _NAMED)

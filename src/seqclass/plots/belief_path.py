@@ -11,7 +11,19 @@ import scipy.sparse as sp
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
-from seqclass.plots._style import FAINT, MARKERS, NEUTRAL, Display, colour, legend_beside, open_frame, shorten, wrap
+from seqclass.plots._style import (
+    FAINT,
+    MARKERS,
+    NEUTRAL,
+    Display,
+    colour,
+    coloured,
+    decided_text,
+    legend_beside,
+    open_frame,
+    shorten,
+    wrap,
+)
 
 #: Most steps whose names stand upright, and whose names are written at all.
 _UPRIGHT, _NAMED = 3, 16
@@ -28,10 +40,8 @@ class BeliefPathDisplay(Display):
     ----------
     beliefs : array-like of shape (n_asked + 1, n_classes)
         Posterior before anything was asked, and after each answer.
-    names : sequence of str of length n_asked
-        The features, in the order they were asked for.
-    values : sequence of str of length n_asked
-        What each showed.
+    names, values : sequence of str of length n_asked
+        The features, in the order they were asked for; what each showed.
     classes : array-like of shape (n_classes,)
         Class labels.
     decision : object
@@ -41,10 +51,8 @@ class BeliefPathDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
     lines_ : list of matplotlib Line2D
         One line a class, in the order of ``classes``.
 
@@ -140,16 +148,16 @@ class BeliefPathDisplay(Display):
         n_asked = len(self.names)
         open_frame(ax)
         steps = np.arange(n_asked + 1)
-        coloured = self._coloured()
+        ranks = {i: k for k, i in enumerate(coloured(self.beliefs, self.classes == self.decision, _SHOWN))}
         self.lines_ = []
         for i, label in enumerate(self.classes):
-            rank = coloured.get(i)
+            rank = ranks.get(i)
             style: dict[str, Any] = {"color": FAINT, "linewidth": 1.0, "zorder": 1.5}
             if rank is not None:
                 style = {"color": colour(rank), "marker": MARKERS[rank], "markersize": 5.0, "linewidth": 2.0}
                 style["label"] = wrap(label, 16)
             self.lines_.append(ax.plot(steps, self.beliefs[:, i], clip_on=False, **style)[0])
-        if len(coloured) < len(self.classes):
+        if len(ranks) < len(self.classes):
             ax.plot([], [], color=FAINT, linewidth=1.0, label="others")
         self._mark_stop(ax, n_asked)
         ax.set_ylim(0.0, 1.0)
@@ -157,14 +165,6 @@ class BeliefPathDisplay(Display):
         ax.set_ylabel("P(class | what was seen)")
         self._label_steps(ax)
         legend_beside(ax)
-
-    def _coloured(self) -> dict[int, int]:
-        """Colour of each class that gets one: those that were ever the most probable, and the decision."""
-        n_classes = len(self.classes)
-        if n_classes <= _SHOWN:
-            return {i: i for i in range(n_classes)}
-        peak = self.beliefs.max(axis=0) + (self.classes == self.decision)
-        return {int(i): rank for rank, i in enumerate(np.sort(np.argsort(-peak, kind="stable")[:_SHOWN]))}
 
     def _mark_stop(self, ax: Any, n_asked: int) -> None:
         """Draw a line where it stops, and a ring around the class decided for; "refer" and the like have none."""
@@ -192,8 +192,7 @@ class BeliefPathDisplay(Display):
         ax.set_xticks(range(n_asked + 1), ["prior", *texts], fontsize=9 if n_asked <= _UPRIGHT else 8, **rotation)
 
     def _title(self) -> str:
-        count = "1 feature" if len(self.names) == 1 else f"{len(self.names)} features"
-        return f"decided {shorten(self.decision, 24)} after {count}, {self.cost:.3g} paid"
+        return decided_text(self.decision, len(self.names), self.cost)
 
 
 def _as_row(estimator: DecidingClassifier, x_row: Any) -> Any:

@@ -27,10 +27,8 @@ class CriticalDifferenceDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
 
     References
     ----------
@@ -59,10 +57,8 @@ class CriticalDifferenceDisplay(Display):
         ----------
         scores : array-like or DataFrame of shape (n_datasets, n_methods)
             Score of each method on each data set.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default none.
+        ax, title : matplotlib Axes and str, optional
+            Where to draw, by default a new figure; by default no title.
         **settings
             Passed to `seqclass.stats.critical_difference`.
 

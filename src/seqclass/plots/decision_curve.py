@@ -34,10 +34,8 @@ class DecisionCurveDisplay(Display):
         The curves, yardsticks left out.
     yardsticks : list of DecisionCurve
         Treating all and treating none, and deciding at once where ``prior`` was given.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
     lines_ : list of matplotlib Line2D
         One line for each of ``curves``, then one for each of ``yardsticks``.
 

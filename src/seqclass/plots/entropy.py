@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._shell import DecidingClassifier
 from seqclass._utils.validation import check_integer
 from seqclass.analysis import EntropyPath, entropy_path
-from seqclass.plots._style import FAINT, NEUTRAL, Display, colour, legend_below, open_frame
+from seqclass.plots._style import FAINT, NEUTRAL, Display, OfPolicy, colour, legend_below, open_frame
 from seqclass.pomdp import Policy
 
 
-class EntropyDisplay(Display):
+class EntropyDisplay(OfPolicy, Display):
     """Expected entropy of the belief against the number of features, over all instances and those still going on.
 
     Make one with `from_estimator`, `from_policy` or from the record of `seqclass.analysis.entropy_path`.
@@ -29,10 +28,8 @@ class EntropyDisplay(Display):
     ----------
     n_stages : int
         Number of features shown.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
     lines_ : list of matplotlib Line2D
         Overall, going on, and stopped.
 
@@ -57,46 +54,8 @@ class EntropyDisplay(Display):
             self.n_stages = min(last, check_integer(max_stages, "max_stages", 0))
 
     @classmethod
-    def from_policy(
-        cls, policy: Policy, *, ax: Any = None, title: str | None = None, n_paths: int = 10_000, **settings: Any
-    ) -> EntropyDisplay:
-        """Draw a policy in its problem.
-
-        Parameters
-        ----------
-        policy : Policy
-            The policy.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default none.
-        n_paths : int
-            Sampled instances, where histories are too many to enumerate.
-        **settings
-            Passed to `EntropyDisplay`.
-
-        Returns
-        -------
-        EntropyDisplay
-        """
-        return cls(entropy_path(policy.problem, policy, n_paths=n_paths), **settings).plot(ax, title=title)
-
-    @classmethod
-    def from_estimator(cls, estimator: DecidingClassifier, **settings: Any) -> EntropyDisplay:
-        """Draw the policy of a fitted classifier.
-
-        Parameters
-        ----------
-        estimator : DecidingClassifier
-            A fitted classifier.
-        **settings
-            Passed to `from_policy`.
-
-        Returns
-        -------
-        EntropyDisplay
-        """
-        return cls.from_policy(estimator.policy_, **settings)
+    def _of_policy(cls, policy: Policy, n_paths: int, settings: Any) -> EntropyDisplay:
+        return cls(entropy_path(policy.problem, policy, n_paths=n_paths), **settings)
 
     def _draw(self, ax: Any) -> None:
         open_frame(ax)

@@ -9,11 +9,20 @@ from typing import Any
 import numpy as np
 
 from seqclass._shell import DecidingClassifier
-from seqclass._utils.arrays import FloatArray
 from seqclass._utils.text import value_text
 from seqclass._utils.validation import check_integer
 from seqclass.deciding.explanation import Explanation, ExplanationStep
-from seqclass.plots._style import FAINT, NEUTRAL, colour, legend_below, open_frame, pyplot, shorten
+from seqclass.plots._style import (
+    FAINT,
+    NEUTRAL,
+    Panels,
+    colour,
+    coloured,
+    decided_text,
+    legend_below,
+    open_frame,
+    shorten,
+)
 
 #: Classes that get a colour of their own; the others together are grey.
 _SHOWN = 6
@@ -30,7 +39,7 @@ class _Row:
     asked: bool = True
 
 
-class ExplanationDisplay:
+class ExplanationDisplay(Panels):
     """An explanation from top to bottom: the prior, a line for each answer, and the question that was not asked.
 
     Left: the belief after each answer, a bar parted among the classes. Right: what asking was expected to save beyond
@@ -107,36 +116,18 @@ class ExplanationDisplay:
             raise ValueError(f"x_row must be one instance, got {len(explanations)}; pass X[i : i + 1].")
         return cls(explanations[0], **settings).plot(ax, title=title)
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> ExplanationDisplay:
-        """Draw.
+    _needed = "two axes, one for the belief and one for what asking was expected to save"
+    _grid = {"nrows": 1, "ncols": 2, "sharey": True, "width_ratios": (3, 2)}
 
-        Parameters
-        ----------
-        ax : sequence of two matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default the decision, the number of features acquired and the prices paid.
+    def _inches(self) -> tuple[float, float]:
+        return 8.6, 1.9 + 0.3 * len(self._rows())
 
-        Returns
-        -------
-        ExplanationDisplay
-            Itself.
+    def _legends(self) -> None:
+        legend_below(self.ax_[0], columns=2)
+        legend_below(self.ax_[1], columns=1)
 
-        Raises
-        ------
-        ValueError
-            If ``ax`` is not two axes.
-        """
+    def _draw(self, left: Any, right: Any) -> None:
         rows = self._rows()
-        own = ax is None
-        if own:
-            size = (8.6, 1.9 + 0.3 * len(rows))
-            _, ax = pyplot().subplots(1, 2, figsize=size, sharey=True, layout="constrained", width_ratios=(3, 2))
-        self.ax_ = np.asarray(ax, dtype=object)
-        if self.ax_.shape != (2,):
-            raise ValueError("ax must be two axes, one for the belief and one for what asking was expected to save.")
-        left, right = self.ax_
-        self.figure_ = left.figure
         for axes in (left, right):
             open_frame(axes)
             axes.grid(visible=False, axis="y")
@@ -145,13 +136,6 @@ class ExplanationDisplay:
         left.set_yticks(range(len(rows)), [row.label for row in rows], fontsize=9)
         self._draw_beliefs(left, rows)
         self._draw_savings(right, rows)
-        if own:
-            self.figure_.legend(loc="outside lower center", ncols=4, fontsize=9, frameon=False)
-        else:
-            legend_below(left, columns=2)
-            legend_below(right, columns=1)
-        self.figure_.suptitle(self._title() if title is None else title, fontsize=11)
-        return self
 
     def _rows(self) -> list[_Row]:
         told = self.explanation
@@ -171,7 +155,10 @@ class ExplanationDisplay:
     def _draw_beliefs(self, ax: Any, rows: list[_Row]) -> None:
         place = [i for i, row in enumerate(rows) if row.belief is not None]
         belief = np.array([row.belief for row in rows if row.belief is not None])
-        shown = self._coloured(belief)
+        shown = list(range(belief.shape[1]))
+        if len(shown) > _SHOWN + 1:
+            decided = np.array([label == self.explanation.decision for label in self.explanation.classes])
+            shown = coloured(belief, decided, _SHOWN)
         rest = np.setdiff1d(np.arange(belief.shape[1]), shown)
         parts = [(belief[:, i], colour(rank), self.explanation.classes[i]) for rank, i in enumerate(shown)]
         if rest.size:
@@ -184,15 +171,6 @@ class ExplanationDisplay:
             start = start + width
         ax.set_xlim(0.0, 1.0)
         ax.set_xlabel("P(class | what was seen)")
-
-    def _coloured(self, belief: FloatArray) -> list[int]:
-        """Give the classes with a colour of their own: those that were ever likely, and the decision."""
-        n_classes = belief.shape[1]
-        if n_classes <= _SHOWN + 1:
-            return list(range(n_classes))
-        decided = np.array([label == self.explanation.decision for label in self.explanation.classes])
-        peak = belief.max(axis=0) + decided
-        return [int(i) for i in np.sort(np.argsort(-peak, kind="stable")[:_SHOWN])]
 
     def _draw_savings(self, ax: Any, rows: list[_Row]) -> None:
         place = [i for i, row in enumerate(rows) if not math.isnan(row.saving)]
@@ -217,8 +195,7 @@ class ExplanationDisplay:
 
     def _title(self) -> str:
         told = self.explanation
-        count = "1 feature" if told.n_features == 1 else f"{told.n_features} features"
-        return f"decided {shorten(told.decision, 24)} after {count}, {told.cost:.3g} paid"
+        return decided_text(told.decision, told.n_features, told.cost)
 
 
 def _answer(step: ExplanationStep) -> str:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.validation import check_not_negative
 from seqclass.deciding.record import AcquisitionRecord
-from seqclass.plots._style import Display, colour, open_frame, shorten
+from seqclass.plots._style import Display, OfRecord, colour, open_frame, shorten
 from seqclass.plots.acquisition_map import labels_of
 
 #: Most bars a class.
@@ -20,7 +20,7 @@ _BARS = 40
 _TALL = 0.82
 
 
-class FeatureCountDisplay(Display):
+class FeatureCountDisplay(OfRecord, Display):
     """Histograms of the number of features acquired, one above the other for each true class.
 
     All have the same scale: the share of the class's instances. A dot on each base line is the class's mean. Make one
@@ -43,10 +43,8 @@ class FeatureCountDisplay(Display):
         Share of each class's instances in each bar.
     mean : ndarray of shape (n_classes,)
         Mean number of features of each class.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
     bars_ : list of matplotlib BarContainer
         One a class.
 
@@ -108,27 +106,8 @@ class FeatureCountDisplay(Display):
         return cls(record.n_features, labels_of(record, y)).plot(ax, **settings)
 
     @classmethod
-    def from_estimator(
-        cls, estimator: DecidingClassifier, X: Any, y: npt.ArrayLike, **settings: Any
-    ) -> FeatureCountDisplay:
-        """Run a fitted classifier on labelled data and draw how much it acquires.
-
-        Parameters
-        ----------
-        estimator : DecidingClassifier
-            A fitted classifier.
-        X : array-like of shape (n, n_features)
-            Data.
-        y : array-like of shape (n,)
-            True labels.
-        **settings
-            Passed to `from_record`.
-
-        Returns
-        -------
-        FeatureCountDisplay
-        """
-        return cls.from_record(estimator.acquire(X), y, **settings)
+    def _told_by(cls, estimator: DecidingClassifier) -> dict[str, Any]:
+        return {}
 
     def _inches(self) -> tuple[float, float]:
         return 6.0, 1.4 + min(0.62 * max(len(self.classes), 3), 14.0)

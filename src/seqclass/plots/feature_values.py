@@ -10,11 +10,11 @@ import numpy as np
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.validation import check_integer
 from seqclass.analysis import FeatureValues, feature_values
-from seqclass.plots._style import FAINT, colour, legend_below, open_frame, pyplot, shorten
+from seqclass.plots._style import FAINT, OfPolicy, Panels, colour, feature_names, legend_below, open_frame, shorten
 from seqclass.pomdp import Policy
 
 
-class FeatureValuesDisplay:
+class FeatureValuesDisplay(OfPolicy, Panels):
     """Features in the order asked: how many instances are asked, what each feature brings them, and its price.
 
     What it brings is the fall of the expected cost of deciding, by this feature alone, among those that are asked; what
@@ -62,78 +62,25 @@ class FeatureValuesDisplay:
         if not self.n_stages:
             raise ValueError("the policy asks for no feature: there is nothing to draw.")
 
-    @classmethod
-    def from_policy(
-        cls, policy: Policy, *, ax: Any = None, title: str | None = None, n_paths: int = 10_000, **settings: Any
-    ) -> FeatureValuesDisplay:
-        """Draw the features of a policy in its problem.
-
-        Parameters
-        ----------
-        policy : Policy
-            The policy.
-        ax : sequence of two matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default none.
-        n_paths : int
-            Sampled instances, where histories are too many to enumerate.
-        **settings
-            Passed to `FeatureValuesDisplay`.
-
-        Returns
-        -------
-        FeatureValuesDisplay
-        """
-        return cls(feature_values(policy.problem, policy, n_paths=n_paths), **settings).plot(ax, title=title)
+    _needed = "two axes, one for how often a feature is asked and one for what it is worth"
+    _grid = {"nrows": 1, "ncols": 2, "sharey": True}
 
     @classmethod
-    def from_estimator(cls, estimator: DecidingClassifier, **settings: Any) -> FeatureValuesDisplay:
-        """Draw the features of a fitted classifier.
+    def _of_policy(cls, policy: Policy, n_paths: int, settings: Any) -> FeatureValuesDisplay:
+        return cls(feature_values(policy.problem, policy, n_paths=n_paths), **settings)
 
-        Parameters
-        ----------
-        estimator : DecidingClassifier
-            A fitted classifier.
-        **settings
-            Passed to `from_policy`.
+    @classmethod
+    def _told_by(cls, estimator: DecidingClassifier) -> dict[str, Any]:
+        return {"names": feature_names(estimator)}
 
-        Returns
-        -------
-        FeatureValuesDisplay
-        """
-        names = [estimator.feature_name(int(column)) for column in estimator.order_]
-        return cls.from_policy(estimator.policy_, names=names, **settings)
+    def _inches(self) -> tuple[float, float]:
+        return 8.2, 1.6 + 0.27 * self.n_stages
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> FeatureValuesDisplay:
-        """Draw.
+    def _legends(self) -> None:
+        legend_below(self.ax_[1], columns=1)
 
-        Parameters
-        ----------
-        ax : sequence of two matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default none.
-
-        Returns
-        -------
-        FeatureValuesDisplay
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If ``ax`` is not two axes.
-        """
+    def _draw(self, left: Any, right: Any) -> None:
         n = self.n_stages
-        own = ax is None
-        if own:
-            _, ax = pyplot().subplots(1, 2, figsize=(8.2, 1.6 + 0.27 * n), sharey=True, layout="constrained")
-        self.ax_ = np.asarray(ax, dtype=object)
-        if self.ax_.shape != (2,):
-            raise ValueError("ax must be two axes, one for how often a feature is asked and one for what it is worth.")
-        left, right = self.ax_
-        self.figure_ = left.figure
         place = np.arange(n)
         for axes in (left, right):
             open_frame(axes)
@@ -145,13 +92,6 @@ class FeatureValuesDisplay:
         left.set_xlim(0.0, 1.02)
         left.set_xlabel("share of instances asked")
         self._draw_worth(right, place)
-        if own:
-            self.figure_.legend(loc="outside lower center", ncols=3, fontsize=9, frameon=False)
-        else:
-            legend_below(right, columns=1)
-        if title is not None:
-            self.figure_.suptitle(title, fontsize=11)
-        return self
 
     def _draw_worth(self, ax: Any, place: Any) -> None:
         n = self.n_stages

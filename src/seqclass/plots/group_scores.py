@@ -27,10 +27,8 @@ class GroupScoresDisplay(Display):
     ----------
     groups : list of GroupScores
         The same.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
     bars_ : list of matplotlib BarContainer
         Bars of the prices and of the decisions, a bar a group.
 
@@ -88,10 +86,8 @@ class GroupScoresDisplay(Display):
             A fitted classifier.
         X : array-like of shape (n, n_features)
             Data that it was not fitted on.
-        y : array-like of shape (n,)
-            True labels.
-        groups : array-like of shape (n,)
-            Group of each row.
+        y, groups : array-like of shape (n,)
+            True labels; group of each row.
         **settings
             Passed to `from_scores`.
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqclass._shell import DecidingClassifier
 from seqclass.analysis import MissingSweep, missing_sweep
-from seqclass.plots._style import MARKERS, colour, legend_below, open_frame, pyplot, shorten
+from seqclass.plots._style import MARKERS, Panels, check_measures, colour, open_frame, shorten
 
 #: What can be drawn, and what its axis is called.
 _LABELS = {
@@ -22,7 +22,7 @@ _LABELS = {
 }
 
 
-class MissingSweepDisplay:
+class MissingSweepDisplay(Panels):
     """Measures against the share of missing cells, an axes each and a line for each classifier.
 
     Bars show one standard error to either side. A share of zero is a dotted line: nothing missing.
@@ -72,12 +72,9 @@ class MissingSweepDisplay:
         measures: Sequence[str] = ("accuracy", "n_features"),
     ) -> None:
         self.sweeps = {"": sweeps} if isinstance(sweeps, MissingSweep) else dict(sweeps)
-        self.measures = [measures] if isinstance(measures, str) else list(measures)
-        if not self.sweeps or not self.measures:
-            raise ValueError("sweeps and measures must name at least one each.")
-        unknown = [name for name in self.measures if name not in _LABELS]
-        if unknown:
-            raise ValueError(f"measures holds {unknown[0]!r}; they may be {', '.join(map(repr, _LABELS))}.")
+        self.measures = check_measures(self.sweeps, "sweeps", measures, _LABELS)
+        self._grid = {"nrows": 1, "ncols": len(self.measures)}
+        self._needed = f"one axes for each of the {len(self.measures)} measures"
 
     @classmethod
     def from_estimator(
@@ -116,46 +113,14 @@ class MissingSweepDisplay:
         """
         return cls(missing_sweep(estimator, X, y, **settings), measures=measures).plot(ax, title=title)
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> MissingSweepDisplay:
-        """Draw.
+    def _inches(self) -> tuple[float, float]:
+        return 4.1 * len(self.measures), 3.6
 
-        Parameters
-        ----------
-        ax : sequence of matplotlib Axes, optional
-            Where to draw, one a measure; by default a new figure.
-        title : str, optional
-            By default none.
+    def _draw(self, *axes: Any) -> None:
+        for ax, measure in zip(axes, self.measures):
+            self._draw_measure(ax, measure)
 
-        Returns
-        -------
-        MissingSweepDisplay
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If ``ax`` is not one axes for each measure.
-        """
-        count = len(self.measures)
-        own = ax is None
-        if own:
-            _, ax = pyplot().subplots(1, count, figsize=(4.1 * count, 3.6), layout="constrained", squeeze=False)
-        self.ax_ = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
-        if self.ax_.shape != (count,):
-            raise ValueError(f"ax must be one axes for each of the {count} measures.")
-        self.figure_ = self.ax_[0].figure
-        for axes, measure in zip(self.ax_, self.measures):
-            self._draw(axes, measure)
-        handles, labels = self.ax_[0].get_legend_handles_labels()
-        if own and labels:
-            self.figure_.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=9, frameon=False)
-        elif labels:
-            legend_below(self.ax_[-1])
-        if title is not None:
-            self.figure_.suptitle(title, fontsize=11)
-        return self
-
-    def _draw(self, ax: Any, measure: str) -> None:
+    def _draw_measure(self, ax: Any, measure: str) -> None:
         open_frame(ax)
         whole = False
         for number, (name, sweep) in enumerate(self.sweeps.items()):

@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._shell import DecidingClassifier
 from seqclass._utils.validation import class_numbers
 from seqclass.deciding.record import AcquisitionRecord
 from seqclass.evaluation.calibration_curves import QuestionCalibration, calibration_by_questions
-from seqclass.plots._style import NEUTRAL, Display, colour, legend_below, open_frame
+from seqclass.plots._style import NEUTRAL, Display, OfRecord, colour, legend_below, open_frame
 from seqclass.plots.acquisition_map import labels_of
 
 
-class QuestionCalibrationDisplay(Display):
+class QuestionCalibrationDisplay(OfRecord, Display):
     """Confidence and accuracy at the stop, by the number of questions asked.
 
     Accuracy has its 95% interval; where confidence lies outside, the belief of those who stopped then is not to be
@@ -32,10 +31,8 @@ class QuestionCalibrationDisplay(Display):
     ----------
     stops : list of QuestionCalibration
         The same.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
     lines_ : list of matplotlib Line2D
         Confidence and accuracy.
 
@@ -95,29 +92,6 @@ class QuestionCalibrationDisplay(Display):
         QuestionCalibrationDisplay
         """
         return cls(stops_of(record, labels_of(record, y), classes, least)).plot(ax, **settings)
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: DecidingClassifier, X: Any, y: npt.ArrayLike, **settings: Any
-    ) -> QuestionCalibrationDisplay:
-        """Run a fitted classifier on labelled data and draw how sure and how right it was.
-
-        Parameters
-        ----------
-        estimator : DecidingClassifier
-            A fitted classifier.
-        X : array-like of shape (n, n_features)
-            Data that it was not fitted on.
-        y : array-like of shape (n,)
-            True labels.
-        **settings
-            Passed to `from_record`.
-
-        Returns
-        -------
-        QuestionCalibrationDisplay
-        """
-        return cls.from_record(estimator.acquire(X), y, classes=estimator.classes_, **settings)
 
     def _inches(self) -> tuple[float, float]:
         return max(5.0, 1.5 + 0.8 * len(self.stops)), 4.0

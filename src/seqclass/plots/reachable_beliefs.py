@@ -12,7 +12,7 @@ from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_integer
 from seqclass.analysis import ReachableBeliefs, Thresholds, reachable_beliefs, thresholds
-from seqclass.plots._style import NEUTRAL, PALE, Display, colour, legend_below, open_frame, shorten
+from seqclass.plots._style import NEUTRAL, PALE, Display, OfPolicy, colour, legend_below, open_frame, shorten
 from seqclass.pomdp import Policy
 
 #: Area of the disc of all instances, in square points, and of the smallest disc.
@@ -23,7 +23,7 @@ _CELL = 0.02
 _COLOURED = 4
 
 
-class ReachableBeliefsDisplay(Display):
+class ReachableBeliefsDisplay(OfPolicy, Display):
     """Beliefs that a policy meets: discs by stage and P(class), their areas the probabilities.
 
     Instances that go on are grey; those that stop have the colour of their decision. Make one with `from_estimator`,
@@ -47,10 +47,8 @@ class ReachableBeliefsDisplay(Display):
     ----------
     n_stages : int
         Last stage that is shown.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
 
     Examples
     --------
@@ -92,54 +90,18 @@ class ReachableBeliefsDisplay(Display):
             self.n_stages = min(check_integer(max_stages, "max_stages", 0), beliefs.n_stages)
 
     @classmethod
-    def from_policy(
-        cls, policy: Policy, *, ax: Any = None, title: str | None = None, n_paths: int = 10_000, **settings: Any
-    ) -> ReachableBeliefsDisplay:
-        """Draw the beliefs that a policy meets in its problem.
-
-        Parameters
-        ----------
-        policy : Policy
-            The policy.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default none.
-        n_paths : int
-            Sampled instances, where histories are too many to enumerate.
-        **settings
-            Passed to `ReachableBeliefsDisplay`.
-
-        Returns
-        -------
-        ReachableBeliefsDisplay
-        """
+    def _of_policy(cls, policy: Policy, n_paths: int, settings: Any) -> ReachableBeliefsDisplay:
         problem = policy.problem
         beliefs = reachable_beliefs(problem, policy, n_paths=n_paths)
         found = None
         if problem.n_classes == 2 and problem.tables is not None and problem.tables.single:
             shown = cls(beliefs, **settings).n_stages
             found = thresholds(policy, max_stages=shown + 1, tolerance=1e-4)
-        return cls(beliefs, found, **settings).plot(ax, title=title)
+        return cls(beliefs, found, **settings)
 
     @classmethod
-    def from_estimator(cls, estimator: DecidingClassifier, **settings: Any) -> ReachableBeliefsDisplay:
-        """Draw the beliefs that the policy of a fitted classifier meets.
-
-        Parameters
-        ----------
-        estimator : DecidingClassifier
-            A fitted classifier.
-        **settings
-            Passed to `from_policy`.
-
-        Returns
-        -------
-        ReachableBeliefsDisplay
-        """
-        return cls.from_policy(
-            estimator.policy_, classes=estimator.classes_, decisions=estimator.decisions_, **settings
-        )
+    def _told_by(cls, estimator: DecidingClassifier) -> dict[str, Any]:
+        return {"classes": estimator.classes_, "decisions": estimator.decisions_}
 
     def _inches(self) -> tuple[float, float]:
         return 6.4, 4.4

@@ -42,10 +42,8 @@ class SelectionMapDisplay(Display):
         Batches of a column; the last column may have fewer.
     share : ndarray of shape (n_shown, n_columns)
         Share of the column's batches in which each feature is held.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
     image_ : matplotlib AxesImage
         The heat map.
 
@@ -128,10 +126,8 @@ class SelectionMapDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            By default none.
+        ax, title : matplotlib Axes and str, optional
+            Where to draw, by default a new figure; by default no title.
         events : mapping of int to str, optional
             Batches to mark by a dotted line, and what happened there, such as ``{60: "drift"}``.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.validation import check_integer
-from seqclass.plots._style import MARKERS, colour, legend_below, open_frame, pyplot, shorten
+from seqclass.plots._style import MARKERS, Panels, check_measures, colour, legend_below, open_frame, shorten
 from seqclass.selection import Prequential
 
 #: What can be drawn, and what its axis is called.
@@ -24,7 +24,7 @@ _LABELS = {
 _MARKERS = 8
 
 
-class StabilityDisplay:
+class StabilityDisplay(Panels):
     """Measures of selectors against the batches of a stream, an axes each and a line for each selector.
 
     Lines are means over a sliding window of batches, the values themselves are faint behind them. Make one from the
@@ -92,12 +92,9 @@ class StabilityDisplay:
                 raise TypeError(
                     f"runs must be a result of prequential or a dict of them, {what} a {type(run).__name__}."
                 )
-        self.measures = [measures] if isinstance(measures, str) else list(measures)
-        if not self.runs or not self.measures:
-            raise ValueError("runs and measures must name at least one each.")
-        unknown = [name for name in self.measures if name not in _LABELS]
-        if unknown:
-            raise ValueError(f"measures holds {unknown[0]!r}; they may be {', '.join(map(repr, _LABELS))}.")
+        self.measures = check_measures(self.runs, "runs", measures, _LABELS)
+        self._grid = {"nrows": len(self.measures), "ncols": 1, "sharex": True}
+        self._needed = f"one axes for each of the {len(self.measures)} measures"
         self.window = check_integer(window, "window", 1)
 
     @classmethod
@@ -151,28 +148,20 @@ class StabilityDisplay:
         ValueError
             If ``ax`` is not one axes for each measure.
         """
-        count = len(self.measures)
-        own = ax is None
-        if own:
-            size = (7.0, 0.9 + 1.75 * count)
-            _, ax = pyplot().subplots(count, 1, figsize=size, layout="constrained", squeeze=False, sharex=True)
-        self.ax_ = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
-        if self.ax_.shape != (count,):
-            raise ValueError(f"ax must be one axes for each of the {count} measures.")
-        self.figure_ = self.ax_[0].figure
-        self.lines_ = [self._draw(axes, measure) for axes, measure in zip(self.ax_, self.measures)]
-        mark_events(self.ax_, events)
-        self.ax_[-1].set_xlabel("batch" if self.window == 1 else f"batch (lines: mean of {self.window} batches)")
-        handles, labels = self.ax_[0].get_legend_handles_labels()
-        if own and labels:
-            self.figure_.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=9, frameon=False)
-        elif labels:
-            legend_below(self.ax_[-1], offset=-0.3)
-        if title is not None:
-            self.figure_.suptitle(title, fontsize=11)
-        return self
+        return self._drawn(ax, title, events=events)
 
-    def _draw(self, ax: Any, measure: str) -> list[Any]:
+    def _inches(self) -> tuple[float, float]:
+        return 7.0, 0.9 + 1.75 * len(self.measures)
+
+    def _legends(self) -> None:
+        legend_below(self.ax_[-1], offset=-0.3)
+
+    def _draw(self, *axes: Any, events: Mapping[int, str] | None) -> None:
+        self.lines_ = [self._draw_measure(ax, measure) for ax, measure in zip(axes, self.measures)]
+        mark_events(axes, events)
+        axes[-1].set_xlabel("batch" if self.window == 1 else f"batch (lines: mean of {self.window} batches)")
+
+    def _draw_measure(self, ax: Any, measure: str) -> list[Any]:
         open_frame(ax)
         lines = []
         for i, (name, run) in enumerate(self.runs.items()):

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_integer, class_numbers
 from seqclass.deciding.record import AcquisitionRecord
-from seqclass.plots._style import MARKERS, NEUTRAL, Display, colour, legend_beside, open_frame
+from seqclass.plots._style import MARKERS, NEUTRAL, Display, OfRecord, colour, legend_beside, open_frame
 from seqclass.plots.accuracy_features import wilson
 from seqclass.plots.acquisition_map import labels_of
 
@@ -22,7 +21,7 @@ _CURVES = 5
 _LEAST = 20
 
 
-class StagewiseCalibrationDisplay(Display):
+class StagewiseCalibrationDisplay(OfRecord, Display):
     """Confidence against accuracy, with a curve for each number of features acquired so far.
 
     Confidence is the largest class posterior, accuracy the share of instances whose label is that class. Instances
@@ -49,10 +48,8 @@ class StagewiseCalibrationDisplay(Display):
         Number of instances behind each point.
     error : dict of int to float
         Calibration error: mean distance of accuracy from confidence over the points, weighted by ``size``.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
     lines_ : list of matplotlib Line2D
         One line for each of ``counts``.
 
@@ -133,10 +130,8 @@ class StagewiseCalibrationDisplay(Display):
         counts : sequence of int, optional
             Numbers of features to draw; by default up to five, spread evenly from 1 to the most that
             ``min_instances`` acquired.
-        min_instances : int
-            Numbers of features that fewer instances acquired are left out.
-        n_bins : int
-            Most points a curve.
+        min_instances, n_bins : int
+            Numbers of features that fewer instances acquired are left out; most points a curve.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         **settings
@@ -157,32 +152,10 @@ class StagewiseCalibrationDisplay(Display):
             raise ValueError("record has no beliefs: make it with acquire(X, record_beliefs=True).")
         if labels.shape != (record.beliefs.shape[2],):
             raise ValueError(f"classes must have {record.beliefs.shape[2]} labels, got shape {labels.shape}.")
-        chosen = _choose(record.n_features, counts, check_integer(min_instances, "min_instances", 1))
+        chosen = stages_of(record.n_features, counts, check_integer(min_instances, "min_instances", 1))
         return cls(*beliefs_after(record, labels, truth, chosen), n_bins=n_bins).plot(ax, **settings)
 
-    @classmethod
-    def from_estimator(
-        cls, estimator: DecidingClassifier, X: Any, y: npt.ArrayLike, **settings: Any
-    ) -> StagewiseCalibrationDisplay:
-        """Run a fitted classifier on labelled data and draw its beliefs on the way.
-
-        Parameters
-        ----------
-        estimator : DecidingClassifier
-            A fitted classifier.
-        X : array-like of shape (n, n_features)
-            Data that it was not fitted on.
-        y : array-like of shape (n,)
-            True labels.
-        **settings
-            Passed to `from_record`.
-
-        Returns
-        -------
-        StagewiseCalibrationDisplay
-        """
-        record = estimator.acquire(X, record_beliefs=True)
-        return cls.from_record(record, y, classes=estimator.classes_, **settings)
+    _with_beliefs = True
 
     def _inches(self) -> tuple[float, float]:
         return 7.0, 4.4
@@ -252,8 +225,34 @@ def beliefs_after(
     return beliefs, correct
 
 
-def _choose(acquired: IntArray, counts: Sequence[int] | None, min_instances: int) -> list[int]:
-    """Numbers of features to draw."""
+def stages_of(acquired: IntArray, counts: Sequence[int] | None, min_instances: int) -> list[int]:
+    """Numbers of features to draw: by default from 1 to the most that enough instances acquired, evenly apart.
+
+    Parameters
+    ----------
+    acquired : ndarray of int of shape (n,)
+        Features that each instance acquired.
+    counts : sequence of int or None
+        Those that are wanted.
+    min_instances : int
+        By default no number is drawn that fewer acquired.
+
+    Returns
+    -------
+    list of int
+        In rising order; 0 alone where too few acquired any.
+
+    Raises
+    ------
+    ValueError
+        If no instance acquired as many as ``counts`` say.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stages_of(np.array([1, 2, 2, 3, 9]), None, 2)
+    [1, 2, 3]
+    """
     if counts is not None:
         chosen = sorted({check_integer(k, "counts", 0) for k in counts})
         most = int(acquired.max())

@@ -13,7 +13,18 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_integer
 from seqclass.analysis import Thresholds, thresholds
 from seqclass.analysis._stage_states import drawn_lot, information_at, n_contexts
-from seqclass.plots._style import FAINT, NEUTRAL, PALE, Display, legend_below, open_frame, pale, shorten
+from seqclass.plots._style import (
+    FAINT,
+    NEUTRAL,
+    PALE,
+    Display,
+    OfPolicy,
+    feature_names,
+    legend_below,
+    open_frame,
+    pale,
+    shorten,
+)
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.needs import needed_order
 
@@ -57,10 +68,8 @@ class StoppingRegionDisplay(Display):
     stopping_cost, continuation_cost : ndarray of shape (n,)
         Expected cost of deciding now, and of going on; the latter is NaN where the policy cannot tell, and counts
         prices as the policy does (`RepricedPolicy`).
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
 
     Raises
     ------
@@ -337,7 +346,7 @@ def _mesh(resolution: int) -> tuple[FloatArray, IntArray, FloatArray]:
 _NAMED = 24
 
 
-class ThresholdsDisplay(Display):
+class ThresholdsDisplay(OfPolicy, Display):
     """Where each stage goes on and where it stops: a case is asked while its belief is inside the grey interval.
 
     Make one with `from_estimator`, `from_policy` or from the record of `seqclass.analysis.thresholds`.
@@ -357,10 +366,8 @@ class ThresholdsDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of ``ax_``.
 
     Examples
     --------
@@ -436,24 +443,9 @@ class ThresholdsDisplay(Display):
         return cls(found, **settings).plot(ax, title=title)
 
     @classmethod
-    def from_estimator(cls, estimator: DecidingClassifier, **settings: Any) -> ThresholdsDisplay:
-        """Draw the intervals of a fitted classifier of two classes.
-
-        Parameters
-        ----------
-        estimator : DecidingClassifier
-            A fitted classifier.
-        **settings
-            Passed to `from_policy`.
-
-        Returns
-        -------
-        ThresholdsDisplay
-        """
-        names = [estimator.feature_name(int(column)) for column in estimator.order_]
-        return cls.from_policy(
-            estimator.policy_, classes=estimator.classes_, decisions=estimator.decisions_, names=names, **settings
-        )
+    def _told_by(cls, estimator: DecidingClassifier) -> dict[str, Any]:
+        labels = {"classes": estimator.classes_, "decisions": estimator.decisions_}
+        return labels | {"names": feature_names(estimator)}
 
     def _inches(self) -> tuple[float, float]:
         return float(np.clip(2 + 0.3 * self.thresholds.n_stages, 6.0, 11.0)), 4.4

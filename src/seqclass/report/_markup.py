@@ -183,6 +183,22 @@ def of_all(shown: int, n: int, what: str) -> str:
     return f"the first {shown} of {n} {what}" if shown < n else ""
 
 
+def drawing(key: str, title: str, desc: str, drawn: Sequence[Markup], size: tuple[float, float]) -> Markup:
+    """A picture of this size, which scrolls where it is wide."""
+    wide = size[0] > NARROW
+    svg = element(
+        "svg",
+        element("title", title, id=f"title-{key}"),
+        element("desc", desc, id=f"desc-{key}"),
+        *drawn,
+        viewBox=f"0 0 {size[0]:.0f} {size[1]:.0f}",
+        role="img",
+        class_="wide" if wide else None,
+        aria_labelledby=f"title-{key} desc-{key}",
+    )
+    return element("div", svg, class_="scroll", tabindex=0, role="region", aria_label=title) if wide else svg
+
+
 def figure(
     key: str,
     title: str,
@@ -194,18 +210,7 @@ def figure(
     legend: str = "",
 ) -> Markup:
     """Put a picture of this size together, with the table of what it shows."""
-    svg = element(
-        "svg",
-        element("title", title, id=f"title-{key}"),
-        element("desc", desc, id=f"desc-{key}"),
-        *drawn,
-        viewBox=f"0 0 {size[0]:.0f} {size[1]:.0f}",
-        role="img",
-        class_="wide" if size[0] > NARROW else None,
-        aria_labelledby=f"title-{key} desc-{key}",
-    )
-    if size[0] > NARROW:
-        svg = element("div", svg, class_="scroll", tabindex=0, role="region", aria_label=title)
+    svg = drawing(key, title, desc, drawn, size)
     summary = element("summary", "Figures of this picture")
     below = element("details", summary, table(title, header, listed, sortable=False))
     wide = "across" if size[0] > NARROW else None

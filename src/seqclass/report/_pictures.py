@@ -11,33 +11,20 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.text import listed, shown
+from seqclass._utils.text import listed, shorten, shown
 from seqclass._utils.validation import class_numbers
 from seqclass.evaluation.calibration_curves import QuestionCalibration
 from seqclass.evaluation.decision_curves import DecisionCurve
 from seqclass.evaluation.scores import ClassScores
 from seqclass.experiment import LabelledRecord, Results
-from seqclass.experiment._judged import Judged, judged
 from seqclass.experiment._store import of_first
+from seqclass.experiment.records import Judged, judged
 from seqclass.plots import FeatureCountDisplay, StagewiseCalibrationDisplay
 from seqclass.plots.accuracy_features import wilson
 from seqclass.plots.acquisition_map import acquired_shares
 from seqclass.plots.decision_curve import benefit_limits
 from seqclass.plots.question_calibration import stops_of
-from seqclass.plots.stagewise_calibration import beliefs_after
-from seqclass.report._axes import (
-    FAR,
-    N_COLOURS,
-    Scale,
-    cross,
-    fitted,
-    frame,
-    marker,
-    round_ticks,
-    sample,
-    shortened,
-    ticks,
-)
+from seqclass.plots.stagewise_calibration import beliefs_after, stages_of
 from seqclass.report._markup import (
     CLASSES,
     LEFT,
@@ -45,6 +32,7 @@ from seqclass.report._markup import (
     Markup,
     Number,
     count,
+    drawing,
     element,
     features,
     figure,
@@ -57,14 +45,143 @@ from seqclass.report._markup import (
     with_interval,
 )
 from seqclass.report.explore import left_out, sequential_methods, some
+from seqclass.stats import CriticalDifference
+
+#: From this factor on a scale goes by logarithms.
+FAR = 8.0
+#: Colours there are in the style sheet.
+N_COLOURS = 7
+_SHAPES = (
+    "M-4.5,0 a4.5,4.5 0 1,0 9,0 a4.5,4.5 0 1,0 -9,0 z",
+    "M-4,-4 h8 v8 h-8 z",
+    "M0,-5 l5,9 h-10 z",
+    "M0,-5.5 l5.5,5.5 l-5.5,5.5 l-5.5,-5.5 z",
+    "M0,5 l5,-9 h-10 z",
+    "M-1.5,-5 h3 v3.5 h3.5 v3 h-3.5 v3.5 h-3 v-3.5 h-3.5 v-3 h3.5 z",
+)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Values to places on the picture, evenly or by their logarithms."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def __call__(self, value: float) -> float:
+        low, high, at = self.low, self.high, value
+        if self.log:  # what has no logarithm lies far off
+            low, high, at = math.log(low), math.log(high), math.log(max(at, 1e-3 * low))
+        return self.start + (self.end - self.start) * (at - low) / (high - low)
+
+
+def round_ticks(low: float, high: float, most: int = 6) -> list[float]:
+    """Round values between two ends."""
+    step = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(step))
+    step = next(power * k for k in (1, 2, 5, 10) if power * k >= step * (1 - 1e-9))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [float(f"{i * step:.12g}") for i in range(first, last + 1)]
+
+
+def ticks(scale: Scale) -> list[float]:
+    """Round values on a scale; by a logarithm 1, 2 and 5 of each power of ten."""
+    if not scale.log:
+        return round_ticks(scale.low, scale.high)
+    powers = range(math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high)) + 1)
+    steps = (1, 2, 5) if len(powers) < 5 else (1,)
+    found = [float(f"{k}e{power}") for power in powers for k in steps]
+    return [value for value in found if scale.low <= value <= scale.high]
+
+
+def fitted(
+    points: Sequence[tuple[float, float, float]],
+    start: float,
+    end: float,
+    *,
+    may_log: bool = False,
+    low: float = 0.0,
+    high: float = math.inf,
+    zero: bool = False,
+) -> Scale:
+    """Scale for means and the ends of their intervals, all of them inside; by logarithms where they are far apart."""
+    values = [value for point in points for value in point if not math.isnan(value)]
+    means = [point[0] for point in points]
+    if may_log and min(means) > 0 and max(means) >= FAR * min(means) and FAR * min(values) >= min(means):
+        bottom, top = limits([math.log(value) for value in values])
+        return Scale(math.exp(bottom), math.exp(top), start, end, log=True)
+    bottom, top = limits([low, *values] if zero else values)
+    return Scale(max(bottom, low), min(top, high), start, end)
+
+
+def limits(values: Sequence[float]) -> tuple[float, float]:
+    """Ends of an axis that holds all values, with some room."""
+    low, high = min(values), max(values)
+    room = 0.05 * (high - low) or max(0.05 * abs(high), 1e-3)
+    return low - room, high + room
+
+
+def marker(number: int, x: float, y: float, title: str = "") -> Markup:
+    """Mark of a method, told by its shape as well as by its colour."""
+    inside = element("title", title) if title else ""
+    place = f"translate({x:.2f},{y:.2f})"
+    shape = _SHAPES[number % len(_SHAPES)]
+    return element("path", inside, d=shape, transform=place, class_=f"s{number % N_COLOURS}")
+
+
+def sample(number: int) -> Markup:
+    """Mark of a method or a curve, for a legend."""
+    return element("svg", marker(number, 12.0, 8.0), viewBox="0 0 24 16", aria_hidden="true")
+
+
+def cross(number: int, x: tuple[float, float, float], y: tuple[float, float, float]) -> Markup:
+    """Intervals of a point, along and across; NaN where there is none."""
+    style = {"class_": f"s{number % N_COLOURS} spread"}
+    lines = Markup("")
+    if not math.isnan(x[1] + x[2]):
+        lines += element("line", x1=x[1], x2=x[2], y1=y[0], y2=y[0], **style)
+    if not math.isnan(y[1] + y[2]):
+        lines += element("line", x1=x[0], x2=x[0], y1=y[1], y2=y[2], **style)
+    return lines
+
+
+def frame(x: Scale, y: Scale, x_ticks: Sequence[tuple[float, str]], x_label: str, y_label: str) -> Markup:
+    """Axes with ticks and labels; of the ticks below, those that have room."""
+    parts = []
+    for value in ticks(y):
+        parts.append(element("line", x1=x.start, x2=x.end, y1=y(value), y2=y(value), class_="grid"))
+        parts.append(_small(f"{value:g}", x.start - 6, y(value) + 4, "end"))
+    reached = -math.inf
+    for value, name in x_ticks:
+        half = 4.0 * len(name)
+        if x(value) - half > reached:
+            reached = x(value) + half + 6
+            parts.append(element("line", x1=x(value), x2=x(value), y1=y.start, y2=y.start + 4, class_="axis"))
+            parts.append(_small(name, x(value), y.start + 18, "middle"))
+    parts.append(element("path", d=f"M{x.start:.2f},{y.end:.2f} V{y.start:.2f} H{x.end:.2f}", class_="axis"))
+    parts.append(element("text", _named(x_label, x), x=(x.start + x.end) / 2, y=y.start + 38, text_anchor="middle"))
+    parts.append(element("text", _named(y_label, y), x=4.0, y=y.end - 12, text_anchor="start"))
+    return together(*parts)
+
+
+def _small(text: str, x: float, y: float, anchor: str) -> Markup:
+    return element("text", text, x=x, y=y, text_anchor=anchor, class_="small")
+
+
+def _named(label: str, scale: Scale) -> str:
+    return f"{label} (log scale)" if scale.log else label
+
 
 #: Data sets that are drawn, or methods on them; the tables hold all.
 MOST = 24
 #: Ends of the axes, in a picture that is narrow and not tall.
 _SIZE = (NARROW, 300.0)
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, NARROW - 12, 30.0, 250.0
-#: Fewest instances that a curve of calibration stands for, where there are so many, and most curves.
-_LEAST, _CURVES = 30, 5
+#: Fewest instances that a curve of calibration stands for, where there are so many.
+_LEAST = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +195,9 @@ class Shares:
 
 def codes_of(kept: LabelledRecord) -> tuple[list[str], IntArray]:
     """Classes that occur, in the order of the data set, and the number of each instance's class among them."""
-    present, codes = np.unique(kept.truth, return_inverse=True)
-    place = {label: i for i, label in enumerate(kept.classes)}
-    order = sorted(range(len(present)), key=lambda i: place[str(present[i])])
-    rank = np.empty(len(order), dtype=np.intp)
-    rank[order] = np.arange(len(order))
-    return [str(present[i]) for i in order], rank[codes.reshape(-1)]
+    there = set(kept.truth.tolist())
+    present = [label for label in kept.classes if label in there]
+    return present, class_numbers(present, kept.truth)
 
 
 def shares_of(kept: LabelledRecord, codes: IntArray) -> Shares:
@@ -99,16 +213,9 @@ def feature_counts(kept: LabelledRecord, codes: IntArray) -> FeatureCountDisplay
 
 def calibration(kept: LabelledRecord) -> StagewiseCalibrationDisplay:
     """Confidence against accuracy after so many features, of which no picture is drawn here."""
-    stages = _stages(kept.record.n_features)
+    acquired = kept.record.n_features
+    stages = stages_of(acquired, None, min(_LEAST, max(len(acquired) // 4, 1)))
     return StagewiseCalibrationDisplay(*beliefs_after(kept.record, np.array(kept.classes), kept.truth, stages))
-
-
-def _stages(n_features: IntArray) -> list[int]:
-    """Numbers of features to draw: spread evenly from 1 to the most that enough instances acquired."""
-    beyond = len(n_features) - np.bincount(n_features).cumsum()
-    enough = beyond >= min(_LEAST, max(len(n_features) // 4, 1))
-    most = int(enough.sum())  # how many go beyond k falls with k
-    return sorted({int(k) for k in np.linspace(min(1, most), most, min(_CURVES, max(most, 1))).round()})
 
 
 def stops_figure(key: str, stops: Sequence[QuestionCalibration]) -> Markup:
@@ -156,7 +263,7 @@ def histograms(key: str, classes: Sequence[str], n: Sequence[int], counts: Featu
     parts = [element("text", said, x=4.0, y=12.0, class_="small")]
     for i, name in enumerate(classes[:rows]):
         base = _TOP_OF_COUNTS + _APART * (i + 1)
-        parts.append(label(shortened(name, 16), LEFT - 6, base - 8, "end"))
+        parts.append(label(shorten(name, 16), LEFT - 6, base - 8, "end"))
         parts.append(element("line", x1=x.start, x2=x.end, y1=base, y2=base, class_="axis"))
         parts += _bars(name, i, counts, x, base)
         parts.append(element("circle", cx=x(float(counts.mean[i])), cy=base, r=4.0, class_="dot"))
@@ -238,7 +345,7 @@ def acquisition_map(key: str, classes: Sequence[str], n: Sequence[int], shares: 
     below = _MAP_TOP + _ROW * rows + 8
     parts = [
         element("text", "true class, and % of it that acquired each feature", x=4.0, y=12.0, class_="small"),
-        *(label(shortened(classes[i], 16), LEFT - 6, _MAP_TOP + _ROW * i + 16, "end") for i in range(rows)),
+        *(label(shorten(classes[i], 16), LEFT - 6, _MAP_TOP + _ROW * i + 16, "end") for i in range(rows)),
         *_cells(classes[:rows], shares, shown, cell),
         *_names(shares.features[:shown], cell, below),
     ]
@@ -279,7 +386,7 @@ def _names(names: Sequence[str], cell: float, below: float) -> list[Markup]:
     for j, name in enumerate(names):
         x = LEFT + cell * (j + 0.5)
         turned = f"rotate(-45 {x:.2f} {below:.2f})"
-        shown = shortened(name, _NAME)
+        shown = shorten(name, _NAME)
         parts.append(element("text", shown, x=x, y=below + 4, text_anchor="end", transform=turned, class_="small"))
     return parts
 
@@ -338,11 +445,8 @@ def curves_figure(key: str, data: str, curves: Mapping[int, DecisionCurve]) -> M
     low, high = benefit_limits(list(curves.values()))
     x, y = Scale(0.0, 1.0, _LEFT, _RIGHT), Scale(low, high, _BOTTOM, _TOP)
     marks = [(k / 5, f"{k / 5:g}") for k in range(6)]
-    label = f"threshold probability of {shortened(first.positive, 24)}"
-    parts = [
-        _clip(key),
-        frame(x, y, marks, label, "net benefit less prices"),
-    ]
+    label = f"threshold probability of {shorten(first.positive, 24)}"
+    parts = [_clip(key), frame(x, y, marks, label, "net benefit less prices")]
     inside, legend = [], []
     listed: list[list[str | Number]] = []
     for i, one in curves.items():
@@ -449,7 +553,7 @@ def _wanted(classes: list[str], positive: Sequence[Any], data: Any) -> tuple[Any
 def _judged(results: Results, cells: Any) -> Judged | None:
     try:
         return judged(results.path, cells)
-    except ValueError:  # an earlier version kept too little
+    except ValueError:  # costs of very many decisions are not kept
         return None
 
 
@@ -598,3 +702,61 @@ def _clip(key: str, above: float = 0.0) -> Markup:
     """What is drawn within the axes, or a little above them."""
     inside = element("rect", x=_LEFT, y=_TOP - above, width=_RIGHT - _LEFT, height=_BOTTOM - _TOP + above)
     return element("defs", element("clipPath", inside, id=f"clip-{key}"))
+
+
+_RANK_WIDTH = 680.0
+_RANK_AXIS = 60.0
+_RANK_LINE, _RANK_BAR = 24.0, 12.0
+
+
+def rank_diagram(result: CriticalDifference, key: str, title: str) -> Markup:
+    """Draw a critical-difference diagram."""
+    k = len(result.names)
+    scale = Scale(1.0, float(k), 210.0, _RANK_WIDTH - 210.0)
+    bars = _RANK_AXIS + 8 + _RANK_BAR * (len(result.groups) + 1)
+    parts = [*_rank_axis(result, scale, k), *_rank_methods(result, scale, k, bars)]
+    ranks = dict(zip(result.names, result.average_ranks.tolist()))
+    for i, group in enumerate(result.groups, 1):
+        ends = [scale(ranks[name]) for name in group]
+        y = _RANK_AXIS + 4 + _RANK_BAR * i
+        parts.append(element("line", x1=min(ends) - 4, x2=max(ends) + 4, y1=y, y2=y, class_="bar"))
+    height = bars + _RANK_LINE * ((k + 1) // 2) + 4
+    return drawing(key, title, _ranks_told(result), parts, (_RANK_WIDTH, height))
+
+
+def _ranks_told(result: CriticalDifference) -> str:
+    groups = "; ".join(", ".join(group) for group in result.groups)
+    return f"Average ranks: {result}. " + (f"Not told apart: {groups}." if groups else "All are told apart.")
+
+
+def _rank_axis(result: CriticalDifference, scale: Scale, k: int) -> list[Markup]:
+    """Draw the axis of ranks, and the critical difference above it."""
+    parts = [element("line", x1=scale.start, x2=scale.end, y1=_RANK_AXIS, y2=_RANK_AXIS, class_="axis")]
+    step = -(-k // 12)
+    for rank in range(1, k + 1, step):
+        at = scale(float(rank))
+        parts.append(element("line", x1=at, x2=at, y1=_RANK_AXIS - 6, y2=_RANK_AXIS, class_="axis"))
+        parts.append(element("text", str(rank), x=at, y=_RANK_AXIS - 11, text_anchor="middle", class_="small"))
+    width, beyond = result.critical_difference, result.critical_difference > k - 1
+    end = scale(1 + min(width, k - 1.0))
+    parts.append(element("path", d=f"M{scale.start:.2f},14 v8 m0,-4 H{end:.2f} m0,-4 v8", class_="axis"))
+    text = f"critical difference {width:.2f}{', beyond the axis' if beyond else ''}"
+    # to the right of the bar there may be no room
+    parts.append(element("text", text, x=scale.start, y=10.0, class_="small"))
+    return parts
+
+
+def _rank_methods(result: CriticalDifference, scale: Scale, k: int, bars: float) -> list[Markup]:
+    """Draw a line from each rank to its name: the better half on the left, the others on the right."""
+    parts = []
+    left = (k + 1) // 2
+    for place, method in enumerate(np.argsort(result.average_ranks, kind="stable").tolist()):
+        rank = float(result.average_ranks[method])
+        on_left = place < left
+        y = bars + _RANK_LINE * (place if on_left else k - 1 - place) + 4
+        end, gap = (scale.start - 14, -6) if on_left else (scale.end + 14, 6)
+        parts.append(element("path", d=f"M{scale(rank):.2f},{_RANK_AXIS:g} V{y:.2f} H{end:.2f}", class_="axis"))
+        inside = f"{shorten(result.names[method])}  {rank:.2f}"
+        anchor = "end" if on_left else "start"
+        parts.append(element("text", inside, x=end + gap, y=y + 4, text_anchor=anchor))
+    return parts

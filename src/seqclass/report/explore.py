@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from seqclass._utils.text import near, saving_text, value_text
+from seqclass._utils.text import saving_text, value_text
 from seqclass._utils.validation import check_integer
 from seqclass.deciding.explanation import Explanation, ExplanationStep
 from seqclass.experiment import Explored, Results
-from seqclass.experiment._store import of_first
+from seqclass.experiment._store import chosen, of_first
 from seqclass.report._markup import Markup, element, script_json
 
 __all__ = ["ExploredRun", "explore", "explore_run"]
@@ -89,10 +89,7 @@ def explore(
         check_integer(n_instances, "n_instances", 1)
     table = results.table()
     for column, value in (("data", data), ("method", name), ("price", price)):
-        there = list(dict.fromkeys(table[column]))
-        if value is not None and value not in there:
-            shown = near(value, there, "it has") if isinstance(value, str) else f"it has {there}."
-            raise ValueError(f"the run has no {column} {value!r}: {shown}")
+        chosen(table, {column: value})  # which says what there is
     cells = table[(table["data"] == data) & (table["method"] == name)]
     cells = cells if price is None else cells[cells["price"] == price]
     if not len(cells):
@@ -196,7 +193,7 @@ def _why_not(cells: Any) -> str:
         return "it asks for no features one by one."
     if cells["budget"].notna().any():
         return "explanations are of a policy that says when to stop, and it was run under a hard budget."
-    why = "it was run with keep_explanations=0 or by an earlier version; run it again with another file."
+    why = "it was run with keep_explanations=0; run it again with another file."
     return f"{why} With columns known at the start none are kept."
 
 

@@ -8,14 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from seqclass import __version__
 from seqclass._utils.files import replacing
 from seqclass.deciding.explanation import Explanation
 from seqclass.experiment import Comparison, Explored, Results
 from seqclass.experiment._columns import by_default
-from seqclass.report._axes import Scale
 from seqclass.report._markup import (
     NONE,
     Markup,
@@ -30,81 +27,10 @@ from seqclass.report._markup import (
     together,
     with_interval,
 )
-from seqclass.report._pictures import acquisition_section, decision_section, picture_section
+from seqclass.report._pictures import acquisition_section, decision_section, picture_section, rank_diagram
 from seqclass.report.explore import ExploredRun, explore_run, explorer_section
-from seqclass.stats import CriticalDifference
 
 __all__ = ["write_report"]
-
-_WIDTH = 680.0
-_AXIS = 60.0
-_LINE, _BAR = 24.0, 12.0
-_LONGEST = 28
-
-
-def rank_diagram(result: CriticalDifference, key: str, title: str) -> Markup:
-    """Draw a critical-difference diagram."""
-    k = len(result.names)
-    scale = Scale(1.0, float(k), 210.0, _WIDTH - 210.0)
-    bars = _AXIS + 8 + _BAR * (len(result.groups) + 1)
-    parts = [*_axis(result, scale, k), *_methods(result, scale, k, bars)]
-    ranks = dict(zip(result.names, result.average_ranks.tolist()))
-    for i, group in enumerate(result.groups, 1):
-        ends = [scale(ranks[name]) for name in group]
-        y = _AXIS + 4 + _BAR * i
-        parts.append(element("line", x1=min(ends) - 4, x2=max(ends) + 4, y1=y, y2=y, class_="bar"))
-    height = bars + _LINE * ((k + 1) // 2) + 4
-    return element(
-        "svg",
-        element("title", title, id=f"title-{key}"),
-        element("desc", _told(result), id=f"desc-{key}"),
-        *parts,
-        viewBox=f"0 0 {_WIDTH:g} {height:g}",
-        role="img",
-        class_="wide",
-        aria_labelledby=f"title-{key} desc-{key}",
-    )
-
-
-def _told(result: CriticalDifference) -> str:
-    groups = "; ".join(", ".join(group) for group in result.groups)
-    return f"Average ranks: {result}. " + (f"Not told apart: {groups}." if groups else "All are told apart.")
-
-
-def _axis(result: CriticalDifference, scale: Scale, k: int) -> list[Markup]:
-    """Draw the axis of ranks, and the critical difference above it."""
-    parts = [element("line", x1=scale.start, x2=scale.end, y1=_AXIS, y2=_AXIS, class_="axis")]
-    step = -(-k // 12)
-    for rank in range(1, k + 1, step):
-        at = scale(float(rank))
-        parts.append(element("line", x1=at, x2=at, y1=_AXIS - 6, y2=_AXIS, class_="axis"))
-        parts.append(element("text", str(rank), x=at, y=_AXIS - 11, text_anchor="middle", class_="small"))
-    width, beyond = result.critical_difference, result.critical_difference > k - 1
-    end = scale(1 + min(width, k - 1.0))
-    parts.append(element("path", d=f"M{scale.start:.2f},14 v8 m0,-4 H{end:.2f} m0,-4 v8", class_="axis"))
-    text = f"critical difference {width:.2f}{', beyond the axis' if beyond else ''}"
-    # to the right of the bar there may be no room
-    parts.append(element("text", text, x=scale.start, y=10.0, class_="small"))
-    return parts
-
-
-def _methods(result: CriticalDifference, scale: Scale, k: int, bars: float) -> list[Markup]:
-    """Draw a line from each rank to its name: the better half on the left, the others on the right."""
-    parts = []
-    left = (k + 1) // 2
-    for place, method in enumerate(np.argsort(result.average_ranks, kind="stable").tolist()):
-        rank = float(result.average_ranks[method])
-        on_left = place < left
-        y = bars + _LINE * (place if on_left else k - 1 - place) + 4
-        end, gap = (scale.start - 14, -6) if on_left else (scale.end + 14, 6)
-        parts.append(element("path", d=f"M{scale(rank):.2f},{_AXIS:g} V{y:.2f} H{end:.2f}", class_="axis"))
-        name = result.names[method]
-        shown = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
-        inside = f"{shown}  {rank:.2f}"
-        anchor = "end" if on_left else "start"
-        parts.append(element("text", inside, x=end + gap, y=y + 4, text_anchor=anchor))
-    return parts
-
 
 #: What the summary has with intervals, and what without.
 METRICS = ("realised_cost", "accuracy", "n_features_mean")
@@ -193,8 +119,7 @@ def _compared(found: Comparison, metric: str, words: str) -> list[Markup]:
     if found.nemenyi is not None:
         drawn = rank_diagram(found.nemenyi, f"ranks-{metric}", f"Average ranks by {words}")
         said = f"Average ranks, 1 the best; methods under one bar do not differ at {found.nemenyi.alpha:g} (Nemenyi)."
-        inside = element("div", drawn, class_="scroll", tabindex=0, role="region", aria_label=f"Ranks by {words}")
-        parts.append(element("figure", inside, element("p", said, class_="note")))
+        parts.append(element("figure", drawn, element("p", said, class_="note")))
         parts.append(_ranks(found, words))
     return parts
 
@@ -252,7 +177,7 @@ def settings_section(results: Results, cells: Any) -> Markup:
         sizes = own[["n_columns", "n_train", "n_test"]].astype("float64").max()
         figures = [number(size, 0) for size in sizes]
         seeds = ", ".join(str(seed) for seed in sorted(set(own["seed"].tolist())))
-        known = ", ".join(settings.get("known", ()))
+        known = ", ".join(settings["known"])
         rows.append([data, *figures, _words(settings["cv"]), seeds, known or NONE, settings["fingerprint"]])
     header = ["data", "features", "rows learnt from", "rows scored", "protocol", "seeds", "known", "fingerprint"]
     parts = [table("Data sets; rows are those of the largest fold", header, rows)]
@@ -260,7 +185,7 @@ def settings_section(results: Results, cells: Any) -> Markup:
         settings = results.settings(cells.index[cells["method"] == method][0])
         text = json.dumps(_readable(settings["estimator"]), indent=2, ensure_ascii=False)
         said = f"{method}, as on {settings['data']} at price {settings['price']:g}"
-        said += f", hard budget {settings['budget']}" if "budget" in settings else ""
+        said += f", hard budget {settings['budget']}" if settings["budget"] is not None else ""
         parts.append(element("details", element("summary", said), element("pre", text, tabindex=0)))
     versions = cells.groupby([f"version_{name}" for name in _VERSIONS], sort=False).size()
     found = [[*(key if isinstance(key, tuple) else (key,)), count(int(n))] for key, n in versions.items()]

@@ -79,14 +79,10 @@ def group_differences(
 
     Parameters
     ----------
-    scores : array-like of shape (n,)
-        Scores, none missing.
-    groups : array-like of shape (n,)
-        Group of each row.
-    confidence : float
-        Coverage of an interval, between 0 and 1.
-    low : float
-        The least that a score can be, such as 0 for costs.
+    scores, groups : array-like of shape (n,)
+        Scores, none missing; group of each row.
+    confidence, low : float
+        Coverage of an interval, between 0 and 1; the least that a score can be, such as 0 for costs.
     least_rows : int
         Of a group with fewer rows, or fewer outside of it, nothing is said but the difference.
     n_shuffles : int, optional
@@ -222,10 +218,8 @@ class PairedTest:
         ``"paired t"``, ``"corrected paired t"`` or ``"Wilcoxon signed rank"``.
     difference : float
         Mean of a - b; for Wilcoxon's test the median.
-    statistic : float
-        t, or the smaller of the two sums of ranks.
-    p_value : float
-        Two-sided.
+    statistic, p_value : float
+        t, or the smaller of the two sums of ranks; two-sided.
     interval : tuple of float, or None
         Confidence interval of the mean difference; none for Wilcoxon's test.
     n : int

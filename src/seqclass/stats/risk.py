@@ -18,10 +18,8 @@ def binomial_p_value(n_errors: int, n: int, alpha: float) -> float:
 
     Parameters
     ----------
-    n_errors : int
-        Errors that were counted.
-    n : int
-        Rows that they were counted on, independent of each other.
+    n_errors, n : int
+        Errors that were counted; rows that they were counted on, independent of each other.
     alpha : float
         The error rate, between 0 and 1.
 
@@ -50,10 +48,8 @@ def binomial_upper_bound(n_errors: int, n: int, delta: float) -> float:
 
     Parameters
     ----------
-    n_errors : int
-        Errors that were counted.
-    n : int
-        Rows that they were counted on, independent of each other.
+    n_errors, n : int
+        Errors that were counted; rows that they were counted on, independent of each other.
     delta : float
         Chance that the bound may be too low, between 0 and 1.
 

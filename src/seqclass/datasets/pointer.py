@@ -8,11 +8,13 @@ import numpy as np
 
 from seqclass._utils.arrays import smallest_int
 from seqclass._utils.validation import check_integer, check_real
-from seqclass.datasets._conditional import Conditional
-from seqclass.datasets._dataset import Dataset
-from seqclass.datasets._generated import drawn, generator
-from seqclass.datasets._hidden import HiddenStates
-from seqclass.datasets._world import Optimum, World
+from seqclass.datasets.conditional import Conditional
+from seqclass.datasets.dataset import Dataset
+from seqclass.datasets.generated import drawn, generator
+from seqclass.datasets.hidden import HiddenStates
+from seqclass.datasets.world import Optimum, World
+
+__all__ = ["make_indicator", "make_sensors", "make_xor_noisy_shortcut"]
 
 
 @generator
@@ -33,10 +35,8 @@ def make_xor_noisy_shortcut(
     ----------
     n_samples : int
         Rows.
-    shortcut_accuracy : float
-        P(the shortcut shows the class), 0 to 1.
-    cost_ratio : float
-        Price of the shortcut over that of a coin.
+    shortcut_accuracy, cost_ratio : float
+        P(the shortcut shows the class), 0 to 1; price of the shortcut over that of a coin.
     feature_cost : float
         Price of a coin, in units of misclassification cost.
     random_state : None, int or numpy generator
@@ -165,10 +165,8 @@ def make_sensors(
 
     Parameters
     ----------
-    n_samples : int
-        Rows.
-    n_sensors : int
-        Sensors, 2 to 1000, and values of the complaint.
+    n_samples, n_sensors : int
+        Rows; sensors, 2 to 1000, and values of the complaint.
     accuracy : float
         P(the right sensor shows the class), 0.5 to 1.
     feature_cost : float

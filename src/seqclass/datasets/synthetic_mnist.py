@@ -8,10 +8,12 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray
 from seqclass._utils.validation import check_real
-from seqclass.datasets._conditional import Conditional, Values, clipped
-from seqclass.datasets._dataset import Dataset
-from seqclass.datasets._generated import drawn, generator
-from seqclass.datasets._hidden import HiddenStates
+from seqclass.datasets.conditional import Conditional, Values, clipped
+from seqclass.datasets.dataset import Dataset
+from seqclass.datasets.generated import drawn, generator
+from seqclass.datasets.hidden import HiddenStates
+
+__all__ = ["make_synthetic_mnist"]
 
 _SIDE = 28
 #: Figures that are laid over the noise; those of the other classes are added to it.
@@ -37,10 +39,8 @@ def make_synthetic_mnist(
     ----------
     n_samples : int
         Rows; classes are drawn evenly.
-    noise_std : float
-        Standard deviation of the noise before it is cut off.
-    pattern_intensity : float
-        What a figure adds, 0 to 1.
+    noise_std, pattern_intensity : float
+        Standard deviation of the noise before it is cut off; what a figure adds, 0 to 1.
     feature_cost : float
         Price of each pixel, in units of misclassification cost.
     random_state : None, int or numpy generator

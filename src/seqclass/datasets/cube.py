@@ -9,10 +9,12 @@ from scipy.stats import uniform
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_choice, check_integer, check_real
-from seqclass.datasets._conditional import Conditional, normal
-from seqclass.datasets._dataset import Dataset
-from seqclass.datasets._generated import drawn, generator
-from seqclass.datasets._hidden import HiddenStates
+from seqclass.datasets.conditional import Conditional, normal
+from seqclass.datasets.dataset import Dataset
+from seqclass.datasets.generated import drawn, generator
+from seqclass.datasets.hidden import HiddenStates
+
+__all__ = ["make_cube", "make_cube_nm", "make_cube_nm_ar", "make_cube_nuc"]
 
 #: Corners of the cube, and so classes.
 CORNERS = 8

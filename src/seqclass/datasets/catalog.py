@@ -9,10 +9,12 @@ from typing import Any
 
 from seqclass._utils.text import near
 from seqclass.datasets._costs import cost_files
-from seqclass.datasets._dataset import Dataset
-from seqclass.datasets._files import EMBEDDED, file_stem, is_svmlight, load_embedded, load_file, load_openml
-from seqclass.datasets._generated import GENERATORS
 from seqclass.datasets._tables import ENDINGS
+from seqclass.datasets.dataset import Dataset
+from seqclass.datasets.files import EMBEDDED, file_stem, is_svmlight, load_embedded, load_file, load_openml
+from seqclass.datasets.generated import GENERATORS
+
+__all__ = ["list_datasets", "load"]
 
 #: Names the folder of the user's own sets.
 VARIABLE = "SEQCLASS_DATA"

@@ -10,9 +10,11 @@ from sklearn.datasets import make_classification
 
 from seqclass._utils.arrays import as_generator
 from seqclass._utils.validation import check_integer, check_real
-from seqclass.datasets._dataset import Dataset
-from seqclass.datasets._generated import GENERATORS, generator, made
-from seqclass.datasets._logit import SwitchedLogit
+from seqclass.datasets.dataset import Dataset
+from seqclass.datasets.generated import GENERATORS, generator, made
+from seqclass.datasets.logit import SwitchedLogit
+
+__all__ = ["make_madelon_like", "make_syn"]
 
 
 @generator

@@ -14,6 +14,8 @@ from scipy.stats import norm
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_distribution, check_finite
 
+__all__ = ["Conditional"]
+
 #: Share of a feature's distribution below, and above, the range that bins of equal width cut.
 _TAIL = 0.005
 

@@ -11,10 +11,12 @@ import numpy.typing as npt
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass._utils.validation import check_costs, check_integer, check_real
 from seqclass.costs import Costs
-from seqclass.datasets._conditional import Conditional
-from seqclass.datasets._dataset import Dataset
-from seqclass.datasets._hidden import HiddenStates
-from seqclass.datasets._world import World
+from seqclass.datasets.conditional import Conditional
+from seqclass.datasets.dataset import Dataset
+from seqclass.datasets.hidden import HiddenStates
+from seqclass.datasets.world import World
+
+__all__ = ["make_naive_bayes_world", "make_tree_world"]
 
 #: What `load` knows by name, each without ``make_``; filled as the modules are imported.
 GENERATORS: dict[str, Callable[..., Dataset]] = {}
@@ -94,9 +96,9 @@ def make_naive_bayes_world(
     """
     rng = as_generator(random_state)
     parents = (-1,) * check_integer(n_features, "n_features", 1)
-    world = _random_world(parents, n_classes, n_outcomes, concentration, prior, rng)
     text = f"Sample of a random naive Bayes model: {n_features} features of {n_outcomes} outcomes given the class."
-    return _sampled("naive_bayes_world", world, n_samples, feature_costs, decision_costs, text, rng)
+    how = (n_samples, n_classes, n_outcomes, concentration, prior, feature_costs, decision_costs)
+    return _random_world("naive_bayes_world", text, parents, rng, *how)
 
 
 @generator
@@ -153,19 +155,25 @@ def make_tree_world(
     rng = as_generator(random_state)
     n = check_integer(n_features, "n_features", 1)
     parents = (-1, *(int(rng.integers(j)) for j in range(1, n)))
-    world = _random_world(parents, n_classes, n_outcomes, concentration, prior, rng)
     text = f"Sample of a random tree network: {n_features} features of {n_outcomes} outcomes, correlated in each class."
-    return _sampled("tree_world", world, n_samples, feature_costs, decision_costs, text, rng)
+    how = (n_samples, n_classes, n_outcomes, concentration, prior, feature_costs, decision_costs)
+    return _random_world("tree_world", text, parents, rng, *how)
 
 
 def _random_world(
+    name: str,
+    description: str,
     parents: tuple[int, ...],
+    rng: np.random.Generator,
+    n_samples: int,
     n_classes: int,
     n_outcomes: int,
     concentration: float,
     prior: npt.ArrayLike | None,
-    rng: np.random.Generator,
-) -> World:
+    feature_costs: Any,
+    decision_costs: npt.ArrayLike | None,
+) -> Dataset:
+    """Random tables of features with these parents, and rows drawn from them."""
     check_integer(n_classes, "n_classes", 2)
     check_integer(n_outcomes, "n_outcomes", 2)
     alpha = np.full(n_outcomes, check_real(concentration, "concentration", 1e-3, 1e6))
@@ -174,20 +182,8 @@ def _random_world(
     weights = np.full(n_classes, 1 / n_classes) if prior is None else np.asarray(prior, dtype=np.float64)
     if weights.shape != (n_classes,):
         raise ValueError(f"prior must have one entry for each of the {n_classes} classes, got shape {weights.shape}.")
-    return World(weights, parents, tables)
-
-
-def _sampled(
-    name: str,
-    world: World,
-    n_samples: int,
-    feature_costs: Any,
-    decision_costs: npt.ArrayLike | None,
-    description: str,
-    rng: np.random.Generator,
-) -> Dataset:
+    world = World(weights, parents, tables)
     prices = Costs(feature_costs).prices(len(world.tables)).full
-    n_classes = len(world.prior)
     costs = None if decision_costs is None else check_costs(decision_costs, "decision_costs")
     n_further = 0 if costs is None else max(0, costs.shape[-1] - n_classes)
     X, y = world.sample(check_integer(n_samples, "n_samples", 1), rng)

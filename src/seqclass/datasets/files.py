@@ -14,7 +14,6 @@ from sklearn.datasets import fetch_openml, load_breast_cancer, load_digits, load
 from seqclass._utils.frames import is_frame
 from seqclass._utils.text import listed, near, sentence, shown
 from seqclass.datasets._costs import beside, check_prices, read_costs
-from seqclass.datasets._dataset import Dataset
 from seqclass.datasets._tables import (
     ENDINGS,
     SVMLIGHT,
@@ -27,6 +26,9 @@ from seqclass.datasets._tables import (
     read_svmlight,
     without_header,
 )
+from seqclass.datasets.dataset import Dataset
+
+__all__ = ["load_embedded", "load_file", "load_openml"]
 
 _LOADERS: dict[str, tuple[Callable[..., Any], str]] = {
     "breast_cancer": (load_breast_cancer, "Wisconsin diagnostic: measures of cell nuclei, malignant or benign."),

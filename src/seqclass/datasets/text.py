@@ -9,8 +9,10 @@ import scipy.sparse as sp
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.validation import check_integer, check_real
-from seqclass.datasets._dataset import Dataset
-from seqclass.datasets._generated import generator
+from seqclass.datasets.dataset import Dataset
+from seqclass.datasets.generated import generator
+
+__all__ = ["make_sparse_text"]
 
 
 @generator

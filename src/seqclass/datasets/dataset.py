@@ -14,9 +14,11 @@ from seqclass._utils.frames import is_frame
 from seqclass._utils.text import listed
 from seqclass._utils.validation import check_costs, check_real
 from seqclass.costs import Costs
-from seqclass.datasets._hidden import HiddenStates
-from seqclass.datasets._logit import SwitchedLogit
-from seqclass.datasets._world import Optimum, World
+from seqclass.datasets.hidden import HiddenStates
+from seqclass.datasets.logit import SwitchedLogit
+from seqclass.datasets.world import Optimum, World
+
+__all__ = ["Dataset", "DatasetInfo"]
 
 #: More classes than this are counted together.
 _SHOWN = 12
@@ -40,20 +42,16 @@ class DatasetInfo:
         Share of the cells that are zero; of the numeric ones in a data frame.
     missing_share : float
         Share of the cells that are missing.
-    class_counts : dict of str to int
-        Rows of each class.
-    split : dict of str to int
-        Rows of each part of the source's own split.
+    class_counts, split : dict of str to int
+        Rows of each class; rows of each part of the source's own split.
     cost_range : tuple of float or None
         Least and greatest price.
     total_cost : float or None
         Price of all features bought one by one, without discounts.
     n_unpriced : int
         Features for which the source gives no price, where others have one.
-    n_groups : int
-        Groups of features that share a discount.
-    n_bundles : int
-        Bundles of features that one question shows together.
+    n_groups, n_bundles : int
+        Groups of features that share a discount; bundles of features that one question shows together.
     n_decisions : int
         Decisions, further ones included.
     optimum : Optimum or None
@@ -234,10 +232,8 @@ class Dataset:
         the exact probabilities of the classes.
     optimum : Optimum or None
         Least expected costs in that distribution at these prices, where they can be worked out.
-    description : str
-        What the set is.
-    source : str
-        Where it comes from.
+    description, source : str
+        What the set is; where it comes from.
 
     Raises
     ------
