@@ -9,8 +9,13 @@ import pandas as pd
 EXPORTED = [
     *("grid2", "grid3", "spelt", "vectors", "sure", "tree", "adaptive", "mixture"),
     *("discounts", "discounts, charged", "discounts, vectors", "fixed mixture"),
-    *("refer", "refer, adaptive"),
+    *("refer", "refer, adaptive", "bundles", "drawn bundle", "contexts", "ladder"),
+    *("calibrated", "hidden information", "ec2", "cross entropy", "expected saving", "given order", "looking ahead"),
+    *("improved", "first", "first open", "likely", "lookahead", "fixed lookahead", "search", "bounds", "bounds of 3"),
+    *("groups", "max_features", "max_cost", "thresholds", "known first"),
 ]
+#: Those that are a graph.
+GRAPHS = ("tree", "fixed mixture")
 
 
 def row_by_row(clf, X, known):
