@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
+import pytest
 
 #: Models of `tests/export/conftest.py` whose page and C source are held against a session.
 EXPORTED = [
@@ -16,6 +20,17 @@ EXPORTED = [
 ]
 #: Those that are a graph.
 GRAPHS = ("tree", "fixed mixture")
+
+
+def reader():
+    """The class that the documentation reads programs with."""
+    page = Path(__file__).parents[1] / "docs" / "export.md"
+    if not page.exists():
+        pytest.skip("no docs beside the tests: not a checkout")
+    code = re.search(r"```python\n(import functools\n.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    names = {}
+    exec(code[1], names)
+    return names["Reader"]
 
 
 def row_by_row(clf, X, known):

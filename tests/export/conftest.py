@@ -145,12 +145,8 @@ _MADE: dict[str, Callable[[], SequentialClassifier]] = {
     "lookahead": lambda: _free(Lookahead(2, n_candidates=3, certificate_paths=0)),
     "fixed lookahead": lambda: _free(Lookahead(2, certificate_paths=0), order="conditional"),
     "search": lambda: _free(ExactFreeOrder(2000, certificate_paths=0), data=_tumours(8), feature_costs=0.02),
-    "bounds": lambda: _free(
-        Adaptive(certificate_paths=500), NaiveBayes(), _tumours(7), discretizer=Discretizer(6), feature_costs=0.02
-    ),
-    "bounds of 3": lambda: _free(
-        Adaptive(certificate_paths=500), NaiveBayes(), _wines(6), discretizer=Discretizer(6), feature_costs=0.02
-    ),
+    "bounds": lambda: _free(Adaptive(certificate_paths=500), NaiveBayes(), _tumours(8), feature_costs=0.02),
+    "bounds of 3": lambda: _free(Adaptive(certificate_paths=500), NaiveBayes(), _wines(8), feature_costs=0.02),
     "groups": lambda: _free(_INFORMED, charge_missing=True, **_BLOOD),
     "max_features": lambda: _free(_INFORMED, max_features=4),
     "max_cost": lambda: _free(_INFORMED, max_cost=0.09, **_BLOOD),
