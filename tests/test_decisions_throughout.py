@@ -215,10 +215,10 @@ def test_exported_as_data(order: str) -> None:
     assert data["decision_costs"] == COSTS.tolist()
     if order == "adaptive":
         stands = []
-        for outcomes in product(range(2), repeat=3):
+        for outcomes in product(*([0, f["n_outcomes"] // 2, f["n_outcomes"] - 1] for f in data["features"])):
             case = reader()(data)
             while (stand := case.stand())[1] >= 0:
-                case.tell(stand[1], [outcomes[stand[1]] * (data["features"][stand[1]]["n_outcomes"] - 1)])
+                case.tell(stand[1], [outcomes[stand[1]]])
                 stands.append(stand)
             stands.append(stand)
         assert [data["decisions"][stand[3]] for stand in stands] == cheapest([stand[0] for stand in stands])

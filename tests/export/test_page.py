@@ -210,3 +210,34 @@ def test_a_cut_graph_says_so(model: Any, browser: Any, tmp_path: Path) -> None:
     assert browser.run("document.querySelector('[data-part=other]')") is None
     found = browser.run(f"(a => {{const s = seqclassPolicy.stand(a); return [s.cut, s.asked]}})({json.dumps(way)})")
     assert found == [True, None]
+
+
+def test_a_bundle_has_a_field_for_each_feature(model: Any, browser: Any, tmp_path: Path) -> None:
+    """Those left blank are not available, as in a session; all blank is the button's business."""
+    clf, page = model("bundles"), tmp_path / "page.html"
+    data = export_policy(clf, page)
+    session = clf.session()
+    bundle = next(question for question in data["questions"] if question["name"] == "a")
+    names = [data["features"][f]["name"] for f in bundle["features"]]
+    browser.open(page, width=390, height=844)
+    browser.click("summary")
+    browser.run(
+        "{const w = document.querySelector('#which');"
+        "w.value = [...w.options].find(o => o.text === 'a').value;"
+        "w.dispatchEvent(new Event('change'))}"
+    )
+    assert browser.texts("[data-part=other-field] label") == names
+    browser.run("document.querySelector('#other-value-1').value = 'none'")
+    browser.click("[data-part=other-form] button[type=submit]")
+    assert f"{names[1]} must be a number" in browser.text(PROBLEM)
+    assert browser.run("document.activeElement.id") == "other-value-1"
+    browser.run("document.querySelector('#other-value-1').value = '20'")
+    browser.click("[data-part=other-form] button[type=submit]")
+    session.observe("a", {names[1]: 20.0})
+    (told,) = browser.texts("[data-part=answers] li")
+    assert told.startswith(f"a = {names[0]} not available, {names[1]} 20: paid 0.0")
+    assert f"a = {names[0]} not available" in browser.text("[data-part=record]")
+    if session.next_feature is not None:
+        assert question(browser) == session.next_feature.name
+    assert browser.run("document.documentElement.scrollWidth") == 390
+    assert browser.faults == []
