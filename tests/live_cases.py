@@ -13,10 +13,10 @@ import pytest
 EXPORTED = [
     *("grid2", "grid3", "spelt", "vectors", "sure", "tree", "adaptive", "mixture"),
     *("discounts", "discounts, charged", "discounts, vectors", "fixed mixture"),
-    *("refer", "refer, adaptive", "bundles", "drawn bundle", "contexts", "ladder"),
+    *("refer", "refer, adaptive", "bundles", "drawn bundle", "fixed drawn bundle", "contexts", "ladder"),
     *("calibrated", "hidden information", "ec2", "cross entropy", "expected saving", "given order", "looking ahead"),
     *("improved", "first", "first open", "likely", "lookahead", "fixed lookahead", "search", "bounds", "bounds of 3"),
-    *("groups", "max_features", "max_cost", "thresholds", "known first"),
+    *("groups", "max_features", "max_cost", "thresholds", "functions", "known first"),
 ]
 #: Those that are a graph.
 GRAPHS = ("tree", "fixed mixture")

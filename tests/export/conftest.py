@@ -24,6 +24,7 @@ from seqclass.pomdp import (
     ExactFreeOrder,
     ExpectedSaving,
     FirstK,
+    FittedValueIteration,
     GivenOrder,
     GridValueIteration,
     HiddenInformation,
@@ -127,6 +128,9 @@ _INFORMED = _along(ClassInformation())
 _MADE: dict[str, Callable[[], SequentialClassifier]] = {
     "bundles": lambda: _free(_INFORMED, bundles=["a", "a", None, "b", "b"] + [None] * 7, feature_costs=0.02),
     "drawn bundle": lambda: _free(_INFORMED, bundles=["a"] * 5 + [None] * 7, feature_costs=0.02),
+    "fixed drawn bundle": lambda: _free(
+        Lookahead(1, certificate_paths=0), order="conditional", bundles=["a"] * 5 + [None] * 7, feature_costs=0.02
+    ),
     "contexts": lambda: _free(
         _along(HiddenInformation()), ContextBayes("kind", random_state=0), _pointed(), feature_costs=0.02
     ),
@@ -150,6 +154,9 @@ _MADE: dict[str, Callable[[], SequentialClassifier]] = {
     "groups": lambda: _free(_INFORMED, charge_missing=True, **_BLOOD),
     "max_features": lambda: _free(_INFORMED, max_features=4),
     "max_cost": lambda: _free(_INFORMED, max_cost=0.09, **_BLOOD),
+    "functions": lambda: _free(
+        FittedValueIteration(300, certificate_paths=0), NaiveBayes(), _wines(8), order="conditional"
+    ),
     "thresholds": lambda: _free(_Thresholds(), NaiveBayes(), order="conditional"),
     "known first": lambda: _free(_Ladder(DecideNow(certificate_paths=0), 0.02), max_features=5),
 }

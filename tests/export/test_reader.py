@@ -12,7 +12,7 @@ from live_cases import EXPORTED, reader
 from seqclass.export import policy_data
 
 #: Policies of a fixed order with values, and bounds, which the documentation has in words.
-IN_WORDS = {"grid", "vectors", "thresholds", "bounds"}
+IN_WORDS = {"grid", "vectors", "functions", "thresholds", "bounds"}
 
 
 def types(told: Any) -> set[str]:

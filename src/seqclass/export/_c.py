@@ -130,6 +130,7 @@ _POLICIES = {
     "thresholds": "THRESHOLDS",
     "grid": "VALUES",
     "vectors": "VALUES",
+    "functions": "VALUES",
 }
 
 
@@ -171,7 +172,7 @@ class _Parts:
             first, second = 2, 5
         elif kind == "plan":
             first = self.policy(told["otherwise"])
-        if kind in ("bounds", "plan", "thresholds", "grid", "vectors"):
+        if kind in ("bounds", "plan", "thresholds", "grid", "vectors", "functions"):
             self.own[kind] = told
         self.policies[at] = (_POLICIES[kind], told["n_stages"], first, second, number)
         return at
@@ -278,13 +279,21 @@ def _own(parts: _Parts, more: dict[str, Any], n_classes: int, asked: int, n_deci
             row[question] = outcome
         rows.append([ask, *row])
     held = vectors["stages"] if vectors else []
-    prices = (grid or vectors or {"prices": []})["prices"]
+    functions = parts.own.get("functions", {"stages": [], "pairs": [], "prices": []})
+    fitted = [weights for weights in functions["stages"] if weights is not None]
+    places = accumulate(int(weights is not None) for weights in functions["stages"])
+    at = [-1 if weights is None else place - 1 for weights, place in zip(functions["stages"], places)]
+    more["FITTED"], more["PAIRS"] = int(bool(functions["stages"])), len(functions["pairs"])
+    prices = (grid or vectors or functions)["prices"]
     thresholds = parts.own.get("thresholds", {"thresholds": []})["thresholds"]
     return [
         _table("double", "stage_values", _flat(stages), more["POINTS"]),
         _table("int", "vector_start", _starts(held)),
         _table("double", "vectors", _flat(_flat(held)), n_classes),
         _table("double", "planned_prices", prices),
+        _table("int", "function_row", at),
+        _table("double", "functions", _flat(fitted), 4 * n_classes + 4 + 2 * more["PAIRS"]),
+        _table("int", "pairs", _flat(functions["pairs"]), 2),
         _table("double", "thresholds", _flat(_flat(thresholds)), n_classes),
         _table("int", "bit", bit),
         _table("double", "line", bounds.get("points", [])),

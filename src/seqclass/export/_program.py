@@ -38,6 +38,7 @@ from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bundles import DrawnBundle
 from seqclass.pomdp.problem import OPEN, AcquisitionProblem
 from seqclass.pomdp.solvers.exact_free_order import PlannedPolicy, RecursionPolicy
+from seqclass.pomdp.solvers.fitted import FittedValues
 from seqclass.pomdp.solvers.ordering.adaptive import ImprovedRule
 from seqclass.pomdp.solvers.simple import (
     DeepLookaheadPolicy,
@@ -266,6 +267,14 @@ def _(values: AlphaVectors) -> dict[str, Any]:
 
 
 @written.register
+def _(values: FittedValues) -> dict[str, Any]:
+    _check_one_context(values)
+    pairs = np.column_stack([values.functions.first, values.functions.second]).tolist()
+    stages = [None if weights is None else weights.tolist() for weights in values.weights]
+    return {"type": "functions", "pairs": pairs, "stages": stages}
+
+
+@written.register
 def _(values: StoppingValue) -> dict[str, Any]:
     return {"type": "vectors", "stages": [[] for _ in range(values.n_stages)]}
 
@@ -319,9 +328,10 @@ def _check_deep(policy: Policy, problem: AcquisitionProblem) -> None:
 
 
 def _looks_ahead(thing: Any) -> bool:
-    deep = (ImprovedRule, LookaheadSaving, RecursionPolicy, DeepLookaheadPolicy, PlannedPolicy)
-    inner = [getattr(thing, name, None) for name in ("policy", "values", "rule", "fallback")]
-    return isinstance(thing, deep) or any(_looks_ahead(one) for one in inner if one is not None)
+    deep = (ImprovedRule, LookaheadSaving, DeepLookaheadPolicy, PlannedPolicy)
+    further = isinstance(thing, deep) and getattr(thing, "depth", 2) > 1
+    inner = [getattr(thing, name, None) for name in ("policy", "values", "rule")]
+    return further or any(_looks_ahead(one) for one in inner if one is not None)
 
 
 def _count(value: Any) -> int:

@@ -204,9 +204,22 @@ const policyOf = (data) => {
 
   /* In a fixed order with values of each stage. */
   const byVectors = (vectors, joint) => least(vectors.map((vector) => dot(vector, joint)));
+  const byFunctions = (p, stage, joint) => {
+    const total = sum(joint), weights = p.stages[stage];
+    if (weights === null || !(total > 0)) return weights === null ? Infinity : 0;
+    const b = joint.map((x) => x / total), stop = stopping(b) / dearest, root = Math.sqrt(stop), log = Math.log(Math.max(stop, 1e-9));
+    const few = 4 * nClasses, after = few + 4, more = p.pairs.length;
+    let found = [stop, root, stop * root, stop * stop].reduce((all, x, i) => all + x * weights[few + i], 0);
+    b.forEach((x, i) => {
+      found += x * (weights[i] + weights[nClasses + i] * root + weights[2 * nClasses + i] * log + weights[3 * nClasses + i] * Math.log(Math.max(x, 1e-12)));
+    });
+    p.pairs.forEach(([i, j], k) => { found += Math.sqrt(b[i] * b[j]) * (weights[after + k] + weights[after + more + k] * log); });
+    return Math.max(total * found * dearest, total * p.prices[stage] + dot(joint, perfect));
+  };
   const stageValue = (p, stage, joint) => {
     const stop = stopping(joint);
     if (stage >= p.n_stages) return stop;
+    if (p.type === "functions") return Math.min(stop, byFunctions(p, stage, joint));
     return Math.min(stop, p.type === "grid" ? onGrid(p.stages[stage], joint, p.resolution) : byVectors(p.stages[stage], joint));
   };
   const stageCost = (p, s) => price(s, s.stage) + sum(joints(s, s.stage).map((joint) => stageValue(p, s.stage + 1, joint)));
@@ -232,7 +245,7 @@ const policyOf = (data) => {
       case "sure": return s.stop > p.cost ? nextOf(p.policy, s) : DECIDE;
       case "plan": return planned(p, s) ?? act(p.otherwise, s);
       case "thresholds": return settled(s) || dot(p.thresholds[s.stage][decide(s.belief)], s.belief) <= TIE ? DECIDE : s.stage;
-      case "grid": case "vectors": {
+      case "grid": case "vectors": case "functions": {
         if (settled(s)) return DECIDE;
         const plan = p.type === "vectors" ? byVectors(p.stages[s.stage], s.belief) + price(s, s.stage) - p.prices[s.stage] : Infinity;
         return plan < toBeat(s) || stageCost(p, s) < toBeat(s) ? s.stage : DECIDE;
@@ -260,7 +273,7 @@ const policyOf = (data) => {
   const onwards = (p, s) => {
     if (p.type === "rule") return goingOn(p.values, s).cost;
     if (p.type === "plan") return onwards(p.otherwise, s);
-    if (p.type === "grid" || p.type === "vectors") return stageCost(p, s);
+    if (["grid", "vectors", "functions"].includes(p.type)) return stageCost(p, s);
     return costsOf[p.type] ? least(costsOf[p.type](p, s)) : null;
   };
 

@@ -607,13 +607,45 @@ static double seq_value_of(int values, const seq_view *s)
     return seq_least(s->stop, cost);
 }
 
-/* In a fixed order, with values of each stage. */
+/* In a fixed order, with values of each stage: a sum of functions of the belief. */
+static double seq_by_functions(int stage, const double *joint)
+{
+    const double *pairs, *few, *weights;
+    double belief[SEQ_CLASSES], total = 0, stop, root, logarithm, found, least;
+    int i, k;
+    if (seq_function_row[stage] < 0)
+        return HUGE_VAL;
+    weights = seq_functions[seq_function_row[stage]];
+    for (i = 0; i < SEQ_CLASSES; i++)
+        total += joint[i];
+    if (!(total > 0))
+        return 0;
+    for (i = 0; i < SEQ_CLASSES; i++)
+        belief[i] = joint[i] / total;
+    stop = seq_stopping(belief) / SEQ_DEAREST;
+    root = sqrt(stop);
+    logarithm = log(stop > 1e-9 ? stop : 1e-9);
+    few = weights + 4 * SEQ_CLASSES;
+    pairs = few + 4;
+    found = stop * few[0] + root * few[1] + stop * root * few[2] + stop * stop * few[3];
+    for (i = 0; i < SEQ_CLASSES; i++)
+        found += belief[i] * (weights[i] + weights[SEQ_CLASSES + i] * root + weights[2 * SEQ_CLASSES + i] * logarithm
+                              + weights[3 * SEQ_CLASSES + i] * log(belief[i] > 1e-12 ? belief[i] : 1e-12));
+    for (k = 0; k < SEQ_PAIRS; k++)
+        found += sqrt(belief[seq_pairs[k][0]] * belief[seq_pairs[k][1]]) * (pairs[k] + pairs[SEQ_PAIRS + k] * logarithm);
+    least = total * seq_planned_prices[stage] + seq_known(joint);
+    found *= total * SEQ_DEAREST;
+    return found > least ? found : least;
+}
+
 static double seq_read(int stage, const double *joint)
 {
     double least = HUGE_VAL;
     int i, k;
     if (SEQ_GRID > 0)
         return seq_on_grid(seq_stage_values[stage], SEQ_POINTS, SEQ_GRID, joint);
+    if (SEQ_FITTED)
+        return seq_by_functions(stage, joint);
     for (k = seq_vector_start[stage]; k < seq_vector_start[stage + 1]; k++) {
         double cost = 0;
         for (i = 0; i < SEQ_CLASSES; i++)
@@ -708,7 +740,7 @@ static int seq_act(int policy, const seq_view *s)
     }
     if (type == SEQ_POLICY_VALUES) {
         double extra = seq_price_of(s->paid, s->stage) - seq_planned_prices[s->stage];
-        if (SEQ_GRID == 0 && seq_read(s->stage, s->belief) + extra < beat)
+        if (SEQ_GRID == 0 && !SEQ_FITTED && seq_read(s->stage, s->belief) + extra < beat)
             return s->stage;
         return seq_stage_cost(policy, s) < beat ? s->stage : SEQ_DECIDE;
     }
