@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
+import pytest
 
 #: Models of `tests/export/conftest.py` whose page and C source are held against a session.
 EXPORTED = [
     *("grid2", "grid3", "spelt", "vectors", "sure", "tree", "adaptive", "mixture"),
     *("discounts", "discounts, charged", "discounts, vectors", "fixed mixture"),
-    *("refer", "refer, adaptive"),
+    *("refer", "refer, adaptive", "bundles", "drawn bundle", "fixed drawn bundle", "contexts", "ladder"),
+    *("calibrated", "hidden information", "ec2", "cross entropy", "expected saving", "given order", "looking ahead"),
+    *("improved", "first", "first open", "likely", "lookahead", "fixed lookahead", "search", "bounds", "bounds of 3"),
+    *("groups", "max_features", "max_cost", "thresholds", "functions", "known first"),
 ]
+#: Those that are a graph.
+GRAPHS = ("tree", "fixed mixture")
+
+
+def reader():
+    """The class that the documentation reads programs with."""
+    page = Path(__file__).parents[1] / "docs" / "export.md"
+    if not page.exists():
+        pytest.skip("no docs beside the tests: not a checkout")
+    code = re.search(r"```python\n(import functools\n.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    names = {}
+    exec(code[1], names)
+    return names["Reader"]
 
 
 def row_by_row(clf, X, known):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from live_cases import DOUBT_COSTS as COSTS
-from live_cases import doubtful
+from live_cases import doubtful, reader
 
 from seqclass import Costs, SequentialClassifier
 from seqclass.cli import main
@@ -213,5 +214,11 @@ def test_exported_as_data(order: str) -> None:
     assert data["decisions"] == list(DECISIONS)
     assert data["decision_costs"] == COSTS.tolist()
     if order == "adaptive":
-        leaves = [node for node in data["nodes"] if "ask" not in node]
-        assert [data["decisions"][node["decision"]] for node in leaves] == cheapest([node["belief"] for node in leaves])
+        stands = []
+        for outcomes in product(*([0, f["n_outcomes"] // 2, f["n_outcomes"] - 1] for f in data["features"])):
+            case = reader()(data)
+            while (stand := case.stand())[1] >= 0:
+                case.tell(stand[1], [outcomes[stand[1]]])
+                stands.append(stand)
+            stands.append(stand)
+        assert [data["decisions"][stand[3]] for stand in stands] == cheapest([stand[0] for stand in stands])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from live_cases import row_by_row
+from live_cases import reader, row_by_row
 
 import seqclass
 from seqclass import Costs, SequentialClassifier
@@ -217,17 +217,43 @@ def test_explanations_are_of_what_is_done(clf: SequentialClassifier) -> None:
         assert all(step.name in text for step in told.steps)
 
 
+def read_as_acquired(clf: SequentialClassifier, data: dict[str, Any]) -> None:
+    """The reader of the documentation asks and decides rows as `acquire` does."""
+    X = _rows(4, n=6, missing=0.2)[0]
+    record = clf.acquire(X)
+    for i, row in enumerate(X):
+        case, asked = reader()(data), []
+        while (stand := case.stand())[1] >= 0:
+            columns = [int(data["features"][f]["name"][1:]) for f in data["questions"][stand[1]]["features"]]
+            asked += columns
+            case.tell(stand[1], [-1 if np.isnan(row[j]) else int(row[j]) for j in columns])
+        assert set(asked) >= {j for j in record.order[i].tolist() if j >= 0}
+        assert data["decisions"][stand[3]] == record.decision[i]
+        assert case.case["spent"] == pytest.approx(record.cost[i])
+        np.testing.assert_allclose(stand[0], record.posterior[i], atol=1e-9)
+
+
 def test_exported_as_data(clf: SequentialClassifier) -> None:
-    if clf.decider_.prices.bundles is not None:
-        with pytest.raises(ValueError, match="bundles of features, which cannot be exported"):
+    # of bundles there are programs only, and these want hidden states
+    hidden = clf.model_.hidden(np.arange(3)) is not None or clf.model_.tables(np.arange(3)) is not None
+    bundled = clf.decider_.prices.bundles is not None
+    if bundled and not (hidden and (clf.problem_.free or clf.problem_.class_tables is not None)):
+        with pytest.raises(ValueError, match=r"cannot be written as a program: (.|\n)* without bundles"):
             policy_data(clf)
         return
     data = policy_data(clf)
     assert data["decisions"] == ["ill", "well", "refer"]
-    if data["kind"] == "values":
-        for feature, table in zip(data["features"], data["likelihoods"]):
+    if data["kind"] == "program":
+        of_hidden = np.array(data["program"]["hidden_class"])
+        prior = np.array(data["program"]["hidden_prior"])
+        within = prior / np.bincount(of_hidden, prior)[of_hidden]
+        for feature, table in zip(data["features"], data["program"]["likelihoods"]):
             column = int(feature["name"][1:])
-            np.testing.assert_allclose(table, clf.model_.likelihood(column, evidence({}))[0], atol=1e-12)
+            found = [[np.bincount(of_hidden, within * row)] for row in np.array(table)]
+            wanted = clf.model_.likelihood(column, evidence({}))[0]
+            np.testing.assert_allclose(np.concatenate(found), wanted, atol=1e-10)
+        if data["program"]["any_order"]:
+            read_as_acquired(clf, data)
         return
     X = _rows(4, n=6, missing=0.2)[0]
     record = clf.acquire(X)

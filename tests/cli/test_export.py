@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import pandas as pd
 
 
 def test_formats(model: str, folder: Path, run: Any) -> None:
@@ -14,20 +18,37 @@ def test_formats(model: str, folder: Path, run: Any) -> None:
     assert "<title>model</title>" in (folder / "model.html").read_text("utf-8")
     result = run("export", model, "--format", "json", "-o", "policy.json")
     assert result.exit_code == 0, result.stderr
-    assert json.loads((folder / "policy.json").read_text("utf-8"))["kind"] == "values"
+    assert json.loads((folder / "policy.json").read_text("utf-8"))["kind"] == "program"
     assert run("export", model, "--format", "c").exit_code == 0
     assert "seq_begin" in (folder / "model.c").read_text("utf-8")
 
 
 def test_a_graph(folder: Path, run: Any, refuses: Any) -> None:
-    fit = ["fit", "data.csv", "--target", "the label", "--drop", "id", "--order", "adaptive", "-o", "free.seq"]
+    fit = ["fit", "data.csv", "--target", "the label", "--drop", "id", "--method", "ifc2f", "-o", "tree.seq"]
     assert run(*fit).exit_code == 0
-    assert "max_nodes=3 nodes" in refuses("export", "free.seq", "--max-nodes", "3")
-    assert not (folder / "free.html").exists()
-    result = run("export", "free.seq", "--min-probability", "0.2", "--title", "A case")
+    assert "max_nodes=3 nodes less than 99% of cases" in refuses("export", "tree.seq", "--max-nodes", "3")
+    assert not (folder / "tree.html").exists()
+    result = run("export", "tree.seq", "--min-probability", "0.2", "--title", "A case")
     assert result.exit_code == 0, result.stderr
-    assert "nodes.\nRare cases are not followed to their end" in result.stdout
-    assert "<h1>A case</h1>" in (folder / "free.html").read_text("utf-8")
+    assert re.search(r"nodes?\.\nFor about \d+ in \d+ cases it stops asking early", result.stdout)
+    assert "<h1>A case</h1>" in (folder / "tree.html").read_text("utf-8")
+
+
+def test_what_is_fitted_by_default_is_exported(folder: Path, run: Any) -> None:
+    """A program of any order, without options, whatever the columns hold."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 150)
+    cells = {"colour": np.where(rng.random(150) < 0.8, np.where(y, "red", "blue"), "green").astype(object)}
+    cells |= {f"test {j}": y + rng.normal(0, 0.7, 150) for j in range(8)}
+    data = pd.DataFrame(cells).mask(rng.random((150, 9)) < 0.1).assign(ill=np.where(y, "yes", "no"))
+    data.to_csv(folder / "cases.csv", index=False)
+    result = run("fit", "cases.csv", "--target", "ill", "-o", "cases.seq")
+    assert result.exit_code == 0, result.stderr
+    for kind in ("html", "json", "c"):
+        result = run("export", "cases.seq", "--format", kind)
+        assert result.exit_code == 0, result.stderr
+    told = json.loads((folder / "cases.json").read_text("utf-8"))
+    assert told["kind"] == "program"
 
 
 def test_refusals(model: str, refuses: Any) -> None:

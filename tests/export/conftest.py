@@ -13,9 +13,32 @@ from live_cases import DOUBT_COSTS, doubtful
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from seqclass import Costs, SequentialClassifier
-from seqclass.bn import ClassMixture, TreeNetwork
+from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, TreeNetwork
 from seqclass.discretize import Discretizer
-from seqclass.pomdp import DecideNow, GridValueIteration, Perseus, Solver, StopWhenSure
+from seqclass.pomdp import (
+    EC2,
+    Adaptive,
+    ClassInformation,
+    CrossEntropy,
+    DecideNow,
+    ExactFreeOrder,
+    ExpectedSaving,
+    FirstK,
+    FittedValueIteration,
+    GivenOrder,
+    GridValueIteration,
+    HiddenInformation,
+    ImprovedRule,
+    LinearThresholdPolicy,
+    Lookahead,
+    LookaheadSaving,
+    Perseus,
+    PosteriorThreshold,
+    RulePolicy,
+    RuleValues,
+    Solver,
+    StopWhenSure,
+)
 
 HOSTILE = "<img src=x onerror=\"alert(1)\"> & 'co' </script><script>alert(2)</script>"
 
@@ -38,6 +61,113 @@ class _Sure(Solver):
 
     def solve(self, problem: Any) -> Any:
         return StopWhenSure(DecideNow().solve(problem), 0.05, 3)
+
+
+class _Ladder(Solver):
+    """As far as another solver's questions lead: until deciding is expected to cost little."""
+
+    def __init__(self, inner: Solver, cost: float, most: int | None = None) -> None:
+        self.inner, self.cost, self.most = inner, cost, most
+
+    def solve(self, problem: Any) -> Any:
+        return StopWhenSure(self.inner.solve(problem), self.cost, self.most)
+
+
+class _Improved(Solver):
+    """One step of look-ahead on the values of a rule, whether it costs less or not."""
+
+    def solve(self, problem: Any) -> Any:
+        values = _along(ClassInformation()).solve(problem).values
+        rule = ImprovedRule(values, 3)
+        again = RuleValues(problem, rule, values.n_stages)
+        again.weights = [None, *values.weights[1:]]
+        return RulePolicy(again)
+
+
+class _Thresholds(Solver):
+    """Goes on where no class is likely enough."""
+
+    def solve(self, problem: Any) -> Any:
+        return LinearThresholdPolicy(problem, [[[-1, 9], [9, -1]]] * 6)
+
+
+def _along(rule: Any, **settings: Any) -> Adaptive:
+    """Stopping along a rule, by regression."""
+    few = {"n_paths": 200, "exact_expectation": False, "n_cases": 50, "certificate_paths": 0}
+    return Adaptive([rule], **(few | {"max_rounds": 0, "search_nodes": 0, "max_nodes": 0} | settings))
+
+
+def _tumours(n: int = 12) -> tuple[pd.DataFrame, Any]:
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    columns = [0, 1, 4, 6, 7, 10, 20, 21, 23, 24, 26, 27][:n]
+    return X.iloc[:, columns], y.map({0: "ill", 1: "well"})
+
+
+def _pointed(n: int = 500) -> tuple[pd.DataFrame, Any]:
+    """A category says which of three numbers tells the class; cells are missing."""
+    rng = np.random.default_rng(0)
+    kind, y = rng.integers(0, 3, n), rng.integers(0, 2, n)
+    told = [np.where(kind == k, y, rng.integers(0, 2, n)) + rng.normal(0, 0.4, n) for k in range(3)]
+    frame = pd.DataFrame({"kind": np.array(["x", "y", "z"])[kind], "a": told[0], "b": told[1], "c": told[2]})
+    frame["d"] = y + rng.normal(size=n)
+    frame.loc[rng.random(n) < 0.1, "a"] = np.nan
+    frame.loc[rng.random(n) < 0.1, "kind"] = None
+    return frame, np.where(y, "ill", "well")
+
+
+def _free(solver: Solver | None, model: Any = None, data: Any = None, **settings: Any) -> SequentialClassifier:
+    """A classifier that asks in any order, unless told."""
+    usual = {"order": "adaptive", "discretizer": Discretizer(5), "feature_costs": 0.01}
+    model = ClassMixture(3, random_state=0) if model is None else model
+    return SequentialClassifier(model, solver=solver, **(usual | settings)).fit(*(_tumours() if data is None else data))
+
+
+_BLOOD = {
+    "feature_costs": 0.04,
+    "groups": ["blood"] * 4 + [None] * 4 + ["urine"] * 4,
+    "discounted_costs": 0.005,
+}
+_SAMPLE = Costs(0.02, bundles=["a"] * 5 + [None] * 7)
+_INFORMED = _along(ClassInformation())
+#: Models by name that ask as an ordering rule says, or are stopped in ways of their own.
+_MADE: dict[str, Callable[[], SequentialClassifier]] = {
+    "bundles": lambda: _free(_INFORMED, feature_costs=Costs(0.02, bundles=["a", "a", None, "b", "b"] + [None] * 7)),
+    "groups": lambda: _free(_INFORMED, feature_costs=Costs(charge_missing=True, **_BLOOD)),
+    "drawn bundle": lambda: _free(_INFORMED, feature_costs=_SAMPLE),
+    "fixed drawn bundle": lambda: _free(Lookahead(1, certificate_paths=0), order="conditional", feature_costs=_SAMPLE),
+    "contexts": lambda: _free(
+        _along(HiddenInformation()), ContextBayes("kind", random_state=0), _pointed(), feature_costs=0.02
+    ),
+    "ladder": lambda: _free(_Ladder(_INFORMED, 0.02, 9)),
+    "calibrated": lambda: _free(_INFORMED, calibrate=True),
+    "hidden information": lambda: _free(_along(HiddenInformation()), data=load_wine(return_X_y=True, as_frame=True)),
+    "ec2": lambda: _free(_along(EC2()), data=load_wine(return_X_y=True, as_frame=True)),
+    "cross entropy": lambda: _free(_along(CrossEntropy(per_price=True))),
+    "expected saving": lambda: _free(_along(ExpectedSaving()), NaiveBayes()),
+    "given order": lambda: _free(_along(GivenOrder([3, 1, 5, 0, 2]))),
+    "looking ahead": lambda: _free(_along(LookaheadSaving(2, 3))),
+    "improved": lambda: _free(_Improved(), data=_tumours(6)),
+    "first": lambda: _free(FirstK(4, rule=ClassInformation(), certificate_paths=0)),
+    "first open": lambda: _free(FirstK(4, certificate_paths=0)),
+    "likely": lambda: _free(PosteriorThreshold(0.95, rule=EC2(), certificate_paths=0)),
+    "lookahead": lambda: _free(Lookahead(2, n_candidates=3, certificate_paths=0)),
+    "fixed lookahead": lambda: _free(Lookahead(2, certificate_paths=0), order="conditional"),
+    "search": lambda: _free(ExactFreeOrder(2000, certificate_paths=0), data=_tumours(8), feature_costs=0.02),
+    "bounds": lambda: _free(Adaptive(certificate_paths=500), NaiveBayes(), _tumours(8), feature_costs=0.02),
+    "bounds of 3": lambda: _free(Adaptive(certificate_paths=500), NaiveBayes(), _wines(8), feature_costs=0.02),
+    "max_features": lambda: _free(_INFORMED, max_features=4),
+    "max_cost": lambda: _free(_INFORMED, max_cost=0.09, feature_costs=Costs(**_BLOOD)),
+    "functions": lambda: _free(
+        FittedValueIteration(300, certificate_paths=0), NaiveBayes(), _wines(8), order="conditional"
+    ),
+    "thresholds": lambda: _free(_Thresholds(), NaiveBayes(), order="conditional"),
+    "known first": lambda: _free(_Ladder(DecideNow(certificate_paths=0), 0.02), max_features=5),
+}
+
+
+def _wines(n: int) -> tuple[pd.DataFrame, Any]:
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    return X.iloc[:, :n], y
 
 
 def _make(name: str) -> SequentialClassifier:
@@ -91,6 +221,8 @@ def _make(name: str) -> SequentialClassifier:
     if name == "adaptive":
         X, y = load_iris(return_X_y=True, as_frame=True)
         return SequentialClassifier(order="adaptive", feature_costs=0.03).fit(X, y)
+    if name in _MADE:
+        return _MADE[name]()
     assert "mixture" in name
     X, y = _mixed()
     costs = {HOSTILE: 0.02, "amount": 0.03, "level": 0.05, "more??/": 0.05}
@@ -111,15 +243,22 @@ def model() -> Callable[[str], SequentialClassifier]:
     return get
 
 
-def _value(clf: SequentialClassifier, question: Any, session: Any, rng: np.random.Generator) -> Any:
+def _value(clf: SequentialClassifier, feature: Any, session: Any, rng: np.random.Generator) -> Any:
     """A category, or a number: in the range of training, beyond it, an edge, or zero."""
-    if question.categories:
-        return f" {rng.choice(question.categories)}\t"  # blanks at the edge are none of it
-    low, high = session.training_range(question.name)
-    at = int(np.searchsorted(clf.coder_.numeric_, question.column))
+    if feature.categories:
+        return f" {rng.choice(feature.categories)}\t"  # blanks at the edge are none of it
+    low, high = session.training_range(feature.name)
+    at = int(np.searchsorted(clf.coder_.numeric_, feature.column))
     edges = clf.coder_.discretizer_.bin_edges_[at]
     wild = [float(rng.choice(edges[np.isfinite(edges)])) if np.isfinite(edges).any() else low, 0.0]
     return [*[float(rng.uniform(low - 0.1, high + 0.1))] * 4, *wild][rng.integers(6)]
+
+
+def _values(clf: SequentialClassifier, question: Any, session: Any, rng: np.random.Generator) -> Any:
+    """A value, or of a bundle the values of most of its features."""
+    if not question.features:
+        return _value(clf, question, session, rng)
+    return {f.name: _value(clf, f, session, rng) for f in question.features if rng.random() < 0.8}
 
 
 def _told(question: Any) -> float | None:
@@ -157,7 +296,7 @@ def cases() -> Callable[..., list[dict[str, Any]]]:
                 if question is None or len(answers) == 8:
                     break
                 known = bool(any_order and rng.random() < 0.2)
-                value = None if rng.random() < 0.15 else _value(clf, question, session, rng)
+                value = None if rng.random() < 0.15 else _values(clf, question, session, rng)
                 if value is None:
                     session.unavailable(question.name)
                     known = False

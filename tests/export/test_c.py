@@ -15,6 +15,7 @@ from seqclass.export import export_policy
 from seqclass.export._c import _quoted
 
 COMPILER = shutil.which("cc")
+SAFE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror"]
 #: Reads cases, one a line: their number of answers, and each as feature, outcome or value, and how it is given.
 MAIN = """
@@ -25,7 +26,7 @@ static void stand(const seq_case *c)
 {
     int i, q = seq_question(c);
     printf("%d %d %.17g %.17g", q, seq_decision(c), seq_expected_cost(c), seq_cost_of(*c));
-    if (q >= 0) printf(" %.17g %.17g", seq_price(c), seq_saving(c)); else printf(" 0 0");
+    if (q >= 0) printf(" %.17g %.17g", seq_price(c, q), seq_saving(c)); else printf(" 0 0");
     for (i = 0; i < SEQ_CLASSES; i++) printf(" %.17g", seq_belief(c)[i]);
     printf("\\n");
 }
@@ -38,12 +39,17 @@ int main(void)
         seq_begin(&c);
         stand(&c);
         while (n--) {
-            int feature, outcome, known;
-            char text[99];
-            double value;
-            if (scanf("%d %d:%98[^;];", &feature, &known, text) != 3) return 1;
-            outcome = sscanf(text, "%lf", &value) == 1 ? seq_outcome(feature, value) : seq_category(feature, text);
-            if (KNOW(&c, feature, outcome)) return 2;
+            int question, i, m, known, outcomes[SEQ_FEATURES];
+            if (scanf("%d %d %d:", &question, &known, &m) != 3) return 1;
+            for (i = 0; i < m; i++) {
+                int feature = seq_feature_start[question] + i;
+                char text[99];
+                double value;
+                if (scanf("%98[^;];", text) != 1) return 1;
+                outcomes[i] = sscanf(text, "%lf", &value) == 1 ? seq_outcome(feature, value)
+                                                               : seq_category(feature, text);
+            }
+            if (TELL(&c, question, outcomes)) return 2;
             stand(&c);
         }
     }
@@ -55,14 +61,23 @@ int main(void)
 def compiled(folder: Path, kind: str) -> Path:
     if COMPILER is None:
         pytest.skip("no C compiler")
-    either = "known ? seq_know(c, f, o) : seq_answer(c, f, o)"
-    know = either if kind == "values" else "((void)known, seq_answer(c, f, o))"
-    (folder / "main.c").write_text(f"#define KNOW(c, f, o) ({know})\n{MAIN}")
+    either = "known ? seq_know_all(c, q, o) : seq_answer_all(c, q, o)"
+    tell = either if kind == "program" else "((void)known, seq_answer(c, q, *o))"
+    (folder / "main.c").write_text(f"#define TELL(c, q, o) ({tell})\n{MAIN}")
     done = subprocess.run(
-        [COMPILER, *STRICT, "-O1", "main.c", "-o", "main", "-lm"], cwd=folder, capture_output=True, text=True
+        [COMPILER, *STRICT, *SAFE, "-O1", "main.c", "-o", "main", "-lm"], cwd=folder, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     return folder / "main"
+
+
+def given(data: dict[str, Any], number: dict[str, int], answer: tuple[str, Any, bool]) -> str:
+    """An answer as the program reads it: of a bundle a value for each feature."""
+    name, value, known = answer
+    shows = [data["features"][f]["name"] for f in data["questions"][number[name]]["features"]]
+    values = [value.get(feature) for feature in shows] if isinstance(value, dict) else [value] * len(shows)
+    texts = "".join(f"{'nan' if text is None else text};" for text in values)
+    return f"{number[name]} {int(known)} {len(shows)}:{texts}"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -70,14 +85,10 @@ def test_the_source_stands_where_a_session_stands(name: str, model: Any, cases: 
     clf = model(name)
     data = export_policy(clf, tmp_path / "policy.c", format="c")
     program = compiled(tmp_path, data["kind"])
-    number = {feature["name"]: i for i, feature in enumerate(data["features"])}
-    wanted = cases(clf, 25, data["kind"] == "values")
+    number = {question["name"]: i for i, question in enumerate(data["questions"])}
+    wanted = cases(clf, 25, data["kind"] == "program")
     told = [
-        " ".join(
-            [str(len(case["answers"]))]
-            + [f"{number[n]} {int(known)}:{'nan' if value is None else value};" for n, value, known in case["answers"]]
-        )
-        for case in wanted
+        " ".join([str(len(case["answers"])), *(given(data, number, a) for a in case["answers"])]) for case in wanted
     ]
     done = subprocess.run([program], input="\n".join(told), capture_output=True, text=True, check=True)
     lines = [[float(cell) for cell in line.split()] for line in done.stdout.splitlines()]
@@ -106,7 +117,7 @@ int main(void)
 {
     seq_case c;
     seq_begin(&c);
-    printf("%d %d %d ", seq_answer(&c, -1, 0), seq_answer(&c, SEQ_FEATURES, 0), seq_answer(&c, 0, 99));
+    printf("%d %d %d ", seq_answer(&c, -1, 0), seq_answer(&c, SEQ_QUESTIONS, 0), seq_answer(&c, 0, 99));
     printf("%d %d ", seq_category(0, "none"), seq_outcome(0, 1.0));
     printf("%d ", seq_outcome(1, HUGE_VAL));
     printf("%d ", seq_answer(&c, 0, 0));
@@ -116,7 +127,7 @@ int main(void)
 """)
     if COMPILER is None:
         pytest.skip("no C compiler")
-    subprocess.run([COMPILER, *STRICT, "main.c", "-o", "main"], cwd=tmp_path, check=True)
+    subprocess.run([COMPILER, *STRICT, *SAFE, "main.c", "-o", "main", "-lm"], cwd=tmp_path, check=True)
     done = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True)
     first = model("grid3").session().next_feature.name
     assert done.stdout == f"-2 -2 -2 -2 -2 -2 0 -2 {first}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from sklearn.datasets import load_iris
 from sklearn.preprocessing import KBinsDiscretizer
 
 from seqclass import AdaptiveClassifier, Costs, SequentialClassifier, load
+from seqclass.bn import TreeNetwork
 from seqclass.discretize import Discretizer
 from seqclass.export import export_policy, policy_data
 from seqclass.pomdp import GridValueIteration
@@ -47,19 +49,19 @@ def test_values_are_read_as_the_model_reads_them(sparse: bool, zero_bin: Any) ->
 
 
 def test_data_is_json_and_whole(model: Any, tmp_path: Path) -> None:
-    for name in ("grid3", "vectors", "adaptive", "mixture"):
+    for name in ("grid3", "vectors", "adaptive", "tree", "groups"):
         data = export_policy(model(name), tmp_path / "policy.json", format="json")
         text = (tmp_path / "policy.json").read_text(encoding="utf-8")
         assert json.loads(text) == json.loads(json.dumps(data))
-        assert (data["format"], data["version"]) == ("seqclass-policy", 1)
+        assert (data["format"], data["version"]) == ("seqclass-policy", 2)
         common = {"format", "version", "written_by", "classes", "decisions", "prior", "decision_costs"}
-        common |= {"charge_missing", "features", "kind"}
-        own = {"values": {"likelihoods", "n_stages", "values"}, "graph": {"cut", "nodes"}}
+        common |= {"charge_missing", "features", "questions", "kind"}
+        own = {"program": {"program"}, "graph": {"cut", "nodes"}}
         assert set(data) == common | own[data["kind"]]
 
 
 def test_a_graph_leads_to_each_node_once(model: Any) -> None:
-    nodes = policy_data(model("mixture"))["nodes"]
+    nodes = policy_data(model("fixed mixture"))["nodes"]
     found = [child for node in nodes for child in [*node.get("next", ()), node.get("missing")] if child is not None]
     assert sorted(found) == list(range(1, len(nodes)))
     assert all(("next" in node) == ("ask" in node) for node in nodes)
@@ -71,22 +73,36 @@ def test_a_saved_model_gives_the_same_data(model: Any, tmp_path: Path) -> None:
 
 
 def test_too_many_nodes_are_refused(model: Any, tmp_path: Path) -> None:
-    n = len(policy_data(model("adaptive"))["nodes"])
-    assert len(policy_data(model("adaptive"), max_nodes=n)["nodes"]) == n
+    n = len(policy_data(model("tree"))["nodes"])
+    assert len(policy_data(model("tree"), max_nodes=n)["nodes"]) == n
     page = tmp_path / "page.html"
     page.write_text("before")
     with pytest.raises(ValueError, match=rf"more than max_nodes={n - 1} nodes.*min_probability"):
-        export_policy(model("adaptive"), page, max_nodes=n - 1)
+        export_policy(model("tree"), page, max_nodes=n - 1, min_probability=0)
+    with pytest.raises(ValueError, match=r"cannot be written as a program.*less than 99% of cases.*seqclass.adaptive"):
+        export_policy(model("tree"), page, max_nodes=3)
     assert page.read_text() == "before"
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
-    cut = policy_data(model("adaptive"), max_nodes=n - 1, min_probability=0.02)
+    cut = policy_data(model("tree"), max_nodes=n - 1, min_probability=0.02)
     assert len(cut["nodes"]) < n
     assert 0 < cut["cut"] < 1
 
 
+def test_a_graph_keeps_nearly_all_cases_unless_told(model: Any) -> None:
+    """What it leaves out by itself is as little as the nodes allow, and never more than 1%."""
+    n = len(policy_data(model("tree"))["nodes"])
+    found = []
+    for most in range(3, n):
+        with suppress(ValueError):
+            found.append(policy_data(model("tree"), max_nodes=most)["cut"])
+    assert found
+    assert 0 < max(found) <= 0.01
+    assert policy_data(model("tree"))["cut"] == 0
+
+
 def test_what_is_cut_is_what_a_case_meets(model: Any) -> None:
     """The share that is cut, by walking through the graph that is whole."""
-    clf = model("mixture")
+    clf = model("fixed mixture")
     cut = policy_data(clf, min_probability=0.01)
     assert 0 < cut["cut"] < 0.5
     assert any(node.get("cut") for node in cut["nodes"])
@@ -103,16 +119,17 @@ def test_precomputed_outcomes_are_chosen(model: Any) -> None:
 def test_a_classifier_that_chose_how_to_learn_is_exported() -> None:
     X, y = load_iris(return_X_y=True)
     clf = AdaptiveClassifier(0.2, effort="quick").fit(X[:, 2:], y, held_out=0)
-    first = policy_data(clf)["nodes"][0]
-    assert first["ask"] == clf.support_.tolist().index(clf.session().next_feature.column)
+    data = policy_data(clf)
+    assert data["kind"] == "program"
+    assert clf.session().next_feature.name in [question["name"] for question in data["questions"]]
 
 
 def test_refusals(model: Any, tmp_path: Path) -> None:
     X, y = np.random.default_rng(0).normal(size=(60, 3)), [0, 1] * 30
     with pytest.raises(TypeError, match="AdaptiveClassifier, got int"):
         policy_data(3)  # type: ignore[arg-type]
-    bundled = SequentialClassifier(feature_costs=Costs(bundles=["blood", "blood", None])).fit(X, y)
-    with pytest.raises(ValueError, match="bundles"):
+    bundled = SequentialClassifier(TreeNetwork(), feature_costs=Costs(bundles=["blood", "blood", None])).fit(X, y)
+    with pytest.raises(ValueError, match=r"cannot be written as a program: .*bundles"):
         policy_data(bundled)
     bins = KBinsDiscretizer(3, encode="ordinal", strategy="uniform")
     with pytest.raises(ValueError, match="KBinsDiscretizer"):

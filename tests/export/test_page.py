@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from live_cases import EXPORTED as NAMES
+from live_cases import GRAPHS
 
 from seqclass.export import export_policy
 
@@ -18,15 +20,19 @@ HOSTILE = "<img src=x onerror=\"alert(1)\"> & 'co' </script><script>alert(2)</sc
 RUN = """
 ((cases) => {
   const { data, stand, outcomeOf } = window.seqclassPolicy;
-  const number = Object.fromEntries(data.features.map((f, i) => [f.name, i]));
+  const number = Object.fromEntries(data.questions.map((q, i) => [q.name, i]));
   const told = (at) => ({
-    belief: at.belief, asked: at.asked && data.features[at.asked.feature].name, price: at.asked && at.asked.price,
+    belief: at.belief, asked: at.asked && data.questions[at.asked.question].name, price: at.asked && at.asked.price,
     saving: at.asked && at.asked.saving, now: at.now, cost: at.cost, decision: data.decisions[at.decision],
-    best: at.asked ? at.best.map((o) => [data.features[o.feature].name, o.price, o.saving]) : [],
+    best: at.asked ? at.best.map((o) => [data.questions[o.question].name, o.price, o.saving]) : [],
   });
+  const outcome = (f, value) => value === null || value === undefined ? -1 : outcomeOf(f, String(value));
   return cases.map((answers) => {
-    const given = answers.map(([name, value, known]) =>
-      ({ feature: number[name], outcome: value === null ? -1 : outcomeOf(number[name], String(value)), known }));
+    const given = answers.map(([name, value, known]) => {
+      const shows = data.questions[number[name]].features, parts = value !== null && typeof value === "object";
+      return { question: number[name], known,
+        outcomes: shows.map((f) => outcome(f, parts ? value[data.features[f].name] : value)) };
+    });
     return [...Array(given.length + 1).keys()].map((n) => told(stand(given.slice(0, n))));
   });
 })(%s)
@@ -56,8 +62,8 @@ def test_the_page_stands_where_a_session_stands(
 ) -> None:
     clf, page = model(name), tmp_path / "page.html"
     data = export_policy(clf, page)
-    assert data["kind"] == ("graph" if any(kind in name for kind in ("tree", "adaptive", "mixture")) else "values")
-    wanted = cases(clf, 25, data["kind"] == "values")
+    assert data["kind"] == ("graph" if name in GRAPHS else "program")
+    wanted = cases(clf, 25, data["kind"] == "program")
     assert sum(len(case["answers"]) for case in wanted) > 35
     assert any(value is None for case in wanted for _, value, _ in case["answers"])
     if "refer" in name:
@@ -184,7 +190,7 @@ def test_another_feature_undo_and_stop(opened: Any, model: Any) -> None:
 
 def test_a_cut_graph_says_so(model: Any, browser: Any, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    data = export_policy(model("adaptive"), page, min_probability=0.02)
+    data = export_policy(model("tree"), page, min_probability=0.02)
     assert data["cut"] > 0
     rare = next(i for i, node in enumerate(data["nodes"]) if node.get("cut"))
     way = []
@@ -194,13 +200,44 @@ def test_a_cut_graph_says_so(model: Any, browser: Any, tmp_path: Path) -> None:
             following = [*node.get("next", ()), node.get("missing")]
             if above in following:
                 at = following.index(above)
-                way.insert(0, {"feature": node["ask"], "outcome": -1 if at == len(following) - 1 else at})
+                way.insert(0, {"question": node["ask"], "outcomes": [-1 if at == len(following) - 1 else at]})
                 rare = i
                 break
         assert rare != rare_of
     browser.open(page, dark=True)
     assert "takes answers in the order in which it asks" in browser.text("header")
-    assert "not followed to their end" in browser.text("header")
+    assert re.search(r"For about \d+ in \d+ cases this page stops asking early", browser.text("header"))
     assert browser.run("document.querySelector('[data-part=other]')") is None
     found = browser.run(f"(a => {{const s = seqclassPolicy.stand(a); return [s.cut, s.asked]}})({json.dumps(way)})")
     assert found == [True, None]
+
+
+def test_a_bundle_has_a_field_for_each_feature(model: Any, browser: Any, tmp_path: Path) -> None:
+    """Those left blank are not available, as in a session; all blank is the button's business."""
+    clf, page = model("bundles"), tmp_path / "page.html"
+    data = export_policy(clf, page)
+    session = clf.session()
+    bundle = next(question for question in data["questions"] if question["name"] == "a")
+    names = [data["features"][f]["name"] for f in bundle["features"]]
+    browser.open(page, width=390, height=844)
+    browser.click("summary")
+    browser.run(
+        "{const w = document.querySelector('#which');"
+        "w.value = [...w.options].find(o => o.text === 'a').value;"
+        "w.dispatchEvent(new Event('change'))}"
+    )
+    assert browser.texts("[data-part=other-field] label") == names
+    browser.run("document.querySelector('#other-value-1').value = 'none'")
+    browser.click("[data-part=other-form] button[type=submit]")
+    assert f"{names[1]} must be a number" in browser.text(PROBLEM)
+    assert browser.run("document.activeElement.id") == "other-value-1"
+    browser.run("document.querySelector('#other-value-1').value = '20'")
+    browser.click("[data-part=other-form] button[type=submit]")
+    session.observe("a", {names[1]: 20.0})
+    (told,) = browser.texts("[data-part=answers] li")
+    assert told.startswith(f"a = {names[0]} not available, {names[1]} 20: paid 0.0")
+    assert f"a = {names[0]} not available" in browser.text("[data-part=record]")
+    if session.next_feature is not None:
+        assert question(browser) == session.next_feature.name
+    assert browser.run("document.documentElement.scrollWidth") == 390
+    assert browser.faults == []

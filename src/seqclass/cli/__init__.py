@@ -48,7 +48,7 @@ Examples:
   seqclass plan liver.bif --target Cirrhosis --price 0.01 -o plan.seq
   seqclass explain model.seq new.csv --row 3
   seqclass ask model.seq
-  seqclass export model.seq -o page.html --min-probability 0.001
+  seqclass export model.seq -o page.html
 
 \b
 Exit codes: 0 done, 1 a fault of seqclass, 2 a wrong input or option, 3 nothing certified,

@@ -468,20 +468,20 @@ _FORMATS = ["html", "json", "c"]
 @click.option(
     "--min-probability",
     type=Finite(0, 1),
-    default=0.0,
-    help="Cases of such a graph that are rarer are not followed further: it decides as things stand, and says so.",
+    help="Cases of such a graph that are rarer are not followed further: it decides as things stand, and says so. By "
+    "default as small as the nodes allow, with 99% of cases followed to their end.",
 )
 @runs("export")
 def export() -> None:
     """Write what the MODEL asks and decides to a file that needs no Python.
 
     The page works offline, on a phone, too: it asks one question after the other, says why and at what price, and
-    decides. With naive Bayes and a fixed order any feature may be answered at any time; any other policy becomes a
-    graph of all cases that it can meet, and takes answers in the order in which it asks.
+    decides. Any feature may be answered at any time. Only of trees and networks it is a graph of all cases that they
+    can meet, which takes answers in the order in which it asks.
 
     \b
     Example:
-      seqclass export model.seq -o page.html --min-probability 0.001
+      seqclass export model.seq -o page.html
     """  # noqa: D301 (click wants the character, not the two signs)
 
 

@@ -10,7 +10,7 @@ import click
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import check_output, refused
 from seqclass.cli._format import count
-from seqclass.export import export_policy
+from seqclass.export import cut_share, export_policy
 
 _FORMATS = {"html": ".html", "json": ".json", "c": ".c"}
 
@@ -24,6 +24,4 @@ def _command(model: Path, output: Path | None, kind: str, **settings: Any) -> No
     told = f", {count(len(data['nodes']), 'node')}" if data["kind"] == "graph" else ""
     click.echo(f"Wrote {path}: {count(len(data['features']), 'feature')}{told}.")
     if data["kind"] == "graph" and data["cut"]:
-        click.echo(
-            f"Rare cases are not followed to their end: {100 * data['cut']:.2g}% of all, were 5% of answers missing."
-        )
+        click.echo(f"For about {cut_share(data['cut'])} it stops asking early, since their answers are so rare.")

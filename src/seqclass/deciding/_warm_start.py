@@ -8,7 +8,7 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, IntArray
 from seqclass.deciding.problem import Answers, ModelProblem
-from seqclass.pomdp import DECIDE, AcquisitionProblem, InformationState, Policy
+from seqclass.pomdp import DECIDE, AcquisitionProblem, InformationState, MixtureProblem, Policy
 from seqclass.pomdp.answers import DataAnswers
 from seqclass.pomdp.problem import OPEN
 from seqclass.pomdp.solvers.ordering.rules import next_question
@@ -23,6 +23,8 @@ def as_seen(begun: InformationState, facts: InformationState, stage: int, state:
     if problem.free:
         assert facts.seen is not None  # the problem of the facts is free
         seen = facts.seen[:, : problem.n_questions]
+    elif isinstance(problem, MixtureProblem):
+        state = facts.state  # which hidden states are likely, all that is known told
     elif isinstance(problem, ModelProblem):
         # a problem of hidden states keeps of the answers what its model does
         messages = facts.state.messages if isinstance(facts.state, Answers) else facts.state

@@ -11,10 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.files import replacing
+from seqclass._utils.text import unit_text
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.export._c import c_source
 from seqclass.export._data import as_data
-from seqclass.export._page import page
+from seqclass.report._markup import Markup, element, resource, script_json, source_hash, together
 
 __all__ = ["export_policy", "policy_data"]
 
@@ -29,7 +30,7 @@ def export_policy(
     format: str = "html",
     title: str | None = None,
     max_nodes: int = MAX_NODES,
-    min_probability: float = 0.0,
+    min_probability: float | None = None,
 ) -> dict[str, Any]:
     """Write what a classifier asks and decides to a file that needs no Python.
 
@@ -76,12 +77,12 @@ def export_policy(
     ...     "<!DOCTYPE html>" in (Path(folder) / "page.html").read_text(encoding="utf-8")
     True
     >>> data["kind"], len(data["features"])
-    ('values', 30)
+    ('program', 30)
     """
     check_choice(format, "format", ("html", "json", "c"))
     data = policy_data(classifier, max_nodes=max_nodes, min_probability=min_probability)
     if format == "html":
-        text: str = page(data, Path(path).stem if title is None else title)
+        text: str = _page(data, Path(path).stem if title is None else title)
     elif format == "json":
         text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
     else:
@@ -92,13 +93,14 @@ def export_policy(
 
 
 def policy_data(
-    classifier: DecidingClassifier, *, max_nodes: int = MAX_NODES, min_probability: float = 0.0
+    classifier: DecidingClassifier, *, max_nodes: int = MAX_NODES, min_probability: float | None = None
 ) -> dict[str, Any]:
     """Return what a classifier asks and decides as plain data.
 
-    A policy of a fixed order whose features are independent given the class (naive Bayes) is written as its tables and
-    values: any feature may then be answered at any time. Any other is written as a graph of all cases it can meet,
-    which has a limit of nodes, and takes answers in the order in which it asks.
+    A policy of a model with hidden states (naive Bayes, class mixtures, contexts) is written as its *program*: tables,
+    prices, what it asks next, and when it stops. Any feature may then be answered at any time. Any other (trees,
+    networks, plans by context) is written as a *graph* of all cases it can meet, which has a limit of nodes, and takes
+    answers in the order in which it asks.
 
     Parameters
     ----------
@@ -106,9 +108,10 @@ def policy_data(
         A fitted classifier.
     max_nodes : int
         Most nodes of a graph.
-    min_probability : float
-        Cases less probable than this are followed no further: there a graph says what to decide as things stand, and
-        that it is cut. In this probability 5% of all answers are missing. 0 follows all.
+    min_probability : float, optional
+        For a graph: cases less probable than this are followed no further; there it says what to decide as things
+        stand, and that it is cut. In this probability 5% of all answers are missing. By default as small as the nodes
+        allow, and a ValueError if less than 99% of cases were followed to their end; 0 follows all.
 
     Returns
     -------
@@ -128,8 +131,8 @@ def policy_data(
     >>> from seqclass import SequentialClassifier
     >>> clf = SequentialClassifier(order="adaptive").fit(*load_iris(return_X_y=True))
     >>> data = policy_data(clf)
-    >>> data["kind"], data["features"][data["nodes"][0]["ask"]]["name"]
-    ('graph', 'x2')
+    >>> data["kind"], data["program"]["any_order"], data["questions"][2]["name"]
+    ('program', True, 'x2')
     """
     if not isinstance(classifier, DecidingClassifier):
         raise TypeError(
@@ -137,5 +140,67 @@ def policy_data(
         )
     check_is_fitted(classifier, "policy_")
     check_integer(max_nodes, "max_nodes", 1)
-    check_real(min_probability, "min_probability", 0.0, 1.0)
-    return as_data(classifier, max_nodes, float(min_probability))
+    if min_probability is not None:
+        min_probability = check_real(min_probability, "min_probability", 0.0, 1.0)
+    return as_data(classifier, max_nodes, min_probability)
+
+
+_ORDER = "This page takes answers in the order in which it asks. "
+_CUT = (
+    "For about {} this page stops asking early, since their answers are so rare; it then says so, and tells what to "
+    "decide on what is known. "
+)
+
+
+def _page(data: dict[str, Any], title: str) -> Markup:
+    """Put the page together."""
+    style = together(resource("page.css"), _resource("page.css"))
+    scripts = [_resource("policy.js"), _resource("page.js")]
+    policy = (
+        f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {source_hash(style)}; "
+        f"script-src {' '.join(map(source_hash, scripts))}"
+    )
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", title),
+        element("style", style),
+    )
+    header = element("header", element("h1", title), element("p", _about(data), class_="note"))
+    other = _resource("other.html") if data["kind"] == "program" else Markup("")
+    main = element("main", Markup(_resource("page.html").replace("OTHER\n", other)))
+    held = element("script", script_json(data), type="application/json", id="policy")
+    footer = element("footer", element("p", f"Written by {data['written_by']}."))
+    code = [element("script", script) for script in scripts]
+    whole = element("html", head, "\n", element("body", header, main, footer, held, "\n", *code), lang="en")
+    return together(Markup("<!DOCTYPE html>\n"), whole, "\n")
+
+
+def _about(data: dict[str, Any]) -> str:
+    """What the reader has to know first."""
+    unit = "Prices and costs are in units of a wrong decision's cost. " if unit_text(data["decision_costs"]) else ""
+    limits = "" if data["kind"] == "program" else _ORDER + (_CUT.format(cut_share(data["cut"])) if data["cut"] else "")
+    return (
+        f"It asks for one feature after the other and decides between {_either(data['decisions'])}. {limits}"
+        f"{unit}What you enter stays on this page: nothing is sent, and nothing is kept when you leave."
+    )
+
+
+def cut_share(cut: float) -> str:
+    """A share of cases as people count them."""
+    for of in (100, 1000, 10_000):
+        if cut * of >= 1:
+            return f"{round(cut * of)} in {of:,} cases"
+    return "fewer than 1 in 10,000 cases"
+
+
+def _either(names: list[str]) -> str:
+    if len(names) > 6:
+        return f"{len(names)} decisions"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _resource(name: str) -> Markup:
+    return resource(name, __package__)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain
-from math import comb
 from typing import Any
 
 from seqclass.report._markup import resource
@@ -18,37 +17,45 @@ _HEAD = """\
    int feature;
    seq_begin(&c);
    while ((feature = seq_question(&c)) != SEQ_DECIDE)
-       seq_answer(&c, feature, seq_outcome(feature, measure(feature)));
+       seq_answer(&c, question, seq_outcome(seq_feature_start[question], measure(question)));
    decide(seq_decision(&c), seq_cost_of(c), seq_belief(&c));
 
    {order} */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 """
 _ORDER = {
-    "values": "Any feature may be answered at any time; seq_know does so at no cost.",
-    "graph": "Features are answered in the order in which they are asked for; seq_is_cut tells where a rare case is "
+    "program": "Any question may be answered at any time; seq_know does so at no cost. To take an answer back keep a\n"
+    "   copy of the case from before it. Of a question that shows several features at once seq_answer_all takes an\n"
+    "   outcome for each, or SEQ_MISSING; they are features seq_feature_start[question] and following.",
+    "graph": "Questions are answered in the order in which they are asked; seq_is_cut tells where a rare case is "
     "not\n   followed further.",
 }
 _FUNCTIONS = """
 #define seq_cost_of(c) ((c).cost)                           /* paid so far */
 void seq_begin(seq_case *c);
-int seq_question(const seq_case *c);                        /* feature to ask for, or SEQ_DECIDE */
-double seq_price(const seq_case *c);                        /* of that feature */
+int seq_question(const seq_case *c);                        /* question to ask, or SEQ_DECIDE */
+double seq_price(const seq_case *c, int question);          /* as it stands now */
 double seq_saving(const seq_case *c);                       /* expected of asking, its price taken off; or NAN */
 int seq_outcome(int feature, double value);                 /* of a number; SEQ_MISSING for NAN; or SEQ_WRONG */
 int seq_category(int feature, const char *name);            /* of a category; or SEQ_WRONG */
-int seq_answer(seq_case *c, int feature, int outcome);      /* 0, SEQ_WRONG or SEQ_IMPOSSIBLE: then nothing changes */
+int seq_answer(seq_case *c, int question, int outcome);     /* 0, SEQ_WRONG or SEQ_IMPOSSIBLE: then nothing changes */
 int seq_decision(const seq_case *c);                        /* as things stand */
 double seq_expected_cost(const seq_case *c);                /* of that decision */
 const double *seq_belief(const seq_case *c);                /* P(class | what was answered) */
+const char *seq_question_name(int question);
 const char *seq_feature_name(int feature);
 const char *seq_class_name(int number);
 const char *seq_decision_name(int decision);
 """
 _ALSO = {
-    "values": "int seq_know(seq_case *c, int feature, int outcome);        /* what is known and costs nothing */\n",
+    "program": """int seq_answer_all(seq_case *c, int question, const int *outcomes);
+int seq_know(seq_case *c, int question, int outcome);       /* what is known and costs nothing */
+int seq_know_all(seq_case *c, int question, const int *outcomes);
+double seq_saving_once(const seq_case *c, int question);    /* of asking this one and deciding then */
+""",
     "graph": "int seq_is_cut(const seq_case *c);\n",
 }
 
@@ -59,6 +66,7 @@ def c_source(data: dict[str, Any]) -> str:
     features = data["features"]
     sizes = {
         "FEATURES": len(features),
+        "QUESTIONS": len(data["questions"]),
         "CLASSES": len(data["classes"]),
         "DECISIONS": len(data["decisions"]),
         "CHARGE_MISSING": int(data["charge_missing"]),
@@ -68,7 +76,7 @@ def c_source(data: dict[str, Any]) -> str:
         "WRONG": -2,
         "IMPOSSIBLE": -3,
     }
-    more, held, tables = (_values if kind == "values" else _graph)(data)
+    more, held, tables = (_program if kind == "program" else _graph)(data)
     defined = "".join(f"#define SEQ_{name} ({number})\n" for name, number in (sizes | more).items())
     struct = f"\ntypedef struct {{\n{held}    double cost;\n}} seq_case;\n"
     code = [resource(name, __package__) for name in ("common.c", f"{kind}.c")]
@@ -83,6 +91,8 @@ def _reading(data: dict[str, Any]) -> str:
     names = [feature.get("categories", []) for feature in features]
     return "".join(
         [
+            _texts("questions", [question["name"] for question in data["questions"]]),
+            _table("int", "feature_start", _starts([question["features"] for question in data["questions"]])),
             _texts("features", [feature["name"] for feature in features]),
             _texts("classes", data["classes"]),
             _texts("decisions", data["decisions"]),
@@ -98,37 +108,215 @@ def _reading(data: dict[str, Any]) -> str:
     )
 
 
-def _values(data: dict[str, Any]) -> tuple[dict[str, int], str, str]:
-    features, held = data["features"], data["values"]
-    n_classes, stages = len(data["classes"]), held.get("stages", [])
-    groups = [-1 if feature["group"] is None else feature["group"] for feature in features]
-    more = {"STAGES": data["n_stages"], "GROUPS": max(groups, default=-1) + 1, "GRID": held.get("resolution", 0)}
-    more["SURE"] = int(held["type"] == "sure")
+_RULES = {
+    "expected saving": "SAVING",
+    "class information": "CLASS",
+    "hidden information": "HIDDEN",
+    "ec2": "EC2",
+    "cross entropy": "CROSS",
+    "lookahead": "LOOKAHEAD",
+    "order": "ORDER",
+    "improved": "IMPROVED",
+}
+_POLICIES = {
+    "rule": "RULE",
+    "first": "FIRST",
+    "likely": "LIKELY",
+    "sure": "SURE",
+    "lookahead": "LOOKAHEAD",
+    "recursion": "RECURSION",
+    "bounds": "BOUNDS",
+    "plan": "PLAN",
+    "thresholds": "THRESHOLDS",
+    "grid": "VALUES",
+    "vectors": "VALUES",
+    "functions": "VALUES",
+}
+
+
+#: Costs that a recursion keeps on the stack: a prime number of them, 160 kB.
+_REMEMBERED = 10_007
+
+
+class _Parts:
+    """Policies, values and rules within one another, numbered and laid out as tables; policy 0 is the whole."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.n_classes, self.n_questions = len(data["classes"]), data["program"]["n_questions"]
+        self.policies: list[tuple[str, int, int, int, float]] = []
+        # where no rule says what comes next, it is information about the class
+        self.rules: list[tuple[str, int, int, int]] = [("CLASS", 1, -1, -1)]
+        self.values: list[tuple[int, int, list[int]]] = []
+        self.order: list[int] = []
+        self.weights: list[list[float]] = []
+        #: The policies that have tables of their own, of which there is one of a kind.
+        self.own: dict[str, dict[str, Any]] = {}
+        self.recursion = False
+        self.policy(data["program"]["policy"])
+
+    def policy(self, told: dict[str, Any]) -> int:
+        kind, at = told["type"], len(self.policies)
+        self.policies.append(("", 0, 0, 0, 0.0))
+        first, second, number = -1, -1, 0.0
+        if kind == "rule":
+            first = self.of_values(told["values"])
+        elif kind in ("first", "likely"):
+            first = -1 if told["rule"] is None else self.rule(told["rule"])
+            number = told.get("threshold", 0.0)
+        elif kind == "sure":
+            first, number = self.policy(told["policy"]), told["cost"]
+        elif kind == "lookahead":
+            first, second = told["depth"], _most(told)
+        elif kind == "recursion":
+            self.recursion = True
+            first, second = 2, 5
+        elif kind == "plan":
+            first = self.policy(told["otherwise"])
+        if kind in ("bounds", "plan", "thresholds", "grid", "vectors", "functions"):
+            self.own[kind] = told
+        self.policies[at] = (_POLICIES[kind], told["n_stages"], first, second, number)
+        return at
+
+    def of_values(self, told: dict[str, Any]) -> int:
+        rows = []
+        for weights in told["weights"]:
+            rows.append(-1 if weights is None else len(self.weights))
+            self.weights += [] if weights is None else [weights]
+        found = (self.rule(told["rule"]), told["n_stages"], rows)
+        self.values.append(found)
+        return len(self.values) - 1
+
+    def rule(self, told: dict[str, Any]) -> int:
+        kind, first, second = told["type"], -1, -1
+        if kind == "lookahead":
+            first, second = told["depth"], _most(told)
+        elif kind == "order":
+            first, second = len(self.order), len(told["order"])
+            self.order += told["order"]
+        elif kind == "improved":
+            first, second = self.of_values(told["values"]), told["n_candidates"]
+        self.rules.append((_RULES[kind], int(told["per_price"]), first, second))
+        return len(self.rules) - 1
+
+
+def _most(told: dict[str, Any]) -> int:
+    """Questions that are looked at further; -1 for all."""
+    return -1 if told["n_candidates"] is None else int(told["n_candidates"])
+
+
+def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
+    held, questions, parts = data["program"], data["questions"], _Parts(data)
+    n_classes, asked = len(data["classes"]), held["n_questions"]
+    groups = [-1 if question["group"] is None else question["group"] for question in questions]
+    rows, starts = _flat(held["likelihoods"]), _starts(held["likelihoods"])
+    first, sizes = [], []
+    for question, table in zip(questions, held["bundles"]):
+        feature = question["features"][0]
+        first.append(starts[feature] if table is None else len(rows))
+        sizes.append(len(held["likelihoods"][feature] if table is None else table))
+        rows = rows if table is None else rows + table
+    limited = held["max_questions"] is not None
+    more: dict[str, Any] = {
+        "HIDDEN": len(held["hidden_class"]),
+        "ASKED": asked,
+        "STAGES": min(held["max_questions"], asked) if limited else asked,
+        "LIMITED": int(limited),
+        "ANY_ORDER": int(held["any_order"]),
+        "MOST": "HUGE_VAL" if held["max_cost"] is None else repr(held["max_cost"] * (1 + 1e-12)),
+        "DEAREST": repr(float(max(map(max, data["decision_costs"])) or 1.0)),
+        "GROUPS": max(groups, default=-1) + 1 or 1,
+        "INFORMATION": 0,
+        "TOLD": 13 + min(n_classes, 2) + n_classes * (n_classes <= 10) + 2 * asked * (asked <= 40),
+    }
+    # with a limit of cost, what is left of it depends on the order within a group, so that nothing is kept
+    more["REMEMBERED"] = _REMEMBERED if parts.recursion and held["max_cost"] is None else 1
+    more |= {f"RULE_{name}": number for number, name in enumerate(_RULES.values())}
+    more |= {f"POLICY_{name}": number for number, name in enumerate(dict.fromkeys(_POLICIES.values()))}
     tables = [
-        _table("double", "prior", data["prior"]),
+        _table("int", "hidden_class", held["hidden_class"]),
+        _table("double", "hidden_prior", held["hidden_prior"]),
         _table("double", "costs", _flat(data["decision_costs"]), len(data["decisions"])),
         _table("int", "group", groups),
-        _table("double", "prices", [feature["price"] for feature in features]),
-        _table("double", "full_prices", [feature["full_price"] for feature in features]),
-        _table("int", "likelihood_start", _starts(data["likelihoods"])),
-        _table("double", "likelihoods", _flat(_flat(data["likelihoods"])), n_classes),
+        _table("double", "prices", [question["price"] for question in questions]),
+        _table("double", "full_prices", [question["full_price"] for question in questions]),
+        _table("int", "likelihood_start", starts),
+        _table("int", "table_start", first),
+        _table("int", "table_size", sizes),
+        _table("double", "likelihoods", _flat(rows), more["HIDDEN"]),
+        *_columns(
+            "policy", parts.policies, [("int", name) for name in ("type", "stages", "a", "b")] + [("double", "x")]
+        ),
+        *_columns("rule", parts.rules, [("int", name) for name in ("type", "per_price", "a", "b")]),
+        _table("int", "values_rule", [rule for rule, _, _ in parts.values]),
+        _table("int", "values_stages", [stages for _, stages, _ in parts.values]),
+        _table("int", "values_start", _starts([of for _, _, of in parts.values])),
+        _table("int", "values_row", _flat(of for _, _, of in parts.values)),
+        _table("double", "weights", _flat(parts.weights), more["TOLD"]),
+        _table("int", "order", parts.order),
     ]
-    if more["SURE"]:
-        tables.append(f"static const double seq_enough = {held['cost']!r};\n")
-    elif more["GRID"]:
-        steps, tails = held["resolution"], n_classes - 1
-        rank = [comb(v + tails - 1 - i, tails - i) for i in range(tails) for v in range(steps + 2)]
-        more["POINTS"] = comb(steps + tails, tails)
-        tables.append(_table("int", "rank", rank, steps + 2))
-        tables.append(_table("double", "values", _flat(stages), more["POINTS"]))
-    else:
-        tables.append(_table("double", "planned_prices", held["prices"]))
-        tables.append(_table("int", "vector_start", _starts(stages)))
-        tables.append(_table("double", "vectors", _flat(_flat(stages)), n_classes))
-    parts = (
-        f"    double belief[{n_classes}];\n    int seen[{len(features) or 1}];\n    char paid[{more['GROUPS'] or 1}];\n"
+    tables += _own(parts, more, n_classes, asked, len(data["decisions"]))
+    case = (
+        f"    double weight[{more['HIDDEN']}];\n    double belief[{n_classes}];\n    int known;\n"
+        f"    int seen[{len(questions) or 1}];\n    char paid[{more['GROUPS']}];\n"
     )
-    return more, parts, "".join(tables)
+    return more, case, "".join(tables)
+
+
+def _own(parts: _Parts, more: dict[str, Any], n_classes: int, asked: int, n_decisions: int) -> list[str]:
+    """Tables of policies that have such."""
+    grid, vectors = parts.own.get("grid"), parts.own.get("vectors")
+    bounds, plan = parts.own.get("bounds", {}), parts.own.get("plan", {"plan": []})["plan"]
+    stages = grid["stages"] if grid else []
+    more["GRID"], more["POINTS"] = (grid["resolution"], max(map(len, stages), default=1)) if grid else (0, 1)
+    more["BOUND_POINTS"] = len(bounds["values"][0]) if bounds else 1
+    more["BOUND_GRID"], more["LINE"] = bounds.get("resolution", 0), len(bounds.get("points", [0.0]))
+    bit = [2 ** bounds["once"].index(q) if q in bounds.get("once", ()) else 0 for q in range(asked)]
+    more["PLAN"] = len(plan)
+    rows = []
+    for ask, *seen in plan:
+        row = [-2] * asked
+        for question, outcome in zip(seen[::2], seen[1::2]):
+            row[question] = outcome
+        rows.append([ask, *row])
+    held = vectors["stages"] if vectors else []
+    functions = parts.own.get("functions", {"stages": [], "pairs": [], "prices": []})
+    fitted = [weights for weights in functions["stages"] if weights is not None]
+    places = accumulate(int(weights is not None) for weights in functions["stages"])
+    at = [-1 if weights is None else place - 1 for weights, place in zip(functions["stages"], places)]
+    more["FITTED"], more["PAIRS"] = int(bool(functions["stages"])), len(functions["pairs"])
+    prices = (grid or vectors or functions)["prices"]
+    thresholds = parts.own.get("thresholds", {"thresholds": []})["thresholds"]
+    return [
+        _table("double", "stage_values", _flat(stages), more["POINTS"]),
+        _table("int", "vector_start", _starts(held)),
+        _table("double", "vectors", _flat(_flat(held)), n_classes),
+        _table("double", "planned_prices", prices),
+        _table("int", "function_row", at),
+        _table("double", "functions", _flat(fitted), 4 * n_classes + 4 + 2 * more["PAIRS"]),
+        _table("int", "pairs", _flat(functions["pairs"]), 2),
+        _table("double", "thresholds", _flat(_flat(thresholds)), n_classes),
+        _table("int", "bit", bit),
+        _table("double", "line", bounds.get("points", [])),
+        _table("double", "bounds", _flat(bounds.get("values", [])), more["BOUND_POINTS"]),
+        _table("int", "plan", _flat(rows), asked + 1),
+    ]
+
+
+def _columns(name: str, rows: Sequence[tuple[Any, ...]], columns: list[tuple[str, str]]) -> list[str]:
+    """A table for each column; a type is named as the source defines it."""
+    prefix = f"SEQ_{name.upper()}_"
+    found = []
+    for (kind, column), cells in zip(columns, zip(*rows)):
+        told = [_Name(prefix + cell) if isinstance(cell, str) else cell for cell in cells]
+        found.append(_table(kind, f"{name}_{column}", told))
+    return found
+
+
+class _Name(str):
+    """A name in the source, which is written as it is."""
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def _graph(data: dict[str, Any]) -> tuple[dict[str, int], str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -15,54 +16,11 @@ from seqclass.deciding._warm_start import WarmStart
 from seqclass.deciding.decider import decider_of
 from seqclass.deciding.session import expected_saving
 from seqclass.discretize import Discretizer
-from seqclass.pomdp import DECIDE, GridValues, LookaheadPolicy, Policy, StoppingValue, StopWhenSure, TableProblem
-from seqclass.pomdp.alpha import AlphaSet, AlphaVectors
+from seqclass.export._program import Unwritten, program
+from seqclass.pomdp import DECIDE
 from seqclass.pomdp.answers import AllAnswers
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
-from seqclass.pomdp.sweeps.ladder import enough
 from seqclass.pomdp.walk import Level, walk
-
-#: Most numbers of a policy's values: some 10 MB as text.
-MOST_NUMBERS = 500_000
-
-
-def values(clf: DecidingClassifier, problem: AcquisitionProblem) -> dict[str, Any] | None:
-    """Likelihoods and values; None where the policy has none of a form that is known here."""
-    policy = clf.policy_
-    tables = problem.class_tables if isinstance(problem, TableProblem) else None
-    if policy.problem.free or tables is None:
-        return None
-    found = _written(policy)
-    if found is None or sum(map(np.size, found.get("stages", ()))) > MOST_NUMBERS:
-        return None
-    found["prices"] = policy.problem.planned_prices[: policy.n_stages].tolist()
-    likelihoods = [tables[q, : problem.n_outcomes[q]].tolist() for q in range(problem.n_questions)]
-    return {"kind": "values", "likelihoods": likelihoods, "n_stages": policy.n_stages, "values": found}
-
-
-def _written(policy: Policy) -> dict[str, Any] | None:
-    """Values of every stage, on a grid, by vectors, or of stopping alone; or the cost at which it is sure enough."""
-    if type(policy) is StopWhenSure:
-        return {"type": "sure", "cost": float(enough(policy.problem.begin(), policy.cost))}
-    if type(policy) is not LookaheadPolicy:
-        return None
-    held: Any = policy.values
-    if type(held) is GridValues and held.interpolation == "freudenthal":
-        return {
-            "type": "grid",
-            "resolution": held.grid.resolution,
-            "stages": [table.reshape(-1).tolist() for table in held.continuation],
-        }
-    if type(held) is AlphaVectors:
-        return {"type": "vectors", "stages": [_vectors(one) for one in held.sets]}
-    if type(held) is StoppingValue:
-        return {"type": "vectors", "stages": [[] for _ in range(held.n_stages)]}
-    return None
-
-
-def _vectors(one: AlphaSet) -> list[list[float]]:
-    return list(one.of().tolist())
-
 
 #: Share of answers that are missing, in the probability of a case.
 MISSING = 0.05
@@ -70,13 +28,39 @@ MISSING = 0.05
 BEST = 3
 
 
-def graph(clf: DecidingClassifier, max_nodes: int, min_probability: float) -> dict[str, Any]:
+#: Least share of cases that a graph follows to their end, unless told; and what is cut to stay within the nodes.
+KEPT = 0.99
+_CUTS = (0.0, 1e-7, 1e-6, 1e-5, 1e-4, 3e-4, 1e-3)
+
+
+def graph(clf: DecidingClassifier, max_nodes: int, min_probability: float | None, why: str) -> dict[str, Any]:
     """Nodes of the graph, the first one first; a ValueError where there are too many."""
-    maker = _Maker(clf, max_nodes, min_probability)
-    start = maker.warm.info
-    for _ in walk(start, np.ones(1), maker.ask, AllAnswers(MISSING, decider_of(clf).charge_missing)):
-        pass
-    return {"kind": "graph", "cut": maker.cut, "nodes": maker.nodes}
+    start = f"this policy cannot be written as a program ({why}), only as a graph of all cases that it can meet"
+    mend = (
+        "Ask for a policy that is computed (seqclass.adaptive, or NaiveBayes or ClassMixture as observation_model), "
+        "raise prices, fit fewer features, or raise max_nodes"
+    )
+    for cut in _CUTS if min_probability is None else (min_probability,):
+        maker = _Maker(clf, max_nodes, cut)
+        with suppress(_TooMany):
+            for _ in walk(maker.warm.info, np.ones(1), maker.ask, AllAnswers(MISSING, decider_of(clf).charge_missing)):
+                pass
+            if min_probability is None and maker.cut > 1 - KEPT:
+                break
+            return {"kind": "graph", "cut": maker.cut, "nodes": maker.nodes}
+    if min_probability is not None:
+        raise ValueError(
+            f"{start}, and this one has more than max_nodes={max_nodes} nodes, rare cases left out by "
+            f"min_probability={min_probability:g}. {mend}, or min_probability."
+        )
+    raise ValueError(
+        f"{start}, and within max_nodes={max_nodes} nodes less than {KEPT:.0%} of cases would be followed to their "
+        f"end. {mend}; or leave out more rare cases by min_probability=0.001, say."
+    )
+
+
+class _TooMany(Exception):
+    """More nodes than there may be."""
 
 
 class _Maker:
@@ -96,11 +80,7 @@ class _Maker:
     def ask(self, level: Level) -> IntArray:
         n = len(level.info)
         if len(self.nodes) + n > self.max_nodes:
-            raise ValueError(
-                f"as a graph this policy has more than max_nodes={self.max_nodes} nodes, each a case that it can meet: "
-                "raise the limit, cut rare cases by min_probability (say 0.001), raise prices, or fit fewer features; "
-                "naive Bayes in a fixed order needs no graph if GridValueIteration or Perseus solved it."
-            )
+            raise _TooMany
         question, saving = np.full(n, DECIDE), np.full(n, np.nan)
         for rows, view in self.warm.see(level):
             question[rows] = self.policy.act(view)
@@ -155,16 +135,16 @@ class _Maker:
         }
 
 
-FORMAT, VERSION = "seqclass-policy", 1
+FORMAT, VERSION = "seqclass-policy", 2
 
 
-def as_data(clf: DecidingClassifier, max_nodes: int, min_probability: float) -> dict[str, Any]:
-    """A policy as plain data: by its values where that is possible, else as a graph."""
+def as_data(clf: DecidingClassifier, max_nodes: int, min_probability: float | None) -> dict[str, Any]:
+    """A policy as plain data: its program where it has one, else a graph."""
+    decider = decider_of(clf)
     if len(clf.policy_.begin()[1]) > 1:
         raise ValueError("this policy draws lots, so no page tells what it asks; fit without a budget to keep.")
-    problem = decider_of(clf).all_questions()
-    if problem.bundles is not None and any(bundle is not None for bundle in problem.bundles):
-        raise ValueError("this model asks for bundles of features, which cannot be exported; fit it without bundles.")
+    problem = decider.all_questions()
+    features, questions = _questions(clf, problem)
     data: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -174,28 +154,42 @@ def as_data(clf: DecidingClassifier, max_nodes: int, min_probability: float) -> 
         "prior": problem.prior.tolist(),
         "decision_costs": problem.decision_costs.tolist(),
         "charge_missing": bool(decider_of(clf).charge_missing),
-        "features": _features(clf, problem),
+        "features": features,
+        "questions": questions,
     }
-    return data | (values(clf, problem) or graph(clf, max_nodes, min_probability))
+    try:
+        return data | {"kind": "program", "program": program(decider, problem)}
+    except Unwritten as why:
+        if any(len(question["features"]) > 1 for question in questions):
+            raise ValueError(
+                f"this policy cannot be written as a program: {why}; and as a graph it cannot ask for bundles. Fit a "
+                'class mixture (seqclass.adaptive, or ClassMixture with order="adaptive"), or fit without bundles.'
+            ) from None
+        return data | graph(clf, max_nodes, min_probability, str(why))
 
 
-def _features(clf: DecidingClassifier, problem: AcquisitionProblem) -> list[dict[str, Any]]:
-    """Each question's feature: its name and prices, and which value is which outcome."""
+def _questions(
+    clf: DecidingClassifier, problem: AcquisitionProblem
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Features, and which value of theirs is which outcome; and questions: what they show, and their prices."""
     asked = Questions(decider_of(clf), problem)
-    found = []
+    features: list[dict[str, Any]] = []
+    questions: list[dict[str, Any]] = []
     for question in range(problem.n_questions):
-        (feature,) = asked.features(question)
+        shows = asked.features(question)
+        sizes = decider_of(clf).model.n_outcomes_[problem.members(question)].tolist()
         group = -1 if problem.groups is None else int(problem.groups[question])
-        told: dict[str, Any] = {
-            "name": feature.name,
-            "price": float(problem.prices[question]),
-            "group": None if group < 0 else group,
-            "full_price": float(problem.full_prices[question]) if group >= 0 else float(problem.prices[question]),
-            "outcomes": list(map(str, decider_of(clf).outcome_labels(feature.column))),
-            "n_outcomes": int(problem.n_outcomes[question]),
-        }
-        found.append(told | _reading(clf, feature.column, feature.categories))
-    return found
+        price = float(problem.prices[question])
+        told = {"group": None, "full_price": price}
+        if group >= 0:
+            told = {"group": group, "full_price": float(problem.full_prices[question])}
+        numbers = range(len(features), len(features) + len(shows))
+        questions.append({"name": asked.name(question), "features": list(numbers), "price": price} | told)
+        for feature, size in zip(shows, sizes):
+            labels = list(map(str, decider_of(clf).outcome_labels(feature.column)))
+            said = {"name": feature.name, "outcomes": labels, "n_outcomes": int(size)}
+            features.append(said | _reading(clf, feature.column, feature.categories))
+    return features, questions
 
 
 def _reading(clf: DecidingClassifier, column: int, categories: tuple[str, ...]) -> dict[str, Any]:

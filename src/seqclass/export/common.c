@@ -35,6 +35,11 @@ int seq_category(int feature, const char *name)
     return SEQ_WRONG;
 }
 
+const char *seq_question_name(int question)
+{
+    return seq_questions[question];
+}
+
 const char *seq_feature_name(int feature)
 {
     return seq_features[feature];

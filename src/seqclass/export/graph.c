@@ -10,9 +10,9 @@ int seq_question(const seq_case *c)
     return seq_ask[c->node];
 }
 
-double seq_price(const seq_case *c)
+double seq_price(const seq_case *c, int question)
 {
-    return seq_node_price[c->node];
+    return question >= 0 && question == seq_ask[c->node] ? seq_node_price[c->node] : NAN;
 }
 
 double seq_saving(const seq_case *c)
@@ -20,10 +20,10 @@ double seq_saving(const seq_case *c)
     return seq_node_saving[c->node];
 }
 
-int seq_answer(seq_case *c, int feature, int outcome)
+int seq_answer(seq_case *c, int question, int outcome)
 {
     int next;
-    if (feature < 0 || feature != seq_ask[c->node] || outcome < SEQ_MISSING || outcome >= seq_outcomes[feature])
+    if (question < 0 || question != seq_ask[c->node] || outcome < SEQ_MISSING || outcome >= seq_outcomes[question])
         return SEQ_WRONG;
     next = seq_next[seq_first[c->node] + 1 + outcome];
     if (next < 0)

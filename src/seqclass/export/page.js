@@ -13,15 +13,19 @@
   };
   const number = (x) => String(Number(x.toPrecision(4)));
   const percent = (p) => p > 0 && p < 0.0005 ? "<0.1%" : p >= 0.9995 && p < 1 ? ">99.9%" : `${(100 * p).toFixed(1)}%`;
-  const name = (feature) => data.features[feature].name;
+  const name = (question) => data.questions[question].name;
   const saves = (saving) => saving === null ? "not told" : number(Math.abs(saving) < 5e-5 ? 0 : saving);
   const say = (text) => { part("problem").textContent = text; };
 
-  /* A field for one feature: a choice, or a number. */
-  const field = (where, feature, id) => {
+  /* Fields for what a question shows: for each feature a choice, or a number. */
+  const fields = (where, question, id) => {
     where.replaceChildren();
+    const shows = data.questions[question].features;
+    return shows.map((feature, i) => field(where, feature, i ? `${id}-${i}` : id));
+  };
+  const field = (where, feature, id) => {
     const { type, categories, outcomes, range } = data.features[feature];
-    const label = made("label", name(feature));
+    const label = made("label", data.features[feature].name);
     label.htmlFor = id;
     let input;
     if (type === "number") {
@@ -42,22 +46,35 @@
     return input;
   };
 
-  const shown = (answer) => answer.outcome < 0 ? "not available" : answer.text;
-  const take = (feature, text, known) => {
-    const missing = text === null;
-    const outcome = missing ? -1 : policy.outcomeOf(feature, text);
-    const answer = { feature, outcome, known, text: missing ? null : told(feature, text) };
+  /* Of several that come at once those left blank are not available. */
+  const read = (question, inputs) => data.questions[question].features.map((feature, i) =>
+    inputs.length > 1 && inputs[i].value.trim() === "" ? null : guardedValue(inputs[i], feature));
+  const guardedValue = (input, feature) => {
+    try { policy.outcomeOf(feature, input.value); } catch (error) { error.input = input; throw error; }
+    return input.value;
+  };
+  const shown = (answer) => {
+    const shows = data.questions[answer.question].features, values = answer.texts.map((text, i) => [data.features[shows[i]].name, text]);
+    if (values.every(([, text]) => text === null)) return "not available";
+    return values.length === 1 ? values[0][1] : values.map(([of, text]) => `${of} ${text === null ? "not available" : text}`).join(", ");
+  };
+  /* Takes an answer: a text for each feature, null where it is not available; or null for all. */
+  const take = (question, given, known) => {
+    const shows = data.questions[question].features, texts = given || shows.map(() => null);
+    const outcomes = texts.map((text, i) => text === null ? -1 : policy.outcomeOf(shows[i], text));
+    const answer = { question, outcomes, known, texts: texts.map((text, i) => text === null ? null : told(shows[i], text)) };
     policy.stand([...answers, answer]);
     answers.push(answer);
     stopped = false;
     draw();
-    say(missing ? "" : policy.unusual(feature, text));
+    say(texts.map((text, i) => text === null ? "" : policy.unusual(shows[i], text)).filter(Boolean).join(" "));
   };
   const told = (feature, text) => data.features[feature].type === "outcome" ? data.features[feature].outcomes[Number(text)] : policy.spelt(text);
   const guarded = (input, action) => {
     try { action(); } catch (error) {
       say(error.message);
-      if (input) { input.setAttribute("aria-invalid", "true"); input.focus(); }
+      const at = error.input || input;
+      if (at) { at.setAttribute("aria-invalid", "true"); at.focus(); }
     }
   };
 
@@ -75,9 +92,9 @@
   };
   const drawBest = (best, asked) => {
     // what saves nothing beyond its price, or less, promises nothing
-    best = best.filter((one) => one.saving === null || one.saving > -0.995 * one.price || (asked && one.feature === asked.feature));
+    best = best.filter((one) => one.saving === null || one.saving > -0.995 * one.price || (asked && one.question === asked.question));
     part("best").replaceChildren(...best.map((one) => {
-      const row = made("tr"), head = made("th", name(one.feature) + (asked && one.feature === asked.feature ? " (asked)" : ""));
+      const row = made("tr"), head = made("th", name(one.question) + (asked && one.question === asked.question ? " (asked)" : ""));
       head.scope = "row";
       row.append(head, made("td", number(one.price), "n"), made("td", saves(one.saving), "n"));
       return row;
@@ -86,23 +103,24 @@
   };
   const drawAnswers = (at) => {
     part("answers").replaceChildren(...answers.map((answer, i) =>
-      made("li", `${name(answer.feature)} = ${shown(answer)}: paid ${number(at.steps[i].paid)}${answer.known ? " (known before)" : ""}`)));
+      made("li", `${name(answer.question)} = ${shown(answer)}: paid ${number(at.steps[i].paid)}${answer.known ? " (known before)" : ""}`)));
     part("none").hidden = answers.length > 0;
     for (const button of ["undo", "again"]) part(button).disabled = answers.length === 0;
   };
   const drawOther = (at) => {
     const box = part("other");
     if (!box) return;
-    const choice = part("which"), open = data.features.map((_, i) => i).filter((i) => answers.every((a) => a.feature !== i));
+    const choice = part("which"), open = data.questions.map((_, i) => i).filter((i) => answers.every((a) => a.question !== i));
     box.hidden = open.length === 0;
     choice.replaceChildren(...open.map((i) => new Option(name(i), String(i))));
     if (open.length) otherField();
     part("known").checked = false;
   };
-  const otherField = () => field(part("other-field"), Number(part("which").value), "other-value");
+  let otherInputs = [], inputs = [];
+  const otherField = () => { otherInputs = fields(part("other-field"), Number(part("which").value), "other-value"); };
   const record = (at, ended) => {
     const lines = [document.title, ""];
-    answers.forEach((a, i) => lines.push(`${i + 1}. ${name(a.feature)} = ${shown(a)}, paid ${number(at.steps[i].paid)}: ${data.classes.map((label, j) => `${label} ${percent(at.steps[i].belief[j])}`).join(", ")}`));
+    answers.forEach((a, i) => lines.push(`${i + 1}. ${name(a.question)} = ${shown(a)}, paid ${number(at.steps[i].paid)}: ${data.classes.map((label, j) => `${label} ${percent(at.steps[i].belief[j])}`).join(", ")}`));
     if (!answers.length) lines.push("No answers.");
     lines.push("", `${ended ? "Decision" : "Decision as things stand"}: ${data.decisions[at.decision]}`, `Expected cost of this decision ${number(at.now)}, paid ${number(at.cost)}.`);
     return lines.join("\n");
@@ -115,10 +133,10 @@
     part("ask").hidden = ended;
     part("done").hidden = !ended;
     if (!ended) {
-      part("asked").textContent = `${answers.length + 1}. ${name(at.asked.feature)}`;
+      part("asked").textContent = `${answers.length + 1}. ${name(at.asked.question)}`;
       part("price").textContent = `Price ${number(at.asked.price)}` + (at.asked.saving === null ? "." : `; expected to save ${saves(at.asked.saving)} beyond it.`);
-      const input = field(part("field"), at.asked.feature, "value");
-      if (focusNext) input.focus();
+      inputs = fields(part("field"), at.asked.question, "value");
+      if (focusNext) inputs[0].focus();
     } else {
       part("decided").textContent = `Decision: ${data.decisions[at.decision]}`;
       part("because").textContent = at.cut ? "Cases as rare as this one are not followed further on this page: this is the decision as things stand."
@@ -137,12 +155,11 @@
     focusNext = false;
   };
 
-  const asked = () => policy.stand(answers).asked.feature;
+  const asked = () => policy.stand(answers).asked.question;
   const act = (action) => { focusNext = true; action(); };
   part("form").addEventListener("submit", (event) => {
     event.preventDefault();
-    const input = document.getElementById("value");
-    act(() => guarded(input, () => take(asked(), input.value, false)));
+    act(() => guarded(inputs[0], () => { const question = asked(); take(question, read(question, inputs), false); }));
   });
   part("missing").addEventListener("click", () => act(() => guarded(null, () => take(asked(), null, false))));
   part("stop").addEventListener("click", () => act(() => { stopped = true; draw(); }));
@@ -161,8 +178,8 @@
     part("which").addEventListener("change", otherField);
     part("other-form").addEventListener("submit", (event) => {
       event.preventDefault();
-      const input = document.getElementById("other-value");
-      guarded(input, () => take(Number(part("which").value), input.value, part("known").checked));
+      const question = Number(part("which").value);
+      guarded(otherInputs[0], () => take(question, read(question, otherInputs), part("known").checked));
     });
     part("other-missing").addEventListener("click", () => guarded(null, () => take(Number(part("which").value), null, false)));
   }

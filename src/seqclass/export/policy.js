@@ -1,17 +1,26 @@
 "use strict";
 /* A policy as data, and where a case stands in it. Nothing here touches the page. */
 const policyOf = (data) => {
-  const TIE = 1e-12;
-  const nClasses = data.prior.length;
+  const TIE = 1e-12, ALIKE = 1e-10, WITHIN = 1 + 1e-12, TINY = 2.2250738585072014e-308, OPEN = -2, DECIDE = -1;
+  const { questions, features } = data, nClasses = data.classes.length;
   const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
   const dot = (a, b) => { let total = 0; for (let i = 0; i < a.length; i++) total += a[i] * b[i]; return total; };
+  const least = (numbers) => numbers.reduce((a, b) => Math.min(a, b), Infinity);
+  const plogp = (p) => p * Math.log(p + TINY);
   const byDecision = data.decisions.map((_, j) => data.decision_costs.map((row) => row[j]));
-  const stopping = (belief) => Math.min(...byDecision.map((costs) => dot(belief, costs)));
-  const decide = (belief) => {
-    const costs = byDecision.map((column) => dot(belief, column));
-    const least = Math.min(...costs);
-    return costs.findIndex((cost) => cost <= least * (1 + TIE));
+  const dearest = Math.max(...data.decision_costs.flat(), 0) || 1;
+  const stopping = (belief) => least(byDecision.map((costs) => dot(belief, costs)));
+  /* The first of the least numbers, ties among them; -1 where none is finite. */
+  const cheapest = (costs) => {
+    const best = least(costs);
+    return best < Infinity ? costs.findIndex((cost) => cost <= best * (1 + TIE)) : DECIDE;
   };
+  const decide = (belief) => cheapest(byDecision.map((column) => dot(belief, column)));
+
+  const refuse = (text) => { throw new Error(text); };
+  const impossible = (question) => refuse(`The model holds this value of ${questions[question].name} for impossible after what was seen before.`);
+  /* Best of the others than the one asked, the one asked first. */
+  const three = (asked, others) => (asked === null ? others : [asked, ...others.filter((o) => o.question !== asked.question)]).slice(0, 3);
 
   /* The grid's numbering of its points; see the documentation. */
   const choose = (n, k) => { let c = 1; for (let i = 1; i <= k; i++) c = c * (n - k + i) / i; return n < k ? 0 : Math.round(c); };
@@ -38,85 +47,296 @@ const policyOf = (data) => {
     });
     return value * total;
   };
-  const byVectors = (vectors, joint) => vectors.reduce((least, vector) => Math.min(least, dot(vector, joint)), Infinity);
-  const value = (stage, joint) => {
+  const onLine = (table, joint, points) => {
+    const total = joint[0] + joint[1];
+    if (!(total > 0)) return 0;
+    const share = joint[1] / total;
+    let low = 0, high = points.length - 1;
+    while (high - low > 1) { const middle = (low + high) >> 1; if (points[middle] <= share) low = middle; else high = middle; }
+    const right = Math.min(Math.max((share - points[low]) / (points[high] - points[low]), 0), 1);
+    return total * ((1 - right) * table[low] + right * table[high]);
+  };
+
+  /* What is known of a case: the weight of each hidden state, what was seen, what was paid, how many questions. */
+  const program = data.program;
+  const classOf = program && program.hidden_class;
+  const table = (q) => program.bundles[q] || program.likelihoods[questions[q].features[0]];
+  const price = (s, q) => {
+    const { group, price: less, full_price: full } = questions[q];
+    return group === null || s.paid[group] ? less : full;
+  };
+  const byClass = (weight) => {
+    const found = new Array(nClasses).fill(0);
+    for (let h = 0; h < weight.length; h++) found[classOf[h]] += weight[h];
+    return found;
+  };
+  const times = (weight, row) => weight.map((w, h) => w * row[h]);
+  /* P(class, outcome | what was seen) of each outcome. */
+  const joints = (s, q) => table(q).map((row) => byClass(times(s.weight, row)));
+  const knowing = (weight, more) => { const belief = byClass(weight); return { ...more, weight, belief, stop: stopping(belief) }; };
+  const sized = (weight) => { const total = sum(weight); return { total, weight: weight.map((w) => w / total) }; };
+  const perfect = data.decision_costs.map(least);
+
+  const nStages = program ? Math.min(program.max_questions ?? program.n_questions, program.n_questions) : 0;
+  const every = Array.from({ length: program ? program.n_questions : 0 }, (_, q) => q);
+  const open = (s) => {
+    if (s.stage >= nStages) return [];
+    if (!program.any_order) return [s.stage];
+    const most = program.max_cost === null ? Infinity : program.max_cost * WITHIN;
+    return every.filter((q) => s.seen[q] === OPEN && s.spent + price(s, q) <= most);
+  };
+  /* What is known after a question showed an outcome, and how probable that is. */
+  const after = (s, q, outcome) => {
+    const { total, weight } = sized(times(s.weight, table(q)[outcome]));
+    if (!(total > 0)) return { total: 0 };
+    const seen = s.seen.slice(), paid = s.paid.slice();
+    seen[q] = outcome;
+    if (questions[q].group !== null) paid[questions[q].group] = true;
+    return { total, state: knowing(weight, { seen, paid, spent: s.spent + price(s, q), stage: s.stage + 1 }) };
+  };
+  const following = (s, q, value) => table(q).reduce((cost, _, v) => {
+    const { total, state } = after(s, q, v);
+    return total > 0 ? cost + total * value(state) : cost;
+  }, price(s, q));
+  const toBeat = (s) => s.stop * (1 - TIE);
+  const leastOn = (s) => { const prices = open(s).map((q) => price(s, q)); return prices.length ? least(prices) + dot(s.belief, perfect) : Infinity; };
+  const settled = (s) => toBeat(s) <= leastOn(s);
+  const once = (s) => {
+    const costs = new Array(program.n_questions).fill(Infinity);
+    for (const q of open(s)) costs[q] = price(s, q) + sum(joints(s, q).map(stopping));
+    return costs;
+  };
+  /* Questions of the smallest costs; what differs by rounding alone goes by number. */
+  const rounded = (cost) => Math.round(cost / dearest * 1e10);
+  const smallest = (costs, n) => every.filter((q) => costs[q] < Infinity).sort((a, b) => rounded(costs[a]) - rounded(costs[b]) || a - b).slice(0, n);
+
+  /* Costs of each question, looking some questions ahead. */
+  const ahead = (s, depth, most) => {
+    const last = depth === 1 || s.stage + 1 >= nStages;
+    let asked = open(s), costs = last || program.any_order ? once(s) : null;
+    if (last) return costs;
+    if (program.any_order) {
+      const vectors = [...byDecision, perfect.map((cost) => cost + least(questions.slice(0, program.n_questions).map((q) => q.price)))];
+      const reached = Math.min(s.stop, least(costs)) * (1 + TIE);
+      asked = asked.filter((q) => price(s, q) + sum(joints(s, q).map((b) => least(vectors.map((v) => dot(b, v))))) <= reached);
+      if (most !== null) { const kept = new Set(asked); asked = smallest(costs.map((c, q) => kept.has(q) ? c : Infinity), most); }
+    }
+    costs = new Array(program.n_questions).fill(Infinity);
+    for (const q of asked) costs[q] = following(s, q, (b) => settled(b) ? b.stop : Math.min(b.stop, least(ahead(b, depth - 1, most))));
+    return costs;
+  };
+  /* The same to the end; what was met before is remembered. */
+  const remembered = new Map();
+  const best = (s) => {
+    if (settled(s)) return s.stop;
+    const key = `${s.seen}|${s.paid}|${program.max_cost === null ? "" : s.spent.toFixed(12)}|${s.stage}`;
+    if (!remembered.has(key)) remembered.set(key, Math.min(s.stop, least(toEnd(s))));
+    return remembered.get(key);
+  };
+  const toEnd = (s) => {
+    const costs = new Array(program.n_questions).fill(Infinity);
+    for (const q of open(s)) costs[q] = following(s, q, best);
+    return costs;
+  };
+  const byBounds = (p, s) => {
+    if (s.stage + 1 >= nStages) return once(s);
+    const bit = (q) => { const place = p.once.indexOf(q); return place < 0 ? 0 : 2 ** place; };
+    const asked = sum(every.filter((q) => s.seen[q] !== OPEN).map(bit)), costs = new Array(program.n_questions).fill(Infinity);
+    const read = (values, joint) => p.points ? onLine(values, joint, p.points) : onGrid(values, joint, p.resolution);
+    for (const q of open(s)) costs[q] = price(s, q) + sum(joints(s, q).map((joint) => Math.min(read(p.values[asked + bit(q)], joint), stopping(joint))));
+    return costs;
+  };
+
+  /* Ordering rules: what each question promises. */
+  const classInformation = (s, q) => sum(joints(s, q).map((joint) => sum(joint.map(plogp)) - plogp(sum(joint)))) - sum(s.belief.map(plogp));
+  const gains = {
+    "expected saving": (s, q, costs) => (s.stop - (costs[q] - price(s, q))) / dearest,
+    "class information": classInformation,
+    "hidden information": (s, q) => sum(table(q).map((row) => { let given = 0, all = 0; row.forEach((t, h) => { given += s.weight[h] * plogp(t); all += s.weight[h] * t; }); return given - plogp(all); })),
+    "cross entropy": (s, q) => classInformation(s, q) / Math.max(-sum(s.belief.map(plogp)), TINY),
+    "ec2": (s, q) => (1 - sum(s.belief.map((b) => b * b)) - sum(table(q).map((row) => {
+      const classes = byClass(s.weight.map((w, h) => w * Math.sqrt(row[h])));
+      return sum(classes) ** 2 - sum(classes.map((c) => c * c));
+    }))) / 2,
+  };
+  const scores = (rule, s, costs) => {
+    const found = new Array(program.n_questions).fill(-Infinity);
+    const asked = open(s);
+    if (rule.type === "order") { rule.order.forEach((q, place) => { if (asked.includes(q)) found[q] = -place; }); return found; }
+    if (rule.type === "lookahead") return ahead(s, rule.depth, rule.n_candidates).map((cost) => s.stop - cost);
+    if (rule.type === "improved") {
+      const tried = new Set(smallest(costs, rule.n_candidates)), own = next(rule.values.rule, s, costs);
+      if (own !== DECIDE) tried.add(own);
+      for (const q of tried) found[q] = s.stop - following(s, q, (b) => valueOf(rule.values, b));
+      return found;
+    }
+    for (const q of asked) {
+      const gain = gains[rule.type](s, q, costs);
+      found[q] = rule.per_price ? gain / (Math.max(price(s, q), TIE * dearest) / dearest) : gain;
+    }
+    return found;
+  };
+  const first = (found) => {
+    const top = found.reduce((a, b) => Math.max(a, b), -Infinity);
+    return top === -Infinity ? DECIDE : found.findIndex((score) => score >= top - ALIKE * Math.max(Math.abs(top), 1));
+  };
+  const next = (rule, s, costs = once(s)) => first(scores(rule, s, costs));
+
+  /* The regression that says what going on along a rule costs. */
+  const goingOn = (values, s) => {
+    const costs = once(s), found = scores(values.rule, s, costs), question = first(found);
+    if (question === DECIDE) return { question, cost: Infinity };
+    const weights = s.stage < values.n_stages ? values.weights[s.stage] : null;
+    if (!weights) return { question, cost: costs[question] };
+    const stop = s.stop, by = ["lookahead", "improved"].includes(values.rule.type) ? stop - found[question] : costs[question];
+    const entropy = -sum(s.belief.map(plogp)), sorted = [...s.belief].sort((a, b) => a - b);
+    const told = [stop, costs[question], least(costs), by, entropy, ...sorted.slice(-2), Math.sqrt(stop)];
+    if (nClasses <= 10) told.push(...s.belief);
+    told.push(stop ** 2, stop * by, by ** 2, entropy ** 2, stop * entropy, by * entropy);
+    if (program.n_questions <= 40) {
+      const asked = every.map((q) => Number(s.seen[q] !== OPEN));
+      told.push(...asked, ...asked.map((one) => one * stop));
+    }
+    const cost = weights[0] + told.reduce((total, x, i) => total + x * weights[i + 1], 0);
+    return { question, cost: Math.min(Math.max(cost, leastOn(s)), costs[question]) };
+  };
+  const valueOf = (values, s) => s.stage >= values.n_stages || settled(s) ? s.stop : Math.min(s.stop, goingOn(values, s).cost);
+
+  /* In a fixed order with values of each stage. */
+  const byVectors = (vectors, joint) => least(vectors.map((vector) => dot(vector, joint)));
+  const byFunctions = (p, stage, joint) => {
+    const total = sum(joint), weights = p.stages[stage];
+    if (weights === null || !(total > 0)) return weights === null ? Infinity : 0;
+    const b = joint.map((x) => x / total), stop = stopping(b) / dearest, root = Math.sqrt(stop), log = Math.log(Math.max(stop, 1e-9));
+    const few = 4 * nClasses, after = few + 4, more = p.pairs.length;
+    let found = [stop, root, stop * root, stop * stop].reduce((all, x, i) => all + x * weights[few + i], 0);
+    b.forEach((x, i) => {
+      found += x * (weights[i] + weights[nClasses + i] * root + weights[2 * nClasses + i] * log + weights[3 * nClasses + i] * Math.log(Math.max(x, 1e-12)));
+    });
+    p.pairs.forEach(([i, j], k) => { found += Math.sqrt(b[i] * b[j]) * (weights[after + k] + weights[after + more + k] * log); });
+    return Math.max(total * found * dearest, total * p.prices[stage] + dot(joint, perfect));
+  };
+  const stageValue = (p, stage, joint) => {
     const stop = stopping(joint);
-    if (stage >= data.n_stages) return stop;
-    const table = data.values.stages[stage];
-    const on = data.values.type === "grid" ? onGrid(table, joint, data.values.resolution) : byVectors(table, joint);
-    return Math.min(stop, on);
+    if (stage >= p.n_stages) return stop;
+    if (p.type === "functions") return Math.min(stop, byFunctions(p, stage, joint));
+    return Math.min(stop, p.type === "grid" ? onGrid(p.stages[stage], joint, p.resolution) : byVectors(p.stages[stage], joint));
   };
-  const successors = (question, belief) => data.likelihoods[question].map((row) => row.map((p, i) => p * belief[i]));
+  const stageCost = (p, s) => price(s, s.stage) + sum(joints(s, s.stage).map((joint) => stageValue(p, s.stage + 1, joint)));
 
-  /* Best of the others than the one asked, the one asked first. */
-  const three = (asked, others) => (asked === null ? others : [asked, ...others.filter((o) => o.feature !== asked.feature)]).slice(0, 3);
-
-  const refuse = (text) => { throw new Error(text); };
-  const impossible = (question) => refuse(`The model holds this value of ${data.features[question].name} for impossible after what was seen before.`);
-
-  const price = (question, groups) => {
-    const feature = data.features[question];
-    return feature.group === null || groups.has(feature.group) ? feature.price : feature.full_price;
+  const costsOf = {
+    lookahead: (p, s) => ahead(s, p.depth, p.n_candidates),
+    recursion: (p, s) => settled(s) ? ahead(s, 2, 5) : toEnd(s),
+    bounds: byBounds,
   };
-
-  /* With values: any feature at any time. */
-  const byValues = (answers) => {
-    let belief = data.prior;
-    const groups = new Set(), done = new Map(), steps = [];
-    for (const answer of answers) {
-      const { feature, outcome, known } = answer;
-      if (done.has(feature)) refuse(`${data.features[feature].name} was answered before; take that back first.`);
-      const pays = !known && (outcome >= 0 || data.charge_missing);
-      const paid = pays ? price(feature, groups) : 0;
-      if (outcome >= 0) {
-        const joint = data.likelihoods[feature][outcome].map((p, i) => p * belief[i]), total = sum(joint);
-        if (!(total > 0)) impossible(feature);
-        belief = joint.map((p) => p / total);
+  const byRule = (p, s) => p.rule !== null ? next(p.rule, s) : open(s).length ? open(s)[0] : DECIDE;
+  const planned = (p, s) => {
+    const row = p.plan.find((known) => known.length === 1 + 2 * s.seen.filter((seen, q) => q < program.n_questions && seen !== OPEN).length
+      && known.every((_, i) => i === 0 || i % 2 === 0 || s.seen[known[i]] === known[i + 1]));
+    return row ? row[0] : undefined;
+  };
+  /* What a policy asks next, or -1 to decide. */
+  const act = (p, s) => {
+    if (s.stage >= p.n_stages) return DECIDE;
+    switch (p.type) {
+      case "rule": { if (settled(s)) return DECIDE; const { question, cost } = goingOn(p.values, s); return cost < toBeat(s) ? question : DECIDE; }
+      case "first": return byRule(p, s);
+      case "likely": return Math.max(...s.belief) < p.threshold - TIE ? byRule(p, s) : DECIDE;
+      case "sure": return s.stop > p.cost ? nextOf(p.policy, s) : DECIDE;
+      case "plan": return planned(p, s) ?? act(p.otherwise, s);
+      case "thresholds": return settled(s) || dot(p.thresholds[s.stage][decide(s.belief)], s.belief) <= TIE ? DECIDE : s.stage;
+      case "grid": case "vectors": case "functions": {
+        if (settled(s)) return DECIDE;
+        const plan = p.type === "vectors" ? byVectors(p.stages[s.stage], s.belief) + price(s, s.stage) - p.prices[s.stage] : Infinity;
+        return plan < toBeat(s) || stageCost(p, s) < toBeat(s) ? s.stage : DECIDE;
       }
-      if (pays && data.features[feature].group !== null) groups.add(data.features[feature].group);
-      done.set(feature, outcome);
-      steps.push({ paid, belief });
+      default: { if (settled(s)) return DECIDE; const costs = costsOf[p.type](p, s); return least(costs) < toBeat(s) ? cheapest(costs) : DECIDE; }
     }
-    const now = stopping(belief), beat = now * (1 - TIE);
-    let stage = 0;
-    while (done.has(stage) && stage < data.n_stages) stage++;
-    const others = data.features.map((_, feature) => feature).filter((feature) => !done.has(feature)).map((feature) => {
-      const cost = price(feature, groups);
-      return { feature, price: cost, saving: now - cost - sum(successors(feature, belief).map(stopping)) };
-    }).sort((a, b) => b.saving - a.saving);
+  };
+  /* What it would ask if it had to go on. */
+  const would = (p, s) => {
+    const ended = s.stage >= p.n_stages;
+    if (p.type === "first" || p.type === "likely") return ended && p.rule === null ? DECIDE : byRule(p, s);
+    if (ended) return DECIDE;
+    if (p.type === "rule") return next(p.values.rule, s);
+    if (p.type === "sure") return nextOf(p.policy, s);
+    if (p.type === "plan") { const asked = act(p, s); return asked !== DECIDE ? asked : would(p.otherwise, s); }
+    return costsOf[p.type] ? cheapest(costsOf[p.type](p, s)) : act(p, s);
+  };
+  const nextOf = (p, s) => {
+    if (s.stage >= nStages) return DECIDE;
+    if (!program.any_order) return s.stage;
+    const asked = would(p, s);
+    return asked !== DECIDE ? asked : next({ type: "class information", per_price: true }, s);
+  };
+  /* Expected cost of going on; null where the policy cannot tell. */
+  const onwards = (p, s) => {
+    if (p.type === "rule") return goingOn(p.values, s).cost;
+    if (p.type === "plan") return onwards(p.otherwise, s);
+    if (["grid", "vectors", "functions"].includes(p.type)) return stageCost(p, s);
+    return costsOf[p.type] ? least(costsOf[p.type](p, s)) : null;
+  };
+
+  /* What the policy looks at: how many questions of its own were answered, or in a fixed order the first that was not. */
+  const viewOf = (s) => {
+    const own = s.seen.slice(0, program.n_questions), next = own.indexOf(OPEN);
+    if (!program.any_order) return { ...s, stage: next < 0 ? own.length : next };
+    return { ...s, stage: own.filter((seen) => seen !== OPEN).length - (program.max_questions === null ? 0 : s.known) };
+  };
+  const codeOf = (q, outcomes) => {
+    if (outcomes.every((v) => v < 0)) return -1;
+    const sizes = questions[q].features.map((f) => features[f].n_outcomes), whole = outcomes.every((v) => v >= 0);
+    return outcomes.reduce((code, v, i) => whole ? code * sizes[i] + v : code * (sizes[i] + 1) + v + 1, 0) + (whole ? 0 : sizes.reduce((a, b) => a * b, 1));
+  };
+  const byProgram = (answers) => {
+    let s = { ...knowing(program.hidden_prior, {}), seen: questions.map(() => OPEN), paid: [], spent: 0, known: 0 };
+    const steps = [];
+    for (const { question, outcomes, known } of answers) {
+      if (s.seen[question] !== OPEN) refuse(`${questions[question].name} was answered before; take that back first.`);
+      const told = outcomes.some((v) => v >= 0), pays = !known && (told || data.charge_missing), paid = pays ? price(s, question) : 0;
+      let { weight } = s;
+      if (told) {
+        const found = sized(questions[question].features.reduce((row, f, i) => outcomes[i] < 0 ? row : times(row, program.likelihoods[f][outcomes[i]]), weight));
+        if (!(found.total > 0)) impossible(question);
+        weight = found.weight;
+      }
+      s = { ...s, ...knowing(weight, {}), seen: s.seen.slice(), paid: s.paid.slice(), spent: s.spent + paid, known: s.known + (known && question < program.n_questions ? 1 : 0) };
+      s.seen[question] = codeOf(question, outcomes);
+      if (pays && questions[question].group !== null) s.paid[questions[question].group] = true;
+      steps.push({ paid, belief: s.belief });
+    }
+    const view = viewOf(s), question = act(program.policy, view);
     let asked = null;
-    if (stage < data.n_stages && data.values.type === "sure") {
-      if (now > data.values.cost) asked = { feature: stage, price: price(stage, groups), saving: null };
-    } else if (stage < data.n_stages) {
-      const cost = price(stage, groups), extra = cost - data.values.prices[stage];
-      const least = cost + sum(belief.map((p, i) => p * Math.min(...data.decision_costs[i])));
-      const on = cost + sum(successors(stage, belief).map((joint) => value(stage + 1, joint)));
-      const plan = data.values.type === "vectors" ? byVectors(data.values.stages[stage], belief) + extra : Infinity;
-      if (beat > least && (plan < beat || on < beat)) asked = { feature: stage, price: cost, saving: now - on };
+    if (question !== DECIDE) {
+      const cost = onwards(program.policy, view);
+      asked = { question, price: price(s, question), saving: cost === null ? null : s.stop - cost };
     }
-    return { belief, now, decision: decide(belief), asked, best: three(asked, others), steps, cut: false };
+    const others = questions.map((_, q) => q).filter((q) => s.seen[q] === OPEN)
+      .map((q) => ({ question: q, price: price(s, q), saving: s.stop - price(s, q) - sum(joints(s, q).map(stopping)) }))
+      .sort((a, b) => b.saving - a.saving);
+    return { belief: s.belief, now: s.stop, decision: decide(s.belief), asked, best: three(asked, others), steps, cut: false };
   };
 
   /* With a graph: what it asks, in its order. */
   const byGraph = (answers) => {
     let node = data.nodes[0];
     const steps = [];
-    for (const { feature, outcome } of answers) {
-      if (node.ask !== feature) refuse(`This page takes answers in the order in which it asks, and does not ask for ${data.features[feature].name} now.`);
+    for (const { question, outcomes: [outcome] } of answers) {
+      if (node.ask !== question) refuse(`This page takes answers in the order in which it asks, and does not ask for ${questions[question].name} now.`);
       const paid = outcome >= 0 || data.charge_missing ? node.price : 0;
       const next = outcome >= 0 ? node.next[outcome] : node.missing;
-      if (next === null || next === undefined) impossible(feature);
+      if (next === null || next === undefined) impossible(question);
       node = data.nodes[next];
       steps.push({ paid, belief: node.belief });
     }
-    const asked = node.ask === undefined ? null : { feature: node.ask, price: node.price, saving: node.saving };
-    const others = (node.others || []).map(([feature, cost, saving]) => ({ feature, price: cost, saving }));
+    const asked = node.ask === undefined ? null : { question: node.ask, price: node.price, saving: node.saving };
+    const others = (node.others || []).map(([question, cost, saving]) => ({ question, price: cost, saving }));
     return { belief: node.belief, now: node.cost_now, decision: node.decision, asked, best: three(asked, others), steps, cut: Boolean(node.cut) };
   };
 
-  /* Where a case stands after answers {feature, outcome, known}; outcome -1 is not available. */
+  /* Where a case stands after answers {question, outcomes, known}, an outcome a feature; -1 is not available. */
   const stand = (answers) => {
-    const found = data.kind === "values" ? byValues(answers) : byGraph(answers);
+    const found = data.kind === "program" ? byProgram(answers) : byGraph(answers);
     found.cost = sum(found.steps.map((step) => step.paid));
     return found;
   };

@@ -12,7 +12,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
 from seqclass._utils.text import shown
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.bounds.optimum import OrderBounds, asked_once, distinct
-from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
+from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo, unit
 from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
 from seqclass.pomdp.solvers.base import Solver, certified
 from seqclass.pomdp.walk import first_open
@@ -453,8 +453,13 @@ def _candidates(
     reached = np.minimum(info.stopping_cost, once.min(axis=1)) * (1 + TIE)
     kept: BoolArray = (once < np.inf) & (least <= reached[:, None])
     if n_candidates is not None and n_candidates < len(asked):
-        order = np.argsort(np.where(kept, once, np.inf), axis=1, kind="stable")[:, :n_candidates]
+        order = cheapest(np.where(kept, once, np.inf), n_candidates, problem)
         chosen = np.zeros_like(kept)
         np.put_along_axis(chosen, order, True, axis=1)
         kept &= chosen
     return kept
+
+
+def cheapest(costs: FloatArray, n: int, problem: AcquisitionProblem) -> IntArray:
+    """Questions of the ``n`` smallest costs of each row; ties, as of all that tell nothing, go to the lowest number."""
+    return np.argsort(np.round(costs / unit(problem), 10), axis=1, kind="stable")[:, :n]

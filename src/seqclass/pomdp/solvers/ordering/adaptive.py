@@ -34,7 +34,7 @@ from seqclass.pomdp.solvers.ordering.rules import (
     branches,
 )
 from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues, fitted_values
-from seqclass.pomdp.solvers.simple import DecideNow, OrderBoundPolicy
+from seqclass.pomdp.solvers.simple import DecideNow, OrderBoundPolicy, cheapest
 
 __all__ = ["Adaptive", "ImprovedRule"]
 
@@ -105,7 +105,7 @@ class ImprovedRule(OrderingRule):
         once = info.costs_once
         tried: BoolArray = np.zeros(once.shape, dtype=bool)
         n = min(self.n_candidates, once.shape[1])
-        np.put_along_axis(tried, np.argsort(once, axis=1, kind="stable")[:, :n], True, axis=1)
+        np.put_along_axis(tried, cheapest(once, n, info.problem), True, axis=1)
         own = self.values.rule.next(info)
         asks = np.flatnonzero(own != DECIDE)
         tried[asks, own[asks]] = True

@@ -1,0 +1,340 @@
+"""A policy over hidden states as a program: its tables, what it asks next, and when it stops."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass.bn import ObservationModel
+from seqclass.deciding.decider import Decider
+from seqclass.deciding.problem import ModelProblem
+from seqclass.pomdp import (
+    EC2,
+    ClassInformation,
+    CrossEntropy,
+    ExpectedSaving,
+    GivenOrder,
+    GridValues,
+    HiddenInformation,
+    LinearThresholdPolicy,
+    LookaheadPolicy,
+    LookaheadSaving,
+    MixtureProblem,
+    OrderingRule,
+    Policy,
+    RulePolicy,
+    RuleValues,
+    StoppingValue,
+    StopWhenSure,
+    TableProblem,
+    ValueFunction,
+)
+from seqclass.pomdp._simplex import SimplexGrid
+from seqclass.pomdp.alpha import AlphaVectors
+from seqclass.pomdp.bounds.repeats import RepeatValues
+from seqclass.pomdp.bundles import DrawnBundle
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem
+from seqclass.pomdp.solvers.exact_free_order import PlannedPolicy, RecursionPolicy
+from seqclass.pomdp.solvers.fitted import FittedValues
+from seqclass.pomdp.solvers.ordering.adaptive import ImprovedRule
+from seqclass.pomdp.solvers.simple import (
+    DeepLookaheadPolicy,
+    FixedLengthPolicy,
+    OrderBoundPolicy,
+    PosteriorThresholdPolicy,
+)
+from seqclass.pomdp.sweeps.ladder import enough
+
+#: Most numbers of a program: some 10 MB as text.
+MOST_NUMBERS = 500_000
+#: Digits of probabilities and values, of which answers multiply some dozens: beliefs then agree to some 1e-11.
+_DIGITS = 13
+
+
+class Unwritten(ValueError):
+    """What no program can say; the message tells what it is."""
+
+
+def program(decider: Decider, problem: AcquisitionProblem) -> dict[str, Any]:
+    """The program of a policy, whose questions are the first ones of a problem of all questions; or `Unwritten`."""
+    policy = decider.policy
+    classes, prior, tables = _hidden(problem)
+    _check_alike(policy.problem, problem, decider.model)
+    own = policy.problem
+    questions = []
+    for question in range(problem.n_questions):
+        bundle = problem.bundle(question)
+        # of a bundle what plans look at: the joint outcomes, or those that stand for all of them
+        questions.append(None if bundle is None else short(tables[question, : problem.n_outcomes[question]]))
+    data = {
+        "hidden_class": classes.tolist(),
+        "hidden_prior": short(prior),
+        "likelihoods": [short(table) for table in _by_feature(decider, problem)],
+        "bundles": questions,
+        "any_order": bool(own.free),
+        "n_questions": own.n_questions,
+        "max_questions": own.max_questions,
+        "max_cost": own.max_cost,
+        "policy": written(policy),
+    }
+    _check_deep(policy, own)
+    size = sum(_count(value) for value in data.values())
+    if size > MOST_NUMBERS:
+        raise Unwritten(f"its program has {size:,} numbers, more than the {MOST_NUMBERS:,} that are written.")
+    return data
+
+
+def short(numbers: Any) -> Any:
+    """Nested lists of numbers with as few digits as they need."""
+    if np.ndim(numbers):
+        return [short(number) for number in np.asarray(numbers)]
+    return float(f"{numbers:.{_DIGITS}g}")
+
+
+def _hidden(problem: AcquisitionProblem) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Class and prior of each hidden state, and P(outcome | hidden state) of each question."""
+    if isinstance(problem, MixtureProblem):
+        classes = problem.hidden_class
+        return classes, problem.prior[classes] * problem.hidden_prior, problem.likelihoods
+    tables = problem.class_tables
+    if tables is None:
+        raise Unwritten("what an answer tells depends on more than finitely many hidden states")
+    return np.arange(problem.n_classes), problem.prior, tables
+
+
+def _by_feature(decider: Decider, problem: AcquisitionProblem) -> list[FloatArray]:
+    """P(outcome | hidden state) of each feature, question by question."""
+    features = np.concatenate([problem.members(q) for q in range(problem.n_questions)] or [np.empty(0, dtype=np.intp)])
+    tables, hidden = decider.model.tables(features), decider.model.hidden(features)
+    found = tables if tables is not None or hidden is None else hidden.tables
+    assert found is not None  # or the problem would have no hidden states
+    return [table[:size] for table, size in zip(found, decider.model.n_outcomes_[features].tolist())]
+
+
+def _check_alike(own: AcquisitionProblem, whole: AcquisitionProblem, model: ObservationModel) -> None:
+    """Refuse a policy of other numbers than those of the questions that a session may be told answers to."""
+    n = own.n_questions
+    if isinstance(own, ModelProblem):  # a fixed order of a model whose answers are told by its hidden states
+        same = own.model is model and own.bundles is None and np.array_equal(own.features, whole.features[:n])
+    elif isinstance(own, (MixtureProblem, TableProblem)) and getattr(own, "transitions", None) is None:
+        mine, theirs = (_hidden(one)[2][:n] for one in (own, whole))
+        width = min(mine.shape[1], theirs.shape[1])
+        same = mine.shape[::2] == theirs.shape[::2] and _near(mine[:, :width], theirs[:, :width])
+    else:
+        raise Unwritten("what an answer tells depends on more than finitely many hidden states")
+    groups, full = zip(
+        *((_groups(p)[:n], np.where(_groups(p) >= 0, p.full_prices, p.prices)[:n]) for p in (own, whole))
+    )
+    pairs = [groups, full, (own.prices, whole.prices[:n]), (own.prior, whole.prior)]
+    if not (same and all(_near(*pair) for pair in [*pairs, (own.decision_costs, whole.decision_costs)])):
+        raise Unwritten("its policy was made for other questions, prices or costs, or another prior")
+
+
+def _groups(problem: AcquisitionProblem) -> IntArray:
+    return np.full(problem.n_questions, -1) if problem.groups is None else problem.groups
+
+
+def _near(one: Any, other: Any) -> bool:
+    """Whether numbers are the same but for rounding."""
+    return np.shape(one) == np.shape(other) and bool(np.allclose(one, other, rtol=1e-12, atol=1e-15))
+
+
+@singledispatch
+def written(thing: Any) -> dict[str, Any]:
+    """A policy, its values or an ordering rule as plain data; to teach another one, register it here."""
+    raise Unwritten(f"there is no program of {type(thing).__name__}")
+
+
+def _exactly(thing: Any, kind: type) -> None:
+    """Refuse a subclass, which may do something else."""
+    if type(thing) is not kind:
+        raise Unwritten(f"there is no program of {type(thing).__name__}")
+
+
+@written.register
+def _(policy: RulePolicy) -> dict[str, Any]:
+    return {"type": "rule", "n_stages": policy.n_stages, "values": written(policy.values)}
+
+
+@written.register
+def _(values: RuleValues) -> dict[str, Any]:
+    weights = [None if w is None else w.tolist() for w in values.weights]
+    return {"n_stages": values.n_stages, "rule": written(values.rule), "weights": weights}
+
+
+@written.register
+def _(policy: FixedLengthPolicy) -> dict[str, Any]:
+    return {"type": "first", "n_stages": policy.n_stages, "rule": _maybe(policy.rule)}
+
+
+@written.register
+def _(policy: PosteriorThresholdPolicy) -> dict[str, Any]:
+    threshold = float(policy.threshold)
+    return {"type": "likely", "n_stages": policy.n_stages, "threshold": threshold, "rule": _maybe(policy.rule)}
+
+
+@written.register
+def _(policy: StopWhenSure) -> dict[str, Any]:
+    cost = float(enough(policy.problem.begin(), policy.cost))
+    return {"type": "sure", "n_stages": policy.n_stages, "cost": cost, "policy": written(policy.policy)}
+
+
+@written.register
+def _(policy: DeepLookaheadPolicy) -> dict[str, Any]:
+    _exactly(policy, DeepLookaheadPolicy)
+    ahead = {"depth": policy.depth, "n_candidates": policy.n_candidates}
+    return {"type": "lookahead", "n_stages": policy.n_stages, **ahead}
+
+
+@written.register
+def _(policy: RecursionPolicy) -> dict[str, Any]:
+    return {"type": "recursion", "n_stages": policy.n_stages}
+
+
+@written.register
+def _(policy: OrderBoundPolicy) -> dict[str, Any]:
+    bounds = policy.bounds
+    if not isinstance(bounds, RepeatValues) or bounds.values.size > MOST_NUMBERS:
+        raise Unwritten("its bounds on what follows are too many to be written")
+    grid = bounds.grid
+    reading = (
+        {"resolution": grid.resolution} if isinstance(grid, SimplexGrid) else {"points": grid.points[:, 1].tolist()}
+    )
+    told = {"once": bounds.once, **reading, "values": short(bounds.values)}
+    return {"type": "bounds", "n_stages": policy.n_stages, **told}
+
+
+@written.register
+def _(policy: PlannedPolicy) -> dict[str, Any]:
+    otherwise = written(policy.fallback)
+    if otherwise["type"] == "recursion":  # which finds the same where the plan speaks
+        return otherwise
+    told = {"plan": _plan(policy), "otherwise": otherwise}
+    return {"type": "plan", "n_stages": policy.n_stages, **told}
+
+
+def _plan(policy: PlannedPolicy) -> list[list[int]]:
+    """Rows of what is asked, -1 to decide, and of what was seen: a question and its outcome each in turn."""
+    problem = policy.problem
+    begun = problem.begin()
+    if problem.max_cost is not None or (begun.paid is not None and begun.paid.shape[1]):
+        raise Unwritten("its plan depends on what was paid before")
+    assert begun.seen is not None  # of a free problem
+    kind, n = begun.seen.dtype, problem.n_questions
+    rows = []
+    for keys, questions in policy.plan:
+        for key, question in zip(keys.tolist(), questions.tolist()):
+            seen = np.frombuffer(key.ljust(kind.itemsize * n, b"\0"), dtype=kind)[:n]
+            at = np.flatnonzero(seen != OPEN)
+            rows.append([question, *np.column_stack([at, seen[at]]).ravel().tolist()])
+    return rows
+
+
+@written.register
+def _(policy: LinearThresholdPolicy) -> dict[str, Any]:
+    return {"type": "thresholds", "n_stages": policy.n_stages, "thresholds": policy.thresholds.tolist()}
+
+
+@written.register
+def _(policy: LookaheadPolicy) -> dict[str, Any]:
+    _exactly(policy, LookaheadPolicy)
+    prices = policy.problem.planned_prices[: policy.n_stages].tolist()
+    return {"n_stages": policy.n_stages, "prices": prices} | written(policy.values)
+
+
+def _check_one_context(values: ValueFunction) -> None:
+    if values.problem.class_tables is None:
+        raise Unwritten("what its values say depends on more than the belief")
+
+
+@written.register
+def _(values: GridValues) -> dict[str, Any]:
+    _check_one_context(values)
+    if values.interpolation != "freudenthal" or values.size > MOST_NUMBERS:
+        raise Unwritten("its values are too many, or read in a way that is not written")
+    stages = [short(table.reshape(-1)) for table in values.continuation]
+    return {"type": "grid", "resolution": values.grid.resolution, "stages": stages}
+
+
+@written.register
+def _(values: AlphaVectors) -> dict[str, Any]:
+    _exactly(values, AlphaVectors)
+    _check_one_context(values)
+    return {"type": "vectors", "stages": [short(one.of()) for one in values.sets]}
+
+
+@written.register
+def _(values: FittedValues) -> dict[str, Any]:
+    _check_one_context(values)
+    pairs = np.column_stack([values.functions.first, values.functions.second]).tolist()
+    stages = [None if weights is None else weights.tolist() for weights in values.weights]
+    return {"type": "functions", "pairs": pairs, "stages": stages}
+
+
+@written.register
+def _(values: StoppingValue) -> dict[str, Any]:
+    return {"type": "vectors", "stages": [[] for _ in range(values.n_stages)]}
+
+
+def _maybe(rule: OrderingRule | None) -> dict[str, Any] | None:
+    return None if rule is None else written(rule)
+
+
+@written.register(ExpectedSaving)
+@written.register(ClassInformation)
+@written.register(HiddenInformation)
+@written.register(EC2)
+@written.register(CrossEntropy)
+def _(rule: OrderingRule) -> dict[str, Any]:
+    names = {
+        ExpectedSaving: "expected saving",
+        ClassInformation: "class information",
+        HiddenInformation: "hidden information",
+        EC2: "ec2",
+        CrossEntropy: "cross entropy",
+    }
+    if type(rule) not in names:
+        raise Unwritten(f"there is no program of {type(rule).__name__}")
+    return {"type": names[type(rule)], "per_price": bool(rule.per_price)}
+
+
+@written.register
+def _(rule: LookaheadSaving) -> dict[str, Any]:
+    return {"type": "lookahead", "per_price": False, "depth": rule.depth, "n_candidates": rule.n_candidates}
+
+
+@written.register
+def _(rule: GivenOrder) -> dict[str, Any]:
+    return {"type": "order", "per_price": False, "order": np.asarray(rule.order).tolist()}
+
+
+@written.register
+def _(rule: ImprovedRule) -> dict[str, Any]:
+    return {
+        "type": "improved",
+        "per_price": False,
+        "n_candidates": rule.n_candidates,
+        "values": written(rule.values),
+    }
+
+
+def _check_deep(policy: Policy, problem: AcquisitionProblem) -> None:
+    """Refuse to look further than the next answer where that of a bundle is known by a sample."""
+    if any(isinstance(problem.bundle(q), DrawnBundle) for q in range(problem.n_questions)) and _looks_ahead(policy):
+        raise Unwritten("it looks two answers ahead, and a bundle has too many joint outcomes to list them")
+
+
+def _looks_ahead(thing: Any) -> bool:
+    deep = (ImprovedRule, LookaheadSaving, DeepLookaheadPolicy, PlannedPolicy)
+    further = isinstance(thing, deep) and getattr(thing, "depth", 2) > 1
+    inner = [getattr(thing, name, None) for name in ("policy", "values", "rule")]
+    return further or any(_looks_ahead(one) for one in inner if one is not None)
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, dict):
+        return sum(map(_count, value.values()))
+    return sum(map(_count, value)) if isinstance(value, list) else 1

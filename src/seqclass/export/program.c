@@ -1,0 +1,940 @@
+
+/* Costs that differ by less than this share are a tie, and scores that differ by less than the other. */
+#define SEQ_TIE 1e-12
+#define SEQ_ALIKE 1e-10
+#define SEQ_TINY 2.2250738585072014e-308
+
+/* What a policy looks at. */
+typedef struct {
+    double weight[SEQ_HIDDEN];
+    double belief[SEQ_CLASSES];
+    double stop;
+    double spent;
+    int stage;
+    int seen[SEQ_QUESTIONS];
+    char paid[SEQ_GROUPS];
+} seq_view;
+
+static int seq_act(int policy, const seq_view *s);
+static int seq_next_of(int policy, const seq_view *s);
+static double seq_value_of(int values, const seq_view *s);
+
+static double seq_least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double seq_plogp(double p)
+{
+    return p * log(p + SEQ_TINY);
+}
+
+static double seq_cost_of_decision(const double *belief, int decision)
+{
+    double cost = 0;
+    int i;
+    for (i = 0; i < SEQ_CLASSES; i++)
+        cost += belief[i] * seq_costs[i][decision];
+    return cost;
+}
+
+static double seq_stopping(const double *belief)
+{
+    double least = HUGE_VAL;
+    int j;
+    for (j = 0; j < SEQ_DECISIONS; j++)
+        least = seq_least(least, seq_cost_of_decision(belief, j));
+    return least;
+}
+
+static int seq_decide(const double *belief)
+{
+    double least = seq_stopping(belief);
+    int j;
+    for (j = 0; j < SEQ_DECISIONS - 1; j++)
+        if (seq_cost_of_decision(belief, j) <= least * (1 + SEQ_TIE))
+            break;
+    return j;
+}
+
+/* Cost of the best decision if the class were known. */
+static double seq_known(const double *belief)
+{
+    double cost = 0;
+    int i, j;
+    for (i = 0; i < SEQ_CLASSES; i++) {
+        double best = HUGE_VAL;
+        for (j = 0; j < SEQ_DECISIONS; j++)
+            best = seq_least(best, seq_costs[i][j]);
+        cost += belief[i] * best;
+    }
+    return cost;
+}
+
+static void seq_by_class(const double *weight, double *belief)
+{
+    int i, h;
+    for (i = 0; i < SEQ_CLASSES; i++)
+        belief[i] = 0;
+    for (h = 0; h < SEQ_HIDDEN; h++)
+        belief[seq_hidden_class[h]] += weight[h];
+}
+
+/* P(class, outcome | what was seen). */
+static void seq_joint(const seq_view *s, int question, int outcome, double *joint)
+{
+    const double *row = seq_likelihoods[seq_table_start[question] + outcome];
+    int i, h;
+    for (i = 0; i < SEQ_CLASSES; i++)
+        joint[i] = 0;
+    for (h = 0; h < SEQ_HIDDEN; h++)
+        joint[seq_hidden_class[h]] += s->weight[h] * row[h];
+}
+
+static double seq_price_of(const char *paid, int question)
+{
+    int group = seq_group[question];
+    return group < 0 || paid[group] ? seq_prices[question] : seq_full_prices[question];
+}
+
+static int seq_open(const seq_view *s, int question)
+{
+    if (s->stage >= SEQ_STAGES)
+        return 0;
+    if (!SEQ_ANY_ORDER)
+        return question == s->stage;
+    return s->seen[question] == SEQ_OPEN && s->spent + seq_price_of(s->paid, question) <= SEQ_MOST;
+}
+
+/* What is known after a question showed an outcome; gives its probability. */
+static double seq_after(const seq_view *s, int question, int outcome, seq_view *next)
+{
+    const double *row = seq_likelihoods[seq_table_start[question] + outcome];
+    double total = 0;
+    int h;
+    *next = *s;
+    for (h = 0; h < SEQ_HIDDEN; h++) {
+        next->weight[h] = s->weight[h] * row[h];
+        total += next->weight[h];
+    }
+    if (!(total > 0))
+        return 0;
+    for (h = 0; h < SEQ_HIDDEN; h++)
+        next->weight[h] /= total;
+    seq_by_class(next->weight, next->belief);
+    next->stop = seq_stopping(next->belief);
+    next->spent += seq_price_of(s->paid, question);
+    next->seen[question] = outcome;
+    next->stage++;
+    if (seq_group[question] >= 0)
+        next->paid[seq_group[question]] = 1;
+    return total;
+}
+
+static double seq_least_on(const seq_view *s)
+{
+    double price = HUGE_VAL;
+    int q;
+    for (q = 0; q < SEQ_ASKED; q++)
+        if (seq_open(s, q))
+            price = seq_least(price, seq_price_of(s->paid, q));
+    return price < HUGE_VAL ? price + seq_known(s->belief) : HUGE_VAL;
+}
+
+static int seq_settled(const seq_view *s)
+{
+    return s->stop * (1 - SEQ_TIE) <= seq_least_on(s);
+}
+
+/* Expected cost of deciding after a question. */
+static double seq_deciding_after(const seq_view *s, int question)
+{
+    double cost = 0, joint[SEQ_CLASSES];
+    int v;
+    for (v = 0; v < seq_table_size[question]; v++) {
+        seq_joint(s, question, v, joint);
+        cost += seq_stopping(joint);
+    }
+    return cost;
+}
+
+static void seq_once(const seq_view *s, double *costs)
+{
+    int q;
+    for (q = 0; q < SEQ_ASKED; q++)
+        costs[q] = seq_open(s, q) ? seq_price_of(s->paid, q) + seq_deciding_after(s, q) : HUGE_VAL;
+}
+
+static double seq_least_of(const double *costs)
+{
+    double least = HUGE_VAL;
+    int q;
+    for (q = 0; q < SEQ_ASKED; q++)
+        least = seq_least(least, costs[q]);
+    return least;
+}
+
+static int seq_cheapest(const double *costs)
+{
+    double least = seq_least_of(costs);
+    int q;
+    if (least < HUGE_VAL)
+        for (q = 0; q < SEQ_ASKED; q++)
+            if (costs[q] <= least * (1 + SEQ_TIE))
+                return q;
+    return SEQ_DECIDE;
+}
+
+static double seq_rounded(double cost)
+{
+    return floor(cost / SEQ_DEAREST * 1e10 + 0.5);
+}
+
+/* Keeps the smallest so many costs; all others become infinite. What differs by rounding alone goes by number. */
+static void seq_keep(double *costs, int most)
+{
+    double kept[SEQ_QUESTIONS];
+    int n, q;
+    for (q = 0; q < SEQ_ASKED; q++)
+        kept[q] = HUGE_VAL;
+    for (n = 0; n < most; n++) {
+        int best = -1;
+        for (q = 0; q < SEQ_ASKED; q++)
+            if (costs[q] < HUGE_VAL && (best < 0 || seq_rounded(costs[q]) < seq_rounded(costs[best])))
+                best = q;
+        if (best < 0)
+            break;
+        kept[best] = costs[best];
+        costs[best] = HUGE_VAL;
+    }
+    for (q = 0; q < SEQ_ASKED; q++)
+        costs[q] = kept[q];
+}
+
+/* Costs of each question, looking some questions ahead. */
+static void seq_ahead(const seq_view *s, int depth, int most, double *costs)
+{
+    double kept[SEQ_QUESTIONS];
+    int q, v;
+    if (depth == 1 || s->stage + 1 >= SEQ_STAGES) {
+        seq_once(s, costs);
+        return;
+    }
+    for (q = 0; q < SEQ_ASKED; q++)
+        kept[q] = seq_open(s, q) ? 0 : HUGE_VAL;
+    if (SEQ_ANY_ORDER) {
+        double reached, cheapest = HUGE_VAL;
+        seq_once(s, kept);
+        reached = seq_least(s->stop, seq_least_of(kept)) * (1 + SEQ_TIE);
+        for (q = 0; q < SEQ_ASKED; q++)
+            cheapest = seq_least(cheapest, seq_prices[q]);
+        for (q = 0; q < SEQ_ASKED; q++) {
+            double least = seq_price_of(s->paid, q), joint[SEQ_CLASSES];
+            if (!(kept[q] < HUGE_VAL))
+                continue;
+            for (v = 0; v < seq_table_size[q]; v++) {
+                double total = 0;
+                int i;
+                seq_joint(s, q, v, joint);
+                for (i = 0; i < SEQ_CLASSES; i++)
+                    total += joint[i];
+                least += seq_least(seq_stopping(joint), total * cheapest + seq_known(joint));
+            }
+            if (!(least <= reached))
+                kept[q] = HUGE_VAL;
+        }
+        if (most >= 0)
+            seq_keep(kept, most);
+    }
+    for (q = 0; q < SEQ_ASKED; q++) {
+        costs[q] = HUGE_VAL;
+        if (!(kept[q] < HUGE_VAL))
+            continue;
+        costs[q] = seq_price_of(s->paid, q);
+        for (v = 0; v < seq_table_size[q]; v++) {
+            seq_view next;
+            double total = seq_after(s, q, v, &next), cost = next.stop;
+            if (!(total > 0))
+                continue;
+            if (!seq_settled(&next)) {
+                double after[SEQ_QUESTIONS];
+                seq_ahead(&next, depth - 1, most, after);
+                cost = seq_least(cost, seq_least_of(after));
+            }
+            costs[q] += total * cost;
+        }
+    }
+}
+
+/* Costs that were found already, each in the place that its number says, unless another one took it. */
+typedef struct {
+    long number[SEQ_REMEMBERED];
+    double cost[SEQ_REMEMBERED];
+} seq_memory;
+
+/* The same to the end. Of the answers that lead there a number is made: those to one case, in whatever order. */
+static void seq_to_end(const seq_view *s, long number, seq_memory *known, double *costs)
+{
+    long digit = 1;
+    int q, v;
+    for (q = 0; q < SEQ_ASKED; digit *= seq_table_size[q++] + 1) {
+        costs[q] = HUGE_VAL;
+        if (!seq_open(s, q))
+            continue;
+        costs[q] = seq_price_of(s->paid, q);
+        for (v = 0; v < seq_table_size[q]; v++) {
+            seq_view next;
+            double total = seq_after(s, q, v, &next), cost = next.stop;
+            long after = number + (v + 1) * digit, place = after % SEQ_REMEMBERED;
+            if (!(total > 0))
+                continue;
+            if (SEQ_REMEMBERED > 1 && known->number[place] == after) {
+                cost = known->cost[place];
+            } else if (!seq_settled(&next)) {
+                double further[SEQ_QUESTIONS];
+                seq_to_end(&next, after, known, further);
+                cost = seq_least(cost, seq_least_of(further));
+                known->number[place] = after;
+                known->cost[place] = cost;
+            }
+            costs[q] += total * cost;
+        }
+    }
+}
+
+static int seq_choose(int n, int k)
+{
+    double c = 1;
+    int i;
+    for (i = 1; i <= k; i++)
+        c = c * (n - k + i) / i;
+    return n < k ? 0 : (int)(c + 0.5);
+}
+
+/* Number of a point of the grid, as far as one of its tail sums goes. */
+static int seq_rank(int i, int level)
+{
+    return seq_choose(level + SEQ_CLASSES - 2 - i, SEQ_CLASSES - 1 - i);
+}
+
+/* Interpolates on the Freudenthal triangulation of a grid over the beliefs. */
+static double seq_on_grid(const double *table, int points, int steps, const double *joint)
+{
+    double fraction[SEQ_CLASSES] = {0}, total = 0, tail = 0, value;
+    int step[SEQ_CLASSES] = {0}, index = 0, i, k;
+    for (i = 0; i < SEQ_CLASSES; i++)
+        total += joint[i];
+    if (!(total > 0))
+        return 0;
+    for (i = SEQ_CLASSES - 2; i >= 0; i--) {
+        double at, f;
+        int level, here;
+        tail += joint[i + 1] / total;
+        at = tail * steps;
+        at = at > steps ? steps : at;
+        level = (int)at;
+        f = at - level;
+        here = seq_rank(i, level);
+        index += here;
+        for (k = SEQ_CLASSES - 2 - i; k > 0 && fraction[k - 1] <= f; k--) {
+            fraction[k] = fraction[k - 1];
+            step[k] = step[k - 1];
+        }
+        fraction[k] = f;
+        step[k] = seq_rank(i, level + 1) - here;
+    }
+    value = (1 - fraction[0]) * table[index];
+    for (i = 0; i < SEQ_CLASSES - 1; i++) {
+        index += step[i];
+        value += (fraction[i] - fraction[i + 1]) * table[index < points ? index : points - 1];
+    }
+    return value * total;
+}
+
+/* Interpolates between points of two classes. */
+static double seq_on_line(const double *table, const double *joint)
+{
+    double total = joint[0] + joint[SEQ_CLASSES - 1], share, right;
+    int low = 0, high = SEQ_LINE - 1;
+    if (!(total > 0))
+        return 0;
+    share = joint[SEQ_CLASSES - 1] / total;
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        if (seq_line[middle] <= share)
+            low = middle;
+        else
+            high = middle;
+    }
+    right = high > low ? (share - seq_line[low]) / (seq_line[high] - seq_line[low]) : 0;
+    right = right < 0 ? 0 : right > 1 ? 1 : right;
+    return total * ((1 - right) * table[low] + right * table[high]);
+}
+
+static void seq_by_bounds(const seq_view *s, double *costs)
+{
+    int q, v, asked = 0;
+    if (s->stage + 1 >= SEQ_STAGES) {
+        seq_once(s, costs);
+        return;
+    }
+    for (q = 0; q < SEQ_ASKED; q++)
+        asked += s->seen[q] != SEQ_OPEN ? seq_bit[q] : 0;
+    for (q = 0; q < SEQ_ASKED; q++) {
+        costs[q] = HUGE_VAL;
+        if (!seq_open(s, q))
+            continue;
+        costs[q] = seq_price_of(s->paid, q);
+        for (v = 0; v < seq_table_size[q]; v++) {
+            const double *table = seq_bounds[asked + seq_bit[q]];
+            double joint[SEQ_CLASSES], read;
+            seq_joint(s, q, v, joint);
+            read = SEQ_LINE > 1 ? seq_on_line(table, joint)
+                                : seq_on_grid(table, SEQ_BOUND_POINTS, SEQ_BOUND_GRID, joint);
+            costs[q] += seq_least(read, seq_stopping(joint));
+        }
+    }
+}
+
+/* Ordering rules: what a question promises. */
+static double seq_entropy(const double *belief)
+{
+    double entropy = 0;
+    int i;
+    for (i = 0; i < SEQ_CLASSES; i++)
+        entropy -= seq_plogp(belief[i]);
+    return entropy;
+}
+
+static double seq_class_information(const seq_view *s, int question)
+{
+    double found = seq_entropy(s->belief);
+    int i, v;
+    for (v = 0; v < seq_table_size[question]; v++) {
+        double joint[SEQ_CLASSES], total = 0;
+        seq_joint(s, question, v, joint);
+        for (i = 0; i < SEQ_CLASSES; i++) {
+            found += seq_plogp(joint[i]);
+            total += joint[i];
+        }
+        found -= seq_plogp(total);
+    }
+    return found;
+}
+
+static double seq_hidden_information(const seq_view *s, int question)
+{
+    double found = 0;
+    int h, v;
+    for (v = 0; v < seq_table_size[question]; v++) {
+        const double *row = seq_likelihoods[seq_table_start[question] + v];
+        double total = 0;
+        for (h = 0; h < SEQ_HIDDEN; h++) {
+            found += s->weight[h] * seq_plogp(row[h]);
+            total += s->weight[h] * row[h];
+        }
+        found -= seq_plogp(total);
+    }
+    return found;
+}
+
+static double seq_separated(const seq_view *s, int question)
+{
+    double found = 1;
+    int i, h, v;
+    for (i = 0; i < SEQ_CLASSES; i++)
+        found -= s->belief[i] * s->belief[i];
+    for (v = 0; v < seq_table_size[question]; v++) {
+        const double *row = seq_likelihoods[seq_table_start[question] + v];
+        double classes[SEQ_CLASSES] = {0}, total = 0;
+        for (h = 0; h < SEQ_HIDDEN; h++)
+            classes[seq_hidden_class[h]] += s->weight[h] * sqrt(row[h]);
+        for (i = 0; i < SEQ_CLASSES; i++) {
+            total += classes[i];
+            found += classes[i] * classes[i];
+        }
+        found -= total * total;
+    }
+    return found / 2;
+}
+
+static int seq_first_of(const double *scores)
+{
+    double top = -HUGE_VAL, size;
+    int q;
+    for (q = 0; q < SEQ_ASKED; q++)
+        top = scores[q] > top ? scores[q] : top;
+    if (!(top > -HUGE_VAL))
+        return SEQ_DECIDE;
+    size = fabs(top) > 1 ? fabs(top) : 1;
+    for (q = 0; q < SEQ_ASKED - 1; q++)
+        if (scores[q] >= top - SEQ_ALIKE * size)
+            break;
+    return q;
+}
+
+static void seq_scores(int rule, const seq_view *s, const double *once, double *scores)
+{
+    int type = seq_rule_type[rule], a = seq_rule_a[rule], b = seq_rule_b[rule], q, v;
+    double tried[SEQ_QUESTIONS];
+    for (q = 0; q < SEQ_ASKED; q++) {
+        scores[q] = -HUGE_VAL;
+        tried[q] = once[q];
+    }
+    if (type == SEQ_RULE_ORDER) {
+        for (v = 0; v < b; v++)
+            if (seq_open(s, seq_order[a + v]))
+                scores[seq_order[a + v]] = -v;
+        return;
+    }
+    if (type == SEQ_RULE_LOOKAHEAD) {
+        seq_ahead(s, a, b, tried);
+        for (q = 0; q < SEQ_ASKED; q++)
+            scores[q] = s->stop - tried[q];
+        return;
+    }
+    if (type == SEQ_RULE_IMPROVED) {
+        int own;
+        seq_scores(seq_values_rule[a], s, once, scores);
+        own = seq_first_of(scores);
+        seq_keep(tried, b);
+        if (own >= 0)
+            tried[own] = once[own];
+        for (q = 0; q < SEQ_ASKED; q++) {
+            scores[q] = -HUGE_VAL;
+            if (!(tried[q] < HUGE_VAL))
+                continue;
+            scores[q] = s->stop - seq_price_of(s->paid, q);
+            for (v = 0; v < seq_table_size[q]; v++) {
+                seq_view next;
+                double total = seq_after(s, q, v, &next);
+                if (total > 0)
+                    scores[q] -= total * seq_value_of(a, &next);
+            }
+        }
+        return;
+    }
+    for (q = 0; q < SEQ_ASKED; q++) {
+        double gain = 0, price = seq_price_of(s->paid, q), smallest = SEQ_TIE * SEQ_DEAREST;
+        if (!seq_open(s, q))
+            continue;
+        if (type == SEQ_RULE_SAVING)
+            gain = (s->stop - (once[q] - price)) / SEQ_DEAREST;
+        else if (type == SEQ_RULE_HIDDEN)
+            gain = seq_hidden_information(s, q);
+        else if (type == SEQ_RULE_EC2)
+            gain = seq_separated(s, q);
+        else
+            gain = seq_class_information(s, q);
+        if (type == SEQ_RULE_CROSS) {
+            double entropy = seq_entropy(s->belief);
+            gain /= entropy > SEQ_TINY ? entropy : SEQ_TINY;
+        }
+        scores[q] = seq_rule_per_price[rule] ? gain / ((price > smallest ? price : smallest) / SEQ_DEAREST) : gain;
+    }
+}
+
+static int seq_next(int rule, const seq_view *s)
+{
+    double once[SEQ_QUESTIONS], scores[SEQ_QUESTIONS];
+    seq_once(s, once);
+    seq_scores(rule, s, once, scores);
+    return seq_first_of(scores);
+}
+
+/* The question that a rule asks, and by regression what going on along it costs. */
+static int seq_going_on(int values, const seq_view *s, double *cost)
+{
+    double once[SEQ_QUESTIONS], scores[SEQ_QUESTIONS], told[SEQ_TOLD], by, entropy, low, least;
+    double high = -HUGE_VAL, second = -HUGE_VAL;
+    int rule = seq_values_rule[values], question, row, n = 0, i;
+    seq_once(s, once);
+    seq_scores(rule, s, once, scores);
+    question = seq_first_of(scores);
+    *cost = question < 0 ? HUGE_VAL : once[question];
+    row = s->stage < seq_values_stages[values] ? seq_values_row[seq_values_start[values] + s->stage] : -1;
+    if (question < 0 || row < 0)
+        return question;
+    by = seq_rule_type[rule] == SEQ_RULE_LOOKAHEAD || seq_rule_type[rule] == SEQ_RULE_IMPROVED
+             ? s->stop - scores[question]
+             : once[question];
+    entropy = seq_entropy(s->belief);
+    for (i = 0; i < SEQ_CLASSES; i++) {
+        if (s->belief[i] > high) {
+            second = high;
+            high = s->belief[i];
+        } else if (s->belief[i] > second) {
+            second = s->belief[i];
+        }
+    }
+    told[n++] = 1;
+    told[n++] = s->stop;
+    told[n++] = once[question];
+    told[n++] = seq_least_of(once);
+    told[n++] = by;
+    told[n++] = entropy;
+    if (SEQ_CLASSES > 1)
+        told[n++] = second;
+    told[n++] = high;
+    told[n++] = sqrt(s->stop);
+    for (i = 0; i < SEQ_CLASSES && SEQ_CLASSES <= 10; i++)
+        told[n++] = s->belief[i];
+    told[n++] = s->stop * s->stop;
+    told[n++] = s->stop * by;
+    told[n++] = by * by;
+    told[n++] = entropy * entropy;
+    told[n++] = s->stop * entropy;
+    told[n++] = by * entropy;
+    for (i = 0; i < SEQ_ASKED && SEQ_ASKED <= 40; i++) {
+        told[n + i] = s->seen[i] != SEQ_OPEN;
+        told[n + SEQ_ASKED + i] = told[n + i] * s->stop;
+    }
+    least = 0;
+    for (i = 0; i < SEQ_TOLD; i++)
+        least += told[i] * seq_weights[row][i];
+    low = seq_least_on(s);
+    least = least < low ? low : least;
+    *cost = seq_least(least, once[question]);
+    return question;
+}
+
+static double seq_value_of(int values, const seq_view *s)
+{
+    double cost;
+    if (s->stage >= seq_values_stages[values] || seq_settled(s))
+        return s->stop;
+    seq_going_on(values, s, &cost);
+    return seq_least(s->stop, cost);
+}
+
+/* In a fixed order, with values of each stage: a sum of functions of the belief. */
+static double seq_by_functions(int stage, const double *joint)
+{
+    const double *pairs, *few, *weights;
+    double belief[SEQ_CLASSES], total = 0, stop, root, logarithm, found, least;
+    int i, k;
+    if (seq_function_row[stage] < 0)
+        return HUGE_VAL;
+    weights = seq_functions[seq_function_row[stage]];
+    for (i = 0; i < SEQ_CLASSES; i++)
+        total += joint[i];
+    if (!(total > 0))
+        return 0;
+    for (i = 0; i < SEQ_CLASSES; i++)
+        belief[i] = joint[i] / total;
+    stop = seq_stopping(belief) / SEQ_DEAREST;
+    root = sqrt(stop);
+    logarithm = log(stop > 1e-9 ? stop : 1e-9);
+    few = weights + 4 * SEQ_CLASSES;
+    pairs = few + 4;
+    found = stop * few[0] + root * few[1] + stop * root * few[2] + stop * stop * few[3];
+    for (i = 0; i < SEQ_CLASSES; i++)
+        found += belief[i] * (weights[i] + weights[SEQ_CLASSES + i] * root + weights[2 * SEQ_CLASSES + i] * logarithm
+                              + weights[3 * SEQ_CLASSES + i] * log(belief[i] > 1e-12 ? belief[i] : 1e-12));
+    for (k = 0; k < SEQ_PAIRS; k++)
+        found += sqrt(belief[seq_pairs[k][0]] * belief[seq_pairs[k][1]]) * (pairs[k] + pairs[SEQ_PAIRS + k] * logarithm);
+    least = total * seq_planned_prices[stage] + seq_known(joint);
+    found *= total * SEQ_DEAREST;
+    return found > least ? found : least;
+}
+
+static double seq_read(int stage, const double *joint)
+{
+    double least = HUGE_VAL;
+    int i, k;
+    if (SEQ_GRID > 0)
+        return seq_on_grid(seq_stage_values[stage], SEQ_POINTS, SEQ_GRID, joint);
+    if (SEQ_FITTED)
+        return seq_by_functions(stage, joint);
+    for (k = seq_vector_start[stage]; k < seq_vector_start[stage + 1]; k++) {
+        double cost = 0;
+        for (i = 0; i < SEQ_CLASSES; i++)
+            cost += seq_vectors[k][i] * joint[i];
+        least = seq_least(least, cost);
+    }
+    return least;
+}
+
+static double seq_stage_cost(int policy, const seq_view *s)
+{
+    double cost = seq_price_of(s->paid, s->stage), joint[SEQ_CLASSES];
+    int v;
+    for (v = 0; v < seq_table_size[s->stage]; v++) {
+        double stop;
+        seq_joint(s, s->stage, v, joint);
+        stop = seq_stopping(joint);
+        cost += s->stage + 1 < seq_policy_stages[policy] ? seq_least(stop, seq_read(s->stage + 1, joint)) : stop;
+    }
+    return cost;
+}
+
+static int seq_by_rule(int rule, const seq_view *s)
+{
+    int q;
+    if (rule >= 0)
+        return seq_next(rule, s);
+    for (q = 0; q < SEQ_ASKED; q++)
+        if (seq_open(s, q))
+            return q;
+    return SEQ_DECIDE;
+}
+
+/* Costs of each question, where the policy has them; else 0. */
+static int seq_costs_by(int policy, const seq_view *s, double *costs)
+{
+    int type = seq_policy_type[policy];
+    seq_memory known;
+    if (type == SEQ_POLICY_LOOKAHEAD || (type == SEQ_POLICY_RECURSION && seq_settled(s)))
+        seq_ahead(s, seq_policy_a[policy], seq_policy_b[policy], costs);
+    else if (type == SEQ_POLICY_RECURSION) {
+        memset(&known, 0, sizeof known);
+        seq_to_end(s, 0, &known, costs);
+    } else if (type == SEQ_POLICY_BOUNDS)
+        seq_by_bounds(s, costs);
+    else
+        return 0;
+    return 1;
+}
+
+/* Row of the plan that is about what was seen, or -1. */
+static int seq_planned(const seq_view *s)
+{
+    int row, q;
+    for (row = 0; row < SEQ_PLAN; row++) {
+        for (q = 0; q < SEQ_ASKED && seq_plan[row][q + 1] == s->seen[q]; q++)
+            ;
+        if (q == SEQ_ASKED)
+            return row;
+    }
+    return -1;
+}
+
+static int seq_act(int policy, const seq_view *s)
+{
+    int type = seq_policy_type[policy], a = seq_policy_a[policy], question, i;
+    double beat = s->stop * (1 - SEQ_TIE), costs[SEQ_QUESTIONS], cost, top = 0;
+    if (s->stage >= seq_policy_stages[policy])
+        return SEQ_DECIDE;
+    if (type == SEQ_POLICY_FIRST)
+        return seq_by_rule(a, s);
+    if (type == SEQ_POLICY_LIKELY) {
+        for (i = 0; i < SEQ_CLASSES; i++)
+            top = s->belief[i] > top ? s->belief[i] : top;
+        return top < seq_policy_x[policy] - SEQ_TIE ? seq_by_rule(a, s) : SEQ_DECIDE;
+    }
+    if (type == SEQ_POLICY_SURE)
+        return s->stop > seq_policy_x[policy] ? seq_next_of(a, s) : SEQ_DECIDE;
+    if (type == SEQ_POLICY_PLAN)
+        return (i = seq_planned(s)) >= 0 ? seq_plan[i][0] : seq_act(a, s);
+    if (seq_settled(s))
+        return SEQ_DECIDE;
+    if (type == SEQ_POLICY_RULE) {
+        question = seq_going_on(a, s, &cost);
+        return cost < beat ? question : SEQ_DECIDE;
+    }
+    if (type == SEQ_POLICY_THRESHOLDS) {
+        const double *vector = seq_thresholds[s->stage * SEQ_DECISIONS + seq_decide(s->belief)];
+        for (cost = 0, i = 0; i < SEQ_CLASSES; i++)
+            cost += vector[i] * s->belief[i];
+        return cost <= SEQ_TIE ? SEQ_DECIDE : s->stage;
+    }
+    if (type == SEQ_POLICY_VALUES) {
+        double extra = seq_price_of(s->paid, s->stage) - seq_planned_prices[s->stage];
+        if (SEQ_GRID == 0 && !SEQ_FITTED && seq_read(s->stage, s->belief) + extra < beat)
+            return s->stage;
+        return seq_stage_cost(policy, s) < beat ? s->stage : SEQ_DECIDE;
+    }
+    seq_costs_by(policy, s, costs);
+    return seq_least_of(costs) < beat ? seq_cheapest(costs) : SEQ_DECIDE;
+}
+
+/* What a policy would ask if it had to go on. */
+static int seq_would(int policy, const seq_view *s)
+{
+    int type = seq_policy_type[policy], a = seq_policy_a[policy], ended = s->stage >= seq_policy_stages[policy], asked;
+    double costs[SEQ_QUESTIONS];
+    if (type == SEQ_POLICY_FIRST || type == SEQ_POLICY_LIKELY)
+        return ended && a < 0 ? SEQ_DECIDE : seq_by_rule(a, s);
+    if (ended)
+        return SEQ_DECIDE;
+    if (type == SEQ_POLICY_RULE)
+        return seq_next(seq_values_rule[a], s);
+    if (type == SEQ_POLICY_SURE)
+        return seq_next_of(a, s);
+    if (type == SEQ_POLICY_PLAN)
+        return (asked = seq_act(policy, s)) >= 0 ? asked : seq_would(a, s);
+    return seq_costs_by(policy, s, costs) ? seq_cheapest(costs) : seq_act(policy, s);
+}
+
+static int seq_next_of(int policy, const seq_view *s)
+{
+    int asked;
+    if (s->stage >= SEQ_STAGES)
+        return SEQ_DECIDE;
+    if (!SEQ_ANY_ORDER)
+        return s->stage;
+    asked = seq_would(policy, s);
+    return asked >= 0 ? asked : seq_next(SEQ_INFORMATION, s);
+}
+
+/* Expected cost of going on; NAN where the policy cannot tell. */
+static double seq_onwards(int policy, const seq_view *s)
+{
+    double costs[SEQ_QUESTIONS], cost;
+    int type = seq_policy_type[policy];
+    if (type == SEQ_POLICY_PLAN)
+        return seq_onwards(seq_policy_a[policy], s);
+    if (type == SEQ_POLICY_VALUES)
+        return seq_stage_cost(policy, s);
+    if (type == SEQ_POLICY_RULE) {
+        seq_going_on(seq_policy_a[policy], s, &cost);
+        return cost;
+    }
+    return seq_costs_by(policy, s, costs) ? seq_least_of(costs) : NAN;
+}
+
+/* What the policy looks at: in a fixed order it stands at the first question that was not answered. */
+static void seq_see(const seq_case *c, seq_view *s)
+{
+    int q;
+    memset(s, 0, sizeof *s);
+    memcpy(s->weight, c->weight, sizeof c->weight);
+    memcpy(s->belief, c->belief, sizeof c->belief);
+    memcpy(s->seen, c->seen, sizeof c->seen);
+    memcpy(s->paid, c->paid, sizeof c->paid);
+    s->spent = c->cost;
+    s->stop = seq_stopping(c->belief);
+    for (q = 0; q < SEQ_ASKED && (SEQ_ANY_ORDER || c->seen[q] != SEQ_OPEN); q++)
+        s->stage += c->seen[q] != SEQ_OPEN;
+    s->stage -= SEQ_LIMITED ? c->known : 0;
+}
+
+/* Number of a joint outcome: those that are whole come first. */
+static int seq_code(int question, const int *outcomes)
+{
+    int f, first = seq_feature_start[question], whole = 1, any = 0, code = 0, n = 1;
+    for (f = first; f < seq_feature_start[question + 1]; f++) {
+        whole = whole && outcomes[f - first] >= 0;
+        any = any || outcomes[f - first] >= 0;
+        n = n < INT_MAX / seq_outcomes[f] ? n * seq_outcomes[f] : INT_MAX;
+    }
+    if (!any)
+        return SEQ_MISSING;
+    if (!whole || n == INT_MAX) /* in no plan, and so only its being asked matters */
+        return INT_MAX;
+    for (f = first; f < seq_feature_start[question + 1]; f++)
+        code = code * seq_outcomes[f] + outcomes[f - first];
+    return code;
+}
+
+static int seq_tell(seq_case *c, int question, const int *outcomes, int known)
+{
+    double weight[SEQ_HIDDEN], total = 0;
+    int f, h, first, any = 0, pays;
+    if (question < 0 || question >= SEQ_QUESTIONS || c->seen[question] != SEQ_OPEN)
+        return SEQ_WRONG;
+    first = seq_feature_start[question];
+    for (f = first; f < seq_feature_start[question + 1]; f++) {
+        if (outcomes[f - first] < SEQ_MISSING || outcomes[f - first] >= seq_outcomes[f])
+            return SEQ_WRONG;
+        any = any || outcomes[f - first] >= 0;
+    }
+    memcpy(weight, c->weight, sizeof weight);
+    for (f = first; f < seq_feature_start[question + 1]; f++)
+        for (h = 0; h < SEQ_HIDDEN && outcomes[f - first] >= 0; h++)
+            weight[h] *= seq_likelihoods[seq_likelihood_start[f] + outcomes[f - first]][h];
+    for (h = 0; h < SEQ_HIDDEN; h++)
+        total += weight[h];
+    if (!(total > 0))
+        return SEQ_IMPOSSIBLE;
+    for (h = 0; h < SEQ_HIDDEN && any; h++)
+        c->weight[h] = weight[h] / total;
+    seq_by_class(c->weight, c->belief);
+    pays = !known && (any || SEQ_CHARGE_MISSING);
+    if (pays) {
+        c->cost += seq_price_of(c->paid, question);
+        if (seq_group[question] >= 0)
+            c->paid[seq_group[question]] = 1;
+    }
+    c->seen[question] = seq_code(question, outcomes);
+    c->known += known && question < SEQ_ASKED;
+    return 0;
+}
+
+void seq_begin(seq_case *c)
+{
+    int q;
+    memset(c, 0, sizeof *c);
+    memcpy(c->weight, seq_hidden_prior, sizeof c->weight);
+    seq_by_class(c->weight, c->belief);
+    for (q = 0; q < SEQ_QUESTIONS; q++)
+        c->seen[q] = SEQ_OPEN;
+}
+
+int seq_question(const seq_case *c)
+{
+    seq_view s;
+    seq_see(c, &s);
+    return seq_act(0, &s);
+}
+
+double seq_price(const seq_case *c, int question)
+{
+    return question < 0 || question >= SEQ_QUESTIONS ? NAN : seq_price_of(c->paid, question);
+}
+
+double seq_saving(const seq_case *c)
+{
+    seq_view s;
+    seq_see(c, &s);
+    return s.stop - seq_onwards(0, &s);
+}
+
+double seq_saving_once(const seq_case *c, int question)
+{
+    seq_view s;
+    memset(&s, 0, sizeof s);
+    memcpy(s.weight, c->weight, sizeof s.weight);
+    if (question < 0 || question >= SEQ_QUESTIONS || c->seen[question] != SEQ_OPEN)
+        return NAN;
+    return seq_stopping(c->belief) - seq_price_of(c->paid, question) - seq_deciding_after(&s, question);
+}
+
+int seq_answer(seq_case *c, int question, int outcome)
+{
+    if (question < 0 || question >= SEQ_QUESTIONS || seq_feature_start[question + 1] - seq_feature_start[question] > 1)
+        return SEQ_WRONG;
+    return seq_tell(c, question, &outcome, 0);
+}
+
+int seq_answer_all(seq_case *c, int question, const int *outcomes)
+{
+    return seq_tell(c, question, outcomes, 0);
+}
+
+int seq_know(seq_case *c, int question, int outcome)
+{
+    if (question < 0 || question >= SEQ_QUESTIONS || seq_feature_start[question + 1] - seq_feature_start[question] > 1)
+        return SEQ_WRONG;
+    return seq_tell(c, question, &outcome, 1);
+}
+
+int seq_know_all(seq_case *c, int question, const int *outcomes)
+{
+    return seq_tell(c, question, outcomes, 1);
+}
+
+int seq_decision(const seq_case *c)
+{
+    return seq_decide(c->belief);
+}
+
+double seq_expected_cost(const seq_case *c)
+{
+    return seq_stopping(c->belief);
+}
+
+const double *seq_belief(const seq_case *c)
+{
+    return c->belief;
+}

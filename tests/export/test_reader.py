@@ -1,0 +1,65 @@
+"""The reader that the documentation has stands where a session stands."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from live_cases import EXPORTED, reader
+
+from seqclass.export import policy_data
+
+#: Policies of a fixed order with values, and bounds, which the documentation has in words.
+IN_WORDS = {"grid", "vectors", "functions", "thresholds", "bounds"}
+
+
+def types(told: Any) -> set[str]:
+    """Types of policies and rules within one another."""
+    if not isinstance(told, dict):
+        return set()
+    own = {told["type"]} if "type" in told else set()
+    return own.union(*map(types, told.values()))
+
+
+def outcome(feature: dict[str, Any], value: Any) -> int:
+    """As the documentation of the format says."""
+    if value is None:
+        return -1
+    if feature["type"] == "category":
+        return int(feature["categories"].index(value.strip()))
+    return int(feature["places"][sum(edge <= value for edge in feature["edges"])])
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_the_reader_stands_where_a_session_stands(name: str, model: Any, cases: Any) -> None:
+    clf = model(name)
+    data = json.loads(json.dumps(policy_data(clf)))
+    if data["kind"] == "graph" or types(data["program"]["policy"]) & IN_WORDS:
+        pytest.skip("no program that the reader reads")
+    number = {question["name"]: i for i, question in enumerate(data["questions"])}
+    for case in cases(clf, 12, True):
+        found = reader()(data)
+        for told, stand in zip([None, *case["answers"]], case["stands"], strict=True):
+            if told is not None:
+                name_, value, known = told
+                shows = [data["features"][f] for f in data["questions"][number[name_]]["features"]]
+                values = [value.get(f["name"]) for f in shows] if isinstance(value, dict) else [value] * len(shows)
+                found.tell(number[name_], [outcome(f, v) for f, v in zip(shows, values)], known)
+            belief, asked, saving, decision = found.stand()
+            np.testing.assert_allclose(belief, stand["belief"], atol=1e-9, rtol=0)
+            assert (None if asked < 0 else data["questions"][asked]["name"]) == stand["asked"]
+            assert data["decisions"][decision] == stand["decision"]
+            if stand["asked"] is not None and stand["saving"] is not None:
+                assert saving == pytest.approx(stand["saving"], abs=1e-9, rel=0)
+
+
+def test_all_types_are_among_the_models(model: Any) -> None:
+    """So that whatever can be written is held against a session, on the page and in C."""
+    programs = [
+        data["program"]["policy"] for name in EXPORTED if (data := policy_data(model(name)))["kind"] == "program"
+    ]
+    rules = {"class information", "hidden information", "ec2", "expected saving", "cross entropy", "order", "improved"}
+    policies = {"rule", "first", "likely", "sure", "lookahead", "recursion", "plan"}
+    assert set().union(*map(types, programs)) == rules | policies | IN_WORDS
