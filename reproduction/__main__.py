@@ -27,7 +27,7 @@ from reproduction.render import QUICK_WARNING, duration, notes
 from seqclass import __version__
 from seqclass._utils.files import replacing
 from seqclass.cli import CONTEXT, Answering
-from seqclass.cli._commands import PATH, quiet_option
+from seqclass.cli._commands import File, quiet_option
 from seqclass.cli._errors import InputError, check_output, refused, sentence
 from seqclass.cli._format import echo_json, plain
 from seqclass.cli._progress import is_quiet, is_shown
@@ -43,15 +43,13 @@ _WIDTH = 100
 @click.command(cls=Answering, context_settings=CONTEXT)
 @click.argument("tables", nargs=-1, metavar="[TABLE]...")
 @click.option("--list", "listing", is_flag=True, help="List all tables, and which the data at hand allows.")
-@click.option(
-    "--data", "data_dir", type=PATH, metavar="DIR", help="Folder of the data sets.  [default: $SEQCLASS_DATA]"
-)
-@click.option("--jobs", "-j", type=int, default=1, show_default=True, help="Processes; -1 for one a processor.")
-@click.option("--output", "-o", type=PATH, metavar="RUN", help="File of the run, which keeps what is computed.")
+@click.option("--data", "data_dir", type=File("dir"), help="Folder of the data sets.  [default: $SEQCLASS_DATA]")
+@click.option("--jobs", "-j", type=int, default=1, help="Processes; -1 for one a processor.")
+@click.option("--output", "-o", type=File("run"), help="File of the run, which keeps what is computed.")
 @click.option("--quick", is_flag=True, help="On little data: does it run? The figures then mean nothing.")
-@click.option("--json", "json_file", type=PATH, metavar="FILE", help="Write the tables as JSON; - for standard output.")
-@click.option("--markdown", "markdown_file", type=PATH, metavar="FILE", help="Write the tables as a Markdown page.")
-@click.option("--pictures", type=PATH, metavar="DIR", help="Draw what is a figure of a paper into DIR/<table>.png.")
+@click.option("--json", "json_file", type=File("file"), help="Write the tables as JSON; - for standard output.")
+@click.option("--markdown", "markdown_file", type=File("file"), help="Write the tables as a Markdown page.")
+@click.option("--pictures", type=File("dir"), help="Draw what is a figure of a paper into DIR/<table>.png.")
 @click.option("--picture-format", type=click.Choice(FORMATS), help=f"Kind of picture.  [default: {FORMATS[0]}]")
 @quiet_option
 def main(

@@ -121,16 +121,10 @@ def make_tree_world(
 
     Parameters
     ----------
-    n_samples, n_features, n_classes, n_outcomes : int
-        Rows, features, classes, and outcomes of each feature.
+    n_samples, n_features, n_classes, n_outcomes, prior, feature_costs, decision_costs
+        As in `make_naive_bayes_world`.
     concentration : float
         Of the Dirichlet distribution: the lower, the more features depend on their parent and the class.
-    prior : array-like of shape (n_classes,), optional
-        P(class); uniform by default.
-    feature_costs : float or array-like of shape (n_features,)
-        Prices, in units of misclassification cost.
-    decision_costs : array-like of shape (n_classes, n_decisions), optional
-        Cost of each decision when each class is true; by default 1 for a wrong class.
     random_state : None, int or numpy generator
         Seed of the tree, of the tables and of the rows.
 

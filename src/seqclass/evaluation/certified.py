@@ -129,7 +129,7 @@ def made_ladder(
 
 
 class ErrorRisk:
-    """A mean loss of rows, and what a number of them says of it: the share that are decided for a wrong class."""
+    """A mean loss of rows, here the share that are decided for a wrong class, and what a number of them says of it."""
 
     #: Highest loss that a row can have.
     highest = 1.0
@@ -151,11 +151,10 @@ class ErrorRisk:
         return binomial_upper_bound(round(total), n, delta)
 
 
-class CostRisk(ErrorRisk):
-    """Prices paid and the cost of the decision."""
+class CostRisk:
+    """Prices paid and the cost of the decision; of the form of `ErrorRisk`."""
 
     def __init__(self, problem: AcquisitionProblem, longest: int) -> None:
-        super().__init__(problem, longest)
         self.costs = problem.decision_costs
         dearest = float(np.sort(problem.full_prices)[::-1][:longest].sum())
         if problem.max_cost is not None:
@@ -175,8 +174,9 @@ class CostRisk(ErrorRisk):
         return min(1.0, max(0.0, total / n / self.highest))
 
 
+Risk = ErrorRisk | CostRisk
 #: What may be certified; of the sensitivity it is the share of the class that is missed.
-RISKS: dict[str, type[ErrorRisk]] = {"error": ErrorRisk, "sensitivity": ErrorRisk, "cost": CostRisk}
+RISKS: dict[str, type[Risk]] = {"error": ErrorRisk, "sensitivity": ErrorRisk, "cost": CostRisk}
 
 
 def certify_error(
@@ -329,7 +329,7 @@ def _alike(clf: DecidingClassifier, others: Sequence[DecidingClassifier]) -> lis
 
 def decided(
     values: FloatArray,
-    risk: ErrorRisk,
+    risk: Risk,
     cases: Counts,
     found: RungSums,
     alpha: float,
@@ -361,7 +361,7 @@ def decided(
     return tuple(rungs), chosen, float(min(reach))
 
 
-def _bounds(risk: ErrorRisk, cases: Counts, totals: list[float], delta: float) -> list[float]:
+def _bounds(risk: Risk, cases: Counts, totals: list[float], delta: float) -> list[float]:
     """Upper bound of one rule's risk in each group."""
     return [risk.bound(total, n, delta) for total, n in zip(totals, cases.sizes)]
 
@@ -459,7 +459,7 @@ class RungSums(NamedTuple):
     decides: IntArray
 
 
-def run_rungs(clf: DecidingClassifier, ladder: Ladder, risk: ErrorRisk, cases: Cases) -> RungSums:
+def run_rungs(clf: DecidingClassifier, ladder: Ladder, risk: Risk, cases: Cases) -> RungSums:
     """Run every rule on every row, a part of the rows at a time."""
     m, n = ladder.values.size, len(cases.codes)
     costs, target = clf.decision_costs_, -1 if cases.counted.all() else int(cases.codes[cases.counted][0])

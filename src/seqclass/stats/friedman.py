@@ -197,18 +197,10 @@ def friedman_test(
 
     Parameters
     ----------
-    scores : array-like or DataFrame of shape (n_datasets, n_methods)
-        Score of each method on each data set.
-    names : sequence of str, optional
-        Names of the methods; by default the columns of the data frame, or numbers.
-    higher_is_better : bool
-        False for costs and losses.
+    scores, names, higher_is_better, tolerance, nan
+        As in `critical_difference`.
     correct_ties : bool
         Whether to divide by what ties take from the variance of the ranks; Demsar ([1]_) leaves that out.
-    tolerance : float
-        Scores are compared in steps of it.
-    nan : "raise" or "omit"
-        What to do about missing scores; "omit" leaves out the data set for all methods.
 
     Returns
     -------

@@ -73,12 +73,8 @@ def win_tie_loss(
 
     Parameters
     ----------
-    scores : array-like or DataFrame of shape (n_datasets, n_methods)
-        Score of each method on each data set.
-    names : sequence of str, optional
-        Names of the methods; by default the columns of the data frame, or numbers.
-    higher_is_better : bool
-        False for costs and losses.
+    scores, names, higher_is_better
+        As in `critical_difference`.
     tolerance : float
         Scores that differ by no more are a tie.
     nan : "raise" or "omit"
