@@ -39,7 +39,7 @@ def test_the_reader_stands_where_a_session_stands(name: str, model: Any, cases: 
     if data["kind"] == "graph" or types(data["program"]["policy"]) & IN_WORDS:
         pytest.skip("no program that the reader reads")
     number = {question["name"]: i for i, question in enumerate(data["questions"])}
-    for case in cases(clf, 12, True):
+    for case in cases(clf, 6, True):
         found = reader()(data)
         for told, stand in zip([None, *case["answers"]], case["stands"], strict=True):
             if told is not None:

@@ -83,7 +83,7 @@ def program(decider: Decider, problem: AcquisitionProblem) -> dict[str, Any]:
     _check_deep(policy, own)
     size = sum(_count(value) for value in data.values())
     if size > MOST_NUMBERS:
-        raise Unwritten(f"its program has {size:,} numbers, more than the {MOST_NUMBERS:,} that are written.")
+        raise Unwritten(f"its program has {size:,} numbers, more than the {MOST_NUMBERS:,} that are written")
     return data
 
 
