@@ -348,7 +348,7 @@ def test_a_discount_that_was_earned_out_of_order_is_had(model):
 @pytest.mark.parametrize("recipe", [etana, ifc2f])
 def test_a_bundle_is_answered_by_names(recipe, rows):
     y = load_breast_cancer().target
-    clf = recipe(solver=Lookahead(1), bundles=BUNDLED, order=[0, 1, 23, 4, 5]).fit(rows, y)
+    clf = recipe(Costs(0.01, bundles=BUNDLED), solver=Lookahead(1), order=[0, 1, 23, 4, 5]).fit(rows, y)
     session, row = clf.session(), rows.iloc[0]
     question = session.next_feature
     assert question.name == "cells"
