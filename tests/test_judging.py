@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqclass import SequentialClassifier, load
+from seqclass import Costs, SequentialClassifier, load
 from seqclass.bn import TreeNetwork
 from seqclass.datasets import make_sensors
 from seqclass.discretize import Discretizer
@@ -31,7 +31,7 @@ def repeated(n: int, seed: int) -> tuple[Any, Any]:
 
 def fitted(X: Any, y: Any, **settings: Any) -> SequentialClassifier:
     solver = settings.pop("solver", None) or Adaptive(max_nodes=0, n_paths=50, n_cases=100, certificate_paths=200)
-    return SequentialClassifier(solver=solver, order="adaptive", feature_costs=0.01, **settings).fit(X, y)
+    return SequentialClassifier(solver=solver, order="adaptive", **({"feature_costs": 0.01} | settings)).fit(X, y)
 
 
 def realised(clf: SequentialClassifier, X: Any, y: Any) -> Any:
@@ -96,7 +96,7 @@ def test_missing_cells_are_charged_for_as_they_will_be() -> None:
     X, y = repeated(300, 2)
     X[np.random.default_rng(3).random(X.shape) < 0.3] = np.nan
     for charge in (False, True):
-        clf = fitted(X, y, charge_missing=charge)
+        clf = fitted(X, y, feature_costs=Costs(0.01, charge_missing=charge))
         assert clf.ordering_ is not None
         [told] = [candidate for candidate in clf.ordering_.observed if candidate.name == clf.ordering_.chosen]
         assert told.cost == pytest.approx(realised(clf, X, y).mean(), abs=1e-12)
@@ -109,7 +109,7 @@ def test_a_budget_says_what_to_pay() -> None:
 
 def test_a_bundle_stands_where_its_first_feature_does() -> None:
     X, y = repeated(300, 2)
-    clf = fitted(X, y, bundles=["a", "b", "b", "a", "c", "c", "d", "e"])
+    clf = fitted(X, y, feature_costs=Costs(0.01, bundles=["a", "b", "b", "a", "c", "c", "d", "e"]))
     assert clf.problem_.n_questions == 5
     assert [clf.problem_.members(q).tolist() for q in _questions(clf.problem_, np.array([5, 6, 2, 0, 1, 7, 3, 4]))] == [
         [4, 5],
