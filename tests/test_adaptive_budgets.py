@@ -42,6 +42,13 @@ def test_what_is_chosen_costs_least_on_average_over_the_budgets(fitted: Any) -> 
     assert costs[fitted.choice_.chosen] <= costs["mixture of densities"]
 
 
+def test_what_came_next_is_one_of_the_ways_that_were_tried(fitted: Any) -> None:
+    """It once looked among those of prices, where some of these names are not."""
+    others = fitted.runners_up(20)
+    assert len(others) == len(fitted.choice_.candidates) - 1
+    assert all(one.solver.k == 3 for one in others)
+
+
 def test_it_asks_so_many(fitted: Any, tmp_path: Any) -> None:
     record = fitted.acquire(X)
     assert (record.n_features == 3).all()

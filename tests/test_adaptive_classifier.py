@@ -67,6 +67,11 @@ def test_contexts_are_tried_where_a_column_changes_what_the_others_tell(
     assert {"contexts, equal widths", "contexts, equal counts"} <= set(pointed.choice_.to_frame().index)
 
 
+def test_contexts_that_were_tried_are_among_what_came_next(pointed: AdaptiveClassifier) -> None:
+    others = pointed.runners_up(50)
+    assert len(others) == len([one for one in pointed.choice_.candidates if one.name != NOTHING]) - 1
+
+
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
 def test_contexts_are_left_out_of_ordinary_data(load: Any) -> None:
     data, y = load(return_X_y=True)

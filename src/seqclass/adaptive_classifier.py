@@ -373,12 +373,11 @@ class AdaptiveClassifier(DecidingClassifier):
         bundles = Costs(bundles=Costs.of(self.feature_costs).bundles)
         look = Settings(NaiveBayes(), feature_costs=bundles, handle_unknown=self.handle_unknown)
         contexts, found = worth_contexts(look, some, labels), None
+        ways = self._ways(n, numbers, contexts)
         if budgets:
-            ways = at_budget(effort, self.random_state, numbers, contexts, budgets[-1])
             means, last, seconds = self._tried_at(budgets, ways, some, labels, fold, some_weight)
             self.choice_, held = choose(means, seconds, INCUMBENT, on_decisions=True, last=last)
         else:
-            ways = candidates(effort, self.random_state, n, numbers, contexts)
             tried, seconds, calibrated = self._tried(ways, some, labels, fold, some_weight)
             self.choice_, held = choose(tried, seconds, INCUMBENT, self.target_cost is not None)
             folds = calibrated.get(self.choice_.chosen)
@@ -458,6 +457,13 @@ class AdaptiveClassifier(DecidingClassifier):
             seconds.append(perf_counter() - started)
         return means, last, seconds
 
+    def _ways(self, n_columns: int, numbers: bool, contexts: bool) -> dict[str, dict[str, Any]]:
+        """Settings by name of what is tried, by prices or at the budgets."""
+        effort, budgets = EFFORTS[self.effort], self._budgets()
+        if budgets:
+            return at_budget(effort, self.random_state, numbers, contexts, budgets[-1])
+        return candidates(effort, self.random_state, n_columns, numbers, contexts)
+
     def _with(self, way: dict[str, Any]) -> Settings:
         return Settings.of(self._way(way))
 
@@ -532,7 +538,7 @@ class AdaptiveClassifier(DecidingClassifier):
         others = [one for one in self.choice_.candidates if one.name not in names]
         others.sort(key=lambda one: (one.name != INCUMBENT, one.cost))
         width = self.n_features_in_
-        ways = candidates(EFFORTS[self.effort], self.random_state, width, width > len(category_counts(self.encoder_)))
+        ways = self._ways(width, numbers=width > len(category_counts(self.encoder_)), contexts=True)
         return [self._way(ways[one.name]) for one in others[: check_integer(n, "n", 1)]]
 
     fit_chunks = _NeedsAllRows()
