@@ -60,6 +60,13 @@ def test_fit_tells_what_is_held_out(folder: Path, run: Any) -> None:
         assert told["expected_cost"] == held.expected_cost
 
 
+@pytest.mark.usefixtures("folder")
+def test_show_tells_of_missing_features_that_are_paid_for(run: Any) -> None:
+    costs = seqclass.Costs(charge_missing=True)
+    seqclass.SequentialClassifier(feature_costs=costs).fit([[0.0], [1.0]] * 10, [0, 1] * 10).save("model.seq")
+    assert "charge_missing = True" in " ".join(run("show", "model.seq").stdout.split("Settings:")[1].split())
+
+
 def test_five_folds_are_held_out_unless_told(folder: Path, patients: pd.DataFrame) -> None:
     patients[:60].to_csv("data.csv", index=False)
     result = CliRunner().invoke(main, [*FIT, "--method", "etana", "--json"])

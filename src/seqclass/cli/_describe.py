@@ -142,9 +142,11 @@ def settings(clf: DecidingClassifier) -> dict[str, str]:
     """The settings of a classifier that differ from the defaults, and its parts, as text."""
     default = SequentialClassifier().get_params(deep=False)
     # one that chooses its parts has them beside its parameters
-    names = [name for name in {**clf.get_params(deep=False), **default} if name not in _PRICED]
+    names = [name for name in {**clf.get_params(deep=False), **default} if name != "feature_costs"]
     chosen = {name: repr(getattr(clf, name)) for name in names if hasattr(clf, name)}
     chosen = {name: text for name, text in chosen.items() if name not in default or text != repr(default[name])}
+    if decider_of(clf).charge_missing:  # prices and costs of decisions are shown by themselves
+        chosen["charge_missing"] = "True"
     if clf.discretizer is None and clf.coder_.numeric_.size:  # which bins numbers all the same
         chosen["discretizer"] = f"None, which is {clf.coder_.discretizer_!r}"
     return {name: " ".join(text.split()) for name, text in chosen.items()}
@@ -152,8 +154,6 @@ def settings(clf: DecidingClassifier) -> dict[str, str]:
 
 #: What tells less than this share of what tells most, tells nothing.
 _TELLS = 1e-9
-#: Shown feature by feature.
-_PRICED = ("feature_costs",)
 
 
 def feature_lines(features: list[dict[str, Any]]) -> str:
