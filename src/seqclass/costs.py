@@ -21,7 +21,7 @@ __all__ = ["Costs", "Prices", "first_of_groups", "warn_of_money"]
 
 
 class Costs(Stored, BaseEstimator):  # type: ignore[misc]
-    """What features and decisions cost, in one object; it stands wherever a price for all features may stand.
+    """What features and decisions cost, in one object; a classifier or recipe takes it as ``feature_costs``.
 
     Its settings are checked when it is used, as only then classes and columns are known, and can be searched over as
     those of any part: ``clf.set_params(feature_costs__decision_costs=...)``.

@@ -319,9 +319,10 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
     data : list of str, path or Dataset
         Data sets, or what `seqclass.datasets.load` makes one of.
     methods : list of str or dict of str to method
-        Methods by name. A method is a recipe or another callable that is given ``feature_costs``, ``random_state`` and
-        what other costs the data set has, and returns an estimator; or a `SequentialClassifier`, or any classifier or
-        pipeline of scikit-learn, whose parameters of these names are set; or a text, see `parse_method`.
+        Methods by name. A method is a recipe or another callable that is given ``random_state`` and ``feature_costs``,
+        a `seqclass.Costs` where the data set has other costs too, and returns an estimator; or a
+        `SequentialClassifier`, or any classifier or pipeline of scikit-learn, whose parameters of these names are set;
+        or a text, see `parse_method`.
     prices : list of float, optional
         Price of every feature, in units of misclassification cost; or a factor, see ``feature_costs``. By default 0.01,
         and as a factor 1.

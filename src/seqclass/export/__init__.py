@@ -7,15 +7,14 @@ import os
 from pathlib import Path
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.files import replacing
 from seqclass._utils.text import unit_text
 from seqclass._utils.validation import check_choice, check_integer, check_real
+from seqclass.deciding.decider import decider_of
 from seqclass.export._c import c_source
 from seqclass.export._data import as_data
-from seqclass.report._markup import Markup, element, resource, script_json, source_hash, together
+from seqclass.report._markup import Markup, document, element, resource, script_json, together
 
 __all__ = ["export_policy", "policy_data"]
 
@@ -138,11 +137,10 @@ def policy_data(
         raise TypeError(
             f"classifier must be a fitted SequentialClassifier or AdaptiveClassifier, got {type(classifier).__name__}."
         )
-    check_is_fitted(classifier, "policy_")
     check_integer(max_nodes, "max_nodes", 1)
     if min_probability is not None:
         min_probability = check_real(min_probability, "min_probability", 0.0, 1.0)
-    return as_data(classifier, max_nodes, min_probability)
+    return as_data(decider_of(classifier), max_nodes, min_probability)
 
 
 _ORDER = "This page takes answers in the order in which it asks. "
@@ -156,26 +154,12 @@ def _page(data: dict[str, Any], title: str) -> Markup:
     """Put the page together."""
     style = together(resource("page.css"), _resource("page.css"))
     scripts = [_resource("policy.js"), _resource("page.js")]
-    policy = (
-        f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {source_hash(style)}; "
-        f"script-src {' '.join(map(source_hash, scripts))}"
-    )
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=policy),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", title),
-        element("style", style),
-    )
     header = element("header", element("h1", title), element("p", _about(data), class_="note"))
     other = _resource("other.html") if data["kind"] == "program" else Markup("")
     main = element("main", Markup(_resource("page.html").replace("OTHER\n", other)))
     held = element("script", script_json(data), type="application/json", id="policy")
     footer = element("footer", element("p", f"Written by {data['written_by']}."))
-    code = [element("script", script) for script in scripts]
-    whole = element("html", head, "\n", element("body", header, main, footer, held, "\n", *code), lang="en")
-    return together(Markup("<!DOCTYPE html>\n"), whole, "\n")
+    return document(title, style, scripts, header, main, footer, held, limits="form-action 'none'; ")
 
 
 def _about(data: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What every exported policy has: its version, its classes, its features and how their values are read."""
+"""What every exported policy has: classes, questions, how values are read; and its program, or a graph of its cases."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from seqclass import __version__
-from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.text import shown
 from seqclass.deciding._case import Questions
 from seqclass.deciding._warm_start import WarmStart
-from seqclass.deciding.decider import decider_of
+from seqclass.deciding.decider import Decider
 from seqclass.deciding.session import expected_saving
 from seqclass.discretize import Discretizer
 from seqclass.export._program import Unwritten, program
@@ -26,14 +25,12 @@ from seqclass.pomdp.walk import Level, walk
 MISSING = 0.05
 #: Questions that are told of each node, the asked one among them.
 BEST = 3
-
-
 #: Least share of cases that a graph follows to their end, unless told; and what is cut to stay within the nodes.
 KEPT = 0.99
 _CUTS = (0.0, 1e-7, 1e-6, 1e-5, 1e-4, 3e-4, 1e-3)
 
 
-def graph(clf: DecidingClassifier, max_nodes: int, min_probability: float | None, why: str) -> dict[str, Any]:
+def graph(decider: Decider, max_nodes: int, min_probability: float | None, why: str) -> dict[str, Any]:
     """Nodes of the graph, the first one first; a ValueError where there are too many."""
     start = f"this policy cannot be written as a program ({why}), only as a graph of all cases that it can meet"
     mend = (
@@ -41,9 +38,9 @@ def graph(clf: DecidingClassifier, max_nodes: int, min_probability: float | None
         "raise prices, fit fewer features, or raise max_nodes"
     )
     for cut in _CUTS if min_probability is None else (min_probability,):
-        maker = _Maker(clf, max_nodes, cut)
+        maker = _Maker(decider, max_nodes, cut)
         with suppress(_TooMany):
-            for _ in walk(maker.warm.info, np.ones(1), maker.ask, AllAnswers(MISSING, decider_of(clf).charge_missing)):
+            for _ in walk(maker.warm.info, np.ones(1), maker.ask, AllAnswers(MISSING, decider.charge_missing)):
                 pass
             if min_probability is None and maker.cut > 1 - KEPT:
                 break
@@ -66,12 +63,12 @@ class _TooMany(Exception):
 class _Maker:
     """Makes the nodes level by level, each linked to the one above it."""
 
-    def __init__(self, clf: DecidingClassifier, max_nodes: int, min_probability: float) -> None:
-        n = clf.n_features_in_
+    def __init__(self, decider: Decider, max_nodes: int, min_probability: float) -> None:
+        n = decider.n_features
         nothing = np.empty(0, dtype=np.intp)
-        self.policy, self.max_nodes, self.least = clf.policy_, max_nodes, min_probability
-        whole, codes = decider_of(clf).all_questions(), np.zeros((1, n), dtype=np.intp)
-        self.warm = WarmStart(clf.policy_, whole, nothing, codes, np.arange(n), np.zeros(1, dtype=np.intp))
+        self.policy, self.max_nodes, self.least = decider.policy, max_nodes, min_probability
+        whole, codes = decider.all_questions(), np.zeros((1, n), dtype=np.intp)
+        self.warm = WarmStart(decider.policy, whole, nothing, codes, np.arange(n), np.zeros(1, dtype=np.intp))
         self.n_outcomes = self.warm.info.problem.n_outcomes
         self.nodes: list[dict[str, Any]] = []
         self.cut = 0.0
@@ -138,22 +135,21 @@ class _Maker:
 FORMAT, VERSION = "seqclass-policy", 2
 
 
-def as_data(clf: DecidingClassifier, max_nodes: int, min_probability: float | None) -> dict[str, Any]:
+def as_data(decider: Decider, max_nodes: int, min_probability: float | None) -> dict[str, Any]:
     """A policy as plain data: its program where it has one, else a graph."""
-    decider = decider_of(clf)
-    if len(clf.policy_.begin()[1]) > 1:
+    if len(decider.policy.begin()[1]) > 1:
         raise ValueError("this policy draws lots, so no page tells what it asks; fit without a budget to keep.")
     problem = decider.all_questions()
-    features, questions = _questions(clf, problem)
+    features, questions = _questions(decider, problem)
     data: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "written_by": f"seqclass {__version__}",
-        "classes": [str(label) for label in clf.classes_.tolist()],
-        "decisions": [str(label) for label in clf.decisions_],
+        "classes": [str(label) for label in decider.classes.tolist()],
+        "decisions": [str(label) for label in decider.decisions],
         "prior": problem.prior.tolist(),
         "decision_costs": problem.decision_costs.tolist(),
-        "charge_missing": bool(decider_of(clf).charge_missing),
+        "charge_missing": bool(decider.charge_missing),
         "features": features,
         "questions": questions,
     }
@@ -165,19 +161,17 @@ def as_data(clf: DecidingClassifier, max_nodes: int, min_probability: float | No
                 f"this policy cannot be written as a program: {why}; and as a graph it cannot ask for bundles. Fit a "
                 'class mixture (seqclass.adaptive, or ClassMixture with order="adaptive"), or fit without bundles.'
             ) from None
-        return data | graph(clf, max_nodes, min_probability, str(why))
+        return data | graph(decider, max_nodes, min_probability, str(why))
 
 
-def _questions(
-    clf: DecidingClassifier, problem: AcquisitionProblem
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _questions(decider: Decider, problem: AcquisitionProblem) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Features, and which value of theirs is which outcome; and questions: what they show, and their prices."""
-    asked = Questions(decider_of(clf), problem)
+    asked = Questions(decider, problem)
     features: list[dict[str, Any]] = []
     questions: list[dict[str, Any]] = []
     for question in range(problem.n_questions):
         shows = asked.features(question)
-        sizes = decider_of(clf).model.n_outcomes_[problem.members(question)].tolist()
+        sizes = decider.model.n_outcomes_[problem.members(question)].tolist()
         group = -1 if problem.groups is None else int(problem.groups[question])
         price = float(problem.prices[question])
         told = {"group": None, "full_price": price}
@@ -186,15 +180,15 @@ def _questions(
         numbers = range(len(features), len(features) + len(shows))
         questions.append({"name": asked.name(question), "features": list(numbers), "price": price} | told)
         for feature, size in zip(shows, sizes):
-            labels = list(map(str, decider_of(clf).outcome_labels(feature.column)))
+            labels = list(map(str, decider.outcome_labels(feature.column)))
             said = {"name": feature.name, "outcomes": labels, "n_outcomes": int(size)}
-            features.append(said | _reading(clf, feature.column, feature.categories))
+            features.append(said | _reading(decider, feature.column, feature.categories))
     return features, questions
 
 
-def _reading(clf: DecidingClassifier, column: int, categories: tuple[str, ...]) -> dict[str, Any]:
+def _reading(decider: Decider, column: int, categories: tuple[str, ...]) -> dict[str, Any]:
     """How a value becomes an outcome: by its category, its place among edges, or as the outcome that it is."""
-    coder = clf.coder_
+    coder = decider.coder
     if categories:
         return {"type": "category", "categories": list(categories)}
     if coder.discretizer_ is None:
@@ -202,7 +196,7 @@ def _reading(clf: DecidingClassifier, column: int, categories: tuple[str, ...]) 
     if not isinstance(coder.discretizer_, Discretizer):
         name = type(coder.discretizer_).__name__
         raise ValueError(
-            f"feature {shown(clf.feature_name(column))} is binned by {name}, whose bins cannot be written as data; "
+            f"feature {shown(decider.feature_name(column))} is binned by {name}, whose bins cannot be written as data; "
             "fit with seqclass's Discretizer."
         )
     bins = coder.discretizer_

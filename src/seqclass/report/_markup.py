@@ -78,6 +78,25 @@ def source_hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
+def document(title: str, style: Markup, scripts: Sequence[Markup], *body: Markup, limits: str = "") -> Markup:
+    """A page that is whole by itself, and lets nothing pass but its own style and scripts, within further limits."""
+    policy = (
+        f"default-src 'none'; base-uri 'none'; {limits}style-src {source_hash(style)}; "
+        f"script-src {' '.join(map(source_hash, scripts))}"
+    )
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", title),
+        element("style", style),
+    )
+    code = [element("script", script) for script in scripts]
+    whole = element("html", head, "\n", element("body", *body, "\n", *code), lang="en")
+    return together(Markup("<!DOCTYPE html>\n"), whole, "\n")
+
+
 #: What stands where there is no figure.
 NONE = "\N{EN DASH}"
 #: Characters of a text that is not broken into lines.

@@ -18,11 +18,11 @@ from seqclass.report._markup import (
     Markup,
     Number,
     count,
+    document,
     element,
     number,
     prices,
     resource,
-    source_hash,
     table,
     together,
     with_interval,
@@ -296,7 +296,8 @@ def _page(
         element("nav", element("ul", *links), aria_label="Sections"),
     )
     footer = element("footer", element("p", f"Written by seqclass {__version__}."))
-    return _document(title, header, element("main", *parts.values(), id="main"), footer)
+    scripts = [resource("tables.js"), resource("explorer.js")]
+    return document(title, resource("page.css"), scripts, header, element("main", *parts.values(), id="main"), footer)
 
 
 def _parts(
@@ -334,20 +335,3 @@ def _overview(cells: Any, missing: int) -> str:
     failed = int((cells["error"] != "").sum())
     text = f"{counted(len(cells), 'cell')}: {', '.join(axes)}. {failed or 'None'} failed."
     return text if not missing else f"{text} {counted(missing, 'cell')} of the plan not done."
-
-
-def _document(title: str, *body: Markup) -> Markup:
-    style, scripts = resource("page.css"), [resource("tables.js"), resource("explorer.js")]
-    hashes = " ".join(map(source_hash, scripts))
-    policy = f"default-src 'none'; base-uri 'none'; style-src {source_hash(style)}; script-src {hashes}"
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=policy),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", title),
-        element("style", style),
-    )
-    code = [element("script", script) for script in scripts]
-    whole = element("html", head, "\n", element("body", *body, "\n", *code), lang="en")
-    return together(Markup("<!DOCTYPE html>\n"), whole, "\n")
