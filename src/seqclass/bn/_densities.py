@@ -146,16 +146,7 @@ def check_families(density: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Scales:
-    """What the families know of the features beside the counts.
-
-    Attributes
-    ----------
-    n_outcomes : ndarray of int of shape (n_features,)
-    counts : ndarray of shape (n_features, V)
-        Rows of each outcome.
-    alpha : float
-        Pseudo-count of every outcome in what is shared.
-    """
+    """What the families know of the features beside the counts."""
 
     n_outcomes: IntArray
     counts: FloatArray

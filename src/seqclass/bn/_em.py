@@ -313,19 +313,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Components:
-    """The hidden states of all classes, class by class.
-
-    Attributes
-    ----------
-    classes : ndarray of int of shape (n_hidden,)
-    weights : ndarray of shape (n_hidden,)
-        P(hidden state | class).
-    tables : ndarray of shape (n_features, V_max, n_hidden)
-    n_components : ndarray of int of shape (n_classes,)
-        Components of each class in each bag.
-    n_iter : ndarray of int of shape (n_classes,)
-        Iterations until the last bag was done.
-    """
+    """The hidden states of all classes, class by class."""
 
     classes: IntArray
     weights: FloatArray

@@ -25,13 +25,7 @@ def grid_size(n_classes: int, resolution: int) -> int:
 
 @register
 class SimplexGrid:
-    """Beliefs whose entries are multiples of ``1 / resolution``.
-
-    Attributes
-    ----------
-    points : ndarray of shape (n_points, n_classes)
-        The grid points, in the order of their numbers.
-    """
+    """Beliefs whose entries are multiples of ``1 / resolution``."""
 
     def __init__(self, n_classes: int, resolution: int) -> None:
         self.resolution = resolution

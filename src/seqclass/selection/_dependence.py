@@ -300,19 +300,7 @@ TOLERANCE = 1e-11
 @register
 @dataclass
 class Columns:
-    """Columns that a measure has prepared; ``stats`` has a row for each.
-
-    Attributes
-    ----------
-    values : ndarray in Fortran order or CSC array of shape (n, m)
-    stats : ndarray of shape (m, 2)
-        What the measure needs of each column.
-
-    Examples
-    --------
-    >>> Columns(np.eye(3), np.zeros((3, 2))).take([0, 2]).values.shape
-    (3, 2)
-    """
+    """Columns that a measure has prepared; ``stats`` has a row for each."""
 
     values: Any
     stats: FloatArray
@@ -357,30 +345,7 @@ class Dependence(ABC):
 
 @register
 class CorrelationDependence(Dependence):
-    """Absolute correlation of columns of numbers, with the class as numbers or by groups.
-
-    Parameters
-    ----------
-    alpha : float
-        Level of significance.
-    codes : ndarray of int of shape (n,)
-        Classes.
-    values : ndarray of shape (n,) or None
-        Numbers that stand for the classes; None for groups.
-    n_classes : int
-        Number of classes.
-
-    Attributes
-    ----------
-    basis : ndarray of shape (n, q)
-        Orthonormal, centred: the class as one number, or the space of its indicators.
-
-    Examples
-    --------
-    >>> measure = CorrelationDependence(0.01, np.array([0, 0, 1, 1, 2, 2]), None, 3)
-    >>> measure.prepare(np.array([[5.0], [5.0], [1.0], [1.0], [3.0], [3.0]]), 0)[1]
-    array([1.])
-    """
+    """Absolute correlation of columns of numbers, with the class as numbers or by groups."""
 
     def __init__(self, alpha: float, codes: IntArray, values: FloatArray | None, n_classes: int) -> None:
         n = len(codes)
@@ -422,7 +387,6 @@ class CorrelationDependence(Dependence):
         return relevance >= self.threshold - TOLERANCE
 
     def pairs(self, a: Columns, b: Columns) -> FloatArray:
-        """Absolute correlations."""
         return np.asarray(np.abs(self.correlations(a, b)))
 
     def correlations(self, a: Columns, b: Columns) -> FloatArray:
@@ -480,16 +444,7 @@ _KEPT_BYTES = 32 * 2**20
 
 @register
 class InformationDependence(Dependence):
-    """Mutual information in bits, or symmetric uncertainty 2 I / (H + H), over rows where both are present.
-
-    Examples
-    --------
-    >>> measure = InformationDependence(True, 0.0, np.array([0, 0, 1, 1]), 2)
-    >>> columns, relevance = measure.prepare(np.array([[0, 1], [0, 0], [1, 1], [1, 0]]), 0)
-    >>> relevance, measure.pairs(columns, columns)
-    (array([1., 0.]), array([[1., 0.],
-           [0., 1.]]))
-    """
+    """Mutual information in bits, or symmetric uncertainty 2 I / (H + H), over rows where both are present."""
 
     def __init__(self, normalised: bool, threshold: float, codes: IntArray, n_classes: int) -> None:
         self.normalised, self.threshold = normalised, threshold
@@ -515,7 +470,6 @@ class InformationDependence(Dependence):
         return relevance > self.threshold + TOLERANCE
 
     def pairs(self, a: Columns, b: Columns) -> FloatArray:
-        """Over the rows in which both columns are present."""
         result = np.empty((len(a), len(b)))
         for left in _indicators(a):
             for right in _indicators(b):

@@ -46,37 +46,11 @@ class ConditionalTest(ABC):
         """Whether a feature is independent of the class given any one of the sets, shape (n_sets, size)."""
 
     def passing(self, columns: Columns, largest: int, replaces: bool) -> int:
-        """How many of the next columns leave the features as they are, up to one that has to be looked at by itself.
-
-        Parameters
-        ----------
-        columns : Columns
-            Columns that depend on the class, in order of arrival.
-        largest : int
-            Size of the largest conditioning sets.
-        replaces : bool
-            Whether a new column may drop older features though these explain it.
-
-        Returns
-        -------
-        int
-            Number of columns at the start that some set of features separates from the class, and that, with
-            ``replaces``, separate no feature from it.
-        """
+        """How many of the next columns leave the features as they are, up to one that has to be looked at by itself."""
         return 0
 
     def separated(self, member: int, largest: int, through: int | None = None) -> bool:
-        """Whether some set of up to ``largest`` other features makes this one independent of the class.
-
-        Parameters
-        ----------
-        member : int
-            The feature.
-        largest : int
-            Size of the largest conditioning sets.
-        through : int, optional
-            A feature that the sets must hold.
-        """
+        """Whether some set of up to ``largest`` other features makes this one independent of the class."""
         sets = conditioning_sets(self.n_members, member, largest, through)
         return any(self._independent(member, batch) for batch in sets)
 
@@ -93,22 +67,7 @@ def conditioning_sets(n_members: int, member: int, largest: int, through: int | 
 
 @register
 class LikelihoodRatioTest(ConditionalTest):
-    """G-squared test of discrete features: 2 n I(feature; class | set) against chi-squared.
-
-    Without ``rows_per_freedom`` rows for each degree of freedom a test is not made, and counts as independence.
-
-    Examples
-    --------
-    >>> y = np.repeat([0, 1], 50)
-    >>> x = np.where(np.arange(100) % 5 == 0, 1 - y, y)
-    >>> copy = np.where(np.arange(100) % 7 == 0, 1 - x, x)
-    >>> test = LikelihoodRatioTest(0.01, y, 2, 5)
-    >>> columns, _, relevant = test.prepare(np.stack([x, copy], axis=1), 0)
-    >>> for j in range(2):
-    ...     test.add(columns.take([j]))
-    >>> relevant, test.separated(0, 3), test.separated(1, 3)
-    (array([ True,  True]), False, True)
-    """
+    """G-squared test of discrete features: 2 n I(feature; class | set) against chi-squared."""
 
     def __init__(self, alpha: float, codes: IntArray, n_classes: int, rows_per_freedom: float) -> None:
         self.alpha, self.codes, self.n_classes = alpha, codes.astype(np.intp), n_classes
@@ -137,13 +96,11 @@ class LikelihoodRatioTest(ConditionalTest):
         return columns, relevance, (p_value < self.alpha) & (n >= self.rows_per_freedom * freedom)
 
     def add(self, column: Columns) -> None:
-        """Add a feature."""
         values = column.values
         self.values.append((values.toarray() if sp.issparse(values) else values).ravel())
         self.sizes.append(int(column.stats[0, 0]))
 
     def drop(self, member: int) -> None:
-        """Leave a feature out; later ones move up."""
         del self.values[member], self.sizes[member]
 
     def _independent(self, member: int, sets: IntArray) -> bool:
@@ -210,20 +167,7 @@ class Joint:
 
 @register
 class PartialCorrelationTest(ConditionalTest):
-    """Fisher's Z-test of the partial correlation with the class; an F-test where the class is more than one number.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([0, 1], 300)
-    >>> cause = y + 0.8 * rng.normal(size=600)
-    >>> test = PartialCorrelationTest(0.01, y, None, 2)
-    >>> columns, _, relevant = test.prepare(np.stack([cause, cause + rng.normal(size=600)], axis=1), 0)
-    >>> for j in range(2):
-    ...     test.add(columns.take([j]))
-    >>> relevant, test.separated(0, 3), test.separated(1, 3)
-    (array([ True,  True]), False, True)
-    """
+    """Fisher's Z-test of the partial correlation with the class; an F-test where the class is more than one number."""
 
     def __init__(self, alpha: float, codes: IntArray, values: FloatArray | None, n_classes: int) -> None:
         self.alpha, self.n = alpha, len(codes)
@@ -239,7 +183,6 @@ class PartialCorrelationTest(ConditionalTest):
         return columns, relevance, self.dependence.relevant(relevance)
 
     def add(self, column: Columns) -> None:
-        """Add a feature."""
         self.with_class = np.concatenate([self.with_class, self.dependence.with_class(column)])
         self.members = column if self.members is None or not self.n_members else self.members.join(column)
         row = self.dependence.correlations(column, self.members)
@@ -249,14 +192,12 @@ class PartialCorrelationTest(ConditionalTest):
         self.n_members += 1
 
     def drop(self, member: int) -> None:
-        """Leave a feature out; later ones move up."""
         rest = np.delete(np.arange(self.n_members), member)
         self.gram, self.with_class = self.gram[np.ix_(rest, rest)], self.with_class[rest]
         self.members = None if self.members is None else self.members.take(rest)
         self.n_members -= 1
 
     def passing(self, columns: Columns, largest: int, replaces: bool) -> int:
-        """How many of the next columns leave the features as they are; all columns go through a test at once."""
         if not self.n_members or self.members is None:
             return 0
         some = columns.take(slice(0, max(1, _CELLS // (self.n_members + 1) ** 2)))

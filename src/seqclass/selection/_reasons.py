@@ -71,16 +71,7 @@ class FeatureReasons:
 
 @register
 class ReasonLog:
-    """Collects what `FeatureReasons` tells, for relevant features only, while a stream runs.
-
-    Examples
-    --------
-    >>> log = ReasonLog()
-    >>> log.scores(np.array([0.5, 0.0, 0.7]))
-    >>> log.dropped(np.array([0]), np.array([2]), np.array([0.6]))
-    >>> log.reasons(np.array([2])).describe(0)
-    'feature 0 (relevance 0.5) was kept until it was replaced by feature 2 (relevance 0.7, dependence 0.6)'
-    """
+    """Collects what `FeatureReasons` tells, for relevant features only, while a stream runs."""
 
     def __init__(self) -> None:
         self._scores: list[FloatArray] = []

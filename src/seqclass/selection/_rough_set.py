@@ -24,11 +24,7 @@ _ROUNDING = 1e-9
 
 
 class Neighbourhood(ABC):
-    """Rule of a neighbourhood: from the nearest row on, until the next one is too far.
-
-    Distances ``d`` are those of a row (a line each), from its own, 0, upward. ``ranks`` are the numbers of other rows
-    up to each, so that a place may stand for several rows that are alike.
-    """
+    """Rule of a neighbourhood: from the nearest row on, until the next one is too far."""
 
     #: Whether all ranks are needed; else only those of the row's own place are given.
     ranked = True
@@ -49,16 +45,7 @@ class Neighbourhood(ABC):
 
 @register
 class Gap(Neighbourhood):
-    """Ends before a step of 1.5 times the mean step from the nearest to the farthest row, or more.
-
-    Where all others are equally far away, all of them belong to it.
-
-    Examples
-    --------
-    >>> d, ranks = np.array([[0.0, 1.0, 1.1, 1.3, 4.0]]), np.arange(5)[None]
-    >>> Gap(5).last(d, ranks, Gap(5).limit(d, ranks, d[:, -1]))
-    array([3])
-    """
+    """Ends before a step of 1.5 times the mean step from the nearest to the farthest row, or more."""
 
     ranked = False
 
@@ -81,14 +68,7 @@ class Gap(Neighbourhood):
 
 @register
 class Density(Neighbourhood):
-    """Goes on as long as distance over rank does not grow; rows at distance 0 always belong to it.
-
-    Examples
-    --------
-    >>> d, ranks = np.array([[0.0, 1.0, 1.1, 2.0, 2.1]]), np.arange(5)[None]
-    >>> Density().last(d, ranks, None)
-    array([2])
-    """
+    """Goes on as long as distance over rank does not grow; rows at distance 0 always belong to it."""
 
     def joined(self, d: FloatArray, ranks: IntArray, limit: FloatArray | None) -> BoolArray:
         """Compare d / rank without dividing; the nearest row, and ties, come out by themselves."""

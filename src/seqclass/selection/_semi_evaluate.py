@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -116,25 +116,8 @@ class CoolDown:
         self.factors[features] = max(1.0, math.sqrt(pool) * (1.0 + self.cooling))
 
 
-#: Columns of `history_`.
-STEPS = np.dtype(
-    [
-        ("iteration", np.int64),
-        ("move", "U6"),
-        ("group_size", np.int64),
-        ("removal_group_size", np.int64),
-        ("n_features", np.int64),
-        ("candidate_score", np.float64),
-        ("score", np.float64),
-        ("best_score", np.float64),
-        ("accepted", np.bool_),
-        ("improved", np.bool_),
-        ("stage", np.float64),
-        ("share_improving", np.float64),
-        ("n_evaluations", np.int64),
-        ("time", np.float64),
-    ]
-)
+#: Number types of the columns of both tables, by the annotations of `SemiRFSStep`.
+_FORMATS: dict[Any, Any] = {"int": np.int64, "str": "U6", "float": np.float64, "bool": np.bool_}
 #: Columns of `evaluations_`.
 EVALUATIONS = np.dtype(
     [
@@ -196,6 +179,10 @@ class SemiRFSStep:
     share_improving: float
     n_evaluations: int
     time: float
+
+
+#: Columns of `history_`.
+STEPS = np.dtype([(column.name, _FORMATS[column.type]) for column in fields(SemiRFSStep)])
 
 
 def as_history(steps: Sequence[SemiRFSStep]) -> npt.NDArray[Any]:
