@@ -314,6 +314,6 @@ def test_what_is_known_of_tables_is_kept_and_right():
     for first in range(1, 8):  # what is kept does not grow without end
         problem.costs_after(np.array([first]), info)
         assert sum(part.size for part in problem.hidden._kept) <= 2 * tables.size
-    few = known(problem.among(np.array([0, 2, 4, 6])))
+    few = known(problem.subset(np.array([0, 2, 4, 6])))
     expected = table_costs(states, tables[[2, 4, 6]], costs.T[:, classes])
     assert_allclose(few.problem.costs_after(np.arange(1, 4), few), expected, rtol=1e-12)

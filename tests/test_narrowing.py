@@ -50,7 +50,7 @@ def test_some_questions_are_a_problem_of_their_own():
         free=True,
         max_questions=2,
     )
-    part = whole.among(chosen)
+    part = whole.subset(chosen)
     assert part.features.tolist() == [7, 5, 3]
     assert optimal_cost(part) == pytest.approx(optimal_cost(alone), abs=1e-12)
 

@@ -118,7 +118,7 @@ def in_hindsight(values, info, horizon, low=np.inf, martingale=0.0):
     """Expectation of the cheapest end of a history in hindsight, less the martingale, by recursion."""
     low = min(low, (info.spent + info.stopping_cost)[0] - martingale)
     if info.stage == horizon:  # beyond, one more price and the class is known
-        low = min(low, (info.spent + info.least())[0] - martingale)
+        low = min(low, (info.spent + info.cost_floor())[0] - martingale)
     if info.stage == horizon or info.settled[0]:
         return low
     chance, after = info.predictive[0], values.successor_values(info)[0]

@@ -299,7 +299,7 @@ class InformationState:
             costs[:, asked] = np.where(self.open[:, asked], prices + problem.costs_after(asked, self), np.inf)
         return costs
 
-    def least(self, multiplier: FloatArray | float = 1.0) -> FloatArray:
+    def cost_floor(self, multiplier: FloatArray | float = 1.0) -> FloatArray:
         """No way of going on costs less: one more price, then the class is known; inf where nothing is open.
 
         Parameters
@@ -326,7 +326,7 @@ class InformationState:
     @property
     def settled(self) -> BoolArray:
         """Rows where stopping is optimal for certain: one more price costs more than knowing the class saves."""
-        return np.asarray(self.to_beat <= self.least())
+        return np.asarray(self.to_beat <= self.cost_floor())
 
     def update(
         self, outcome: IntArray, rows: IntArray | None = None, *, charge_missing: bool = False
@@ -756,7 +756,7 @@ class AcquisitionProblem(Stored, ABC):
         """Return the problem of the same questions in any order, itself where it is free; not every problem has one."""
         return self if self.free else self.replace(free=True)
 
-    def among(self, questions: IntArray) -> AcquisitionProblem:
+    def subset(self, questions: IntArray) -> AcquisitionProblem:
         """Return the problem of some questions, by their numbers; of a fixed order they must be the first ones."""
         return self.replace(**{name: picked(getattr(self, name), questions) for name in self._by_question()})
 

@@ -288,7 +288,7 @@ def lowest(problem: AcquisitionProblem) -> float:
         search.run(_NODES, left() / 3)
         return search.low
     begun = problem.begin()
-    return float(np.minimum(begun.stopping_cost, begun.least())[0])
+    return float(np.minimum(begun.stopping_cost, begun.cost_floor())[0])
 
 
 #: Beliefs a stage of the values that are made for a policy that has none.

@@ -328,7 +328,7 @@ class _Along:
         stop_cost = info.spent + info.stopping_cost - self.martingale
         self.low = np.where(self.closed, self.low, np.minimum(self.low, stop_cost))
         if info.stage == horizon:
-            known = info.spent + info.least() - self.martingale
+            known = info.spent + info.cost_floor() - self.martingale
             self.low = np.where(self.closed, self.low, np.minimum(self.low, known))
         self.closed = self.closed | info.settled | (info.stage >= horizon)
         self.up = np.where(self._deciding(info), stop_cost, self.up)

@@ -220,7 +220,7 @@ class Enumeration:
         stage = self.stages[number]
         best = np.repeat(stage.info.stopping_cost[:, None], len(multipliers), axis=1)
         if bounded:
-            np.minimum(best, stage.info.least(multipliers), out=best)
+            np.minimum(best, stage.info.cost_floor(multipliers), out=best)
         elif stage.row.size:
             first = np.flatnonzero(np.diff(stage.row, prepend=-1))
             rows = stage.row[first]
@@ -239,7 +239,7 @@ def expand(info: InformationState, depth: int, multiplier: float = 1.0, max_hist
         root = root[level.parent]
         kept, place = distinct(level.info, root) if stages else (root, root)
         here = level.info if len(kept) == len(level.info) else level.info[kept]
-        row, question = open_questions(here, here.to_beat > here.least(multiplier))
+        row, question = open_questions(here, here.to_beat > here.cost_floor(multiplier))
         if here.stage >= last:
             row, question = row[:0], question[:0]
         price = np.broadcast_to(here.prices, (len(here), here.problem.n_questions))[row, question]

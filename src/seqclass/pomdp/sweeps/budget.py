@@ -217,7 +217,7 @@ def within_budget(
         # what sums up to the budget but for rounding is within it
         fits = worst_costs(problem) <= limit * (1 + 1e-12)
         n_stages = min(n_stages, int(fits.size if fits.all() else fits.argmin()))
-    return problem if n_stages == problem.n_stages else problem.among(np.arange(n_stages))
+    return problem if n_stages == problem.n_stages else problem.subset(np.arange(n_stages))
 
 
 def _within_free(problem: AcquisitionProblem, max_features: int | None, max_cost: float | None) -> AcquisitionProblem:

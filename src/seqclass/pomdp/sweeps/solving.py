@@ -165,14 +165,14 @@ class SweepPolicies:
 
     def undecided(self, info: InformationState) -> BoolArray:
         """Where stopping is not optimal for certain, and the horizon is not reached, (n, n_multipliers)."""
-        return np.asarray((info.to_beat[:, None] > info.least(self.multipliers)) & (info.stage < self.horizon))
+        return np.asarray((info.to_beat[:, None] > info.cost_floor(self.multipliers)) & (info.stage < self.horizon))
 
     def at_best(self, info: InformationState) -> FloatArray:
         """Cost of stopping; at a cut horizon, if less, of one more price and perfect knowledge, (n, n_multipliers)."""
         best = np.repeat(info.stopping_cost[:, None], len(self.multipliers), axis=1)
         cut = np.flatnonzero(self.horizon == info.stage)
         if cut.size:
-            best[:, cut] = np.minimum(best[:, cut], info.least(self.multipliers[cut]))
+            best[:, cut] = np.minimum(best[:, cut], info.cost_floor(self.multipliers[cut]))
         return best
 
 
@@ -206,7 +206,7 @@ class _GridSweep(SweepPolicies):
         if info.stage >= block.n_stages:
             return None
         problem, factor = self.problem, block.multipliers[positions]
-        open_ = info.to_beat[:, None] > info.least(factor)
+        open_ = info.to_beat[:, None] > info.cost_floor(factor)
         rows = np.flatnonzero(open_.any(axis=1))
         if not rows.size:
             return None

@@ -363,7 +363,7 @@ class Adaptive(Solver):
 def _at_once(problem: AcquisitionProblem) -> Policy:
     begun = problem.begin()
     upper = float(begun.stopping_cost[0])
-    lower = min(upper, float(begun.least()[0]))
+    lower = min(upper, float(begun.cost_floor()[0]))
     found = DecideNow(certificate_paths=0).solve(problem)
     gap = (upper - lower) / upper if upper > 0 else 0.0
     return found.with_info(upper=upper, lower=lower, gap=gap, confidence=1.0, scope="all orders")

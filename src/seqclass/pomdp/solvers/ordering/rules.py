@@ -279,7 +279,7 @@ def most_telling(problem: AcquisitionProblem, n: int) -> AcquisitionProblem:
     start = problem.begin()
     orders = [np.argsort(-rule.scores(start)[0], kind="stable") for rule in rules]
     questions, first = np.unique(np.stack(orders, axis=1), return_index=True)
-    return problem.among(np.sort(questions[np.argsort(first)[:n]]))
+    return problem.subset(np.sort(questions[np.argsort(first)[:n]]))
 
 
 #: Rows of a level, and what a policy sees there: parts of one stage each.

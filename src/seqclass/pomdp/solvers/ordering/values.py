@@ -169,7 +169,7 @@ class RuleValues:
 
 def bounded(cost: FloatArray, following: NextQuestion) -> FloatArray:
     """Keep costs of going on between knowing the class after one more price, and deciding after the next question."""
-    return np.asarray(np.clip(cost, following.info.least(), following.once))
+    return np.asarray(np.clip(cost, following.info.cost_floor(), following.once))
 
 
 class RulePolicy(Policy):
