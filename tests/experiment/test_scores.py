@@ -149,3 +149,15 @@ def test_groups_are_cheaper_together() -> None:
     assert cost[0] == 5 + 3 + 1
     gaps = np.array([[np.nan, np.nan, 1.0, np.nan], [1.0, np.nan, np.nan, np.nan]])
     assert purchases(GaussianNB().fit(X, Y), gaps, prices)[1].tolist() == [3, 5]
+
+
+def test_what_is_known_is_not_bought_by_others() -> None:
+    data = load("wine")
+    prices = Costs(0.1).prices(13)
+    tree = DecisionTreeClassifier(max_depth=3).fit(data.X, data.y)
+    n_features, cost = purchases(tree, data.X, prices)
+    root = int(tree.tree_.feature[0])
+    fewer, less = purchases(tree, data.X, prices, [root])
+    assert (fewer == n_features - 1).all()
+    np.testing.assert_allclose(less, cost - 0.1)
+    assert purchases(LogisticRegression(max_iter=9999).fit(data.X, data.y), data.X, prices, [0, 3])[0].max() == 11
