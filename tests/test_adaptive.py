@@ -15,7 +15,6 @@ from free_cases import free_case, mixture_case
 from network_cases import random_network
 
 from seqclass import SequentialClassifier
-from seqclass._utils import progress
 from seqclass.bn import DiscreteNetwork, TreeNetwork
 from seqclass.datasets import make_indicator, make_sensors
 from seqclass.deciding.problem import ModelProblem
@@ -45,6 +44,7 @@ from seqclass.pomdp.solvers.ordering import adaptive, values
 from seqclass.pomdp.solvers.ordering.cases import model_cases
 from seqclass.pomdp.solvers.ordering.given import greedy_order
 from seqclass.pomdp.solvers.ordering.values import NextQuestion, bounded, fitted_values, ridge
+from seqclass.testing import ticking
 
 CASES = {
     "naive": free_case,
@@ -249,15 +249,8 @@ def test_the_same_seed_gives_the_same_policy():
         np.testing.assert_array_equal(ours, theirs)
 
 
-def limited(patch):
-    """A clock that goes on by a second whenever it is looked at."""
-    looks = itertools.count()
-    patch.setattr(progress, "_clock", lambda: float(next(looks)))
-    return looks
-
-
 @pytest.mark.parametrize("kind", ["naive", "tree", "network"])
-def test_whenever_the_time_is_up_what_is_returned_is_sound(kind, monkeypatch):
+def test_whenever_the_time_is_up_what_is_returned_is_sound(kind):
     if kind == "network":
         model = DiscreteNetwork(random_network(3, 7), "n0").fit()
         prices, costs = np.full(6, 0.02), 1 - np.eye(len(model.classes_))
@@ -267,10 +260,9 @@ def test_whenever_the_time_is_up_what_is_returned_is_sound(kind, monkeypatch):
     best, ends = optimal_cost(problem), set()
     settings = {"n_paths": 200, "n_cases": 400, "max_rounds": 1, "certificate_paths": 500}
     for rules, limit in itertools.product([None, [EC2(), ClassInformation()]], [0, 1, 10, 60, 300, 1000, 10**6]):
-        with monkeypatch.context() as patch:
-            looks = limited(patch)
+        with ticking() as looks:
             policy = Adaptive(rules, max_nodes=0, max_seconds=limit, **settings).solve(problem)
-            assert next(looks) < limit + 40
+            assert looks() < limit + 40
         info, cost = policy.info, exact(problem, policy)
         assert info.lower - 1e-9 <= best <= cost + 1e-9
         assert cost <= info.upper + 1e-9
@@ -280,11 +272,11 @@ def test_whenever_the_time_is_up_what_is_returned_is_sound(kind, monkeypatch):
     assert ends >= {"PlannedPolicy", "RulePolicy"}  # what there is at first, and what there is with time enough
 
 
-def test_bundles_of_too_many_outcomes_are_decided_at_once_where_there_is_no_time(monkeypatch):
+def test_bundles_of_too_many_outcomes_are_decided_at_once_where_there_is_no_time():
     problem = bundled()
-    looks = limited(monkeypatch)
-    policy = Adaptive(max_seconds=2).solve(problem)
-    assert next(looks) < 40
+    with ticking() as looks:
+        policy = Adaptive(max_seconds=2).solve(problem)
+    assert looks() < 40
     assert (policy.info.status, policy.info.upper) == ("limit", pytest.approx(problem.begin().stopping_cost[0]))
     assert policy.act(problem.begin()).tolist() == [-1]
     assert 0 <= policy.info.lower <= policy.info.upper
@@ -296,12 +288,11 @@ def test_what_is_too_much_work_at_each_partial_answer_is_not_enumerated():
     assert not Adaptive().enumerates(large)
 
 
-def test_no_further_candidate_is_begun_when_the_time_is_up(monkeypatch):
+def test_no_further_candidate_is_begun_when_the_time_is_up():
     problem = free_case(4).problem
-    with monkeypatch.context() as patch:
-        looks = limited(patch)
+    with ticking() as looks:
         info = Adaptive(max_nodes=0, max_seconds=1000, certificate_paths=0).solve(problem).info
-        assert next(looks) < 1010
+        assert looks() < 1010
     assert 1 < len(info.ordering.candidates) < 5
     assert "LookaheadSaving()" in info.ordering.skipped
     assert info.status == "limit"

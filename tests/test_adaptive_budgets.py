@@ -12,7 +12,6 @@ from sklearn.datasets import load_breast_cancer
 import seqclass
 from seqclass import SequentialClassifier
 from seqclass.adaptive_classifier import EFFORTS, at_budget
-from seqclass.fitting._folds import assign_folds
 from seqclass.persistence import load, save
 from seqclass.pomdp import FirstK
 
@@ -27,7 +26,8 @@ def fitted() -> Any:
 
 
 def test_what_is_chosen_costs_least_on_average_over_the_budgets(fitted: Any) -> None:
-    fold, costs = assign_folds(Y, 3, 0), {}
+    fold, costs = fitted.held_out_.fold, {}
+    assert fold.max() == 2
     for name, way in at_budget(EFFORTS["quick"], 0, True, False, 3).items():
         found = np.zeros((2, len(Y)))
         for k in range(3):

@@ -12,7 +12,6 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from free_cases import free_case
 
-from seqclass._utils import progress
 from seqclass.persistence import load, save
 from seqclass.pomdp import (
     AcquireAll,
@@ -28,6 +27,7 @@ from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.solvers import exact_free_order as free_order
 from seqclass.pomdp.solvers.simple import DeepLookaheadPolicy, OrderBoundPolicy
+from seqclass.testing import ticking
 
 
 def cases(first, last, most=5):
@@ -103,18 +103,16 @@ def many_sensors(n_questions=14, *, n_outcomes=3, n_classes=3, seed=0, price=0.0
     return TableProblem(np.full(n_classes, 1 / n_classes), tables, prices, free=True)
 
 
-def test_limits_end_the_search_with_bounds_that_hold(monkeypatch):
+def test_limits_end_the_search_with_bounds_that_hold():
     problem = many_sensors(10)
     short, longer = (ExactFreeOrder(most, certificate_paths=0).solve(problem).info for most in (100, 400))
     assert short.status == longer.status == "limit"
     assert short.size < longer.size < 900
     assert short.lower <= longer.lower < longer.upper <= short.upper
-    with monkeypatch.context() as patch:  # a second for each look at the clock
-        ticks = itertools.count()
-        patch.setattr(progress, "_clock", lambda: float(next(ticks)))
+    with ticking() as looks:
         timed = ExactFreeOrder(max_seconds=100, certificate_paths=0).solve(problem).info
     assert timed.status == "limit"
-    assert next(ticks) < 110
+    assert looks() < 110
     assert 1 < timed.size < longer.size
     assert timed.lower <= longer.lower
     wanted = ExactFreeOrder(target_gap=0.1, certificate_paths=0).solve(problem).info
@@ -239,14 +237,12 @@ def test_a_missing_answer_of_a_group_leaves_the_full_price_to_be_paid():
         assert policy.act(info).tolist() == [question], charged
 
 
-def test_the_time_binds_where_all_are_enumerated(monkeypatch):
+def test_the_time_binds_where_all_are_enumerated():
     problem = many_sensors(6, n_classes=2)
     best = ExactFreeOrder().solve(problem).info.upper
     for limit in (0, 3, 9):
-        ticks = itertools.count()
-        with monkeypatch.context() as patch:
-            patch.setattr(progress, "_clock", lambda ticks=ticks: float(next(ticks)))
+        with ticking() as looks:
             policy = ExactFreeOrder(max_seconds=limit, certificate_paths=0).solve(problem)
-        assert next(ticks) < limit + 10
+        assert looks() < limit + 10
         assert policy.info.status == "limit"
         assert policy.info.lower <= best <= evaluate(problem, policy, method="exact").cost <= policy.info.upper + 1e-9

@@ -24,7 +24,6 @@ from seqclass.analysis import (
     thresholds,
     what_if,
 )
-from seqclass.analysis._stage_states import information_at
 from seqclass.analysis.beliefs import entropy
 from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.costs import Costs
@@ -525,7 +524,8 @@ class TestRegions:
             found = thresholds(policy, resolution=200)
             for stage, ends in zip(found.stage[found.go_on], np.column_stack([found.lower, found.upper])[found.go_on]):
                 inner = ends[(ends > 0) & (ends < 1)]
-                info = information_at(problem, int(stage), np.column_stack([1 - inner, inner]))
+                belief, nowhere = np.column_stack([1 - inner, inner]), np.zeros(len(inner), dtype=int)
+                info = InformationState(problem, int(stage), belief, nowhere, None)
                 np.testing.assert_allclose(policy.continuation_cost(info), info.stopping_cost, atol=1e-7)
 
     def test_thresholds_are_the_regions_of_every_stage_and_context(self) -> None:
@@ -551,7 +551,8 @@ class TestRegions:
         assert found.belief.shape == (231, 3)
         np.testing.assert_allclose(found.belief.sum(axis=1), 1)
         assert len(np.unique(found.belief, axis=0)) == 231
-        state = information_at(clf.problem_, 1, found.belief)
+        nowhere = np.zeros(231, dtype=int)
+        state = InformationState(clf.problem_, 1, found.belief, nowhere, None)
         np.testing.assert_array_equal(found.region == DECIDE, clf.policy_.act(state) != DECIDE)
         assert (found.region[found.belief.max(axis=1) == 1] == [0, 1, 2]).all()
         assert 0 < found.go_on_share < 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,9 @@ from hypothesis import strategies as st
 
 import seqclass
 from seqclass import analysis
-from seqclass._utils.text import going_on_text, saving_text
 from seqclass.cli import main
 from seqclass.discretize import Discretizer
-from seqclass.persistence._checks import check_discretizer
+from seqclass.persistence import ModelFileError, load, save
 
 
 def plain(column: Any) -> list[float]:
@@ -130,17 +130,27 @@ def test_a_feature_that_cannot_pay_is_said_to_be_worth_nothing() -> None:
             f"Stopped before x1 (price {price:g}): what is left to ask is expected to save nothing, so going on only "
             "costs its price."
         )
-    assert going_on_text(-0.0096, 0.01) == "going on is expected to cost 0.0096 more than deciding"
-    assert going_on_text(-0.995, 1.0) == "going on is expected to cost 0.9950 more than deciding"
-    assert going_on_text(-0.00001, 0.01) == "going on is not expected to be any cheaper than deciding"
-    assert going_on_text(float("nan"), 0.01) == ""
-    assert saving_text(-0.01, 0.01) == "expected to save nothing"
-    assert saving_text(-0.004, 0.01) == "expected to save 0.0040 less than it"
+    (told,) = clf.explain(X[:1])
+    assert told.not_asked is not None
+    for saving, price, words in (
+        (-0.0096, 0.01, ": going on is expected to cost 0.0096 more than deciding."),
+        (-0.995, 1.0, ": going on is expected to cost 0.9950 more than deciding."),
+        (-0.00001, 0.01, ": going on is not expected to be any cheaper than deciding."),
+        (np.nan, 0.01, "."),
+    ):
+        other = replace(told, not_asked=replace(told.not_asked, expected_saving=saving, price=price))
+        assert other.stop_text == f"Stopped before x1 (price {price:g}){words}"
+    (step,) = told.steps
+    for saving, words in ((-0.01, "expected to save nothing"), (-0.004, "expected to save 0.0040 less than it")):
+        other = replace(told, steps=(replace(step, expected_saving=saving, price=0.01),))
+        assert str(other).splitlines()[2] == f"   price 0.01, {words}"
 
 
-def test_kept_values_of_another_shape_are_refused_when_a_model_is_read():
+def test_kept_values_of_another_shape_are_refused_when_a_model_is_read(tmp_path: Path) -> None:
     discretizer = Discretizer().fit(np.array([[1.0, 2.0], [2.0, 5.0], [3.0, 4.0]]))
-    check_discretizer(discretizer)
+    save(discretizer, tmp_path / "d.model")
+    assert load(tmp_path / "d.model").few_values(0).tolist() == [1, 2, 3]
     discretizer.few_values_ = discretizer.few_values_[..., None]
-    with pytest.raises(ValueError, match="few_values_"):
-        check_discretizer(discretizer)
+    save(discretizer, tmp_path / "d.model")
+    with pytest.raises(ModelFileError, match="few_values_"):
+        load(tmp_path / "d.model")

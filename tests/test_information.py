@@ -5,15 +5,18 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 from sklearn.metrics import adjusted_mutual_info_score, mutual_info_score
 
 from seqclass._utils import information
 from seqclass._utils.information import (
     adjusted_mutual_information,
+    chance_p_values,
     contingency_table,
     mutual_information,
 )
 from seqclass.bn._structure import conditional_mutual_information
+from seqclass.selection._dependence import indicators, joint_information
 
 KINDS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_matrix}
 
@@ -243,3 +246,37 @@ def test_counting_a_million_sparse_columns():
     assert (table.sum(axis=1) == np.bincount(y)).all()
     for j in rng.integers(0, F, 5):
         np.testing.assert_array_equal(table[j], contingency_table(Z[:, [j]].toarray(), y, 2, 4)[0])
+
+
+def test_chances_are_those_of_the_g_test() -> None:
+    rng = np.random.default_rng(3)
+    y, X = rng.integers(3, size=200), rng.integers(4, size=(200, 9))
+    for j in range(8):
+        X[:, j] = np.where(rng.random(200) < 0.1 + 0.06 * j, y, X[:, j])
+    tables = [np.array([[np.sum((column == v) & (y == c)) for c in range(3)] for v in range(4)]) for column in X.T]
+    p = [stats.chi2_contingency(table, correction=False, lambda_="log-likelihood").pvalue for table in tables]
+    np.testing.assert_allclose(chance_p_values(X, y), p, rtol=1e-9)
+
+
+def test_a_constant_feature_is_explained_by_chance() -> None:
+    y = np.repeat([0, 1], 20)
+    X = np.column_stack([np.zeros(40, dtype=int), y, np.full(40, -1)])
+    assert chance_p_values(X, y).round(6).tolist() == [1.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("n_outcomes", [3, 30])  # by products of indicators, and counted row by row
+@pytest.mark.parametrize("missing", [False, True])
+def test_pairs_of_several_columns(n_outcomes: int, missing: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, n_outcomes, size=(400, 4))
+    X[:, 1] = np.where(rng.random(400) < 0.7, X[:, 0], X[:, 1])
+    X[-1] = n_outcomes - 1
+    if missing:
+        X[rng.random(X.shape) < 0.1] = -1
+    entropy = np.array([mutual_info_score(column, column) for column in X.T])
+    (group,) = indicators(X, np.full(4, n_outcomes), entropy)
+    found = joint_information(group, group, normalised=False)
+    for i, one in enumerate(X.T):
+        for j, other in enumerate(X.T):
+            both = (one >= 0) & (other >= 0)
+            assert found[i, j] == pytest.approx(mutual_info_score(one[both], other[both]), abs=1e-9)

@@ -13,8 +13,6 @@ from large_cases import cut, people, quick, write
 import seqclass
 from seqclass import Costs, SequentialClassifier, large
 from seqclass.bn import ClassMixture
-from seqclass.deciding._fingerprint import acting_fingerprint
-from seqclass.deciding.decider import decider_of
 from seqclass.large import predict_parquet
 
 FRAME, ILL = people(240)
@@ -105,23 +103,26 @@ def test_models_are_not_mixed(clf: SequentialClassifier, folder: Path, tmp_path:
 
 
 @pytest.mark.parametrize("model", [None, ClassMixture(2)])
-def test_a_fingerprint_tells_what_acts_and_no_more(model: Any, tmp_path: Path) -> None:
-    X, y = FRAME[["dose", "visits"]].to_numpy(), ILL.to_numpy().astype(str)
+def test_a_model_is_known_by_what_acts_and_no_more(model: Any, tmp_path: Path) -> None:
+    X, y = FRAME[["dose", "visits"]], ILL.to_numpy().astype(str)
+    write(tmp_path / "rows", [(X[:9], ILL[:9])])
+
+    def decides(model: SequentialClassifier) -> int:
+        return predict_parquet(model, tmp_path / "rows", tmp_path / "out").n_skipped
+
     clf, twin = (SequentialClassifier(model, max_features=2).fit(X, y) for _ in range(2))
-    mark = acting_fingerprint(decider_of(clf))
+    assert decides(clf) == 0
     clf.predict(X)
     clf.save(tmp_path / "a.seq")
     again = seqclass.load(tmp_path / "a.seq")
     again.predict(X)
-    assert {
-        acting_fingerprint(decider_of(clf)),
-        acting_fingerprint(decider_of(again)),
-        acting_fingerprint(decider_of(twin)),
-    } == {mark}
+    assert [decides(known) for known in (clf, again, twin)] == [1, 1, 1]
     twin.coder_.discretizer_.bin_edges_[0, 0] += 0.01
-    assert acting_fingerprint(decider_of(twin)) != mark
     clf.set_params(feature_costs=Costs(0.01, charge_missing=True))
-    assert acting_fingerprint(decider_of(clf)) != mark
+    for other in (twin, clf):
+        with pytest.raises(ValueError, match="was decided by another model"):
+            decides(other)
+    assert decides(again) == 1
 
 
 def test_columns_that_nobody_asks_for_may_be_left_out(clf: SequentialClassifier, tmp_path: Path) -> None:

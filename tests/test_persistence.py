@@ -10,6 +10,7 @@ import json
 import math
 import os
 import pickle
+import re
 import struct
 import zipfile
 from collections import OrderedDict
@@ -26,7 +27,6 @@ from hypothesis.extra import numpy as hnp
 from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import KBinsDiscretizer
 
-import seqclass._utils.model_files as persistence
 from seqclass.bn import NaiveBayes
 from seqclass.discretize import Discretizer
 from seqclass.persistence import ModelFileError, load, register, save
@@ -293,12 +293,16 @@ def test_refuses_cycles_and_depth(path: Path) -> None:
     estimator.part = [estimator]
     with pytest.raises(TypeError, match=r"^part\[0\] cannot be saved: it refers back"):
         save(estimator, path)
-    nested: list[Any] = []
-    for _ in range(persistence.MAX_DEPTH - 1):
-        nested = [nested]
-    assert equal(nested, through(nested, path))
+
+    def nested(depth: int) -> list[Any]:
+        return [nested(depth - 1)] if depth else []
+
+    with pytest.raises(TypeError, match="nested more than") as told:
+        save(nested(200), path)
+    most = int(re.search(r"more than (\d+) deep", str(told.value))[1])  # type: ignore[index]
+    assert equal(nested(most - 1), through(nested(most - 1), path))
     with pytest.raises(TypeError, match="nested more than"):
-        save([[nested]], path)
+        save(nested(most + 1), path)
 
 
 def test_refuses_a_state_that_is_no_dict(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -333,7 +337,7 @@ def test_a_killed_write_leaves_no_temporary_file(path: Path, monkeypatch: pytest
     def interrupt(*args: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(persistence, "write_archive", interrupt)
+    monkeypatch.setattr(os, "fsync", interrupt)
     with pytest.raises(KeyboardInterrupt):
         save("new", path)
     assert os.listdir(path.parent) == []

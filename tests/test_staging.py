@@ -7,13 +7,14 @@ import pytest
 
 from seqclass import SequentialClassifier, ifc2f, load
 from seqclass.analysis import stopping_regions, thresholds
-from seqclass.analysis._stage_states import information_at
 from seqclass.bn import NaiveBayes, TreeNetwork
 from seqclass.costs import Costs
 from seqclass.deciding.problem import ModelProblem, acquisition_problem
 from seqclass.pomdp import (
+    DECIDE,
     ExactValueIteration,
     GridValueIteration,
+    InformationState,
     Lookahead,
     Perseus,
     ProjectedValueIteration,
@@ -242,11 +243,16 @@ def test_pictures_and_files_of_a_context(make_tree, n_classes, tmp_path):
 def test_state_in_no_context(make_tree):
     problem = problem_of(make_tree(1), max_contexts=1)
     assert problem.tables is None
-    info = problem.begin()
-    for stage in range(problem.n_stages):
-        at = information_at(problem, stage, problem.prior[None])
-        np.testing.assert_allclose(at.likelihood, info.likelihood)
+    policy, info, regions = default_solver(problem).solve(problem), problem.begin(), []
+    for stage in range(policy.n_stages):
+        found = stopping_regions(policy, stage, resolution=200)
+        rows = np.zeros(len(found.belief), dtype=int)  # nothing was seen by any of them
+        at = InformationState(problem, stage, found.belief, info.state[rows], None)
+        np.testing.assert_array_equal(found.region == DECIDE, policy.act(at) != DECIDE)
+        regions.append(found.go_on_share)
         info = info.update(np.array([-1]))
+    assert len(regions) > 1
+    assert len(set(regions)) > 1
 
 
 @pytest.mark.parametrize("max_contexts", [1, 256])

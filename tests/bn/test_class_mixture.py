@@ -364,3 +364,15 @@ def test_few_outcomes_have_tables_whatever_the_density():
     assert [name for name, small in zip(other.densities_, few) if small] == ["tables"] * int(few.sum())
     with pytest.raises(ValueError, match="density must be one of"):
         ClassMixture(2, density="gauss").fit(X, y)
+
+
+def test_folds_are_stratified_and_leave_each_class_in_training():
+    codes = np.repeat([0, 1, 2, 3], [40, 11, 2, 1])
+    folds = _em.stratified_folds(codes, 4, 5, np.random.default_rng(0))
+    assert folds[-1] == -1
+    sizes = np.bincount(folds[:-1], minlength=5)
+    assert sizes.max() - sizes.min() <= 1
+    for c in range(3):
+        per_fold = np.bincount(folds[codes == c], minlength=5)
+        assert per_fold.max() - per_fold.min() <= 1
+        assert per_fold.max() < (codes == c).sum()

@@ -12,14 +12,12 @@ from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.tree import DecisionTreeClassifier
 
 import seqclass
-from seqclass import Costs, SequentialClassifier
+from seqclass import SequentialClassifier
 from seqclass.cli import main
 from seqclass.datasets import load
 from seqclass.experiment import Experiment, Results, ShuffledSplit, StratifiedFolds, afabench_log
-from seqclass.experiment._keeping import purchases
 from seqclass.pomdp import Lookahead
 from seqclass.report import write_report
 
@@ -98,18 +96,6 @@ def test_refusals(tmp_path: Path) -> None:
     turned = make_pipeline(PCA(3), SequentialClassifier())
     results = Experiment(["wine"], {"turned": turned}, cv=2, known=["hue"]).run(tmp_path / "b.run")
     assert results.table()["error"].str.contains("of which nobody can tell").all()
-
-
-def test_what_is_known_is_not_bought_by_others() -> None:
-    data = load("wine")
-    prices = Costs(0.1).prices(13)
-    tree = DecisionTreeClassifier(max_depth=3).fit(data.X, data.y)
-    n_features, cost = purchases(tree, data.X, prices)
-    root = int(tree.tree_.feature[0])
-    fewer, less = purchases(tree, data.X, prices, [root])
-    assert (fewer == n_features - 1).all()
-    np.testing.assert_allclose(less, cost - 0.1)
-    assert purchases(LogisticRegression(max_iter=9999).fit(data.X, data.y), data.X, prices, [0, 3])[0].max() == 11
 
 
 def test_on_the_command_line(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import json
 import random
 import shutil
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from seqclass.experiment import Experiment, Results
-from seqclass.experiment._keeping import unpack, unpack_json
 from seqclass.report import explore_run
 
 ODD: list[Any] = [None, "x", [], {}, -1, 10**30, 1e308, True, 0.5]
@@ -91,13 +89,6 @@ def test_parts_that_are_none(whole: Path, tmp_path: Path, name: str, content: An
     change(path, "UPDATE parts SET content = ? WHERE name = ?", content, name)
     with pytest.raises(ValueError, match="is damaged"):
         read_all(path)
-
-
-@pytest.mark.parametrize("read", [unpack, unpack_json])
-def test_bytes_that_are_nothing(read: Callable[[bytes], Any]) -> None:
-    for content in (b"", b"PK\x03\x04", bytes(range(256))):
-        with pytest.raises(ValueError, match="what the run kept of its instances is damaged"):
-            read(content)
 
 
 def damaged(path: Path, rng: random.Random) -> None:

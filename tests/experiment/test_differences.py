@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_files import write_cells
 
 from seqclass.datasets import load
 from seqclass.evaluation.decision_curves import decision_curve
 from seqclass.experiment import Experiment, HoldOut, Results
-from seqclass.experiment._store import opened
 from seqclass.metrics import realised_cost
 from seqclass.stats import paired_t_test
 
@@ -28,15 +28,14 @@ def drawn(seed: int, method: int, data: int, noise: float) -> Any:
 @pytest.fixture
 def made(tmp_path: Path) -> Results:
     """Three methods on two sets, two seeds of five folds, two prices; c equals b on the second set."""
-    with opened(tmp_path / "made.run", create=True) as store:
-        grid = itertools.product(range(2), range(2), range(3), range(10))
-        for number, (price, data, method, i) in enumerate(grid):
-            labels = {"data": f"d{data}", "method": "abc"[method], "price": [0.1, 0.2][price]}
-            store.plan([(str(number), labels | {"budget": None, "seed": i // 5, "fold": i % 5}, {})])
-            same = 1 if data == 1 and method == 2 else method
-            score = float(drawn(price, same, data, 0.001)[i])
-            figures = {"accuracy": score, "realised_cost": 1 - score, "n_train": 80, "n_test": 20, "error": ""}
-            store.put(str(number), figures)
+    cells = []
+    for price, data, method, i in itertools.product(range(2), range(2), range(3), range(10)):
+        labels = {"data": f"d{data}", "method": "abc"[method], "price": [0.1, 0.2][price]}
+        same = 1 if data == 1 and method == 2 else method
+        score = float(drawn(price, same, data, 0.001)[i])
+        figures = {"accuracy": score, "realised_cost": 1 - score, "n_train": 80, "n_test": 20, "error": ""}
+        cells.append((labels | {"seed": i // 5, "fold": i % 5}, figures))
+    write_cells(tmp_path / "made.run", cells)
     return Results.load(tmp_path / "made.run")
 
 
@@ -67,11 +66,11 @@ def test_differences_are_paired_by_fold(made: Results, metric: str) -> None:
 
 def test_noise_is_called_noise(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    with opened(tmp_path / "noise.run", create=True) as store:
-        for i, score in enumerate(rng.random(10).tolist()):
-            labels = {"data": "d", "method": "ab"[i % 2], "price": 0.1, "budget": None, "seed": 0, "fold": i // 2}
-            store.plan([(str(i), labels, {})])
-            store.put(str(i), {"accuracy": score, "n_train": 80, "n_test": 20, "error": ""})
+    cells = []
+    for i, score in enumerate(rng.random(10).tolist()):
+        labels = {"data": "d", "method": "ab"[i % 2], "price": 0.1, "seed": 0, "fold": i // 2}
+        cells.append((labels, {"accuracy": score, "n_train": 80, "n_test": 20, "error": ""}))
+    write_cells(tmp_path / "noise.run", cells)
     found = Results.load(tmp_path / "noise.run").compare("accuracy")
     assert found.differences["verdict"].tolist() == ["noise"]
     assert "wins/ties/losses" not in str(found)  # of one data set

@@ -15,6 +15,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from run_files import read_parts
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_selection import SelectKBest
 from sklearn.model_selection import GridSearchCV
@@ -32,11 +33,8 @@ from seqclass.experiment import (
     ShuffledSplit,
     SourceSplit,
     StratifiedFolds,
-    _keeping,
     grid,
 )
-from seqclass.experiment._keeping import pack, pack_json, unpack
-from seqclass.experiment._store import opened
 from seqclass.experiment.explored import evenly
 from seqclass.plots import AcquisitionMapDisplay, FeatureCountDisplay, StagewiseCalibrationDisplay
 from seqclass.pomdp import RandomisedPolicy
@@ -366,20 +364,6 @@ def test_decisions_that_the_data_set_does_not_know(tmp_path: Path) -> None:
     assert set(frame["decision"]) == {"7", "versicolor"}
 
 
-def test_a_failure_to_keep_is_a_warning_of_the_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*arguments: Any) -> Any:
-        raise RuntimeError("no\nwords")
-
-    monkeypatch.setattr(_keeping, "_labelled", fail)
-    results = Experiment(["iris"], ["etana"], cv=2).run(tmp_path / "a.run")
-    table = results.table()
-    assert (table["error"] == "").all()
-    assert table["accuracy"].gt(0.8).all()
-    assert (table["warnings"] == "UserWarning: no explanations are kept, RuntimeError: no words.").all()
-    assert results.keys_with("explanations") == []
-    assert len(results.instances()) == 150
-
-
 def test_a_cell_that_failed_keeps_nothing(tmp_path: Path) -> None:
     methods = ["etana", "sklearn:LogisticRegression(C=-1.0)"]
     results = Experiment(["iris"], methods, cv=2).run(tmp_path / "a.run")
@@ -418,21 +402,9 @@ def test_neither_seconds_nor_memory_have_the_keeping_in_them(tmp_path: Path, mon
 
 def test_what_is_kept_is_no_pickle(results: Results) -> None:
     key = results.table().index[0]
-    with opened(results.path) as store:
-        content = store.part(key, "instances")
-    assert content is not None
+    content = read_parts(results.path)[key, "instances"]
     with np.load(io.BytesIO(content), allow_pickle=False) as file:
         assert {"row", "truth", "decision", "n_features", "cost", "proba", "asked", "outcome"} <= set(file.files)
         assert file["beliefs"].dtype == file["proba"].dtype == np.float32
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert {info.compress_type for info in archive.infolist()} == {zipfile.ZIP_DEFLATED}
-    arrays, about = unpack(content)
-    assert pack(arrays, about) == content
-    with pytest.raises(ValueError, match="Object arrays"):
-        pack({"a": np.array([{}], dtype=object)}, {})
-    buffer = io.BytesIO()
-    np.savez(buffer, a=np.array([{}], dtype=object))
-    with pytest.raises(ValueError, match="allow_pickle=False"):
-        unpack(buffer.getvalue())
-    with pytest.raises(ValueError):
-        pack_json({"a": float("nan")})

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_files import write_cells
 
-from seqclass.experiment import Results
-from seqclass.experiment._keys import key_of
-from seqclass.experiment._store import opened
+from seqclass.experiment import Experiment, Results
 from seqclass.stats import friedman_test, mean_interval, win_tie_loss
 
 METHODS = ("a", "b", "c")
@@ -24,19 +23,18 @@ def accuracy(data: int, method: int, seed: int, fold: int) -> float:
 @pytest.fixture
 def results(tmp_path: Path) -> Results:
     """Two prices, four data sets, three methods, two seeds, three folds; one cell of method c failed."""
-    path = tmp_path / "a.run"
-    with opened(path, create=True) as store:
-        for number in range(2 * 4 * 3 * 2 * 3):
-            price, data, method, seed, fold = np.unravel_index(number, (2, 4, 3, 2, 3))
-            labels: dict[str, Any] = {"data": f"d{data}", "method": METHODS[method], "price": [0.1, 0.2][price]}
-            labels |= {"budget": None, "seed": int(seed), "fold": int(fold)}
-            store.plan([(str(number), labels, {})])
-            score = accuracy(int(data), int(method), int(seed), int(fold)) - 0.1 * int(price)
-            failed = number == 17
-            found = {"error": "ValueError: no", "accuracy": None} if failed else {"error": "", "accuracy": score}
-            found |= {"realised_cost": 1.0 - score} if not failed else {}
-            store.put(str(number), {"n_train": 100, "n_test": 50, **found})
-    return Results.load(path)
+    cells = []
+    for number in range(2 * 4 * 3 * 2 * 3):
+        price, data, method, seed, fold = np.unravel_index(number, (2, 4, 3, 2, 3))
+        labels: dict[str, Any] = {"data": f"d{data}", "method": METHODS[method], "price": [0.1, 0.2][price]}
+        labels |= {"seed": int(seed), "fold": int(fold)}
+        score = accuracy(int(data), int(method), int(seed), int(fold)) - 0.1 * int(price)
+        failed = number == 17
+        found = {"error": "ValueError: no", "accuracy": None} if failed else {"error": "", "accuracy": score}
+        found |= {"realised_cost": 1.0 - score} if not failed else {}
+        cells.append((labels, {"n_train": 100, "n_test": 50, **found}))
+    write_cells(tmp_path / "a.run", cells)
+    return Results.load(tmp_path / "a.run")
 
 
 def test_summary(results: Results) -> None:
@@ -96,15 +94,11 @@ def test_summary_of_all_groups_at_once_is_that_of_each(results: Results, by: lis
 def many_groups(path: Path, n_sets: int) -> Results:
     """A run of so many data sets, two methods and three folds."""
     rng = np.random.default_rng(0)
-    with opened(path, create=True) as store:
-        cells = [(f"d{d}", "ab"[m], f) for d in range(n_sets) for m in (0, 1) for f in range(3)]
-        labels = [
-            {"data": data, "method": method, "price": 0.1, "budget": None, "seed": 0, "fold": f}
-            for data, method, f in cells
-        ]
-        store.plan([(str(i), label, {}) for i, label in enumerate(labels)])
-        for i, score in enumerate(rng.beta(9, 1, len(cells)).tolist()):
-            store.put(str(i), {"accuracy": score, "realised_cost": 1 - score, "n_train": 2, "n_test": 1, "error": ""})
+    cells = [(f"d{d}", "ab"[m], f) for d in range(n_sets) for m in (0, 1) for f in range(3)]
+    labels = [{"data": data, "method": method, "price": 0.1, "seed": 0, "fold": f} for data, method, f in cells]
+    scores = rng.beta(9, 1, len(cells)).tolist()
+    figures = [{"accuracy": s, "realised_cost": 1 - s, "n_train": 2, "n_test": 1, "error": ""} for s in scores]
+    write_cells(path, zip(labels, figures))
     return Results.load(path)
 
 
@@ -157,11 +151,9 @@ def test_methods_are_compared_on_the_same_folds(results: Results) -> None:
 
 def test_a_method_without_any_score_is_left_out(tmp_path: Path) -> None:
     def run(name: str, cells: dict[tuple[str, int], float | None]) -> Results:
-        with opened(tmp_path / name, create=True) as store:
-            for i, ((method, fold), score) in enumerate(cells.items()):
-                labels = {"data": "d", "method": method, "price": 0.1, "budget": None, "seed": 0, "fold": fold}
-                store.plan([(str(i), labels, {})])
-                store.put(str(i), {"accuracy": score, "error": "" if score else "ValueError: no"})
+        labels = [{"data": "d", "method": method, "price": 0.1, "seed": 0, "fold": fold} for method, fold in cells]
+        found = [{"accuracy": score, "error": "" if score else "ValueError: no"} for score in cells.values()]
+        write_cells(tmp_path / name, zip(labels, found))
         return Results.load(tmp_path / name)
 
     found = run("a.run", {("a", 0): 0.5, ("bad", 0): None, ("b", 0): 0.6}).compare("accuracy")
@@ -175,10 +167,8 @@ def test_a_method_without_any_score_is_left_out(tmp_path: Path) -> None:
 
 
 def test_a_price_without_a_score_leaves_the_data_set_out(results: Results) -> None:
-    with opened(results.path, create=True) as store:
-        labels = {"data": "d1", "method": "a", "price": 0.3, "budget": None, "seed": 0, "fold": 0}
-        store.plan([("undefined", labels, {})])
-        store.put("undefined", {"accuracy": float("nan"), "n_train": 100, "n_test": 50, "error": ""})
+    labels = {"data": "d1", "method": "a", "price": 0.3, "seed": 0, "fold": 0}
+    write_cells(results.path, [(labels, {"accuracy": None, "n_train": 100, "n_test": 50, "error": ""})])
     # the mean of the other prices would not be one over the same prices
     assert results.compare("accuracy").scores.index.tolist() == ["d0", "d2", "d3"]
     assert results.compare("accuracy", price=0.1).scores.index.tolist() == ["d0", "d1", "d2", "d3"]
@@ -212,8 +202,8 @@ def test_other_databases_are_left_alone(tmp_path: Path, results: Results) -> Non
     connection.commit()
     connection.close()
     before = other.read_bytes()
-    with pytest.raises(ValueError, match="another database"), opened(other, create=True):
-        pass
+    with pytest.raises(ValueError, match="another database"):
+        Experiment(["iris"], ["etana"], cv=2).run(other)
     assert other.read_bytes() == before
     connection = sqlite3.connect(results.path)
     connection.execute("PRAGMA user_version = 99")
@@ -224,26 +214,9 @@ def test_other_databases_are_left_alone(tmp_path: Path, results: Results) -> Non
 
 
 def test_one_method_is_nothing_to_compare(tmp_path: Path) -> None:
-    with opened(tmp_path / "a.run", create=True) as store:
-        store.plan([("k", {"data": "d", "method": "m", "price": 0.1, "budget": None, "seed": 0, "fold": 0}, {})])
-        store.put("k", {"accuracy": float("nan"), "n_train": 2, "n_test": 1, "error": ""})
+    labels = {"data": "d", "method": "m", "price": 0.1, "seed": 0, "fold": 0}
+    write_cells(tmp_path / "a.run", [(labels, {"accuracy": None, "n_train": 2, "n_test": 1, "error": ""})])
     found = Results.load(tmp_path / "a.run")
     assert found.summary()["accuracy"].isna().all()
     with pytest.raises(ValueError, match="two methods or more"):
         found.compare("accuracy")
-
-
-def test_a_file_can_be_read_while_it_is_written(results: Results) -> None:
-    with opened(results.path, create=True) as store:
-        labels = {"data": "new", "method": "a", "price": 0.1, "budget": None, "seed": 0, "fold": 0}
-        new = key_of({"x": 1})
-        store.plan([(new, labels, {"x": 1})])
-        assert results.n_missing == 1
-        store.put(new, {"accuracy": 1.0, "error": ""})
-        assert results.table().loc[new, "accuracy"] == 1.0
-        assert results.settings(new) == {"x": 1}
-    assert sorted(file.name for file in results.path.parent.iterdir()) == ["a.run"]
-    assert results.path.read_bytes()[18] == 1  # no log is wanted by whoever reads the file now
-    with opened(results.path) as reader, opened(results.path, create=True):
-        reader.count_missing()
-    assert "145 cells, 0 missing" in repr(results)

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
@@ -152,13 +151,13 @@ def test_groups_are_cheaper_together() -> None:
     assert purchases(GaussianNB().fit(X, Y), gaps, prices)[1].tolist() == [3, 5]
 
 
-def test_features_on_the_path_of_a_tree() -> None:
-    X, y = load_breast_cancer(return_X_y=True)
-    tree = DecisionTreeClassifier(random_state=0).fit(X, y)
-    inner, child = tree.tree_.feature, (tree.tree_.children_right, tree.tree_.children_left)
-    for row, used in zip(X[:20], purchases(tree, X[:20], Costs(0.01).prices(30))[0]):
-        node, seen = 0, set()
-        while inner[node] >= 0:
-            seen.add(inner[node])
-            node = child[int(row[inner[node]] <= tree.tree_.threshold[node])][node]
-        assert used == len(seen)
+def test_what_is_known_is_not_bought_by_others() -> None:
+    data = load("wine")
+    prices = Costs(0.1).prices(13)
+    tree = DecisionTreeClassifier(max_depth=3).fit(data.X, data.y)
+    n_features, cost = purchases(tree, data.X, prices)
+    root = int(tree.tree_.feature[0])
+    fewer, less = purchases(tree, data.X, prices, [root])
+    assert (fewer == n_features - 1).all()
+    np.testing.assert_allclose(less, cost - 0.1)
+    assert purchases(LogisticRegression(max_iter=9999).fit(data.X, data.y), data.X, prices, [0, 3])[0].max() == 11

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from seqclass.experiment import Experiment, Results, _keeping
+from seqclass.experiment._keeping import pack, pack_json, unpack, unpack_json
+from seqclass.experiment._keys import key_of
 from seqclass.experiment._store import opened
 
 LABELS = {"data": "d", "method": "m", "price": 0.1, "budget": None, "seed": 0, "fold": 0}
@@ -63,6 +69,22 @@ def test_a_cell_and_its_parts_are_one_transaction(path: Path) -> None:
         assert store.keys_with("broken") == []
 
 
+def test_a_file_can_be_read_while_it_is_written(path: Path) -> None:
+    results = Results.load(path)
+    new = key_of({"x": 1})
+    with opened(path, create=True) as store:
+        store.plan([(new, LABELS | {"data": "new"}, {"x": 1})])
+        assert results.n_missing == 3
+        store.put(new, {"accuracy": 1.0, "error": ""})
+        assert results.table().loc[new, "accuracy"] == 1.0
+        assert results.settings(new) == {"x": 1}
+    assert sorted(file.name for file in path.parent.iterdir()) == ["a.run"]
+    assert path.read_bytes()[18] == 1  # no log is wanted by whoever reads the file now
+    with opened(path) as reader, opened(path, create=True):
+        reader.count_missing()
+    assert "1 cells, 2 missing" in repr(results)
+
+
 @pytest.mark.parametrize(
     "setting, told",
     [
@@ -93,3 +115,41 @@ def test_a_file_that_cannot_be_opened(path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sqlite3, "connect", refuse)  # permissions do not bind whoever may do all
     with pytest.raises(OSError, match=r"cannot read .*a\.run: unable to open"), opened(path):
         pass
+
+
+@pytest.mark.parametrize("read", [unpack, unpack_json])
+def test_bytes_that_are_nothing(read: Callable[[bytes], Any]) -> None:
+    for content in (b"", b"PK\x03\x04", bytes(range(256))):
+        with pytest.raises(ValueError, match="what the run kept of its instances is damaged"):
+            read(content)
+
+
+def test_a_failure_to_keep_is_a_warning_of_the_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: Any) -> Any:
+        raise RuntimeError("no\nwords")
+
+    monkeypatch.setattr(_keeping, "_labelled", fail)
+    results = Experiment(["iris"], ["etana"], cv=2).run(tmp_path / "a.run")
+    table = results.table()
+    assert (table["error"] == "").all()
+    assert table["accuracy"].gt(0.8).all()
+    assert (table["warnings"] == "UserWarning: no explanations are kept, RuntimeError: no words.").all()
+    assert results.keys_with("explanations") == []
+    assert len(results.instances()) == 150
+
+
+def test_packing_knows_no_pickle(tmp_path: Path) -> None:
+    results = Experiment(["iris"], ["etana"], cv=2).run(tmp_path / "a.run")
+    with opened(results.path) as store:
+        content = store.part(results.table().index[0], "instances")
+    assert content is not None
+    arrays, about = unpack(content)
+    assert pack(arrays, about) == content
+    with pytest.raises(ValueError, match="Object arrays"):
+        pack({"a": np.array([{}], dtype=object)}, {})
+    buffer = io.BytesIO()
+    np.savez(buffer, a=np.array([{}], dtype=object))
+    with pytest.raises(ValueError, match="allow_pickle=False"):
+        unpack(buffer.getvalue())
+    with pytest.raises(ValueError):
+        pack_json({"a": float("nan")})

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from live_cases import EXPORTED as NAMES
 
+from seqclass import SequentialClassifier
 from seqclass.export import export_policy
-from seqclass.export._c import _quoted
 
 COMPILER = shutil.which("cc")
 SAFE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
@@ -103,9 +103,13 @@ def test_the_source_stands_where_a_session_stands(name: str, model: Any, cases: 
             assert [price, saving] == pytest.approx([stand["price"], told], abs=1e-9, rel=0, nan_ok=True)
 
 
-def test_names_are_texts_whatever_is_in_them() -> None:
-    assert _quoted('a"b\\c??/\n') == '"a\\042b\\134c\\077\\077/\\012"'
-    assert _quoted("\N{LATIN SMALL LETTER E WITH ACUTE}1") == '"\\303\\2511"'
+def test_names_are_texts_whatever_is_in_them(tmp_path: Path) -> None:
+    y = np.repeat(['a"b\\c??/\n', "\N{LATIN SMALL LETTER E WITH ACUTE}1"], 20)
+    clf = SequentialClassifier().fit((y == y[0]).astype(float)[:, None], y)
+    export_policy(clf, tmp_path / "policy.c", format="c")
+    text = (tmp_path / "policy.c").read_text(encoding="utf-8")
+    assert '"a\\042b\\134c\\077\\077/\\012"' in text
+    assert '"\\303\\2511"' in text
 
 
 def test_wrong_answers_change_nothing(model: Any, tmp_path: Path) -> None:

@@ -17,11 +17,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from seqclass import Costs, SequentialClassifier, etana, load
-from seqclass.cli._describe import describe, feature_lines
+from seqclass.cli import main
 from seqclass.costs import Prices
 from seqclass.persistence import ModelFileError
 from seqclass.pomdp import ExactValueIteration, LinearThresholdSPSA, Lookahead
@@ -190,8 +191,9 @@ def use(clf: SequentialClassifier, path: Path) -> None:
         assert session.decision in clf.decisions_.tolist()
         again = clf.session(session.to_json())
         assert [(a.value, a.posterior) for a in again.history] == [(a.value, a.posterior) for a in session.history]
-    assert feature_lines(describe(clf)["features"])
     clf.save(path)
+    shown = CliRunner().invoke(main, ["show", str(path)])
+    assert (shown.exit_code, "asked for:" in shown.stdout) == (0, True), shown.output
 
 
 def try_mutant(start: Path, rng: random.Random, folder: Path) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqclass.deciding.problem import ModelProblem
-from seqclass.persistence._checks import check_values
+from seqclass.persistence import ModelFileError, load, save
 from seqclass.pomdp import (
     FittedValueIteration,
     FittedValues,
@@ -227,9 +227,11 @@ def test_the_horizon_grows_while_cases_reach_its_end(make_tree, monkeypatch):
         (lambda v: setattr(v.functions, "count", v.functions.count + 1), "functions are wrong"),
     ],
 )
-def test_a_file_whose_parts_do_not_belong_together_is_refused(change, message):
+def test_a_file_whose_parts_do_not_belong_together_is_refused(change, message, tmp_path):
     values = FittedValueIteration(100, certificate_paths=0).solve(weak_problem(4, 6)).values
-    check_values(values)
+    save(values, tmp_path / "values.model")
+    load(tmp_path / "values.model")
     change(values)
-    with pytest.raises(ValueError, match=message):
-        check_values(values)
+    save(values, tmp_path / "values.model")
+    with pytest.raises(ModelFileError, match=message):
+        load(tmp_path / "values.model")

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_files import read_parts, write_part
 
 import seqclass
-from seqclass.experiment._store import opened
 
 pytest.importorskip("reproduction.run", reason="the papers' tables are made from a checkout, and this is none")
 
@@ -55,10 +55,7 @@ def test_a_piece_is_computed_once(tmp_path: Path) -> None:
 def test_json_has_null_for_nan(tmp_path: Path) -> None:
     context = Context(tmp_path / "run.db")
     compute([piece(2.0)], context)
-    with opened(context.path) as store:
-        (key,) = store.keys_with(PART)
-        content = store.part(key, PART)
-    assert content is not None
+    ((_, content),) = read_parts(context.path).items()
     assert b'"none": null' in content
     assert b"NaN" not in content
     assert f'"version": "{seqclass.__version__}+'.encode() in content
@@ -88,8 +85,7 @@ def test_one_that_takes_its_process_down(tmp_path: Path) -> None:
 
 def test_figures_of_another_version_are_kept_with_a_warning(tmp_path: Path) -> None:
     context = Context(tmp_path / "run.db")
-    with opened(context.path, create=True) as store:
-        store.put_part(piece(1.0).key, PART, Result({"sum": 7.0}, 0.1, version="0.0.1").as_json())
+    write_part(context.path, piece(1.0).key, PART, Result({"sum": 7.0}, 0.1, version="0.0.1").as_json())
     with pytest.warns(UserWarning, match=r"seqclass 0\.0\.1 and are kept"):
         (found,) = compute([piece(1.0)], context)
     assert found["sum"] == 7.0
@@ -121,18 +117,13 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     done = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, check=False)
     assert done.returncode == -signal.SIGKILL
-    before = kept(path)
+    before = read_parts(path)
     assert len(before) == 2
     (found,) = reproduce(["semi_rfs-fig3"], path=path, quick=True)
-    after = kept(path)
+    after = read_parts(path)
     assert len(after) == 10  # two runs of five searches
     assert {key: after[key] for key in before} == before
     (undisturbed,) = reproduce(["semi_rfs-fig3"], quick=True)
     frames = [part.frame() for part in (found, undisturbed)]
     untimed = [frame[frame["quantity"] != "seconds to RFS's final error"] for frame in frames]
     assert untimed[0].equals(untimed[1])
-
-
-def kept(path: Path) -> dict[str, bytes | None]:
-    with opened(path) as store:
-        return {key: store.part(key, PART) for key in store.keys_with(PART)}

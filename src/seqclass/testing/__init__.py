@@ -1,11 +1,18 @@
 """Checks for parts of your own: observation models, policies, solvers and ordering rules.
 
-Each raises an `AssertionError` whose message says what is wrong.
+Each check raises an `AssertionError` whose message says what is wrong.
 """
 
 from __future__ import annotations
 
 from seqclass.testing._models import check_observation_model
-from seqclass.testing._solvers import check_ordering_rule, check_policy, check_solver, sample_problems
+from seqclass.testing._solvers import check_ordering_rule, check_policy, check_solver, sample_problems, ticking
 
-__all__ = ["check_observation_model", "check_ordering_rule", "check_policy", "check_solver", "sample_problems"]
+__all__ = [
+    "check_observation_model",
+    "check_ordering_rule",
+    "check_policy",
+    "check_solver",
+    "sample_problems",
+    "ticking",
+]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
+from seqclass._utils import progress
 from seqclass._utils.arrays import BoolArray, IntArray, as_generator
 from seqclass.pomdp import (
     DECIDE,
@@ -80,6 +82,40 @@ def _sample(rng: np.random.Generator, n_classes: int, kind: int, free: bool) -> 
 
 
 _STATUSES = ("converged", "wide gap", "truncated", "limit")
+
+
+@contextmanager
+def ticking() -> Iterator[Callable[[], int]]:
+    """Let limits of time count looks at the clock, each of which takes a second.
+
+    What a solver returns where its ``max_seconds`` are up is then the same on every machine.
+
+    Yields
+    ------
+    callable
+        Returns how often the clock has been looked at.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import ExactFreeOrder
+    >>> [problem] = sample_problems(1, free=True)
+    >>> with ticking() as looks:
+    ...     status = ExactFreeOrder(max_seconds=0).solve(problem).info.status
+    >>> status, looks() > 0
+    ('limit', True)
+    """
+    seen, before = 0, progress._clock
+
+    def look() -> float:
+        nonlocal seen
+        seen += 1
+        return float(seen - 1)
+
+    progress._clock = look
+    try:
+        yield lambda: seen
+    finally:
+        progress._clock = before
 
 
 def check_policy(policy: Policy, *, max_rows: int = 200) -> None:
