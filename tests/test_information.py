@@ -78,18 +78,6 @@ def test_contingency_with_stored_zeros_and_duplicates():
     assert Z.nnz == 5, "the input must not be changed"
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_contingency_does_not_depend_on_chunks(kind, monkeypatch):
-    X, y, weight = draw(3, n=90, n_features=9)
-    Z = KINDS[kind](X)
-    whole = contingency_table(Z, y, 3, 4), contingency_table(Z, y, 3, 4, weight)
-    monkeypatch.setattr(information, "_COLUMNS", 2)
-    monkeypatch.setattr(information, "CHUNK_BYTES", 1)
-    monkeypatch.setattr(information, "chunks", lambda n, *_, **__: (slice(i, min(n, i + 2)) for i in range(0, n, 2)))
-    np.testing.assert_array_equal(contingency_table(Z, y, 3, 4), whole[0])
-    np.testing.assert_allclose(contingency_table(Z, y, 3, 4, weight), whole[1], atol=1e-12)
-
-
 def test_contingency_leaves_no_dust_of_weights_where_no_zero_is():
     X = np.ones((1000, 1), dtype=np.int8)
     weight = np.random.default_rng(0).random(1000)
@@ -143,14 +131,6 @@ def test_adjusted_information_of_many_rows(missing):
     for j in (0, 1, 3):
         x, labels = present(X, y, j)
         assert adjusted[j] == pytest.approx(adjusted_mutual_info_score(labels, x), abs=1e-10)
-
-
-def test_adjusted_information_does_not_depend_on_chunks(monkeypatch):
-    X, y, _ = draw(5, n=200, n_features=9)
-    whole = adjusted_mutual_information(X, y)
-    monkeypatch.setattr(information, "_TERMS", 7)
-    monkeypatch.setattr(information, "chunks", lambda n, *_, **__: (slice(i, i + 1) for i in range(n)))
-    np.testing.assert_allclose(adjusted_mutual_information(X, y), whole, atol=1e-13)
 
 
 def test_adjusted_information_of_distinct_values_is_one():
@@ -210,15 +190,6 @@ def test_conditional_information_of_chosen_columns(kind):
     part = conditional_mutual_information(KINDS[kind](X), y, columns=columns, dtype=np.float32)
     assert part.dtype == np.float32
     np.testing.assert_allclose(part, whole[np.ix_(columns, columns)], atol=1e-6)
-
-
-def test_conditional_information_does_not_depend_on_row_chunks(monkeypatch):
-    X, y, _ = draw(4, n=150)
-    whole = conditional_mutual_information(X, y)
-    monkeypatch.setattr(information, "CHUNK_BYTES", 1)
-    np.testing.assert_allclose(conditional_mutual_information(X, y), whole, atol=1e-13)
-    monkeypatch.setattr(information, "_FLOAT32_EXACT", 1)
-    np.testing.assert_allclose(conditional_mutual_information(X, y), whole, atol=1e-13)
 
 
 @pytest.mark.parametrize("measure", [mutual_information, adjusted_mutual_information, conditional_mutual_information])

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqclass import SequentialClassifier, etana
-from seqclass._utils.arrays import chunks_by_size
-from seqclass.discretize import Discretizer, _edges
+from seqclass.discretize import Discretizer
 
 
 def entropy(labels: list[int]) -> float:
@@ -84,20 +83,6 @@ def test_zeros_that_are_stored_count_as_zeros() -> None:
     assert stored.nnz == 20
     for data in (stored, sp.csr_array(y[:, None].astype(float))):
         assert Discretizer(3, strategy="mdlp", zero_bin=False).fit(data, y).bin_edges_.tolist() == [[0.5]]
-
-
-def test_groups_of_columns_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(0)
-    y = rng.integers(3, size=200)
-    X = np.round(rng.normal(size=(200, 30)) + rng.normal(size=(3, 30))[y], 1) * (rng.random((200, 30)) < 0.7)
-    for data in (X, sp.csr_array(X)):
-        whole = Discretizer(5, strategy="mdlp").fit(data, y).bin_edges_
-        assert np.isfinite(whole).any()
-        with monkeypatch.context() as patched:
-            patched.setattr(_edges, "_BUDGET", 20_000)
-            groups = list(chunks_by_size(np.arange(150, 4600, 150), 20_000 // (64 + 48)))
-            assert max(group.stop - group.start for group in groups) == 1
-            np.testing.assert_array_equal(Discretizer(5, strategy="mdlp").fit(data, y).bin_edges_, whole)
 
 
 def test_a_sharp_threshold_is_found_and_noise_is_not_cut() -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from large_cases import people, quick, same
 
-from seqclass._chunks import dasked
 from seqclass.large import from_dask, predict_dask
 
 da = pytest.importorskip("dask.array")
@@ -36,27 +35,6 @@ def test_an_array_is_cut_by_rows_only() -> None:
     chunks = from_dask(da.from_array(values, chunks=(50, 2)), da.from_array(y, chunks=50))
     same(quick().fit(values, y), quick().fit_chunks(chunks))
     assert [len(labels) for _, labels in chunks] == [50, 50, 50, 50, 40]
-
-
-def test_only_statistics_are_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No task has the rows of two partitions, and statistics are added up a few at a time."""
-    seen: list[int] = []
-    added: list[int] = []
-    statistic, add = dasked._statistic, dasked._added
-
-    def counted(number: int, X: Any, *more: Any) -> Any:
-        seen.append(len(X))
-        return statistic(number, X, *more)
-
-    def counted_sums(of: Any, parts: list[Any]) -> Any:
-        added.append(len(parts))
-        return add(of, parts)
-
-    monkeypatch.setattr(dasked, "_statistic", counted)
-    monkeypatch.setattr(dasked, "_added", counted_sums)
-    quick().fit_chunks(from_dask(dd.from_pandas(FRAME.assign(ill=ILL), npartitions=12), target="ill"))
-    assert set(seen) == {20}
-    assert max(added) == 8
 
 
 def test_decisions_are_those_in_memory() -> None:

@@ -147,17 +147,6 @@ def test_stored_zeros_are_zeros():
     same(ClassMixture(3).fit(stored, y, n_outcomes=sizes), ClassMixture(3).fit(X, y, n_outcomes=sizes), rtol=1e-10)
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_parts_of_the_rows_make_no_difference(monkeypatch, kind):
-    X, y, sizes = random_data(7, missing=0.1)
-    whole = ClassMixture(3, n_bags=2).fit(kind(X), y, n_outcomes=sizes)
-    chunks = _em.chunks
-    monkeypatch.setattr(_em, "chunks", lambda n, size: chunks(n, size, budget=7 * size))
-    for kept in (_em._KEPT_BYTES, 0):
-        monkeypatch.setattr(_em, "_KEPT_BYTES", kept)
-        same(ClassMixture(3, n_bags=2).fit(kind(X), y, n_outcomes=sizes), whole, rtol=1e-10)
-
-
 def test_few_ones_take_the_sparse_product(monkeypatch):
     X, y, sizes = random_data(8)
     dense = ClassMixture(3).fit(X, y, n_outcomes=sizes)

@@ -136,19 +136,6 @@ def test_sparse_equals_dense(kind, temperature):
     assert_array_equal(NaiveBayes().fit(kind(X), y).n_outcomes_, NaiveBayes().fit(X, y).n_outcomes_)
 
 
-def test_sparse_in_parts_of_the_features(monkeypatch):
-    from seqclass.bn import _tables
-
-    X, y, sizes = random_data(15, n_features=40)
-    X = with_missing(X, 16)
-    model = NaiveBayes().fit(X, y, n_outcomes=sizes)
-    expected = model.posterior(X)
-    chunks = _tables.chunks
-    monkeypatch.setattr(_tables, "chunks", lambda n, size: chunks(n, size, budget=7 * size))
-    assert_allclose(model.posterior(sparse.csr_array(X)), expected, rtol=1e-10)
-    assert_allclose(model.posterior(X[:3]), expected[:3], rtol=1e-10)
-
-
 def test_sparse_with_unsummed_duplicates():
     model = NaiveBayes().fit([[0], [1], [2]], [0, 1, 1])
     twice = sparse.csr_array((np.array([1, 1]), np.array([0, 0]), np.array([0, 2])), shape=(1, 1))

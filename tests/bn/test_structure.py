@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from seqclass.bn import CLASS_NODE, TreeNetwork, _structure
+from seqclass.bn import CLASS_NODE, TreeNetwork
 from seqclass.bn._structure import maximum_spanning_tree, pair_weights
 
 
@@ -51,14 +51,6 @@ def test_weights_of_pairs_against_a_plain_loop(weighted, form):
     for i in range(X.shape[1]):
         for j in range(i):
             assert_allclose([W[i, j], W[j, i]], loop_weight(X, y, i, j, weight), rtol=1e-9, atol=1e-12)
-
-
-def test_weighted_pairs_do_not_depend_on_how_features_are_cut_into_blocks(monkeypatch):
-    X, y, sizes = dependent_data(2)
-    weight = np.random.default_rng(3).random(len(y))
-    whole = pair_weights(X, y, sizes, 3, weight)
-    monkeypatch.setattr(_structure, "CHUNK_BYTES", 2 * 3 * 16 * len(y) * int(sizes.max()))
-    assert_allclose(pair_weights(X, y, sizes, 3, weight), whole, rtol=1e-12)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 30))

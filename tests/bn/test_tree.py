@@ -330,17 +330,6 @@ def test_rows_do_not_depend_on_the_batch():
         assert_allclose(model.likelihood(4, evidence[[row]])[0], table[row], rtol=1e-12)
 
 
-def test_chunks_of_rows_change_nothing(monkeypatch):
-    model = random_network(13, n=8)
-    evidence = draw_evidence(np.random.default_rng(14), model, 100)
-    expected = model.posterior(evidence), model.likelihood(3, evidence), model.likelihoods(evidence)
-    monkeypatch.setattr("seqclass.bn._messages._MESSAGE_BYTES", 600)
-    monkeypatch.setattr("seqclass.bn._messages.CHUNK_BYTES", 60_000)
-    found = model.posterior(evidence), model.likelihood(3, evidence), model.likelihoods(evidence)
-    for a, b in zip(expected, found):
-        assert_allclose(a, b, rtol=1e-12)
-
-
 def test_codes_at_the_end_of_their_type():
     rng = np.random.default_rng(15)
     X = np.column_stack([np.arange(128), rng.permutation(128), rng.integers(0, 2, 128)])

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from seqclass.bn import CLASS_NODE, NaiveBayes, TreeNetwork
-from seqclass.testing._models import _check_increments
 
 
 def data(seed, n=200, n_features=7, n_classes=2):
@@ -104,7 +103,17 @@ def test_the_posterior_is_the_chain_in_topological_order(structure):
 def test_stages_are_the_likelihood_of_what_was_acquired(structure, smoothing):
     X, y = data(5)
     model = TreeNetwork(structure, conditioning="ancestor", smoothing=smoothing).fit(X, y)
-    _check_increments(model, X)
+    rng = np.random.default_rng(6)
+    rows, seen, state = np.arange(len(X)), np.full_like(X, -1), model.start(len(X))
+    for feature in rng.permutation(7).tolist():
+        outcome = np.where(rng.random(len(rows)) < 0.8, X[rows, feature], -1)
+        likelihood = model.stage_likelihood(feature, state)
+        assert_allclose(likelihood, model.likelihood(feature, seen[rows]), rtol=1e-11, atol=1e-11)
+        advanced = model.advance(feature, state, outcome)
+        assert_array_equal(model.stage_likelihood(feature, state), likelihood)  # the state that was given stays
+        seen[rows, feature] = outcome
+        some = np.flatnonzero(rng.random(len(rows)) < 0.9)[::-1]
+        state, rows = advanced[some], rows[some]
     assert_allclose(model.predictive(2, X).sum(axis=1), 1)
     assert model.likelihoods(X[:3]).shape == (3, 7, 3, 2)
 

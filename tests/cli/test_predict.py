@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 
 import seqclass
-from seqclass.cli import _cases as cases
 
 
 @pytest.mark.quick
@@ -34,12 +33,6 @@ def test_predict_says_what_acquire_says(model: str, run: Any, patients: pd.DataF
     asked = [";".join(clf.feature_name(j) for j in row if j >= 0) for row in record.order]
     assert table["asked"].tolist() == asked
     assert (table["decision"] == patients["the label"]).mean() > 0.7
-
-
-def test_parts_do_not_matter(model: str, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = run("predict", model, "data.csv").stdout
-    monkeypatch.setattr(cases, "_MAX_ROWS", 7)
-    assert run("predict", model, "data.csv").stdout == whole
 
 
 def test_columns_in_any_order(model: str, run: Any, patients: pd.DataFrame) -> None:

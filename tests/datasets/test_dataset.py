@@ -11,7 +11,6 @@ import pytest
 import scipy.sparse as sp
 
 from seqclass import SequentialClassifier
-from seqclass._utils.arrays import chunks
 from seqclass.datasets import Dataset, load, make_naive_bayes_world, make_sparse_text
 
 X = np.array([[0.0, 1.0], [2.0, np.nan], [0.0, 3.0]])
@@ -56,12 +55,6 @@ def test_positions_of_a_sparse_set_are_narrow_where_they_fit(form: str) -> None:
     assert wide.indices.dtype == np.int64  # what was given stays
     huge = sp.csr_array((np.ones(1), np.array([2**40]), np.array([0, 1, 1])), shape=(2, 2**40 + 1))
     assert Dataset("huge", huge, np.array([0, 1]), ("a", "b")).X.indices[0] == 2**40
-
-
-def test_a_text_set_made_in_parts_has_narrow_positions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("seqclass.datasets.text.chunks", lambda n, size: chunks(n, size, 100_000))
-    data = make_sparse_text(200, 500)
-    assert data.X.indices.dtype == data.X.indptr.dtype == np.int32
 
 
 def test_labels_names_and_rows() -> None:

@@ -47,8 +47,7 @@ def joint(row: Any, h: int) -> float:
 
 
 @pytest.mark.quick
-def test_posteriors_are_those_of_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("seqclass.datasets.hidden._CHUNK", 2000)  # in parts
+def test_posteriors_are_those_of_enumeration() -> None:
     X, _ = TRUTH.sample(200, random_state=0)
     X[np.random.default_rng(1).random(X.shape) < 0.3] = np.nan
     X[0] = np.nan

@@ -135,9 +135,10 @@ def test_curves_and_classes_of_kept_rows(split: Results) -> None:
         split.decision_curve("few", "etana", positive="malign")
 
 
-def test_kept_rows_without_costs_of_decisions_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("seqclass.experiment._keeping._MOST_COSTS", 0)
-    iris = replace(load("iris"), decision_costs=5 * (1 - np.eye(3)))
+def test_kept_rows_without_costs_of_decisions_are_told(tmp_path: Path) -> None:
+    many = 3400  # further decisions: their costs are too many to be kept
+    costs = np.column_stack([5 * (1 - np.eye(3)), np.full((3, many), 4.0)])
+    iris = replace(load("iris"), decision_costs=costs, decisions=tuple(f"refer to {i}" for i in range(many)))
     found = Experiment([iris], {"tree": METHODS["tree"]}, cv=HoldOut()).run(tmp_path / "old.run")
     with pytest.raises(ValueError, match="without the costs of decisions"):
         found.class_scores("iris", "tree")

@@ -29,7 +29,6 @@ from seqclass.pomdp import (
     write_pomdp,
     write_pomdpx,
 )
-from seqclass.pomdp.files._layout import labels
 
 GOLDEN = Path(__file__).resolve().parents[3] / "shared" / "golden" / "pomdp"
 CASES = [(seed, kind, contexts) for contexts in (False, True) for seed, kind in enumerate(
@@ -208,10 +207,14 @@ def test_names_are_made_fit_for_the_format(tmp_path: Path) -> None:
 
 
 @settings(max_examples=20)
-@given(st.lists(st.text(max_size=6), min_size=1, max_size=6))
-def test_any_text_makes_a_name(names: list[str]) -> None:
-    result = labels(names, len(names), "classes", "c")
-    assert len(set(result)) == len(names)
+@given(names=st.lists(st.text(max_size=6), min_size=2, max_size=6))
+def test_any_text_makes_a_name(names: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
+    n = len(names)
+    problem = TableProblem(np.full(n, 1 / n), np.full((1, 2, n), 0.5), 0.1)
+    path = tmp_path_factory.mktemp("names") / "a.pomdpx"
+    write_pomdpx(problem, path, classes=names)
+    result = read_pomdpx(path).observed["y_0"]
+    assert len(set(result)) == n
     assert all(NAME.fullmatch(name) for name in result)
 
 

@@ -125,15 +125,6 @@ def test_values_scale_with_the_belief_and_know_their_floor():
     assert values.size == sum(len(w) for w in values.weights)
 
 
-def test_reading_in_chunks_is_reading_at_once(monkeypatch):
-    problem = weak_problem(3, 5)
-    values = FittedValueIteration(200, certificate_paths=0).solve(problem).values
-    belief = np.random.default_rng(0).dirichlet(np.ones(3), 100)
-    whole = values.value(1, belief)
-    monkeypatch.setattr("seqclass.pomdp.solvers.fitted._READ_BYTES", 2000)
-    np.testing.assert_allclose(values.value(1, belief), whole, rtol=1e-12)
-
-
 def test_a_stage_without_beliefs_is_a_stop():
     problem = weak_problem(3, 3)
     points = [Points(problem.prior[None], np.array([0])), *[Points(np.empty((0, 3)), np.empty(0, int))] * 2]

@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 import pytest
 
-from seqclass._utils.arrays import another_stream, as_generator
 from seqclass.pomdp import GridValueIteration, Perseus, TableProblem, certify
 
 BOTH = pytest.mark.parametrize("solver", [GridValueIteration, partial(Perseus, 300)], ids=["grid", "Perseus"])
@@ -85,11 +84,3 @@ def test_endless_stages_cost_what_the_first_cost(solver, repeated, endless):
     assert b.n_stages == 64
     assert b.gap < 5e-3
     assert certify(many, policies[1], method="simulation", n_paths=500).gap < 0.02
-
-
-@pytest.mark.parametrize("seed", [0, np.int64(0), [0, 1], np.random.SeedSequence(5)])
-def test_the_certificate_has_a_stream_of_its_own(seed):
-    own, other = as_generator(seed), as_generator(another_stream(seed))
-    assert own.integers(2**62) != other.integers(2**62)
-    again = as_generator(another_stream(seed))
-    assert again.integers(2**62) == as_generator(another_stream(seed)).integers(2**62)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from seqclass import SequentialClassifier
-from seqclass._utils.arrays import as_generator
+from seqclass._utils.arrays import another_stream, as_generator
 from seqclass.analysis import missing_sweep
 from seqclass.bn.ordering import conditional_order
 from seqclass.discretize import Discretizer
-from seqclass.fitting._folds import some_rows
 from seqclass.large import read_parquet
 
 N = 5000
@@ -37,20 +38,6 @@ def test_a_sample_of_files_is_drawn_by_no_label(tmp_path: Path) -> None:
     assert fair(X["x"].to_numpy().mean(), 0.5, 1000)
     clf = SequentialClassifier().fit_chunks(read_parquet(tmp_path, target="y"), sample_rows=1000, held_out=3)
     assert len(clf.held_out_.decisions) == len(labels)
-
-
-def test_the_rows_kept_of_many_calls_are_drawn_by_no_label() -> None:
-    from seqclass.fitting._chunked import keys
-
-    y = np.random.default_rng(0).random(N) < 0.3
-    assert fair(y[keys(0, 0, N) < 0.2].mean(), 0.3, N // 5)
-
-
-def test_rows_marked_by_a_permutation_are_not_the_ones_looked_at() -> None:
-    marked = np.zeros(N, dtype=bool)
-    marked[np.random.default_rng(0).permutation(N)[: N // 5]] = True
-    some = some_rows(np.arange(N) % 2, N // 5, 0)
-    assert fair(marked[some].mean(), 0.2, len(some))
 
 
 def test_an_order_looks_at_rows_that_no_choice_marks() -> None:
@@ -80,3 +67,11 @@ def test_a_seed_gives_each_purpose_its_own_stream() -> None:
     assert as_generator(0, "keys").random() == as_generator(0, "keys").random()
     given, same = np.random.default_rng(3), np.random.default_rng(3)
     assert as_generator(given, "keys").random() == same.random()
+
+
+@pytest.mark.parametrize("seed", [0, np.int64(0), [0, 1], np.random.SeedSequence(5)])
+def test_another_stream_of_a_seed_is_its_own(seed: Any) -> None:
+    own, other = as_generator(seed), as_generator(another_stream(seed))
+    assert own.integers(2**62) != other.integers(2**62)
+    again = as_generator(another_stream(seed))
+    assert again.integers(2**62) == as_generator(another_stream(seed)).integers(2**62)

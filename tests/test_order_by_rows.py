@@ -12,8 +12,7 @@ from seqclass import Costs, SequentialClassifier, load
 from seqclass.bn import TreeNetwork
 from seqclass.datasets import make_sensors
 from seqclass.discretize import Discretizer
-from seqclass.fitting._planning import _questions
-from seqclass.pomdp import Adaptive, ExpectedSaving, TableProblem
+from seqclass.pomdp import Adaptive, ExpectedSaving
 from seqclass.pomdp.solvers.ordering.given import GivenOrder
 from seqclass.pomdp.solvers.ordering.observed import ON_ROWS
 
@@ -108,18 +107,16 @@ def test_a_budget_says_what_to_pay() -> None:
 
 
 def test_a_bundle_stands_where_its_first_feature_does() -> None:
-    X, y = repeated(300, 2)
-    clf = fitted(X, y, feature_costs=Costs(0.01, bundles=["a", "b", "b", "a", "c", "c", "d", "e"]))
-    assert clf.problem_.n_questions == 5
-    assert [clf.problem_.members(q).tolist() for q in _questions(clf.problem_, np.array([5, 6, 2, 0, 1, 7, 3, 4]))] == [
-        [4, 5],
-        [6],
-        [1, 2],
-        [0, 3],
-        [7],
-    ]
-    plain = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.1, free=True)
-    assert _questions(plain, np.array([2, 0, 1])).tolist() == [2, 0, 1]
+    X, y = repeated(600, 0)
+    noise = np.random.default_rng(5).integers(2, size=(600, 2))
+    X = np.column_stack([noise[:, 0], X, noise[:, 1]])
+    order = SequentialClassifier(feature_costs=0.01).fit(X, y).order_.tolist()
+    clf = fitted(X, y, feature_costs=Costs(0.01, bundles=["a", "b", "c", "d", "e", "f", "a", "g", "b", "h"]))
+    assert clf.ordering_ is not None
+    assert clf.ordering_.chosen == ON_ROWS
+    places = [[order.index(j) for j in clf.problem_.members(q)] for q in range(8)]
+    expected, by_last = (np.argsort([place(some) for some in places]).tolist() for place in (min, max))
+    assert clf.policy_.values.rule.order == expected != by_last  # type: ignore[attr-defined]
 
 
 def test_one_row_a_class() -> None:
