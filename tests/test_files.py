@@ -5,42 +5,56 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from seqclass import SequentialClassifier
-from seqclass._utils.files import replacing
+from seqclass.export import export_policy
 from seqclass.large import predict_parquet
+from seqclass.pomdp import DecideNow, TableProblem, write_pomdp
+
+CLF = SequentialClassifier(solver=DecideNow(certificate_paths=0)).fit([[0.0], [1.0]] * 20, ["a", "b"] * 20)
+WRITERS: dict[str, Callable[[Path], Any]] = {
+    "model": CLF.save,
+    "page": partial(export_policy, CLF),
+    "problem": partial(write_pomdp, TableProblem([0.5, 0.5], np.full((1, 2, 2), 0.5), 0.1)),
+}
 
 
-def test_what_fails_leaves_nothing_and_changes_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", WRITERS)
+def test_what_fails_leaves_nothing_and_changes_nothing(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "a.txt"
     path.write_text("old")
 
-    def fail() -> None:
-        with replacing(path) as temporary:
-            temporary.write_text("new")
-            raise RuntimeError
+    def fail(file: int) -> None:
+        assert len(list(tmp_path.iterdir())) == 2  # the new file is there, beside the old one
+        raise RuntimeError
 
+    monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(RuntimeError):
-        fail()
+        WRITERS[kind](path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
-def test_devices_pipes_and_folders_stay(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", WRITERS)
+def test_devices_pipes_and_folders_stay(kind: str, tmp_path: Path) -> None:
     pipe, folder = tmp_path / "pipe", tmp_path / "folder"
     os.mkfifo(pipe)
     folder.mkdir()
     (tmp_path / "link").symlink_to(pipe)
     for path in (pipe, folder, tmp_path / "link"):
-        refusal = pytest.raises(ValueError, match=f"cannot write .*{path.name}: it is a folder, device or pipe")
-        with refusal, replacing(path) as temporary:
-            temporary.write_text("new")
+        with pytest.raises(ValueError, match=f"cannot write .*{path.name}: it is a folder, device or pipe"):
+            WRITERS[kind](path)
     assert pipe.is_fifo()
     assert folder.is_dir()
 
@@ -59,12 +73,15 @@ def test_a_full_disk_names_the_file(tmp_path: Path) -> None:
 
 
 _WRITES = """
-import sys
-from seqclass._utils.files import replacing
-with replacing(sys.argv[1]) as path:
-    path.write_bytes(b"half")
+import os, sys
+from seqclass.persistence import save
+
+def wait(file):
     print("written", flush=True)
     sys.stdin.read()
+
+os.fsync = wait
+save("what never takes its place", sys.argv[1])
 """
 
 

@@ -19,7 +19,6 @@ from seqclass import Costs, SequentialClassifier
 from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.deciding.problem import acquisition_problem
 from seqclass.plots import AccuracyFeaturesDisplay, BeliefPathDisplay, StoppingRegionDisplay
-from seqclass.plots._style import shorten, wrap
 from seqclass.plots.accuracy_features import wilson
 from seqclass.pomdp import (
     DECIDE,
@@ -35,6 +34,8 @@ from seqclass.pomdp import (
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
+#: What is left of the name of a class of `three` in a corner.
+CORNER = "class {0} wi…deed, no. {0}"
 LONG = "a measurement whose name is rather long, number"
 COARSE = GridValueIteration(100, certificate_paths=0)
 
@@ -361,7 +362,7 @@ class TestStoppingRegion:
         (mesh,) = display.ax_.collections
         np.testing.assert_array_equal(mesh.get_array(), np.where(display.go_on, 0, display.decision + 1))
         corners = {t.get_text(): t.get_position() for t in display.ax_.texts}
-        assert list(corners) == [shorten(c, 22) for c in three.classes_]
+        assert list(corners) == [CORNER.format(k) for k in range(3)]
         # each face lies where the barycentric coordinates of its belief say
         centres = np.array([path.vertices[:3].mean(axis=0) for path in mesh.get_paths()])
         expected = display.beliefs @ np.array([[0, 0], [1, 0], [0.5, np.sqrt(0.75)]])
@@ -443,13 +444,22 @@ class TestStoppingRegion:
 
 
 def test_long_texts_are_cut_in_the_middle() -> None:
-    assert shorten("short") == "short"
-    cut = shorten("a name that differs from others at its end 17", 20)
-    assert len(cut) == 20
+    labels = ["short", "a name that differs from others at its end 17"]
+    display = AccuracyFeaturesDisplay.from_points(["m", "m"], [1, 9], [0.5, 0.9], labels=labels)
+    short, cut = (text.get_text() for text in display.texts_)
+    assert short == "short"
+    assert len(cut) == 16
+    assert cut.startswith("a name")
     assert cut.endswith("17")
-    wrapped = wrap("several words that do not fit on one line, nor on two of them", 15).split("\n")
-    assert max(map(len, wrapped)) <= 15
-    assert len(wrapped) <= 3
+    words = ["several words that do not fit on one line, nor on two of them", "b"]
+    path = BeliefPathDisplay([[0.5, 0.5]], names=[], values=[], classes=words, decision=words[0], cost=0.0)
+    path.plot()
+    label, *_, stop = (text.get_text() for text in path.ax_.get_legend().get_texts())
+    for wrapped in (label, stop):
+        lines = wrapped.split("\n")
+        assert max(map(len, lines)) <= 16
+        assert 2 <= len(lines) <= 3
+        assert wrapped.endswith("them")
 
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

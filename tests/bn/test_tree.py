@@ -330,6 +330,39 @@ def test_rows_do_not_depend_on_the_batch():
         assert_allclose(model.likelihood(4, evidence[[row]])[0], table[row], rtol=1e-12)
 
 
+def star(rng, n_leaves, size):
+    """A root of three outcomes with leaves that hang on it alone, and their tables."""
+    root, leaves = rng.dirichlet(np.ones(3), size=2).T, rng.dirichlet(np.ones(size), size=(n_leaves, 3, 2))
+    tables = [root, *np.moveaxis(leaves, -1, 1)]
+    return TreeNetwork.from_cpds([0, 1], [0.4, 0.6], [[], *[[0]] * n_leaves], tables), tables
+
+
+@pytest.mark.parametrize("n, n_leaves, size", [(500, 2, 3), (5000, 40, 3), (300, 3, 70), (1, 2, 2), (50, 1, 2)])
+def test_rows_of_few_kinds_have_each_the_answer_of_its_own(n, n_leaves, size):
+    rng = np.random.default_rng(n)
+    model, tables = star(rng, n_leaves, size)
+    kinds = rng.integers(-1, size, (20, n_leaves + 1)).astype(np.int8)
+    kinds[:, 0] = -1
+    X = kinds[rng.integers(0, 20, n)]
+    expected = np.tile(tables[0], (n, 1, 1))
+    for column, table in zip(X.T[1:], tables[1:]):
+        expected[column >= 0] *= table[column[column >= 0]]
+    assert_allclose(model.likelihood(0, X), expected / expected.sum(axis=1, keepdims=True), rtol=1e-10)
+
+
+def test_rows_of_few_kinds_are_worked_out_once(steps):
+    """Many that differ are worked out in parts, each with messages of its own."""
+    rng = np.random.default_rng(0)
+    model, _ = star(rng, 12, 3)
+    rows = rng.integers(0, 3, (60_000, 13))
+    rows[:, 0] = -1
+    few = rows[rng.integers(0, 20, len(rows))]
+    model.likelihood(0, few)  # what it keeps is there
+    taken = [steps(lambda rows=some: model.likelihood(0, rows)) for some in (few[:20], few, rows)]
+    assert taken[1] < 1.2 * taken[0]
+    assert taken[2] > 2 * taken[1]
+
+
 def test_codes_at_the_end_of_their_type():
     rng = np.random.default_rng(15)
     X = np.column_stack([np.arange(128), rng.permutation(128), rng.integers(0, 2, 128)])

@@ -17,7 +17,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from seqclass.selection import FIRES, FiresANN, FiresGLM, FiresModel, FiresSDT, fires_weights
-from seqclass.selection._base import largest, still_constant
 
 #: Settings that learn from little.
 QUICK = {
@@ -354,12 +353,29 @@ def test_a_constant_column_tells_nothing_apart() -> None:
         assert selector.importance_[0, 11] != 0
 
 
-def test_columns_that_vary_leave_the_list_of_constants() -> None:
-    X = np.array([[0.0, 1, 0, 2, 5], [0, 1, 3, 2, 5]])
-    first, columns = np.array([0.0, 1, 0, 2, 4]), np.arange(5)
-    for data in (X, sp.csr_array(X)):
-        assert still_constant(data, columns, first).tolist() == [0, 1, 3]
-        assert still_constant(data, np.array([1, 2]), first).tolist() == [1]
+class Told:
+    """A user's model that learns nothing: its parameters are what it was told."""
+
+    def __init__(self, mu: Any, sigma: float) -> None:
+        self.mu, self.sigma = np.array(mu, dtype=float), sigma
+
+    def start(self, n_features: int, n_problems: int, rng: Any) -> tuple[Any, Any]:
+        return np.tile(self.mu, (n_problems, 1)), np.full((n_problems, n_features), self.sigma)
+
+    def gradient(self, X: Any, Y: Any, mu: Any, sigma: Any, rng: Any) -> tuple[Any, Any]:
+        return np.zeros_like(mu), np.zeros_like(sigma)
+
+    def aggregate(self, mu: Any, sigma: Any, n_features: int) -> tuple[Any, Any]:
+        return mu, sigma
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_columns_that_vary_leave_the_list_of_constants(form: Any) -> None:
+    selector = FIRES(2, Told(np.ones(5), 1.0))
+    batches = [[[0.0, 1, 0, 2, 4]], [[0.0, 1, 0, 2, 5], [0, 1, 3, 2, 5]], [[0.0, 1, 0, 2, 4], [0, 1, 0, 7, 4]]]
+    for batch, constant in zip(batches, ([0, 1, 2, 3, 4], [0, 1, 3], [0, 1])):
+        selector.partial_fit(form(np.array(batch)), np.zeros(len(batch), dtype=int), classes=[0, 1])
+        assert np.flatnonzero(selector.importance_[0] == 0).tolist() == constant
 
 
 def test_unscaled_features() -> None:
@@ -568,10 +584,14 @@ def test_how_many_are_kept() -> None:
 
 @pytest.mark.parametrize("number", range(1, 7))
 def test_ties_go_to_the_first(number: int) -> None:
-    weights = np.array([1.0, 2.0, 1.0 + 1e-14, 2.0, 0.0, 1.0])
+    weights, X = np.array([1.0, 2.0, 1.0 + 1e-14, 2.0, 0.0, 1.0]), np.repeat([[0.0], [1.0]], 6, axis=1)
     order = [1, 3, 0, 2, 5, 4]
-    assert np.flatnonzero(largest(weights, number)).tolist() == sorted(order[:number])
-    assert np.flatnonzero(largest(np.full(6, -3.0), number)).tolist() == list(range(number))
+    told = FIRES(number, Told(np.sqrt(weights), 0.0), penalty_r=0.5).fit(X, [0, 1])
+    np.testing.assert_allclose(told.weights_, weights)
+    assert told.get_support(indices=True).tolist() == sorted(order[:number])
+    alike = FIRES(number, Told(np.zeros(6), 1.0), penalty_s=3.0, penalty_r=0.5).fit(X, [0, 1])
+    assert alike.weights_.tolist() == [-3.0] * 6
+    assert alike.get_support(indices=True).tolist() == list(range(number))
 
 
 def test_copies_go_on_alike() -> None:

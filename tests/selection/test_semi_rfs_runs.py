@@ -19,7 +19,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from seqclass.persistence import save
 from seqclass.selection import SemiRFS, SemiRFSStep
-from seqclass.selection import _semi_evaluate as evaluate
 from seqclass.selection.semi_rfs import described
 
 pytestmark = pytest.mark.usefixtures("few_trees")
@@ -80,25 +79,38 @@ def test_a_dask_cluster(data: Any, undisturbed: Any) -> None:
         assert_same(make(max_iter=4).fit(*data), alone)
 
 
+class Counted(DecisionTreeClassifier):  # type: ignore[misc]
+    """Counts its fits."""
+
+    fits = 0
+
+    def fit(self, X: Any, y: Any) -> Any:
+        Counted.fits += 1
+        return super().fit(X, y)
+
+
 def test_idle_workers_score_what_may_come_next(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     batches: list[int] = []
-    compute = evaluate.Evaluator._compute
+    call = joblib.Parallel.__call__
 
-    def counted(self: Any, missing: Any) -> Any:
-        batches.append(len(missing))
-        return compute(self, missing)
+    def counted(self: Any, tasks: Any) -> Any:
+        tasks = list(tasks)
+        batches.append(sum(isinstance(arguments[0], Counted) for _, arguments, _ in tasks if arguments))
+        return call(self, tasks)
 
-    monkeypatch.setattr(evaluate.Evaluator, "_compute", counted)
+    monkeypatch.setattr(joblib.Parallel, "__call__", counted)
+    monkeypatch.setattr(Counted, "fits", 0)
     form = {"adaptive": False, "group_size": 1, "cool_down": False, "max_iter": 20, "c": math.inf}
-    alone = make(**form).fit(*data)
-    assert set(batches) <= {0, 1}
-    n_batches = sum(batch > 0 for batch in batches)
+    form["estimator"] = Counted(max_depth=2, max_features=1)
+    alone = make().set_params(**form).fit(*data)
+    assert Counted.fits == 3 * alone.n_evaluations_  # on each of three folds, and nothing that was not asked for
     batches.clear()
     with joblib.parallel_config(backend="threading"):
-        many = make(n_jobs=12, **form).fit(*data)
+        many = make(n_jobs=12).set_params(**form).fit(*data)
     assert_same(many, alone)
-    assert max(batches) == 4  # 12 workers, 3 folds
-    assert sum(batch > 0 for batch in batches) < n_batches
+    assert max(batches) == 12  # four subsets on three folds
+    assert set(batches) <= {0, 3, 6, 9, 12}
+    assert sum(batch > 0 for batch in batches) < alone.n_evaluations_
 
 
 class Interrupting(GaussianNB):  # type: ignore[misc]
