@@ -11,16 +11,11 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
-from sklearn.exceptions import NotFittedError
 
 import seqclass
 import seqclass.datasets
 from seqclass import AdaptiveClassifier, Costs, SequentialClassifier, adaptive_classifier
 from seqclass.adaptive_classifier import EFFORTS, INCUMBENT, NOTHING, candidates, standard, worth_contexts
-from seqclass.fitting._cross_fit import cross_fit
-from seqclass.fitting._fit import Folds, fit_rows
-from seqclass.fitting._folds import assign_folds, some_rows
-from seqclass.fitting._settings import Settings
 from seqclass.fitting.choice import choose
 from seqclass.pomdp import Adaptive
 
@@ -75,46 +70,17 @@ def test_contexts_that_were_tried_are_among_what_came_next(pointed: AdaptiveClas
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
 def test_contexts_are_left_out_of_ordinary_data(load: Any) -> None:
     data, y = load(return_X_y=True)
-    assert not worth_contexts(Settings(), data, y)
-    assert not worth_contexts(Settings(), sparse.csr_array(data), y)
+    assert not worth_contexts(SequentialClassifier().settings(), data, y)
+    assert not worth_contexts(SequentialClassifier().settings(), sparse.csr_array(data), y)
     holes = np.where(np.random.default_rng(0).random(data.shape) < 0.2, np.nan, data)
-    assert not worth_contexts(Settings(), holes, y)
+    assert not worth_contexts(SequentialClassifier().settings(), holes, y)
 
 
 def test_a_bundle_may_be_a_context() -> None:
     drawn = seqclass.datasets.load("cube_nm", n_samples=600)
-    assert worth_contexts(Settings(feature_costs=Costs(bundles=drawn.bundles)), drawn.X, drawn.y)
-    assert not worth_contexts(Settings(), drawn.X[:, 5:], drawn.y)
-
-
-def test_every_candidate_is_held_out_on_the_same_folds(fitted: AdaptiveClassifier) -> None:
-    fold = assign_folds(Y, 3, 0)
-    ways = candidates(EFFORTS["quick"], 0, 4)
-    assert [c.name for c in fitted.choice_.candidates] == list(ways)
-    for candidate in fitted.choice_.candidates[1::2]:  # as they are, the mixtures are parts of what is calibrated
-        clf = SequentialClassifier(feature_costs=0.05, **ways[candidate.name])
-        parts = Folds(clf.settings(), X, Y, fold, None).planned(clf.calibrate)
-        assert cross_fit(clf.settings(), X, Y, fold, parts=parts).cost == candidate.cost
-    assert fitted.choice_.candidates[0].n_features == 0
-    assert fitted.held_out_.n_folds == 3
-    assert fitted.held_out_.deciding_at_once.cost == pytest.approx(fitted.choice_.candidates[0].cost)
-    assert fitted.held_out_.expected_cost == fitted.expected_cost_
-    assert fitted.held_out_.remedies == ('effort="normal"', "more rows")
-
-
-def test_what_is_chosen_is_fitted_to_all_rows(fitted: AdaptiveClassifier) -> None:
-    way = candidates(EFFORTS["quick"], 0, 4)[fitted.choice_.chosen]
-    alone = fitted.chosen()
-    assert type(alone) is SequentialClassifier
-    assert repr(alone) == repr(SequentialClassifier(feature_costs=0.05, **way))
-    with pytest.raises(NotFittedError):
-        seqclass.adaptive().chosen()
-    # calibrated by the folds that were chosen on
-    found = Folds(alone.settings(), X, Y, assign_folds(Y, 3, 0), None).found() if alone.calibrate else None
-    decider = fit_rows(alone.settings(), X, Y, found=found).decider
-    np.testing.assert_array_equal(fitted.predict_proba(X), decider.acquire(X).posterior)
-    assert fitted.expected_cost_ == decider.expected_cost
-    assert repr(fitted.observation_model) == repr(way["observation_model"])
+    bundled = SequentialClassifier(feature_costs=Costs(bundles=drawn.bundles))
+    assert worth_contexts(bundled.settings(), drawn.X, drawn.y)
+    assert not worth_contexts(SequentialClassifier().settings(), drawn.X[:, 5:], drawn.y)
 
 
 def test_questions_follow_answers_where_that_pays(pointed: AdaptiveClassifier) -> None:
@@ -274,32 +240,6 @@ def test_awkward_data(spoil: str) -> None:
     assert set(found) <= set(labels)
     if len(labels) > 5:
         assert (found == labels).mean() > 0.9
-
-
-def test_many_rows_are_chosen_on_some_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], most_rows=60))
-    name = "naive Bayes, one order"
-    ways = {name: candidates(EFFORTS["quick"], 0, 4)[name] for name in (NOTHING, name)}
-    monkeypatch.setattr(adaptive_classifier, "candidates", lambda *_: ways)
-    monkeypatch.setattr(adaptive_classifier, "INCUMBENT", name)
-    clf = seqclass.adaptive(0.05, effort="quick").fit(X, Y)
-    rows = some_rows(Y, 60, 0)
-    assert np.bincount(Y[rows]).tolist() == [20, 20, 20]
-    assert clf.held_out_.n_rows == 60
-    fold = assign_folds(Y[rows], 3, 0)
-    alone = cross_fit(SequentialClassifier(feature_costs=0.05, **ways[name]).settings(), X[rows], Y[rows], fold)
-    assert clf.choice_.candidates[1].cost == alone.cost
-    assert clf.model_.class_count_.tolist() == [50, 50, 50]  # the final fit is to all
-
-
-def test_some_rows_are_of_every_class() -> None:
-    y = np.array(["a"] * 97 + ["b"] * 2 + ["c"])
-    rows = some_rows(y, 10, 0)
-    assert sorted(set(y[rows])) == ["a", "b", "c"]
-    assert len(rows) == len(set(rows)) == 12
-    np.testing.assert_array_equal(some_rows(y, 100, 0), np.arange(100))
-    np.testing.assert_array_equal(some_rows(y, 10, 0), rows)
-    assert some_rows(y, 10, 1).tolist() != rows.tolist()
 
 
 def test_the_best_order_is_searched_for_where_columns_are_few():

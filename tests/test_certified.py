@@ -13,12 +13,13 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
+from sklearn.base import BaseEstimator
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import DataConversionWarning
+from sklearn.feature_selection import SelectorMixin
 
 import seqclass
 from seqclass import Costs
-from seqclass.deciding._seen_rows import MOST_MARKS, SeenRows, row_marks
 from seqclass.evaluation.certified import certify_error
 from seqclass.pomdp import Adaptive, DecideNow, GridValueIteration, StopWhenSure, TableProblem, acquire
 from seqclass.pomdp.sweeps.ladder import run_ladder
@@ -404,28 +405,45 @@ def test_an_older_model_says_that_it_cannot_tell(cancer: Any, fresh: Any) -> Non
         certify_error(clf, *fresh)
 
 
+class Picked(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Keeps the columns that it was told."""
+
+    def __init__(self, columns: tuple[int, ...]) -> None:
+        self.columns = columns
+
+    def fit(self, X: Any, y: Any) -> Picked:
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def _get_support_mask(self) -> Any:
+        return np.isin(np.arange(self.n_features_in_), self.columns)
+
+
 def test_marks_of_sparse_and_dense_rows() -> None:
     rng = np.random.default_rng(0)
     X = rng.poisson(0.5, (200, 30)).astype(float)
     X[3, 4] = np.nan
-    columns, codes = np.array([1, 4, 17, 29]), rng.integers(0, 3, 200)
-    marks = row_marks(X, columns, codes)
+    columns, y = [1, 4, 17, 29], rng.integers(0, 3, 200)
     other = X.copy()
     other[:, 0] += 1  # which does not count
-    for same in (other, sp.csr_array(X), sp.csc_array(X), np.where(X == 0, -0.0, X)):
-        assert (row_marks(same, columns, codes) == marks).all()
-    rows = {(*map(str, row), code) for row, code in zip(X[:, columns], codes)}
-    assert len(np.unique(marks)) == len(rows)
+    forms = (X, other, sp.csr_array(X), sp.csc_array(X), np.where(X == 0, -0.0, X))
+    settings = {"selector": Picked(tuple(columns)), "solver": DecideNow(certificate_paths=0), "order": "given"}
+    first, *others = [seqclass.SequentialClassifier(**settings).fit(form, y).decider_.seen for form in forms]
+    for seen in others:
+        assert (seen.marks == first.marks).all()
+    rows = {(*map(str, row), label) for row, label in zip(X[:, columns], y)}
+    assert len(first.marks) == len(rows)
+    assert (first.n_rows, first.complete) == (200, True)
 
 
 def test_of_many_rows_a_sample_is_kept() -> None:
-    marks = row_marks(np.arange(20_000.0)[:, None], np.array([0]), np.zeros(20_000, dtype=int))
-    seen = SeenRows.of(marks)
-    assert seen.marks.size == MOST_MARKS
-    assert not seen.complete
-    assert seen.beyond_chance(marks[:200])
-    other = row_marks(np.arange(20_000.0)[:, None] + 0.5, np.array([0]), np.zeros(20_000, dtype=int))
-    assert not seen.beyond_chance(other)
+    X, y = np.arange(20_000.0)[:, None], np.arange(20_000) % 2
+    clf = seqclass.SequentialClassifier(solver=DecideNow(certificate_paths=0)).fit(X, y)
+    assert clf.decider_.seen.marks.size == 4096
+    assert not clf.decider_.seen.complete
+    with pytest.raises(ValueError, match="rows that the classifier was fitted to"):
+        certify_error(clf, X[:200], y[:200], alpha=0.9)
+    assert certify_error(clf, X[:200] + 0.5, y[:200], alpha=0.9).n_rows == 200
 
 
 # files and refusals

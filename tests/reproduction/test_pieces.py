@@ -93,19 +93,21 @@ def test_figures_of_another_version_are_kept_with_a_warning(tmp_path: Path) -> N
 
 #: Computes a table, and is killed in the middle of keeping its third piece.
 KILLED = """
-import os, signal
-from seqclass.experiment._store import Store
+import os, signal, sqlite3
 from reproduction import reproduce
-put, kept = Store.put_part, []
 
-def killed(self, *arguments):
-    kept.append(arguments)
-    if len(kept) == 3:
-        self._connection.execute("INSERT INTO parts VALUES ('half', 'figures', 'a piece')")
-        os.kill(os.getpid(), signal.SIGKILL)
-    put(self, *arguments)
+class Killed(sqlite3.Connection):
+    kept = 0
 
-Store.put_part = killed
+    def execute(self, statement, *values):
+        done = super().execute(statement, *values)
+        Killed.kept += statement.startswith("INSERT OR REPLACE INTO parts")
+        if Killed.kept == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return done
+
+connect = sqlite3.connect
+sqlite3.connect = lambda *where, **how: connect(*where, factory=Killed, **how)
 reproduce(["semi_rfs-fig3"], path="run.db", quick=True)
 """
 

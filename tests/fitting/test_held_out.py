@@ -26,8 +26,6 @@ from seqclass.adaptive_classifier import EFFORTS
 from seqclass.costs import charged
 from seqclass.discretize import Discretizer
 from seqclass.fitting import _yardsticks
-from seqclass.fitting._cross_fit import cross_fit
-from seqclass.fitting._folds import _known, assign_folds
 from seqclass.metrics import realised_cost
 from seqclass.pomdp import DecideNow, GridValueIteration, evaluate
 from seqclass.pomdp.solvers import base
@@ -158,12 +156,6 @@ def test_paired_differences(cancer: Any, held: HeldOut) -> None:
     assert held.compare(held).p_value == 1
     with pytest.raises(ValueError, match="the same folds"):
         held.compare(etana(0.01).fit(cancer[0][:, :1], cancer[1], held_out=3).held_out_)
-
-
-def test_candidates_on_the_same_folds_without_a_fit_of_their_own(cancer: Any, held: HeldOut) -> None:
-    X, y = cancer
-    fold = assign_folds(y, 4, 0)
-    np.testing.assert_array_equal(cross_fit(etana(0.01).settings(), X, y, fold).costs, held.costs)
 
 
 def test_deterministic(cancer: Any, held: HeldOut) -> None:
@@ -430,23 +422,14 @@ def test_outcomes_that_a_training_part_lacks() -> None:
         assert held.error <= 0.05
 
 
-def test_an_outcome_next_to_those_of_a_training_part_is_missing() -> None:
-    n_outcomes = np.array([2, 3])
-    X = np.array([[1, 2], [2, 3], [0, -1]])
-    for form in (np.asarray, sp.csr_array):
-        known = _known(form(X), n_outcomes)
-        np.testing.assert_array_equal(known.toarray() if sp.issparse(known) else known, [[1, 2], [-1, -1], [0, -1]])
-
-
 @pytest.mark.filterwarnings("ignore:y. class 3 has a single row")
 def test_small_classes(cancer: Any) -> None:
     X = np.random.default_rng(0).normal(size=(33, 2))
     y = np.array([0] * 15 + [1] * 15 + [2, 2, 3])
-    fold = assign_folds(y, 5, 0)
-    assert fold[-1] == -1
-    assert sorted(np.bincount(fold[:-1])) == [6, 6, 6, 7, 7]
-    assert fold[30] != fold[31]
     held = etana(0.3).fit(X, y, held_out=5).held_out_
+    assert held.fold[-1] == -1
+    assert sorted(np.bincount(held.fold[:-1])) == [6, 6, 6, 7, 7]
+    assert held.fold[30] != held.fold[31]
     assert (held.n_rows, held.n_folds, len(held.fold)) == (32, 5, 33)
     few = etana(0.3).fit(X[[0, 1, 15, 16, 17]], y[[0, 1, 15, 16, 17]], held_out=9).held_out_
     assert few.n_folds == 3
