@@ -95,29 +95,6 @@ def test_more_missing_is_asked_more_and_worth_less(clf: Any, cancer: Any) -> Non
     assert (sweep.n_asked >= sweep.n_features).all()
 
 
-def test_rows_in_parts_are_the_same_in_distribution(clf: Any, cancer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = cancer[0][1::2], cancer[1][1::2]
-    whole = missing_sweep(clf, X, y, [0, 0.3], n_repeats=20)
-    sizes = []
-    chunks = module.chunks
-
-    def small(n: int, row_bytes: float) -> Any:
-        for rows in chunks(n, row_bytes, budget=int(50 * row_bytes)):
-            sizes.append(rows.stop - rows.start)
-            yield rows
-
-    monkeypatch.setattr(module, "chunks", small)
-    parts = missing_sweep(clf, X, y, [0, 0.3], n_repeats=20)
-    assert max(sizes) == 50
-    assert sum(sizes) == len(X)
-    for name in MEASURES:
-        one, other = getattr(whole, name), getattr(parts, name)
-        assert one[0] == pytest.approx(other[0])
-        assert abs(one[1] - other[1]) < 5 * np.hypot(
-            getattr(whole, f"{name}_error")[1], getattr(parts, f"{name}_error")[1]
-        )
-
-
 @pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
 def test_sparse_zeros_can_be_missing(form: Any) -> None:
     rng = np.random.default_rng(0)

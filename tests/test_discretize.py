@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from seqclass.discretize import Discretizer, discretizer
+from seqclass.discretize import Discretizer
 from seqclass.discretize.outcomes import check_outcomes
 
 STRATEGIES = ["uniform", "quantile"]
@@ -119,24 +119,6 @@ def test_quantile_bins_are_equally_full():
     codes = Discretizer(5, strategy="quantile").fit_transform(X)
     for column in codes.T:
         assert set(np.bincount(column, minlength=5)) <= {20, 21}
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
-def test_chunks_do_not_matter(strategy, convert, monkeypatch):
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(40, 9)) * (rng.random((40, 9)) < 0.6)
-    X[3, 2] = np.nan
-    whole = Discretizer(4, strategy=strategy).fit(convert(X))
-    monkeypatch.setattr(discretizer, "chunks", lambda n, *_, **__: (slice(i, min(n, i + 3)) for i in range(0, n, 3)))
-    part = Discretizer(4, strategy=strategy).fit(convert(X))
-    np.testing.assert_array_equal(part.bin_edges_, whole.bin_edges_)
-    codes = part.transform(convert(X))
-    monkeypatch.undo()
-    expected = whole.transform(convert(X))
-    if sp.issparse(codes):
-        codes, expected = codes.toarray(), expected.toarray()
-    np.testing.assert_array_equal(codes, expected)
 
 
 @pytest.mark.parametrize("n_bins", [3, 60])

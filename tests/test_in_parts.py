@@ -15,19 +15,33 @@ from large_cases import people, quick
 from mixture_cases import random_data
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
+from sklearn.datasets import load_breast_cancer
 
 from seqclass import SequentialClassifier
 from seqclass._chunks import dasked
 from seqclass._utils import arrays, information
 from seqclass._utils.information import adjusted_mutual_information, contingency_table
-from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork, _em, _messages, _structure, _tables
+from seqclass.analysis import missing, missing_sweep
+from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork, _em, _messages, _structure, _tables, ordering
 from seqclass.bn._structure import conditional_mutual_information, pair_weights
+from seqclass.bn.ordering import as_order
 from seqclass.cli import _cases, main
 from seqclass.datasets import Conditional, HiddenStates, hidden, make_sparse_text, text
-from seqclass.discretize import Discretizer, _edges
+from seqclass.deciding.problem import ModelProblem
+from seqclass.discretize import Discretizer, _edges, discretizer
 from seqclass.large import from_dask
-from seqclass.pomdp import FittedValueIteration, TableProblem
-from seqclass.pomdp.solvers import fitted
+from seqclass.pomdp import (
+    DECIDE,
+    ClassInformation,
+    FittedValueIteration,
+    GridValueIteration,
+    LookaheadPolicy,
+    ProjectedValueIteration,
+    TableProblem,
+)
+from seqclass.pomdp.solvers import correlated, fitted
+from seqclass.pomdp.solvers.ordering import base as rules
+from seqclass.selection import AlphaInvesting, alpha_investing
 
 FORMS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_matrix}
 
@@ -114,6 +128,43 @@ def test_cuts_where_labels_change(monkeypatch: pytest.MonkeyPatch) -> None:
             assert_array_equal(Discretizer(5, strategy="mdlp").fit(data, y).bin_edges_, whole)
 
 
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_columns_and_rows_of_bins(strategy: str, form: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 9)) * (rng.random((40, 9)) < 0.6)
+    X[3, 2] = np.nan
+    whole = Discretizer(4, strategy=strategy).fit(form(X))
+    expected = whole.transform(form(X))
+    monkeypatch.setattr(discretizer, "chunks", lambda n, *_, **__: (slice(i, min(n, i + 3)) for i in range(0, n, 3)))
+    part = Discretizer(4, strategy=strategy).fit(form(X))
+    assert_array_equal(part.bin_edges_, whole.bin_edges_)
+    codes = part.transform(form(X))
+    if sp.issparse(codes):
+        codes, expected = codes.toarray(), expected.toarray()
+    assert_array_equal(codes, expected)
+
+
+# selectors
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_columns_of_alpha_investing(n_classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, n_classes, 80)
+        X = rng.normal(size=(80, 40)) + (rng.random(40) < 0.3) * rng.normal(size=(n_classes, 40))[y]
+        X[rng.random(X.shape) < 0.4] = 0
+        for p_value in ("likelihood", "normal") if n_classes == 2 else ("likelihood",):
+            whole = AlphaInvesting(p_value=p_value).fit(X + 3, y)
+            with monkeypatch.context() as patched:
+                patched.setattr(alpha_investing, "_COLUMNS", 7)
+                parts = AlphaInvesting(p_value=p_value).fit(X + 3, y)
+            assert parts.selected_.tolist() == whole.selected_.tolist()
+            assert parts.wealth_ == pytest.approx(whole.wealth_)
+            assert_allclose(parts.p_values_, whole.p_values_, rtol=1e-6, atol=1e-12)
+
+
 # models
 
 
@@ -155,7 +206,52 @@ def test_rows_of_a_mixture(kept: bool, form: Any, monkeypatch: pytest.MonkeyPatc
     assert max(pieces) > 1
 
 
+def test_scores_of_orders(counted: Any) -> None:
+    X, y, _ = random_data(3, n=200)
+    model = NaiveBayes().fit(X, y)
+    names = ("error", "information", "variance")
+    whole = [as_order(name, model).tolist() for name in names]
+    pieces = counted(ordering, 2)
+    assert [as_order(name, model).tolist() for name in names] == whole
+    assert max(pieces) == 3
+
+
 # solvers
+
+
+def test_scores_of_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = np.random.default_rng(0).dirichlet(np.ones(4), (6, 3)).transpose(0, 2, 1)
+    problem = TableProblem(np.full(3, 1 / 3), tables, 0.1, free=True)
+    info = problem.begin(40).asking(0).update(np.arange(40) % 4)
+    whole = ClassInformation().next(info)
+    assert len(set(whole.tolist())) > 1
+    parts: list[int] = []
+    scores = ClassInformation.scores
+    monkeypatch.setattr(rules, "SCORE_BYTES", 8 * 6 * problem.n_questions * 7)
+    monkeypatch.setattr(ClassInformation, "scores", lambda self, info: parts.append(len(info)) or scores(self, info))
+    assert ClassInformation().next(info).tolist() == whole.tolist()
+    assert parts == [7, 7, 7, 7, 7, 5]
+
+
+def test_corrected_values(make_tree: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(correlated, "_JOINT_BYTES", 500)
+    n_compared = 0
+    for seed in range(2):
+        tree = make_tree(seed, n_features=6, n_classes=3, spread=0.7)
+        prices = np.full(6, 0.005)
+        problem = ModelProblem(tree.model, tree.prior, tree.order, prices, 1 - np.eye(3), max_contexts=1)
+        policy = ProjectedValueIteration(n_beliefs=400, certificate_paths=0).solve(problem)
+        plain, rng = LookaheadPolicy(policy.values), np.random.default_rng(seed)
+        info = problem.begin(300)
+        for _ in range(problem.n_stages):
+            expected = (plain.continuation_cost(info) < info.to_beat) & ~info.settled
+            assert_array_equal(policy.act(info), np.where(expected, info.stage, DECIDE))
+            n_compared += int(expected.sum())
+            shares = info.predictive.cumsum(axis=1)
+            outcome = (rng.random((300, 1)) * shares[:, -1:] > shares).sum(axis=1)
+            outcome[rng.random(300) < 0.2] = -1
+            info = info.update(outcome)
+    assert n_compared > 100
 
 
 def test_reading_fitted_values(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,6 +299,30 @@ def test_predict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert whole.exit_code == 0, whole.output
     monkeypatch.setattr(_cases, "_MAX_ROWS", 7)
     assert CliRunner().invoke(main, command).stdout == whole.stdout
+
+
+def test_rows_of_missing_features(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same where nothing is missing, and the same in distribution where cells are drawn."""
+    X, y = load_breast_cancer(return_X_y=True)
+    clf = SequentialClassifier(solver=GridValueIteration(60, certificate_paths=0)).fit(X[::2], y[::2])
+    X, y = X[1::2], y[1::2]
+    whole = missing_sweep(clf, X, y, [0, 0.3], n_repeats=20)
+    sizes = []
+
+    def small(n: int, row_bytes: float) -> Any:
+        for rows in arrays.chunks(n, row_bytes, budget=int(50 * row_bytes)):
+            sizes.append(rows.stop - rows.start)
+            yield rows
+
+    monkeypatch.setattr(missing, "chunks", small)
+    parts = missing_sweep(clf, X, y, [0, 0.3], n_repeats=20)
+    assert max(sizes) == 50
+    assert sum(sizes) == len(X)
+    for name in ("accuracy", "n_features", "n_asked", "cost", "log_loss"):
+        one, other = getattr(whole, name), getattr(parts, name)
+        assert one[0] == pytest.approx(other[0])
+        errors = [getattr(sweep, f"{name}_error")[1] for sweep in (whole, parts)]
+        assert abs(one[1] - other[1]) < 5 * np.hypot(*errors)
 
 
 def test_only_statistics_are_gathered_by_dask(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,6 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
-from seqclass.pomdp.solvers.ordering import base
 
 scores = ClassInformation.scores
 CASES = {
@@ -278,19 +277,6 @@ def test_simple_rules_ask_what_an_ordering_rule_puts_first(kind, tmp_path):
                 asks = info.stage < most and info.belief.max() < sure and bool(info.open.any())
                 expected = rule.next(info) if asks else [-1]
                 assert policy.act(info).tolist() == again.act(info).tolist() == list(expected)
-
-
-def test_rules_of_many_rows_are_scored_in_parts(monkeypatch):
-    tables = np.random.default_rng(0).dirichlet(np.ones(4), (6, 3)).transpose(0, 2, 1)
-    problem = TableProblem(np.full(3, 1 / 3), tables, 0.1, free=True)
-    info = problem.begin(40).asking(0).update(np.arange(40) % 4)
-    whole = ClassInformation().next(info)
-    assert len(set(whole.tolist())) > 1
-    parts = []
-    monkeypatch.setattr(base, "SCORE_BYTES", 8 * 6 * problem.n_questions * 7)
-    monkeypatch.setattr(ClassInformation, "scores", lambda self, info: parts.append(len(info)) or scores(self, info))
-    assert ClassInformation().next(info).tolist() == whole.tolist()
-    assert parts == [7, 7, 7, 7, 7, 5]
 
 
 def test_simple_rules_refuse_what_is_no_rule_or_no_problem_for_one():

@@ -451,15 +451,20 @@ def test_long_texts_are_cut_in_the_middle() -> None:
     assert len(cut) == 16
     assert cut.startswith("a name")
     assert cut.endswith("17")
-    words = ["several words that do not fit on one line, nor on two of them", "b"]
+    words = [
+        "several words that do not fit on one line, nor on two of them",
+        "remarkable treatments afterwards something",
+    ]
     path = BeliefPathDisplay([[0.5, 0.5]], names=[], values=[], classes=words, decision=words[0], cost=0.0)
     path.plot()
-    label, *_, stop = (text.get_text() for text in path.ax_.get_legend().get_texts())
-    for wrapped in (label, stop):
+    label, fourth, stop = (text.get_text() for text in path.ax_.get_legend().get_texts())
+    for wrapped in (label, fourth, stop):
         lines = wrapped.split("\n")
         assert max(map(len, lines)) <= 16
         assert 2 <= len(lines) <= 3
-        assert wrapped.endswith("them")
+    assert label.endswith("them")
+    assert stop.endswith("them")
+    assert fourth == "remarkable\ntreatments\nafterwards"
 
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -160,15 +160,6 @@ def test_as_order_by_name(model, data):
     assert_array_equal(as_order("conditional", model, costs, X=X, y=y), expected)
 
 
-def test_as_order_scores_in_parts(model, monkeypatch):
-    from seqclass.bn import ordering
-
-    whole = [as_order(name, model).tolist() for name in ("error", "information", "variance")]
-    chunks = ordering.chunks
-    monkeypatch.setattr(ordering, "chunks", lambda n, size: chunks(n, size, budget=2 * size))
-    assert [as_order(name, model).tolist() for name in ("error", "information", "variance")] == whole
-
-
 def test_as_order_given(model):
     names = np.array(["age", "sex", "pulse", "fever", "cough"], dtype=object)
     assert as_order([4, 0], model).tolist() == [4, 0]

@@ -11,7 +11,6 @@ from sklearn.datasets import load_breast_cancer
 import seqclass
 from seqclass.deciding.problem import ModelProblem
 from seqclass.pomdp import DECIDE, LookaheadPolicy, Perseus, ProjectedValueIteration, acquire
-from seqclass.pomdp.solvers import correlated as solver
 from seqclass.pomdp.solvers.correlated import BoundedLookaheadPolicy
 
 
@@ -99,13 +98,6 @@ def test_most_evaluations_are_spared(make_tree, monkeypatch):
             policy.act(info)
             total += info.joint.shape[0] * info.joint.shape[1]
     assert 0 < done < total / 2
-
-
-def test_chunks_change_nothing(make_tree, monkeypatch):
-    monkeypatch.setattr(solver, "_JOINT_BYTES", 500)
-    for seed in range(2):
-        tree = make_tree(seed, n_features=6, n_classes=3, spread=0.7)
-        acts_alike(solved(tree, 0.005), np.random.default_rng(seed), 300)
 
 
 def test_same_record_as_plain_look_ahead(make_tree):
