@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 
 from seqclass.pomdp import Perseus, TableProblem, certify, evaluate, optimal_cost
 from seqclass.pomdp.alpha import Points, merged, sample_beliefs, sample_states
-from seqclass.pomdp.solvers import perseus
+from seqclass.testing import ticking
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "golden" / "pomdp" / "problem.json"
 KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions", "sharp")
@@ -287,11 +286,10 @@ def test_a_limit_on_beliefs_ends_the_rounds():
 
 
 @pytest.mark.slow
-def test_a_limit_on_time_ends_the_rounds(monkeypatch):
-    ticks = itertools.count()
-    monkeypatch.setattr(perseus, "_clock", lambda: float(next(ticks)))  # a second each time it is looked at
+def test_a_limit_on_time_ends_the_rounds():
     problem = digits_like()
-    short, longer = (Perseus(50, certificate_paths=500, max_seconds=s).solve(problem).info for s in (0.0, 60.0))
+    with ticking():
+        short, longer = (Perseus(50, certificate_paths=500, max_seconds=s).solve(problem).info for s in (0.0, 60.0))
     assert short.status == longer.status == "limit"
     # measured once, and once more on paths of its own
     assert len(short.trace) == 2

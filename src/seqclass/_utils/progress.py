@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
 
-#: Tests put their own here.
+#: `seqclass.testing.ticking` puts its own here.
 _clock = time.perf_counter
 _end: ContextVar[float] = ContextVar("end", default=inf)
 
@@ -18,10 +18,15 @@ class TimeUp(Exception):
     """The time of the innermost `within` that has run out is over."""
 
 
+def now() -> float:
+    """Seconds on the clock that limits of time are measured by."""
+    return _clock()
+
+
 def left() -> float:
     """Seconds that are left; inf where there is no limit."""
     end = _end.get()
-    return end - _clock() if end < inf else inf
+    return end - now() if end < inf else inf
 
 
 def look() -> None:
@@ -33,7 +38,7 @@ def look() -> None:
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
     """Limit what is done to so many seconds, or fewer where less is left."""
-    before = _end.set(min(_end.get(), _clock() + seconds) if seconds < inf else _end.get())
+    before = _end.set(min(_end.get(), now() + seconds) if seconds < inf else _end.get())
     try:
         yield
     finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -14,6 +13,7 @@ from scipy.spatial import HalfspaceIntersection, QhullError
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.model_files import register
+from seqclass._utils.progress import now
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, Points, sample_beliefs
 from seqclass.pomdp.needs import needed_tables
@@ -151,7 +151,6 @@ def _middle(starts: FloatArray) -> FloatArray:
     return np.asarray(starts + np.append(np.diff(starts), last - starts[-1]) / 2)
 
 
-_clock = time.perf_counter
 #: Vertices that are looked at between two looks at the clock.
 _BATCH = 4096
 #: Gives the best vector at each of a batch of beliefs.
@@ -163,7 +162,7 @@ class Budget:
 
     def __init__(self, max_vectors: int, max_seconds: float | None) -> None:
         self.max_vectors = max_vectors
-        self.deadline = np.inf if max_seconds is None else _clock() + max_seconds
+        self.deadline = np.inf if max_seconds is None else now() + max_seconds
         self.spent = False
 
     def open(self, n_vectors: int = 0) -> bool:
@@ -173,7 +172,7 @@ class Budget:
 
     def in_time(self) -> bool:
         """Whether there is time left."""
-        return _clock() <= self.deadline
+        return now() <= self.deadline
 
 
 def values_of(belief: FloatArray, vectors: FloatArray) -> FloatArray:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, as_generator
+from seqclass._utils.progress import now
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.alpha import Points, SharedVectors, merged, point_based, sample_beliefs
 from seqclass.pomdp.bounds.certificate import Certificate, certify
@@ -21,8 +21,6 @@ from seqclass.pomdp.values import ValueFunction
 __all__ = ["Perseus"]
 
 
-#: What limits of time are measured by.
-_clock = time.perf_counter
 #: Paths may grow to this many times what they start with.
 _MOST_PATHS = 64
 
@@ -45,7 +43,7 @@ class BeliefRounds:
         self.policy = self.best = policy
         self.best_gap = np.inf
         self.problem = policy.problem
-        self.started, self.target_gap, self.max_seconds = _clock() - elapsed, target_gap, max_seconds
+        self.started, self.target_gap, self.max_seconds = now() - elapsed, target_gap, max_seconds
         self.n_beliefs, self.max_beliefs, self.tolerance = n_beliefs, max_beliefs, tolerance
         self.n_paths, self.max_paths = n_paths, _MOST_PATHS * n_paths
         # streams of their own: paths must not be those that beliefs were learned from
@@ -85,7 +83,7 @@ class BeliefRounds:
         return final
 
     def _note(self, found: Certificate) -> None:
-        seconds = _clock() - self.started
+        seconds = now() - self.started
         self.trace.append(SolveStep(seconds, self.n_beliefs, found.upper, found.lower, found.gap))
 
     def _grow(self, measured: Certificate) -> bool:
@@ -104,10 +102,10 @@ class BeliefRounds:
         return True
 
     def _late(self, needed: float) -> bool:
-        return _clock() - self.started + needed > self.max_seconds
+        return now() - self.started + needed > self.max_seconds
 
     def _add_beliefs(self) -> None:
-        began = _clock()
+        began = now()
         self.n_beliefs = min(2 * self.n_beliefs, self.max_beliefs)
         self.tolerance /= 2
         n_stages, half = self.policy.n_stages, -(-self.n_beliefs // 2)
@@ -119,7 +117,7 @@ class BeliefRounds:
         stopping = self.problem.decision_costs.T
         values = point_based(self.problem, self.points, stopping, self.tolerance * unit(self.problem), self.belief_rng)
         self.policy = LookaheadPolicy(values, self.policy.info)
-        self._last_round = _clock() - began
+        self._last_round = now() - began
 
     def _finished(self, final: Certificate) -> Policy:
         exact = final.confidence == 1.0
@@ -129,7 +127,7 @@ class BeliefRounds:
             lower=final.lower,
             gap=final.gap,
             confidence=1.0 if exact else CONFIDENCE,
-            seconds=_clock() - self.started - final.seconds,
+            seconds=now() - self.started - final.seconds,
             certify_seconds=final.seconds,
             size=self.best.values.size,
             trace=tuple(self.trace),
@@ -286,14 +284,14 @@ class Perseus(ValueSolver):
         """Solve a problem; see `Solver.solve`."""
         if self.target_gap is None and self.max_seconds is None:
             return super().solve(problem)
-        started = time.perf_counter()
+        started = now()
         self._check(problem)
         settings = self.get_params() | {"target_gap": None, "max_seconds": None, "certificate_paths": 0}
         policy = type(self)(**settings).solve(problem)
         assert isinstance(policy, LookaheadPolicy)
         return BeliefRounds(
             policy,
-            time.perf_counter() - started,
+            now() - started,
             target_gap=0.0 if self.target_gap is None else self.target_gap,
             max_seconds=np.inf if self.max_seconds is None else self.max_seconds,
             n_beliefs=self.n_beliefs,
