@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from pathlib import Path
 
@@ -16,16 +17,20 @@ from free_cases import free_case
 from seqclass.pomdp import (
     AcquireAll,
     DecideNow,
+    ExactFreeOrder,
     GridValueIteration,
     Lookahead,
+    MixtureProblem,
     TableProblem,
     certify,
     evaluate,
     optimal_cost,
 )
 from seqclass.pomdp.bounds.certificate import lowest
+from seqclass.pomdp.bounds.hints import HintedValues, bounds_of
 from seqclass.pomdp.bounds.optimum import OnePriceBounds
 from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above
+from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.solvers.simple import OrderBoundPolicy
 
 
@@ -91,6 +96,105 @@ def test_values_of_repeats_are_below_the_optimum_everywhere(seed, most_once, n_c
             costs = bounds.asking(info)
             assert np.isinf(costs[~info.open]).all()
             assert (np.minimum(costs.min(axis=1, initial=np.inf), info.stopping_cost) <= truth + 1e-9).all()
+
+
+def mixture_problem(seed, *, n_questions=3, price=0.06):
+    """Two classes of two hidden states each, now and then one that cannot be."""
+    rng = np.random.default_rng(seed)
+    tables = [rng.dirichlet(np.full(rng.integers(2, 4), 0.8), size=4).T for _ in range(n_questions)]
+    prior = rng.dirichlet(np.full(4, 2.0))
+    if seed % 3 == 0:
+        prior = np.array([*prior[:3] / prior[:3].sum(), 0.0])
+    return MixtureProblem(prior, [0, 0, 1, 1], tables, rng.uniform(0.2, 1.0, n_questions) * price, free=True)
+
+
+@pytest.mark.parametrize("seed", range(14))
+def test_values_with_a_hint_are_below_the_optimum_everywhere(seed):
+    n = 1 + seed // 6 % 3
+    hidden = seed % 4 == 3
+    problem = mixture_problem(seed, n_questions=n) if hidden else naive_problem(seed, n_questions=n, n_classes=4)
+    values = HintedValues(problem)
+    assert values.value <= optimal_cost(problem) + 1e-9
+    for info in everywhere(problem, np.random.default_rng(seed)):
+        truth = optimum_from(info)
+        assert (values.lower(info) <= truth + 1e-9).all()
+        costs = values.asking(info)
+        assert np.isinf(costs[~info.open]).all()
+        assert (np.minimum(costs.min(axis=1, initial=np.inf), info.stopping_cost) <= truth + 1e-9).all()
+
+
+def test_a_hint_makes_problems_of_few_classes():
+    """No policy without a hint costs less than the best with it, whatever the hint; theirs are the values."""
+    rng = np.random.default_rng(0)
+    problem = naive_problem(0, n_questions=5, n_classes=6, price=0.03)
+    problem = problem.replace(groups=None, full_prices=problem.prices)
+    truth, values = optimal_cost(problem), HintedValues(problem)
+
+    def hinted(faces, shares):
+        total = 0.0
+        for states, share in zip(faces, shares):
+            mass = share * problem.prior[states]
+            part = TableProblem(
+                mass / mass.sum(),
+                [table[:n, states] for table, n in zip(problem.class_tables, problem.n_outcomes)],
+                problem.prices,
+                problem.decision_costs[states],
+                free=True,
+            )
+            total += mass.sum() * optimal_cost(part)
+        return total
+
+    found = hinted([face.states for face in values.faces], [face.share for face in values.faces])
+    assert 0.8 * found <= values.value <= found + 1e-9 <= truth + 2e-9
+    # any other hint is none the wiser, and none the dearer
+    pairs = [np.array(pair) for pair in itertools.combinations(range(6), 2)]
+    for _ in range(3):
+        share = rng.dirichlet(np.ones(5), size=6)
+        each = [np.array([share[i, j - 1], share[j, i]]) for i, j in pairs]
+        assert hinted(pairs, each) <= min(truth, values.value) + 1e-9
+
+
+def exchangeable_optimum(prior, rates, price, n_questions):
+    """Optimal cost of questions of two answers that are all alike: only how many said yes matters."""
+    value = None
+    for asked in range(n_questions, -1, -1):
+        yes = np.arange(asked + 1)[:, None]
+        joint = prior * rates**yes * (1 - rates) ** (asked - yes)
+        stop = joint.sum(axis=1) - joint.max(axis=1)
+        value = stop if value is None else np.minimum(stop, price * joint.sum(axis=1) + value[:-1] + value[1:])
+    return float(value[0])
+
+
+@pytest.mark.parametrize(("n_classes", "share"), [(4, 0.75), (6, 0.75)])
+def test_bounds_of_many_classes_are_near_the_optimum(n_classes, share):
+    rates, prior = np.linspace(0.08, 0.92, n_classes), np.full(n_classes, 1 / n_classes)
+    tables = np.tile(np.stack([1 - rates, rates]), (15, 1, 1))
+    problem = TableProblem(prior, tables, 0.01, free=True)
+    truth, values = exchangeable_optimum(prior, rates, 0.01, 15), bounds_of(problem)
+    assert isinstance(values, HintedValues)
+    assert share * truth <= values.value <= truth
+    assert OrderSearch(problem).low < 0.4 * truth
+    if n_classes == 4:
+        certificate = certify(problem, DecideNow(certificate_paths=0).solve(problem), max_histories=1, n_paths=10)
+        assert values.value <= certificate.lower <= truth
+
+
+def test_a_search_closes_sooner_with_hints():
+    problem = naive_problem(3, n_questions=7, n_classes=4, price=0.03)
+    found = ExactFreeOrder(60, certificate_paths=0).solve(problem).info
+    without = OrderSearch(problem)
+    without.run(60)
+    assert found.lower <= optimal_cost(problem) + 1e-9
+    assert (found.upper - found.lower) < 0.6 * (without.high - without.low)
+
+
+def test_of_sampled_questions_and_many_states_there_are_no_hints():
+    rng = np.random.default_rng(0)
+    tables = rng.dirichlet(np.ones(2), size=(3, 20)).transpose(0, 2, 1)
+    problem = MixtureProblem(np.full(20, 0.05), np.arange(20) % 4, tables, 0.1, free=True)
+    assert bounds_of(problem) is None
+    with pytest.raises(ValueError, match="at most 16 hidden states"):
+        HintedValues(problem)
 
 
 def test_asked_once_each_the_values_are_the_optimum():
@@ -173,7 +277,7 @@ def test_certificates_of_all_orders_bracket_the_optimum():
                 assert found.scope == "all orders"
                 assert found.lower <= truth + 1e-9
                 assert found.upper >= cost - (0.02 if found.n_paths else 1e-9)
-        assert lowest(case.problem) <= truth + 1e-9
+        assert lowest(case.problem, bounds_of(case.problem)) <= truth + 1e-9
 
 
 def test_a_fixed_order_may_be_compared_with_all_orders():

@@ -288,6 +288,14 @@ class InformationState:
         """What going on must stay below, (n,): the cost of stopping, less a tie."""
         return self.stopping_cost * (1 - TIE)
 
+    @property
+    def states(self) -> FloatArray:
+        """P(state | what was seen) of the states of `AcquisitionProblem.state_tables`, (n, n_states)."""
+        problem = self.problem
+        if problem.class_tables is None and problem.hidden is not None:
+            return problem.hidden.probability(self)
+        return self.belief
+
     @cached_property
     def costs_once(self) -> FloatArray:
         """Cost of asking each question and deciding after it, its price included, (n, n_questions); inf if not open."""
@@ -302,14 +310,7 @@ class InformationState:
     def cost_floor(self, multiplier: FloatArray | float = 1.0) -> FloatArray:
         """No way of going on costs less: one more price, then the class is known; inf where nothing is open.
 
-        Parameters
-        ----------
-        multiplier : float or ndarray of shape (m,)
-            Factors of all prices.
-
-        Returns
-        -------
-        ndarray of shape (n,), or (n, m) for several factors
+        It is (n,), or (n, m) for several factors of all prices, ``multiplier`` of shape (m,).
         """
         problem, known = self.problem, self.belief @ self.problem.perfect_cost
         factor = np.atleast_1d(multiplier)
@@ -721,6 +722,18 @@ class AcquisitionProblem(Stored, ABC):
     @property
     def hidden(self) -> Hidden | None:
         """Hidden states beside the class, given which answers are independent; None where there are none."""
+        return None
+
+    @property
+    def state_tables(self) -> tuple[FloatArray, IntArray] | None:
+        """P(outcome | state) of every question, (n_questions, V, n_states), and the class of each state.
+
+        States are the hidden ones, or where answers depend on the class alone the classes; None where there are none.
+        """
+        if self.class_tables is not None:
+            return self.class_tables, np.arange(self.n_classes)
+        if self.hidden is not None:
+            return self.hidden.likelihoods_of(np.arange(self.n_questions)), self.hidden.classes
         return None
 
     def projection(self, max_contexts: int) -> AcquisitionProblem | None:

@@ -44,12 +44,9 @@ class FreeNodes:
         if problem.samples:
             raise ValueError(f"{who} needs every outcome, and bundles of this problem have too many to list them.")
         self.who, self.max_states, self.n_more = who, max_states, n_more
-        questions = np.arange(problem.n_questions)
-        self._tables: FloatArray | None = problem.class_tables
-        self.classes: IntArray = np.arange(problem.n_classes)
-        self._mixture = None if self._tables is not None else problem.hidden
-        if self._mixture is not None:
-            self._tables, self.classes = self._mixture.likelihoods_of(questions), self._mixture.classes
+        states = problem.state_tables
+        self._tables: FloatArray | None = None if states is None else states[0]
+        self.classes: IntArray = np.arange(problem.n_classes) if states is None else states[1]
         self.by_set = self._tables is not None
         self._check_size(most_nodes(problem, info, n_more, self.by_set) if problem.max_cost is None else 0)
         self.levels: list[InformationState] = [info]
@@ -115,7 +112,7 @@ class FreeNodes:
 
     def belief(self, info: InformationState) -> FloatArray:
         """P(hidden state | what was seen), (n, n_hidden)."""
-        return info.belief if self._mixture is None else self._mixture.probability(info)
+        return info.states
 
     def likelihood(self, question: int, info: InformationState) -> FloatArray:
         """P(outcome | what was seen, hidden state), (n or 1, n_outcomes, n_hidden)."""

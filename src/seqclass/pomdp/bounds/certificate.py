@@ -18,8 +18,9 @@ from seqclass.pomdp.alpha import Points, quick_values, sample_beliefs
 from seqclass.pomdp.answers import TooLarge
 from seqclass.pomdp.bounds.dual import CONFIDENCE as CONFIDENCE
 from seqclass.pomdp.bounds.dual import DualPaths, Ends, OneRow, quantile
-from seqclass.pomdp.bounds.optimum import optimal_cost
-from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
+from seqclass.pomdp.bounds.hints import bounds_of
+from seqclass.pomdp.bounds.optimum import OrderBounds, optimal_cost
+from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
 from seqclass.pomdp.needs import needed_order, needed_tables
@@ -265,12 +266,12 @@ class OverOrders(NamedTuple):
             look()
         if upper is not None and lower is not None:
             return OrderEnds(upper, upper, lower, 1.0, "exact", 0)
-        values = RepeatValues(free) if has_repeats(free) and not free.samples else None
+        values = bounds_of(free)
         if lower is None:
-            lower = lowest(free) if values is None else values.value
+            lower = lowest(free, values)
         if upper is not None:
             return OrderEnds(upper, upper, lower, 1.0, "deterministic", 0)
-        if values is not None and problem.free:
+        if isinstance(values, RepeatValues) and problem.free:
             mean, high = (
                 values.value + above for above in cost_above(policy, values, self.n_paths, rng, self.confidence)
             )
@@ -281,10 +282,10 @@ class OverOrders(NamedTuple):
         return OrderEnds(high, mean, lower, self.confidence, "mixed", self.n_paths)
 
 
-def lowest(problem: AcquisitionProblem) -> float:
+def lowest(problem: AcquisitionProblem, bounds: OrderBounds | None) -> float:
     """No policy of a free problem costs less: a short search, or where questions are sampled one price and knowledge"""
     if not problem.samples:
-        search = OrderSearch(problem)
+        search = OrderSearch(problem, bounds)
         search.run(_NODES, left() / 3)
         return search.low
     begun = problem.begin()
@@ -385,10 +386,11 @@ def certify(
     cost more than knowing the class can save, for there stopping is optimal.
 
     That is about stopping in a given order. Over all orders, where any question may come next, foresight would have to
-    choose among orders as well, and the lower end is another one: exact where histories are few; for two or three
-    classes and answers that depend on the class alone `RepeatValues`, all but a few questions asked again with fresh
-    answers, whose martingale is then the control variate of the upper end; elsewhere AO* on a few thousand partial
-    answers; with bundles too large to list, one more price and then the class is known.
+    choose among orders as well, and the lower end is another one: exact where histories are few; else AO* on a few
+    thousand partial answers. Where answers depend on the class alone, it starts from all but a few questions asked
+    again with fresh answers; for two or three classes the martingale of these is the control variate of the upper end,
+    and for up to sixteen a hint leaves few to tell apart. With bundles too large to list, one more price and then the
+    class is known.
 
     Parameters
     ----------

@@ -103,19 +103,15 @@ class RepeatValues(OrderBounds):
         check_integer(most_once, "most_once", 0)
         self.tables = tables
         self.grid = LogOddsLine.of(problem, _STEP) if problem.n_classes == 2 else SimplexGrid(3, _STEPS)
-        program = _Program(problem, tables, self.grid)
+        program = BeliefProgram(problem, tables, self.grid)
         most = min(most_once, int(np.log2(_MOST_VALUES / len(self.grid.points))))
         every = problem.n_questions <= most
-        self.once: list[int] = list(range(problem.n_questions)) if every else []
-        self.values = program.solve(self.once, np.repeat(program.begin(), 2 ** len(self.once), axis=0))
-        while not every and len(self.once) < most and program.work * 2 ** len(self.once) <= _MOST_WORK:
-            used = program.usage(self.once, self.values, problem.prior)
-            used[self.once] = -np.inf
-            if used.max() < _SELDOM:
-                break
-            self.once.append(int(used.argmax()))
-            # what was known bounds the next program from below
-            self.values = program.solve(self.once, np.concatenate([self.values, self.values]))
+        once = list(range(problem.n_questions)) if every else []
+        values = program.solve(once, np.repeat(program.begin(), 2 ** len(once), axis=0))
+        if not every:
+            once, values = told_apart(program, once, values, problem.prior, most, _MOST_WORK)
+        self.once: list[int] = once
+        self.values = values
 
     @property
     def value(self) -> float:
@@ -174,12 +170,14 @@ class RepeatValues(OrderBounds):
         return self.grid.read(self.values.reshape(-1), belief, "freudenthal", sets)
 
 
-class _Program:
+class BeliefProgram:
     """The dynamic program on a grid: one sparse matrix a question takes expectations over its outcomes."""
 
     def __init__(self, problem: AcquisitionProblem, tables: FloatArray, grid: SimplexGrid | LogOddsLine) -> None:
         self.problem, self.grid = problem, grid
         self.expect = [_expectation(grid, table[:n]) for table, n in zip(tables, problem.n_outcomes)]
+        #: Questions of the same number answer alike.
+        self.kinds: IntArray = np.unique(tables.reshape(len(tables), -1), axis=0, return_inverse=True)[1].reshape(-1)
         self.work = 20.0 * sum(matrix.nnz for matrix in self.expect)
         self.stop = problem.stopping_cost(grid.points)
         self.known: FloatArray = grid.points @ problem.perfect_cost
@@ -228,6 +226,10 @@ class _Program:
         if not rest.size:
             return best
         values = np.minimum(values, best)
+        # of those that are alike any one serves
+        alike = np.column_stack([self.kinds[rest], prices.T])
+        first = np.sort(np.unique(alike, axis=0, return_index=True)[1])
+        rest, prices = rest[first], prices[:, first]
         scale = float(self.problem.decision_costs.max() or 1.0)
         for _ in range(_MOST_ITERATIONS):
             after = best.copy()
@@ -281,18 +283,30 @@ class _Program:
         return action
 
 
+def told_apart(
+    program: BeliefProgram, once: list[int], values: FloatArray, prior: FloatArray, most: int, most_work: float
+) -> tuple[list[int], FloatArray]:
+    """Count the questions that would be asked again the most among those asked once, as far as the work allows."""
+    once = list(once)
+    while len(once) < most and program.work * 2 ** len(once) <= most_work:
+        used = program.usage(once, values, prior)
+        used[once] = -np.inf
+        if used.max(initial=-np.inf) < _SELDOM:
+            break
+        once.append(int(used.argmax()))
+        # what was known bounds the next program from below
+        values = program.solve(once, np.concatenate([values, values]))
+    return once, values
+
+
 def _expectation(grid: SimplexGrid | LogOddsLine, table: FloatArray) -> sp.csr_array:
     """Matrix that takes values at points to their expectation after a question with P(outcome | class), (V, C)."""
-    n = len(grid.points)
-    total = sp.csr_array((n, n))
-    for row in table:
-        joint = grid.points * row
-        mass = row_sums(joint)
-        vertices, weights = grid.weights(joint / np.where(mass > 0, mass, 1.0)[:, None])
-        data = (weights * mass[:, None]).ravel()
-        pointer = np.arange(0, data.size + 1, vertices.shape[1])
-        total = total + sp.csr_array((data, vertices.ravel(), pointer), shape=(n, n))
-    return total
+    joint = grid.points[:, None, :] * table
+    mass = joint.sum(axis=2)
+    vertices, weights = grid.weights((joint / np.where(mass > 0, mass, 1.0)[:, :, None]).reshape(-1, table.shape[1]))
+    n, width = len(grid.points), len(table) * vertices.shape[1]
+    data = (weights * mass.reshape(-1, 1)).ravel()
+    return sp.csr_array((data, vertices.ravel(), np.arange(0, data.size + 1, width)), shape=(n, n))
 
 
 #: Histories of less than this share of a path's weight are followed one outcome at a time; of less in later rounds.

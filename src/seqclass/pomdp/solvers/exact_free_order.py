@@ -16,8 +16,9 @@ from seqclass._utils.progress import TimeUp, within
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.answers import TooLarge
 from seqclass.pomdp.bounds.dual import CONFIDENCE
-from seqclass.pomdp.bounds.optimum import Enumeration, Plan, evidence, expand
-from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
+from seqclass.pomdp.bounds.hints import bounds_of
+from seqclass.pomdp.bounds.optimum import Enumeration, OrderBounds, Plan, evidence, expand
+from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
 from seqclass.pomdp.policy import WIDE_GAP, Policy, SolveInfo
@@ -110,7 +111,7 @@ class ExactFreeOrder(Solver):
             with within(limit):
                 if are_few(problem, self.max_nodes):
                     return enumerated(problem).with_info(seconds=_clock() - started)
-                values = RepeatValues(problem) if has_repeats(problem) else None
+                values = bounds_of(problem)
                 search = OrderSearch(problem, values)
                 reached = search.run(self.max_nodes, tolerance=self.target_gap)
         except TimeUp:
@@ -120,14 +121,14 @@ class ExactFreeOrder(Solver):
         policy = planned(search).with_info(status="converged" if reached else "limit", seconds=_clock() - started)
         return policy if reached or not self.certificate_paths else self._better(policy, values, limit)
 
-    def _better(self, policy: PlannedPolicy, values: RepeatValues | None, limit: float) -> Policy:
+    def _better(self, policy: PlannedPolicy, values: OrderBounds | None, limit: float) -> Policy:
         """Return the policy with its own cost, or one with another fall-back that costs less for sure."""
         started, problem, lower = _clock(), policy.problem, policy.info.lower
         found = policy
-        with suppress(TooLarge, TimeUp), within(limit if values is None else limit / 2):
+        with suppress(TooLarge, TimeUp), within(limit / 2 if isinstance(values, RepeatValues) else limit):
             cost = evaluate(problem, policy, method="exact", max_histories=MAX_HISTORIES).cost
             found = _bounded(policy, lower, min(policy.info.upper, cost))
-        if values is not None:
+        if isinstance(values, RepeatValues):
             other = PlannedPolicy(problem, policy.plan, OrderBoundPolicy(values), policy.info)
             rng, most = as_generator(another_stream(self.random_state)), np.inf
             with suppress(TimeUp), within(limit / 2):
