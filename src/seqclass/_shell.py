@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from seqclass._utils.arrays import FloatArray, IntArray
@@ -45,7 +46,9 @@ class _Fitted:
             return self
         decider = vars(classifier).get("decider_")
         value = None if decider is None else getattr(decider, self.name)
-        if decider is None or (value is None and not self.always):
+        if decider is None:
+            raise NotFittedError(f"this {type(classifier).__name__} has no {self.attribute} yet: call its fit first.")
+        if value is None and not self.always:
             raise AttributeError(f"{type(classifier).__name__!r} object has no attribute {self.attribute!r}")
         return value
 

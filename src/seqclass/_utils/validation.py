@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import column_or_1d
 
 from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.model_files import meant
 from seqclass._utils.text import listed, shown
 
 #: Costs that are not 0: products and quotients of such are neither 0 nor infinite, and not rounded more than others.
@@ -123,7 +124,8 @@ def check_part(value: Any, name: str, what: str, methods: tuple[str, ...]) -> No
     if isinstance(value, type):
         raise TypeError(f"{name} must be {what}, got the class {value.__name__}: write {value.__name__}().")
     if not all(hasattr(value, method) for method in methods):
-        raise TypeError(f"{name} must be {what}, got {shown(value)}.")
+        known = " or ".join(meant(value, methods)[:3]) if isinstance(value, str) else ""
+        raise TypeError(f"{name} must be {what}, got {shown(value)}{known and f': write {known}'}.")
 
 
 def plain_labels(labels: Any, name: str = "y") -> Any:

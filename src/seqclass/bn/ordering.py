@@ -332,7 +332,9 @@ def _named_order(name: str, model: ObservationModel, costs: Any, X: Any, y: Any,
         return rank(-_model_scores(model, variance_scores))
     if name not in ("information", "blanket", "blanket_only"):
         names = "'error', 'information', 'variance', 'conditional', 'blanket', 'blanket_only', 'given'"
-        raise ValueError(f"order {name!r} is unknown: it may be {names}, or a list of features")
+        raise ValueError(
+            f"order {name!r} is unknown: it may be {names}, a list of features, or in classifiers 'adaptive'"
+        )
     scores = _model_scores(model, lambda part: information_scores(part, prior))
     if name == "information":
         return rank_by_rate(scores, prices)

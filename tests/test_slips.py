@@ -1,0 +1,158 @@
+"""What newcomers get wrong: the error says what to write instead."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from seqclass import SequentialClassifier, adaptive, etana
+from seqclass.bn import NaiveBayes
+from seqclass.persistence import register
+from seqclass.pomdp import (
+    EC2,
+    AcquireAll,
+    Adaptive,
+    ClassInformation,
+    ExpectedSaving,
+    FirstK,
+    OrderingRule,
+    PosteriorThreshold,
+    Solver,
+    cost_sweep,
+)
+
+RNG = np.random.default_rng(0)
+Y = np.repeat(["a", "b"], 40)
+X = np.c_[RNG.normal(size=80) + 2 * (Y == "a"), RNG.normal(size=(80, 3))].round(2)
+
+
+@pytest.mark.parametrize("make", [SequentialClassifier, etana])
+@pytest.mark.parametrize(
+    "part, name, written",
+    [
+        ("selector", "saola", "seqclass.selection.SAOLA()"),
+        ("selector", "fast-osfs", "seqclass.selection.FastOSFS()"),
+        ("selector", "information filter", "seqclass.bn.InformationFilter()"),
+        ("solver", "perseus", "seqclass.pomdp.Perseus()"),
+        ("solver", "grid", "seqclass.pomdp.GridValueIteration()"),
+        ("observation_model", "mixture", "seqclass.bn.ClassMixture()"),
+        ("observation_model", "NaiveBayse", "seqclass.bn.NaiveBayes()"),
+    ],
+)
+def test_a_part_by_name(make: Any, part: str, name: str, written: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(f"got '{name}': write {written}.")):
+        make(**{part: name}).fit(X, Y)
+    room, _, cls = written[:-2].rpartition(".")
+    make(**{part: getattr(importlib.import_module(room), cls)()}).fit(X, Y)
+
+
+def test_a_name_that_is_like_none() -> None:
+    with pytest.raises(TypeError, match=r"got 'zzzz'\.$"):
+        SequentialClassifier(solver="zzzz").fit(X, Y)
+    with pytest.raises(ValueError, match=r"Discretizer\(strategy=.mdlp.\), None or .precomputed., got 'mdlp'"):
+        SequentialClassifier(discretizer="mdlp").fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "solver, message",
+    [
+        (Adaptive([ClassInformation(), EC2]), r"rules\[1\] must be an ordering rule.*the class EC2: write EC2\(\)"),
+        (Adaptive(["ec2"]), r"rules\[0\] must be .*got 'ec2': write seqclass.pomdp.EC2\(\)"),
+        (Adaptive(EC2), r"rules must be a list of ordering rules, such as \[EC2\(\)\], got "),
+        (Adaptive(EC2()), r"rules must be a list of ordering rules, such as \[EC2\(\)\], got EC2\(\)"),
+        (Adaptive([]), r"rules must be a list of ordering rules, such as \[EC2\(\)\], got \[\]"),
+        (FirstK(2, rule=ClassInformation), r"rule must be .*: write ClassInformation\(\)"),
+        (AcquireAll(rule=ClassInformation), r"rule must be .*: write ClassInformation\(\)"),
+        (PosteriorThreshold(rule="ec2"), r"rule must be .*: write seqclass.pomdp.EC2\(\)"),
+    ],
+    ids=str,
+)
+def test_rules_that_are_no_instances(solver: Solver, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        SequentialClassifier(order="adaptive", solver=solver).fit(X, Y)
+
+
+class GivesNothing(Solver):
+    def solve(self, problem: Any) -> Any:
+        return None
+
+
+def test_a_solver_that_returns_no_policy() -> None:
+    message = "GivesNothing.solve must return a policy, .* it returned None"
+    for settings in ({}, {"target_cost": 0.05}, {"order": "adaptive"}):
+        with pytest.raises(TypeError, match=message):
+            SequentialClassifier(solver=GivesNothing(), **settings).fit(X, Y)
+    for order in ("conditional", "adaptive"):
+        problem = SequentialClassifier(order=order).fit(X, Y).problem_
+        with pytest.raises(TypeError, match=message):
+            cost_sweep(problem, [1.0, 2.0], GivesNothing())
+
+
+class SomeAreNaN(ExpectedSaving):
+    def gains(self, info: Any, questions: Any) -> Any:
+        return np.where(questions == 2, np.nan, super().gains(info, questions))
+
+
+class OneForEach(ExpectedSaving):
+    def gains(self, info: Any, questions: Any) -> Any:
+        return super().gains(info, questions)[:, 0]
+
+
+@pytest.mark.parametrize(
+    "rule, message",
+    [
+        (SomeAreNaN(), "SomeAreNaN.gains is NaN for question 2: it must be a number"),
+        (OneForEach(), r"OneForEach.gains must give an array of shape \(\d+, 4\): .*; it gave \(\d+,\)"),
+    ],
+    ids=["NaN", "shape"],
+)
+def test_gains_of_an_own_rule(rule: OrderingRule, message: str) -> None:
+    for solver in (FirstK(2, rule=rule), Adaptive([rule], max_nodes=0)):
+        with pytest.raises(ValueError, match=message):
+            SequentialClassifier(order="adaptive", solver=solver).fit(X, Y)
+
+
+def test_gains_of_what_is_not_open_may_be_anything() -> None:
+    class Careless(ExpectedSaving):
+        def gains(self, info: Any, questions: Any) -> Any:
+            return np.where(info.open[:, questions], super().gains(info, questions), np.nan)
+
+    problem = SequentialClassifier(order="adaptive").fit(X, Y).problem_
+    begun = problem.begin(3)
+    info = begun.asking(0).update(np.array([0, 1, 0]))
+    assert Careless().next(info).tolist() == ExpectedSaving().next(info).tolist()
+
+
+class OwnModel(NaiveBayes):
+    pass
+
+
+def test_saving_an_own_model(tmp_path: Path) -> None:
+    clf = SequentialClassifier(OwnModel()).fit(X, Y)
+    with pytest.raises(
+        TypeError, match=r"^observation_model: .*OwnModel cannot be saved .*persistence\.register\(cls\)"
+    ):
+        clf.save(tmp_path / "own.seq")
+    register(OwnModel)
+    clf.save(tmp_path / "own.seq")
+
+
+def test_an_order_of_no_name() -> None:
+    with pytest.raises(ValueError, match=r"order 'adaptiv' is unknown: .*'adaptive'"):
+        SequentialClassifier(order="adaptiv").fit(X, Y)
+
+
+@pytest.mark.parametrize("clf", [SequentialClassifier(), adaptive()], ids=["sequential", "adaptive"])
+def test_attributes_before_fit(clf: Any) -> None:
+    for name in ("order_", "policy_", "expected_cost_"):
+        assert not hasattr(clf, name)
+        with pytest.raises(NotFittedError, match=f"this {type(clf).__name__} has no {name} yet: call its fit first"):
+            getattr(clf, name)
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        _ = clf.predict(X) if isinstance(clf, SequentialClassifier) else clf.order
