@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from seqclass import SequentialClassifier, adaptive, etana
-from seqclass.bn import NaiveBayes
+from seqclass import Costs, SequentialClassifier, adaptive, etana
+from seqclass.bn import NaiveBayes, check_order
 from seqclass.persistence import register
 from seqclass.pomdp import (
     EC2,
@@ -156,3 +157,60 @@ def test_attributes_before_fit(clf: Any) -> None:
             getattr(clf, name)
     with pytest.raises(NotFittedError, match="not fitted yet"):
         _ = clf.predict(X) if isinstance(clf, SequentialClassifier) else clf.order
+
+
+NAMES = ["age", "pulse", "fever", "cough"]
+
+
+@pytest.fixture(scope="module", params=[None, NAMES], ids=["numbers", "names"])
+def clf(request: pytest.FixtureRequest) -> Any:
+    costs = Costs(0.01, bundles={2: "lab", 3: "lab"})
+    rows = X if request.param is None else pd.DataFrame(X, columns=request.param)
+    return SequentialClassifier(feature_costs=costs).fit(rows, Y)
+
+
+def test_features_of_a_session_by_number(clf: Any) -> None:
+    name = clf.feature_name
+    one, other = clf.session(known={1: 0.5}, first=[0]), clf.session(known={name(1): 0.5}, first=[name(0)])
+    for session, columns in ((one, range(4)), (other, [name(j) for j in range(4)])):
+        session.observe(columns[0], 2.5)
+        session.observe("lab", {columns[2]: 0.1, columns[3]: 0.2})
+        session.undo()
+        session.unavailable(columns[2])
+    assert one.history == other.history
+    assert one.training_range(np.int64(0)) == other.training_range(name(0))
+    assert one.categories(1) == ()
+    assert one.unusual(0, 99) == other.unusual(name(0), 99) != ""
+    assert clf.session(known=pd.Series({0: 1.0})).history == clf.session(known={name(0): 1.0}).history
+    for wrong in (4, -1):
+        with pytest.raises(ValueError, match=f"names {wrong}, which is not a feature; they are 0..3"):
+            clf.session().observe(wrong, 1.0)
+    with pytest.raises(ValueError, match="told of twice, by its name and by its number"):
+        clf.session(known={0: 1.0, name(0): 1.0})
+    with pytest.raises(ValueError, match="names True, which is not a feature"):
+        clf.session(known={True: 1.0})
+    with pytest.raises(TypeError, match=r"known must be a dict of values by feature, .* got \['age'\]"):
+        clf.session(known=["age"])
+    with pytest.raises(ValueError, match="first must be a list of names, got 0"):
+        clf.session(first=0)
+
+
+def test_features_by_number_or_name_everywhere(clf: Any) -> None:
+    name, rows = clf.feature_name, X if not hasattr(clf, "feature_names_in_") else pd.DataFrame(X, columns=NAMES)
+    known = clf.acquire(rows, known=[0, name(2)])
+    assert known.cost.tolist() == clf.acquire(rows, known=[name(0), 2]).cost.tolist()
+    assert known.cost.sum() < clf.acquire(rows).cost.sum()
+    costs = Costs({0: 0.1, name(1): 0.2, 2: 0.3, name(3): 0.4})
+    mixed = SequentialClassifier(feature_costs=costs, order=[1, name(0)]).fit(rows, Y)
+    assert mixed.order_.tolist() == [1, 0]
+    assert mixed.decider_.prices.full.tolist() == [0.1, 0.2, 0.3, 0.4]
+    for wrong in ("age", 0):
+        with pytest.raises(ValueError, match=f"known must be a list of at least one feature, got {wrong!r}"):
+            clf.acquire(rows, known=wrong)
+    with pytest.raises(ValueError, match=f"feature_costs names feature '{name(0)}' more than once"):
+        SequentialClassifier(feature_costs={0: 0.1, name(0): 0.2}).fit(rows, Y)
+
+
+def test_a_name_that_is_a_number_goes_first() -> None:
+    assert check_order([0, "a"], 3, [2, 0, "a"]).tolist() == [1, 2]
+    assert Costs({2: 0.1, 0: 0.2, "a": 0.3}).prices(3, [2, 0, "a"]).full.tolist() == [0.1, 0.2, 0.3]

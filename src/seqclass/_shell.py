@@ -159,7 +159,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         record_beliefs : bool
             Keep the beliefs on the way.
         known : sequence of int or str
-            Columns, as numbers or names, that are known before the first question: they cost nothing, do not count as
+            Columns, as names or numbers, that are known before the first question: they cost nothing, do not count as
             acquired, and are not asked for. A cell that is missing is not known. As ``session(known=...)``, row by row.
         budget : int, optional
             Hard budget: so many questions are asked of each instance, as long as any is left, whether or not they pay
@@ -275,8 +275,8 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         saved: str | None = None,
         *,
         key: str | int | None = None,
-        known: Mapping[str, Any] | None = None,
-        first: Sequence[str] = (),
+        known: Mapping[Any, Any] | None = None,
+        first: Sequence[Any] = (),
     ) -> Session:
         """Start a live case: it asks one question at a time, and takes any answer at any time.
 
@@ -286,9 +286,10 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
             What ``to_json`` of an earlier session of this classifier gave: the case goes on from there.
         key : str or int, optional
             Name of the case, from which a randomised policy (``target_cost``) draws its lot; None: at random.
-        known : mapping of str to value, optional
-            What is known at the start, by feature; it costs nothing. Not beside ``saved``, which has its own.
-        first : sequence of str
+        known : mapping of str or int to value, optional
+            What is known at the start, by name or number of a column; it costs nothing. Not beside ``saved``, which
+            has its own.
+        first : sequence of str or int
             Features or bundles to ask in any case, before the policy is asked; not beside ``saved``.
 
         Returns
