@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from seqclass import Costs, SequentialClassifier, adaptive, etana
-from seqclass.bn import NaiveBayes, check_order
+from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, ObservationModel, TreeNetwork, check_order
 from seqclass.persistence import register
 from seqclass.pomdp import (
     EC2,
@@ -27,6 +28,7 @@ from seqclass.pomdp import (
     Solver,
     cost_sweep,
 )
+from seqclass.testing import check_observation_model
 
 RNG = np.random.default_rng(0)
 Y = np.repeat(["a", "b"], 40)
@@ -214,3 +216,93 @@ def test_features_by_number_or_name_everywhere(clf: Any) -> None:
 def test_a_name_that_is_a_number_goes_first() -> None:
     assert check_order([0, "a"], 3, [2, 0, "a"]).tolist() == [1, 2]
     assert Costs({2: 0.1, 0: 0.2, "a": 0.3}).prices(3, [2, 0, "a"]).full.tolist() == [0.1, 0.2, 0.3]
+
+
+class SumsTo(ObservationModel):
+    def __init__(self, total: float = 1.0) -> None:
+        self.total = total
+
+    def _fit(self, X: Any, codes: Any, sample_weight: Any) -> None:
+        pass
+
+    def _likelihood(self, feature: int, evidence: Any) -> Any:
+        n_outcomes = self.n_outcomes_[feature]
+        return np.full((len(evidence), n_outcomes, len(self.classes_)), self.total / n_outcomes)
+
+
+@pytest.mark.parametrize("order", ["conditional", "adaptive"])
+def test_likelihoods_that_do_not_sum_to_one(order: str) -> None:
+    for total in (2.0, np.nan):
+        with pytest.raises(ValueError, match=rf"^SumsTo\._likelihood must .* does not sum to 1 .* but to {total:g}\.$"):
+            SequentialClassifier(SumsTo(total), order=order).fit(X, Y)
+        with pytest.raises(AssertionError, match="does not sum to 1"):
+            check_observation_model(SumsTo(total), [[0, 1], [1, 0], [1, 1]], ["a", "b", "b"], tolerance=0.1)
+    SequentialClassifier(SumsTo(1.0001), order=order).fit(X, Y)
+
+
+class Masks(BaseEstimator):
+    def __init__(self, mask: Any = None) -> None:
+        self.mask = mask
+
+    def fit(self, X: Any, y: Any) -> Masks:
+        return self
+
+    def get_support(self, indices: bool = False) -> Any:
+        return np.flatnonzero(self.mask) if indices else self.mask
+
+
+@pytest.mark.parametrize("mask", [np.ones(2, dtype=bool), np.ones(7, dtype=bool), np.arange(4), np.array([1.0] * 4)])
+def test_masks_of_a_selector(mask: Any) -> None:
+    message = (
+        rf"^selector: Masks.get_support\(\) .* each of the 4 features; it is {mask.dtype} of shape \({len(mask)},\)\.$"
+    )
+    with pytest.raises(ValueError, match=message):
+        SequentialClassifier(selector=Masks(mask)).fit(X, Y)
+    kept = SequentialClassifier(selector=Masks(np.array([True, False, True, False]))).fit(X, Y)
+    assert kept.support_.tolist() == [0, 2]
+
+
+class Rounded(NaiveBayes):
+    """Its posterior is off by up to .01."""
+
+    def _posterior(self, evidence: Any) -> Any:
+        posterior = super()._posterior(evidence)
+        return (1 - 0.01) * posterior + 0.01 / posterior.shape[1]
+
+
+def test_models_that_are_approximate() -> None:
+    rows, labels = RNG.integers(0, 3, size=(40, 4)), RNG.choice(["a", "b"], size=40)
+    check_observation_model(Rounded(), rows, labels, tolerance=0.01)
+    for tolerance in (0.0, 1e-6):
+        with pytest.raises(AssertionError, match=r"does not follow by Bayes|predictive|prior"):
+            check_observation_model(Rounded(), rows, labels, tolerance=tolerance)
+    with pytest.raises(ValueError, match="tolerance must be between 0"):
+        check_observation_model(Rounded(), rows, labels, tolerance=-1)
+
+
+@pytest.mark.parametrize("model", [TreeNetwork(), ClassMixture(random_state=0), ContextBayes(random_state=0)], ids=str)
+def test_networks_keep_the_names_of_features(model: Any) -> None:
+    pytest.importorskip("pgmpy")
+    frame = pd.DataFrame(X, columns=NAMES)
+    whole = SequentialClassifier(model).fit(frame, Y)
+    assert set(NAMES) < set(whole.model_.to_pgmpy().nodes)
+    some = SequentialClassifier(model, selector=Masks(np.array([False, True, True, False]))).fit(frame, Y)
+    assert {"pulse", "fever"} == set(some.model_.to_pgmpy().nodes) - {"class", "component"}
+    if not isinstance(model, ContextBayes):
+        chunks = SequentialClassifier(model).fit_chunks([(frame[:40], Y[:40]), (frame[40:], Y[40:])])
+        assert set(NAMES) < set(chunks.model_.to_pgmpy().nodes)
+    given = SequentialClassifier(whole.model_, prefit=True, discretizer=whole.coder_.discretizer_)
+    assert given.fit(frame.rename(columns=str.upper), Y).model_.feature_names_ == NAMES
+    assert SequentialClassifier(model).fit(X, Y).model_.feature_names_ is None
+
+
+@pytest.mark.parametrize("texts", [[], ["mild", "severe"]], ids=["numbers", "texts"])
+def test_frames_of_dask(texts: list[str]) -> None:
+    dask = pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame({"age": X[:, 0], "pain": texts * 40 or X[:, 1]})
+    clf, parts = etana().fit(frame, Y), dask.from_pandas(frame, npartitions=2)
+    for call in (lambda: etana().fit(parts, Y), lambda: clf.predict(parts), lambda: adaptive().fit(parts, Y)):
+        with pytest.raises(
+            TypeError, match=r"X is a data frame of dask: give X\.compute\(\) .* or see seqclass\.large"
+        ):
+            call()

@@ -34,6 +34,11 @@ def plain(X: Any) -> Any:
 
         return pd.DataFrame({name: _of_polars(X.get_column(name)) for name in X.columns})
     if is_frame(X):
+        if hasattr(X, "__dask_graph__"):
+            raise TypeError(
+                "X is a data frame of dask: give X.compute() where it fits in memory, or see seqclass.large: "
+                "fit_chunks(from_dask(X, y)) fits to its partitions, predict_dask(clf, X) decides them."
+            )
         return _without_arrow(X)
     X = unmasked(X)
     if isinstance(X, (np.ndarray, list, tuple)):
