@@ -23,10 +23,13 @@ from seqclass.pomdp import (
     ClassInformation,
     ExpectedSaving,
     FirstK,
+    Lookahead,
     OrderingRule,
     PosteriorThreshold,
     Solver,
+    certify,
     cost_sweep,
+    evaluate,
 )
 from seqclass.testing import check_observation_model
 
@@ -306,3 +309,31 @@ def test_frames_of_dask(texts: list[str]) -> None:
             TypeError, match=r"X is a data frame of dask: give X\.compute\(\) .* or see seqclass\.large"
         ):
             call()
+
+
+@pytest.mark.parametrize("path", ["data.csv", Path("data.csv")], ids=["text", "path"])
+def test_a_path_is_no_table(clf: Any, path: Any) -> None:
+    for call in (lambda: etana().fit(path, Y), lambda: clf.predict(path), lambda: clf.acquire(path)):
+        with pytest.raises(TypeError, match=r"X is .*data\.csv.*: read the table first, as by pandas\.read_csv"):
+            call()
+
+
+def test_what_is_no_policy(clf: Any) -> None:
+    problem = clf.problem_
+    for wrong in (clf, problem, Lookahead(), Lookahead, None):
+        with pytest.raises(TypeError, match=r"policy must be a Policy, such as clf\.policy_ or what solver\.solve"):
+            evaluate(problem, wrong)
+        with pytest.raises(TypeError, match=r"a policy is a Policy, such as clf\.policy_ or what solver\.solve"):
+            certify(problem, wrong)
+
+
+def test_attributes_that_a_setting_brings(clf: Any) -> None:
+    for name, how in (("held_out_", r"fit\(X, y, held_out=5\)"), ("calibration_", "calibrate=True")):
+        assert not hasattr(clf, name)
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}': it comes of {how}"):
+            getattr(clf, name)
+
+
+def test_a_row_is_no_saved_session(clf: Any) -> None:
+    with pytest.raises(TypeError, match=r"saved must be the text of a session's to_json\(\), .*; facts go to known="):
+        clf.session({clf.feature_name(0): 1.0})

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import Stored, save
+from seqclass._utils.text import shown
 from seqclass._utils.validation import plain_labels
 from seqclass.bn import ObservationModel
 from seqclass.deciding._coding import OutcomeCoder
@@ -35,8 +36,8 @@ __all__ = ["DecidingClassifier"]
 class _Fitted:
     """An attribute that the record of a fitted classifier has under another name, and nobody before a fit."""
 
-    def __init__(self, name: str, always: bool = True) -> None:
-        self.name, self.always = name, always
+    def __init__(self, name: str, always: bool = True, how: str = "") -> None:
+        self.name, self.always, self.how = name, always, how
 
     def __set_name__(self, owner: type, attribute: str) -> None:
         self.attribute = attribute
@@ -45,16 +46,16 @@ class _Fitted:
         if classifier is None:
             return self
         decider = vars(classifier).get("decider_")
-        value = None if decider is None else getattr(decider, self.name)
+        value = None if decider is None else getattr(decider, self.name, None)
         if decider is None:
             raise NotFittedError(f"this {type(classifier).__name__} has no {self.attribute} yet: call its fit first.")
         if value is None and not self.always:
-            raise AttributeError(f"{type(classifier).__name__!r} object has no attribute {self.attribute!r}")
+            raise AttributeError(f"{type(classifier).__name__!r} object has no attribute {self.attribute!r}{self.how}")
         return value
 
 
-def _fitted(name: str, always: bool = True) -> Any:
-    return _Fitted(name, always)
+def _fitted(name: str, always: bool = True, how: str = "") -> Any:
+    return _Fitted(name, always, how)
 
 
 class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -79,7 +80,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
     """
 
     decider_: Decider
-    held_out_: HeldOut
+    held_out_: HeldOut = _fitted("held_out", always=False, how=": it comes of fit(X, y, held_out=5)")
     timings_: dict[str, float]
     selector_: Any
     n_features_in_: int = _fitted("n_features")
@@ -96,7 +97,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
     decisions_: npt.NDArray[Any] = _fitted("decisions")
     decision_costs_: FloatArray = _fitted("decision_costs")
     target_name_: str | None = _fitted("target_name")
-    calibration_: Calibration = _fitted("calibration", always=False)
+    calibration_: Calibration = _fitted("calibration", always=False, how=": it comes of calibrate=True")
     expected_cost_: float = _fitted("expected_cost")
 
     def settings(self) -> Settings:
@@ -303,6 +304,8 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         """
         if saved is not None and (known or first):
             raise ValueError("a saved session has its own known= and first=: give either these or saved.")
+        if saved is not None and not isinstance(saved, str):
+            raise TypeError(f"saved must be the text of a session's to_json(), got {shown(saved)}; facts go to known=.")
         session = Session(decider_of(self), key, known=known, first=first)
         if saved is not None:
             session.restore(saved)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -40,6 +41,10 @@ def plain(X: Any) -> Any:
                 "fit_chunks(from_dask(X, y)) fits to its partitions, predict_dask(clf, X) decides them."
             )
         return _without_arrow(X)
+    if isinstance(X, (str, os.PathLike)):
+        raise TypeError(
+            f"X is {shown(X)}, a path or a text: read the table first, as by pandas.read_csv, and give that."
+        )
     X = unmasked(X)
     if isinstance(X, (np.ndarray, list, tuple)):
         refuse_cells(X if isinstance(X, np.ndarray) else _as_objects(X), "X")
