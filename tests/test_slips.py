@@ -233,6 +233,16 @@ class SumsTo(ObservationModel):
         return np.full((len(evidence), n_outcomes, len(self.classes_)), self.total / n_outcomes)
 
 
+class OfLists(SumsTo):
+    def _likelihood(self, feature: int, evidence: Any) -> Any:
+        return super()._likelihood(feature, evidence).tolist()
+
+
+def test_likelihoods_may_be_lists() -> None:
+    lists, arrays = (SequentialClassifier(model).fit(X, Y) for model in (OfLists(), SumsTo()))
+    assert lists.predict_proba(X).tolist() == arrays.predict_proba(X).tolist()
+
+
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
 def test_likelihoods_that_do_not_sum_to_one(order: str) -> None:
     for total in (2.0, np.nan):
@@ -247,8 +257,8 @@ class Masks(BaseEstimator):
     def __init__(self, mask: Any = None) -> None:
         self.mask = mask
 
-    def fit(self, X: Any, y: Any) -> Masks:
-        return self
+    def fit(self, X: Any, y: Any) -> None:
+        """Returns nothing, which is a slip that does no harm."""
 
     def get_support(self, indices: bool = False) -> Any:
         return np.flatnonzero(self.mask) if indices else self.mask

@@ -129,6 +129,7 @@ def check_likelihood(found: FloatArray, wanted: tuple[int, int, int], method: st
     if np.shape(found) != wanted:
         got = np.shape(found)
         raise ValueError(f"{method} must give an array of shape {wanted}: rows, outcomes, classes; it gave {got}.")
+    found = np.asarray(found)
     sums = found.sum(axis=1)
     wrong = ~(np.abs(sums - 1) <= SUM_TOLERANCE)
     if wrong.any():

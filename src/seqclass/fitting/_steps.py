@@ -71,7 +71,8 @@ def filter_features(selector: Any, codes: Any, y: npt.NDArray[Any]) -> tuple[Any
     """Fit a selector to the discretised features."""
     if selector is None:
         return None, np.arange(codes.shape[1])
-    fitted = clone(selector).fit(codes, y)
+    fitted = clone(selector)
+    fitted.fit(codes, y)  # which of one's own may forget to return it
     mask, kind = np.asarray(fitted.get_support()), type(selector).__name__
     if mask.shape != (codes.shape[1],) or mask.dtype != np.bool_:
         raise ValueError(
