@@ -49,7 +49,7 @@ def test_prices_along_an_order():
     [
         (({"a": 1}, 2, ["a", "b"]), "no price for 'b'"),
         (({"z": 1}, 2, ["a", "b"]), "'z', which is not a feature; the features are 'a', 'b'"),
-        (({5: 1}, 2), "columns are numbered from 0"),
+        (({5: 1}, 2), "names 5, which is not a feature; they are 0..1"),
         (({"a": "x", "b": 1}, 2, ["a", "b"]), r"feature_costs\['a'\] must be a number"),
         ((np.inf, 2), "finite"),
         (([[1, 2]], 2), "one price for each of the 2 features"),

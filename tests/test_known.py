@@ -81,8 +81,8 @@ def test_what_is_known_is_sparse_named_whole_or_nothing():
     nothing = clf.acquire(np.where(np.arange(8) == 2, np.nan, X), known=[2])
     np.testing.assert_array_equal(nothing.posterior, clf.predict_proba(np.where(np.arange(8) == 2, np.nan, X)))
     for known, message in (
-        (["x9"], "known holds names, but"),
-        ([9], "known has feature 9"),
+        (["x9"], "known names 'x9', which is not a feature; did you mean 'x7'"),
+        ([9], "known names 9, which is not a feature; they are 0..7"),
         ([1, 1], "more than once"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import Stored, save
+from seqclass._utils.text import shown
 from seqclass._utils.validation import plain_labels
 from seqclass.bn import ObservationModel
 from seqclass.deciding._coding import OutcomeCoder
@@ -34,8 +36,8 @@ __all__ = ["DecidingClassifier"]
 class _Fitted:
     """An attribute that the record of a fitted classifier has under another name, and nobody before a fit."""
 
-    def __init__(self, name: str, always: bool = True) -> None:
-        self.name, self.always = name, always
+    def __init__(self, name: str, always: bool = True, how: str = "") -> None:
+        self.name, self.always, self.how = name, always, how
 
     def __set_name__(self, owner: type, attribute: str) -> None:
         self.attribute = attribute
@@ -44,14 +46,16 @@ class _Fitted:
         if classifier is None:
             return self
         decider = vars(classifier).get("decider_")
-        value = None if decider is None else getattr(decider, self.name)
-        if decider is None or (value is None and not self.always):
-            raise AttributeError(f"{type(classifier).__name__!r} object has no attribute {self.attribute!r}")
+        value = None if decider is None else getattr(decider, self.name, None)
+        if decider is None:
+            raise NotFittedError(f"this {type(classifier).__name__} has no {self.attribute} yet: call its fit first.")
+        if value is None and not self.always:
+            raise AttributeError(f"{type(classifier).__name__!r} object has no attribute {self.attribute!r}{self.how}")
         return value
 
 
-def _fitted(name: str, always: bool = True) -> Any:
-    return _Fitted(name, always)
+def _fitted(name: str, always: bool = True, how: str = "") -> Any:
+    return _Fitted(name, always, how)
 
 
 class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -76,7 +80,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
     """
 
     decider_: Decider
-    held_out_: HeldOut
+    held_out_: HeldOut = _fitted("held_out", always=False, how=": it comes of fit(X, y, held_out=5)")
     timings_: dict[str, float]
     selector_: Any
     n_features_in_: int = _fitted("n_features")
@@ -93,7 +97,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
     decisions_: npt.NDArray[Any] = _fitted("decisions")
     decision_costs_: FloatArray = _fitted("decision_costs")
     target_name_: str | None = _fitted("target_name")
-    calibration_: Calibration = _fitted("calibration", always=False)
+    calibration_: Calibration = _fitted("calibration", always=False, how=": it comes of calibrate=True")
     expected_cost_: float = _fitted("expected_cost")
 
     def settings(self) -> Settings:
@@ -156,7 +160,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         record_beliefs : bool
             Keep the beliefs on the way.
         known : sequence of int or str
-            Columns, as numbers or names, that are known before the first question: they cost nothing, do not count as
+            Columns, as names or numbers, that are known before the first question: they cost nothing, do not count as
             acquired, and are not asked for. A cell that is missing is not known. As ``session(known=...)``, row by row.
         budget : int, optional
             Hard budget: so many questions are asked of each instance, as long as any is left, whether or not they pay
@@ -272,8 +276,8 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         saved: str | None = None,
         *,
         key: str | int | None = None,
-        known: Mapping[str, Any] | None = None,
-        first: Sequence[str] = (),
+        known: Mapping[Any, Any] | None = None,
+        first: Sequence[Any] = (),
     ) -> Session:
         """Start a live case: it asks one question at a time, and takes any answer at any time.
 
@@ -283,9 +287,10 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
             What ``to_json`` of an earlier session of this classifier gave: the case goes on from there.
         key : str or int, optional
             Name of the case, from which a randomised policy (``target_cost``) draws its lot; None: at random.
-        known : mapping of str to value, optional
-            What is known at the start, by feature; it costs nothing. Not beside ``saved``, which has its own.
-        first : sequence of str
+        known : mapping of str or int to value, optional
+            What is known at the start, by name or number of a column; it costs nothing. Not beside ``saved``, which
+            has its own.
+        first : sequence of str or int
             Features or bundles to ask in any case, before the policy is asked; not beside ``saved``.
 
         Returns
@@ -299,6 +304,8 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         """
         if saved is not None and (known or first):
             raise ValueError("a saved session has its own known= and first=: give either these or saved.")
+        if saved is not None and not isinstance(saved, str):
+            raise TypeError(f"saved must be the text of a session's to_json(), got {shown(saved)}; facts go to known=.")
         session = Session(decider_of(self), key, known=known, first=first)
         if saved is not None:
             session.restore(saved)

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.model_files import Stored, register
 from seqclass._utils.text import listed, shown
-from seqclass._utils.validation import check_costs, check_flag, check_n_classes
+from seqclass._utils.validation import check_costs, check_flag, check_n_classes, columns_of
 
 __all__ = ["Costs", "Prices", "first_of_groups", "warn_of_money"]
 
@@ -439,14 +439,7 @@ def _list(value: Any, name: str, what: str) -> list[Any]:
 def _positions(
     value: Mapping[Any, Any], name: str, n_features: int, names: Sequence[Hashable] | None
 ) -> dict[Any, int]:
-    position: dict[Hashable, int] = {j: j for j in range(n_features)}
-    if names is not None:
-        position = {key: j for j, key in enumerate(names)}
-    unknown = [key for key in value if key not in position]
-    if unknown:
-        kind = "columns are numbered from 0" if names is None else f"the features are {listed(names)}"
-        raise ValueError(f"{name} names {shown(unknown[0])}, which is not a feature; {kind}.")
-    return {key: position[key] for key in value}
+    return dict(zip(value, columns_of(value, n_features, names, name).tolist()))
 
 
 def _number(value: Any, name: str) -> float:

@@ -171,15 +171,16 @@ def test_as_order_given(model):
     "order, message",
     [
         ("best", "order 'best' is unknown.*'information'"),
-        ([0, 5], "order has feature 5: they are 0..4"),
-        ([0, -1], "order has feature -1"),
-        ([0, 1, 0], "order has feature 0 more than once"),
+        ([0, 5], "order names 5, which is not a feature; they are 0..4"),
+        ([0, -1], "order names -1, which"),
+        ([0, 1, 0], "order names feature 0 more than once"),
+        ([0, "age"], "order names feature 'age' more than once"),
         ([], "at least one feature"),
         ([[0, 1]], r"shape \(1, 2\)"),
         ([0.5, 1], "indices or names, got float64"),
         (np.ones(5, dtype=bool), "indices or names, got bool"),
-        (["age", "shoe"], "do not exist: 'shoe'"),
-        (["age", "age"], "order has feature 0 more than once"),
+        (["age", "shoe"], "order names 'shoe', which is not a feature; did you mean 'sex'"),
+        (["age", "age"], "order names feature 'age' more than once"),
         ("conditional", "needs the training data"),
     ],
 )
@@ -189,7 +190,7 @@ def test_as_order_names_what_is_wrong(model, order, message):
 
 
 def test_names_where_there_are_none(model):
-    with pytest.raises(ValueError, match="features have none"):
+    with pytest.raises(ValueError, match="order names 'age', which is not a feature; the features are 'x0'"):
         as_order(["age"], model)
 
 

@@ -443,9 +443,9 @@ def test_context_features_of_other_models():
     assert [f.tolist() for f in NaiveBayes().fit(X, y).context_features([2, 0])] == [[], []]
     model = TreeNetwork().fit(X, y)
     assert model.context_features([]) == []
-    with pytest.raises(ValueError, match="twice"):
+    with pytest.raises(ValueError, match="names feature 1 more than once"):
         model.context_features([1, 1])
-    with pytest.raises(ValueError, match="feature 9"):
+    with pytest.raises(ValueError, match="names 9, which is not a feature"):
         model.context_features([9])
 
 

@@ -34,6 +34,12 @@ def acquired(model: str, patients: pd.DataFrame) -> Any:
     return clf, clf.acquire(patients[clf.feature_names_in_.tolist()])
 
 
+def test_a_folder_is_not_for_evaluate(model: str, refuses: Any) -> None:
+    Path("parts").mkdir()
+    told = refuses("evaluate", model, "parts")
+    assert "parts is a folder, not a file: name a file in it. Folders of Parquet files are for fit and predict" in told
+
+
 @pytest.mark.quick
 def test_scores_are_those_of_what_is_acquired(model: str, run: Any, patients: pd.DataFrame) -> None:
     _, record = acquired(model, patients)

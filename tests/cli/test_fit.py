@@ -292,6 +292,15 @@ def test_wrong_decision_costs(folder: Path, refuses: Any, text: str, words: str)
     assert words in refuses(*FIT, "--decision-costs", "wrong.csv")
 
 
+def test_what_is_not_listed_is_told_of(folder: Path, run: Any, patients: pd.DataFrame) -> None:
+    said = run(*FIT).stdout
+    assert "more (seqclass show" not in said
+    more = {f"more {j}": np.random.default_rng(j).integers(0, 5, len(patients)) for j in range(5)}
+    patients.assign(**more).to_csv("wide.csv", index=False)
+    said = run(*("wide.csv" if text == "data.csv" else text for text in FIT)).stdout
+    assert "\n  ... and 1 more (seqclass show model.seq --all)\n" in said
+
+
 def test_outputs_are_checked_before_the_work(folder: Path, refuses: Any) -> None:
     assert "no folder nowhere" in refuses(*FIT[:-1], "nowhere/model.seq")
     assert "is a folder" in refuses(*FIT[:-1], ".")

@@ -87,7 +87,7 @@ def test_cells_are_told_apart_by_budget_and_by_what_is_known(tmp_path: Path) -> 
 
 def test_refusals(tmp_path: Path) -> None:
     for settings, message in (
-        ({"known": ["hua"]}, "known: 'wine' has no column 'hua'; did you mean 'hue'"),
+        ({"known": ["hua"]}, "known of 'wine' names 'hua', which is not a feature; did you mean 'hue'"),
         ({"budgets": [2, 2]}, "budgets must differ"),
         ({"budgets": [-1]}, "budgets must be"),
     ):

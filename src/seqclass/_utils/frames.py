@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -34,7 +35,16 @@ def plain(X: Any) -> Any:
 
         return pd.DataFrame({name: _of_polars(X.get_column(name)) for name in X.columns})
     if is_frame(X):
+        if hasattr(X, "__dask_graph__"):
+            raise TypeError(
+                "X is a data frame of dask: give X.compute() where it fits in memory, or see seqclass.large: "
+                "fit_chunks(from_dask(X, y)) fits to its partitions, predict_dask(clf, X) decides them."
+            )
         return _without_arrow(X)
+    if isinstance(X, (str, os.PathLike)):
+        raise TypeError(
+            f"X is {shown(X)}, a path or a text: read the table first, as by pandas.read_csv, and give that."
+        )
     X = unmasked(X)
     if isinstance(X, (np.ndarray, list, tuple)):
         refuse_cells(X if isinstance(X, np.ndarray) else _as_objects(X), "X")

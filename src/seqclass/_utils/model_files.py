@@ -15,9 +15,11 @@ import inspect
 import json
 import math
 import os
+import re
 import sys
 import zipfile
 from collections.abc import Callable, Collection
+from difflib import get_close_matches
 from typing import IO, Any, TypeVar
 
 import numpy as np
@@ -110,8 +112,9 @@ _CLASSES: dict[str, Any] = {}
 _SPARSE = {cls.__name__: cls for cls in (sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)}
 _KINDS = "biufcmMUS"
 _ADVICE = (
-    "a model file holds plain data, arrays and seqclass's own parts only; use one of those in its place, "
-    "or keep the whole model with joblib.dump, which is pickle: load only files that you trust"
+    "a model file holds plain data, arrays, seqclass's own parts and classes of yours that are told of by "
+    "seqclass.persistence.register(cls), where it is written and where it is read; else keep the whole model with "
+    "joblib.dump, which is pickle: load only files that you trust"
 )
 
 
@@ -273,6 +276,29 @@ def load(path: str | os.PathLike[str]) -> Any:
             kind = "" if isinstance(error, (ValueError, zipfile.BadZipFile)) else f"{type(error).__name__}: "
             why = brief(" ".join(f"{kind}{error}".split()), 300)
             raise ModelFileError(f"{os.fspath(path)} is damaged, or no seqclass model ({why})") from error
+
+
+def parts(*methods: str) -> dict[str, type]:
+    """Our own parts that users import and that have these methods, as ``"fast_osfs"`` for ``FastOSFS``."""
+    _register_ours()
+    rooms = {name: sys.modules.get(".".join(cls.__module__.split(".")[:2])) for name, cls in _CLASSES.items()}
+    return {
+        re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=OFS)(?=[A-Z])", "_", name).lower(): cls
+        for name, cls in _CLASSES.items()
+        if name in getattr(rooms[name], "__all__", ())
+        and not inspect.isabstract(cls)
+        and all(hasattr(cls, method) for method in methods)
+    }
+
+
+def meant(name: str, methods: Collection[str]) -> list[str]:
+    """What to write for a part that is given by a name, such as ``seqclass.selection.SAOLA()`` for ``"saola"``."""
+    known = parts(*methods)
+    plain = {key.replace("_", ""): key for key in known}
+    wanted = re.sub("[^a-z0-9]", "", name.lower())
+    found = [plain[wanted]] if wanted in plain else [key for key in known if wanted in key.split("_")]
+    found = found or [plain[key] for key in get_close_matches(wanted, plain)]
+    return [f"{'.'.join(known[key].__module__.split('.')[:2])}.{known[key].__name__}()" for key in found]
 
 
 def _register_ours() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy.typing as npt
 from sklearn.utils.validation import column_or_1d
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.text import listed, shown
+from seqclass._utils.model_files import meant
+from seqclass._utils.text import listed, near, shown
 
 #: Costs that are not 0: products and quotients of such are neither 0 nor infinite, and not rounded more than others.
 _COSTS = (1e-100, 1e100)
@@ -104,6 +106,26 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
     return value
 
 
+def columns_of(features: Iterable[Any], n_columns: int, names: Iterable[Any] | None, what: str) -> IntArray:
+    """Numbers of different columns that are given by name, or by number where none has that number for a name."""
+    features = list(features)
+    if names is None and any(isinstance(feature, str) for feature in features):
+        names = (f"x{column}" for column in range(n_columns))
+    known = {} if names is None else {name: column for column, name in enumerate(names)}
+    found: dict[int, None] = {}
+    for feature in features:
+        number = isinstance(feature, numbers.Integral) and not isinstance(feature, bool)
+        column = known.get(feature, int(feature) if number else -1)
+        if not 0 <= column < n_columns:
+            told = near(str(feature), list(map(str, known)), "the features are")
+            told = f"they are 0..{n_columns - 1}." if number or not known else told
+            raise ValueError(f"{what} names {shown(feature)}, which is not a feature; {told}")
+        if column in found:
+            raise ValueError(f"{what} names feature {shown(feature)} more than once.")
+        found[column] = None
+    return np.array(list(found), dtype=np.intp)
+
+
 def check_n_classes(n_classes: int) -> None:
     if n_classes > _MOST_CLASSES:
         raise ValueError(
@@ -123,7 +145,8 @@ def check_part(value: Any, name: str, what: str, methods: tuple[str, ...]) -> No
     if isinstance(value, type):
         raise TypeError(f"{name} must be {what}, got the class {value.__name__}: write {value.__name__}().")
     if not all(hasattr(value, method) for method in methods):
-        raise TypeError(f"{name} must be {what}, got {shown(value)}.")
+        known = " or ".join(meant(value, methods)[:3]) if isinstance(value, str) else ""
+        raise TypeError(f"{name} must be {what}, got {shown(value)}{known and f': write {known}'}.")
 
 
 def plain_labels(labels: Any, name: str = "y") -> Any:

@@ -15,6 +15,7 @@ from seqclass._utils.validation import check_costs, check_distribution, check_re
 from seqclass.analysis._walk import MAX_HISTORIES, Effort, Level, collect
 from seqclass.pomdp import Evaluation, InformationState, Policy, Solver, evaluate
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solvers.base import policy_of
 from seqclass.pomdp.solvers.defaults import default_solver
 
 __all__ = ["HeldPolicy", "Sensitivity", "WhatIf", "finite_differences", "sensitivity", "what_if"]
@@ -174,7 +175,7 @@ def what_if(
     if prior is not None:
         changes["prior"] = check_distribution(prior, problem.n_classes, "prior")
     changed = problem.replace(**changes)
-    solved = (default_solver(changed, random_state) if solver is None else solver).solve(changed)
+    solved = policy_of(default_solver(changed, random_state) if solver is None else solver, changed)
     effort = vars(Effort(method, n_paths, max_histories, random_state))
     before, held, after = (
         evaluate(where, who, **effort)

@@ -120,11 +120,23 @@ def resolve_prior(prior: Any, class_count: FloatArray) -> FloatArray:
     return check_distribution(prior, n_classes, "prior")
 
 
+#: Sums of probabilities may be off by so much, as those of single precision are.
+SUM_TOLERANCE = 1e-3
+
+
 def check_likelihood(found: FloatArray, wanted: tuple[int, int, int], method: str) -> FloatArray:
-    """Check the shape of what a model gives as P(outcome | evidence, class)."""
+    """Check shape and sums of what a model gives as P(outcome | evidence, class)."""
     if np.shape(found) != wanted:
         got = np.shape(found)
         raise ValueError(f"{method} must give an array of shape {wanted}: rows, outcomes, classes; it gave {got}.")
+    found = np.asarray(found)
+    sums = found.sum(axis=1)
+    wrong = ~(np.abs(sums - 1) <= SUM_TOLERANCE)
+    if wrong.any():
+        raise ValueError(
+            f"{method} must give P(outcome | evidence, class), which does not sum to 1 over the outcomes but to "
+            f"{sums[wrong][0]:g}."
+        )
     return found
 
 

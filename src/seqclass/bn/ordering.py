@@ -17,7 +17,8 @@ from scipy import sparse
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks, row_sums
 from seqclass._utils.information import contingency_table
-from seqclass._utils.validation import check_costs, check_distribution, check_finite, check_integer
+from seqclass._utils.text import shown
+from seqclass._utils.validation import check_costs, check_distribution, check_finite, check_integer, columns_of
 from seqclass.bn._checks import Codes, check_codes, check_labels, check_n_outcomes, seen_outcomes
 
 if TYPE_CHECKING:
@@ -277,7 +278,7 @@ def check_order(order: Any, n_features: int, feature_names: Any = None, *, what:
     Parameters
     ----------
     order : array-like of int or str
-        The features, as indices or names; they may be fewer than there are.
+        The features, as indices or names, which go first; they may be fewer than there are.
     n_features : int
         Number of features.
     feature_names : array-like of str of shape (n_features,), optional
@@ -301,18 +302,11 @@ def check_order(order: Any, n_features: int, feature_names: Any = None, *, what:
     """
     chosen = np.asarray(order)
     if chosen.ndim != 1 or chosen.size == 0:
-        raise ValueError(f"{what} must be a name or a list of at least one feature, got shape {chosen.shape}")
-    if chosen.dtype.kind in "UO" and all(isinstance(name, str) for name in chosen):
-        chosen = _find_names(chosen, feature_names, what)
-    elif chosen.dtype.kind not in "iu":
-        raise ValueError(f"{what} must hold feature indices or names, got {chosen.dtype}")
-    wrong = (chosen < 0) | (chosen >= n_features)
-    if wrong.any():
-        raise ValueError(f"{what} has feature {int(chosen[np.argmax(wrong)])}: they are 0..{n_features - 1}")
-    times = np.bincount(chosen, minlength=n_features)
-    if times.max() > 1:
-        raise ValueError(f"{what} has feature {int(np.argmax(times > 1))} more than once")
-    return chosen.astype(np.intp)
+        got = shown(order) if chosen.ndim == 0 else f"shape {chosen.shape}"
+        raise ValueError(f"{what} must be a list of at least one feature, got {got}.")
+    if chosen.dtype.kind not in "iuUO":
+        raise ValueError(f"{what} must hold feature indices or names, got {chosen.dtype}.")
+    return columns_of(list(order), n_features, feature_names, what)
 
 
 def _named_order(name: str, model: ObservationModel, costs: Any, X: Any, y: Any, most: int | None) -> IntArray:
@@ -332,7 +326,9 @@ def _named_order(name: str, model: ObservationModel, costs: Any, X: Any, y: Any,
         return rank(-_model_scores(model, variance_scores))
     if name not in ("information", "blanket", "blanket_only"):
         names = "'error', 'information', 'variance', 'conditional', 'blanket', 'blanket_only', 'given'"
-        raise ValueError(f"order {name!r} is unknown: it may be {names}, or a list of features")
+        raise ValueError(
+            f"order {name!r} is unknown: it may be {names}, a list of features, or in classifiers 'adaptive'"
+        )
     scores = _model_scores(model, lambda part: information_scores(part, prior))
     if name == "information":
         return rank_by_rate(scores, prices)
@@ -343,16 +339,6 @@ def _named_order(name: str, model: ObservationModel, costs: Any, X: Any, y: Any,
             "take a TreeNetwork, or another order"
         )
     return blanket_order(scores, parents, prices, go_on=name == "blanket")
-
-
-def _find_names(order: Any, feature_names: Any, what: str) -> IntArray:
-    if feature_names is None:
-        raise ValueError(f"{what} holds names, but the features have none: give their indices")
-    index = {name: at for at, name in enumerate(feature_names)}
-    unknown = [name for name in order if name not in index]
-    if unknown:
-        raise ValueError(f"{what} has features that do not exist: {', '.join(repr(str(name)) for name in unknown[:5])}")
-    return np.array([index[name] for name in order])
 
 
 def _model_scores(model: ObservationModel, score: Callable[[FloatArray], FloatArray]) -> FloatArray:

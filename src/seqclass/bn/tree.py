@@ -29,6 +29,7 @@ from seqclass.bn._parameters import check_cpds, check_feature_names, check_state
 from seqclass.bn._structure import CLASS_NODE, Learner, draw
 from seqclass.bn._tables import log_table, temper_family
 from seqclass.bn.base import CodedChunks, ObservationModel
+from seqclass.bn.ordering import check_order
 
 __all__ = ["TreeNetwork"]
 
@@ -110,21 +111,6 @@ def shadowed(order: Sequence[int], nearest: Callable[[int, Container[int]], int]
         wanted = {j for j in wanted if stage[j] < k}
         result.append(np.array(sorted(wanted), dtype=np.intp))
     return result[::-1]
-
-
-def check_stages(order: npt.ArrayLike, n_features: int) -> list[int]:
-    """Check an order of some features."""
-    given = np.asarray(order)
-    if given.size == 0:
-        return []
-    if given.ndim != 1 or given.dtype.kind not in "iu":
-        raise ValueError("order must be a one-dimensional array of feature numbers.")
-    wrong = (given < 0) | (given >= n_features)
-    if wrong.any():
-        raise ValueError(f"order names feature {given[np.argmax(wrong)]}; they are 0..{n_features - 1}.")
-    if len(np.unique(given)) < len(given):
-        raise ValueError("order names a feature twice.")
-    return [int(j) for j in given]
 
 
 class NetworkState:
@@ -595,7 +581,7 @@ class TreeNetwork(ObservationModel):
         [[], [1], [1]]
         """
         check_is_fitted(self)
-        wanted = check_stages(order, self.n_features_in_)
+        wanted = check_order(order, self.n_features_in_).tolist() if np.size(order) else []
         if self.conditioning_ == "ancestor":
             return shadowed(wanted, self._engine.nearest)
         return boundaries(wanted, self._neighbours)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 import warnings
 from collections.abc import Callable
@@ -11,8 +10,8 @@ from typing import Any
 
 import click
 
-from seqclass import selection
 from seqclass._shell import DecidingClassifier
+from seqclass._utils.model_files import parts
 from seqclass.adaptive_classifier import AdaptiveClassifier, adaptive
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import describe, expected_text, feature_lines, held_out_text
@@ -24,6 +23,7 @@ from seqclass.costs import Costs
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import evaluate
 from seqclass.recipes import etana, f_etana, ifc2f
+from seqclass.selection import Selector
 
 _METHODS: dict[str, Callable[..., SequentialClassifier]] = {
     "etana": etana,
@@ -33,21 +33,13 @@ _METHODS: dict[str, Callable[..., SequentialClassifier]] = {
 }
 
 
-def _selector_name(cls: type) -> str:
-    """A class's name as the command line has it, such as ``fast_osfs`` for ``FastOSFS``."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=OFS)(?=[A-Z])", "_", cls.__name__).lower()
-
-
-_SELECTORS: dict[str, Callable[[], Any]] = {
-    _selector_name(thing): thing
-    for name in selection.__all__
-    if isinstance(thing := getattr(selection, name), type)
-    and issubclass(thing, selection.Selector)
-    and thing not in (selection.Selector, selection.FeatureStream)
-    and "estimator" not in thing._get_param_names()  # which there is no telling from a command line
+_SELECTORS: dict[str, Any] = {
+    name: cls
+    for name, cls in parts("fit", "get_support").items()
+    if issubclass(cls, Selector) and "estimator" not in cls._get_param_names()  # which no command line can tell
 }
-#: By default so many folds are held out.
-_FOLDS = 5
+#: By default so many folds are held out, and so many features are listed.
+_FOLDS, _SHOWN = 5, 8
 
 
 def _command(
@@ -161,7 +153,9 @@ def _report(clf: DecidingClassifier, n_rows: int, seconds: float, output: Path, 
     click.echo(wrapped(_gap(content["scope"], content["gap"])))
     begins = "May be asked for, what tells most for its price first" if clf.problem_.free else "Asked for first"
     click.echo(f"\n{begins}; at most {count(content['horizon'], 'feature')} a case:")
-    click.echo(feature_lines(content["features"][:8]))
+    click.echo(feature_lines(content["features"][:_SHOWN]))
+    if (rest := len(content["features"]) - _SHOWN) > 0:
+        click.echo(f"  ... and {rest} more (seqclass show {output} --all)")
     click.echo(f"\nWrote {output}. Next: seqclass predict {output} NEW.csv, or seqclass ask {output}")
 
 

@@ -124,7 +124,9 @@ class Arrays:
 def check_input(path: Path) -> None:
     """Refuse an input file that is not there."""
     if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder, not a file.")
+        raise IsADirectoryError(
+            f"{path} is a folder, not a file: name a file in it. Folders of Parquet files are for fit and predict."
+        )
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}.")
 

@@ -310,8 +310,10 @@ class OutcomeCoder:
             self.n_outcomes_[j] = max(1, n_categories)
         self.discretizer_ = None
         if isinstance(self.discretizer, str) and self.discretizer != "precomputed":
-            got = shown(self.discretizer)
-            raise ValueError(f'discretizer must be a transformer, None or "precomputed", got {got}.')
+            raise ValueError(
+                f'discretizer must be a transformer such as seqclass.discretize.Discretizer(strategy="mdlp"), None or '
+                f'"precomputed", got {shown(self.discretizer)}.'
+            )
 
     def _numeric_part(self, X: Any) -> Any:
         return X if len(self.numeric_) == X.shape[1] else X[:, self.numeric_]

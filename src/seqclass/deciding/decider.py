@@ -251,9 +251,10 @@ class Decider:
 
     def known(self, known: Sequence[Any]) -> IntArray:
         """Features of the model that are known; those that a selector left out change nothing."""
-        if not len(known):
+        given = known if isinstance(known, (str, int)) else list(known)
+        if not np.size(given):
             return np.empty(0, dtype=np.intp)
-        columns = check_order(list(known), self.prices.full.size, self.feature_names, what="known")
+        columns = check_order(given, self.prices.full.size, self.feature_names, what="known")
         return np.flatnonzero(np.isin(self.support, columns))
 
     @property

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.text import belief_text, listed, near, shown
-from seqclass._utils.validation import check_integer
+from seqclass._utils.validation import check_integer, columns_of
 from seqclass.deciding._case import (
     Answer,
     Case,
@@ -82,10 +83,10 @@ class Session:
         What was fitted.
     key : str or int, optional
         Name of the case, from which a randomised policy draws its lot; None: at random.
-    known : mapping of str to value, optional
-        What is known at the start, by feature, as for `observe`; None and NaN are left out. It costs nothing. Features
-        that a selector left out change nothing.
-    first : sequence of str
+    known : mapping of str or int to value, optional
+        What is known at the start, by name or number of a column, as for `observe`; None and NaN are left out. It costs
+        nothing. Features that a selector left out change nothing.
+    first : sequence of str or int
         Features or bundles that are asked in any case, in this order, before the policy is asked.
 
     Raises
@@ -115,16 +116,16 @@ class Session:
         classifier: Any,
         key: str | int | None = None,
         *,
-        known: Mapping[str, Any] | None = None,
-        first: Sequence[str] = (),
+        known: Mapping[Any, Any] | None = None,
+        first: Sequence[Any] = (),
     ) -> None:
         self._decider = decider = decider_of(classifier)
         self._questions = Questions(decider, decider.all_questions())
-        if isinstance(first, str):
+        if isinstance(first, (str, Integral)):
             raise ValueError(f"first must be a list of names, got {shown(first)}.")
         self._first = [self._number(name) for name in first]
         self._start(_draw_lot(decider.policy, key))
-        for question, values in self._known(known or {}).items():
+        for question, values in self._known({} if known is None else known).items():
             bundled = self._questions.problem.bundle(question) is not None
             self.observe(self._questions.name(question), values if bundled else values.popitem()[1], known=True)
 
@@ -208,13 +209,13 @@ class Session:
         """The answers so far."""
         return tuple(self._answers)
 
-    def observe(self, name: str, value: Any, *, strict: bool = False, known: bool = False) -> None:
+    def observe(self, name: str | int, value: Any, *, strict: bool = False, known: bool = False) -> None:
         """Answer a question, which need not have been asked.
 
         Parameters
         ----------
-        name : str
-            The feature or bundle.
+        name : str or int
+            The feature or bundle, or the number of a column.
         value : float or str, or mapping of str to float or str
             Its raw value, or its category. One that training never showed is refused, or taken as missing where the
             classifier has ``handle_unknown="missing"``. Of a bundle, the values by feature; those left out are missing.
@@ -230,8 +231,9 @@ class Session:
             If it is no feature of the model, or was answered before, or the value is no number (or no known category),
             or outside of the training range and ``strict``.
         """
-        question = self._number(name)
-        values = self._questions.values(question, name, value)
+        called, question = self._called(name), self._number(name)
+        value = self._by_name(value) if isinstance(value, Mapping) else value
+        values = self._questions.values(question, called, value)
         if strict and (note := " ".join(filter(None, (self.unusual(*one) for one in values.items())))):
             raise ValueError(note)
         shown_by = {feature.name: feature for feature in self._questions.features(question)}
@@ -241,13 +243,13 @@ class Session:
         told = {key: str(v) if shown_by[key].categories else float(v) for key, v in values.items()}
         self._advance(question, next(iter(told.values())) if bundle is None else told, outcome, known=known)
 
-    def training_range(self, name: str) -> tuple[float, float] | None:
+    def training_range(self, name: str | int) -> tuple[float, float] | None:
         """Smallest and largest value that a feature had in training.
 
         Parameters
         ----------
-        name : str
-            A feature of the model.
+        name : str or int
+            A feature of the model, or the number of its column.
 
         Returns
         -------
@@ -262,17 +264,17 @@ class Session:
         feature = self._feature(name)
         return None if feature.categories else self._decider.coder.training_range(feature.column)
 
-    def categories(self, name: str) -> tuple[str, ...]:
+    def categories(self, name: str | int) -> tuple[str, ...]:
         """What a categorical feature of the model may be; empty for a number."""
         return self._feature(name).categories
 
-    def unusual(self, name: str, value: Any) -> str:
+    def unusual(self, name: str | int, value: Any) -> str:
         """Say that a number is outside of `training_range`; nothing where it is not.
 
         Parameters
         ----------
-        name : str
-            A feature of the model.
+        name : str or int
+            A feature of the model, or the number of its column.
         value : float or str
             Its raw value.
 
@@ -281,18 +283,18 @@ class Session:
         str
             A sentence, or "".
         """
-        known = self.training_range(name)
-        if known is None or known[0] <= (number := finite(name, value)) <= known[1]:
+        known, called = self.training_range(name), self._called(name)
+        if known is None or known[0] <= (number := finite(called, value)) <= known[1]:
             return ""
-        return f"{number:.6g} is outside of what training showed of {shown(name)}, {known[0]:.6g} to {known[1]:.6g}."
+        return f"{number:.6g} is outside of what training showed of {shown(called)}, {known[0]:.6g} to {known[1]:.6g}."
 
-    def unavailable(self, name: str) -> None:
+    def unavailable(self, name: str | int) -> None:
         """Say that a feature or bundle cannot be had; the belief stays as it is.
 
         Parameters
         ----------
-        name : str
-            The feature or bundle.
+        name : str or int
+            The feature or bundle, or the number of a column.
 
         Raises
         ------
@@ -349,10 +351,12 @@ class Session:
                 fresh.observe(name, value, known=known)
         self._first, self._lot, self._cases, self._answers = fresh._first, fresh._lot, fresh._cases, fresh._answers
 
-    def _known(self, known: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
+    def _known(self, known: Mapping[Any, Any]) -> dict[int, dict[str, Any]]:
         """Values that are known by question and feature; those of one bundle belong together."""
         found: dict[int, dict[str, Any]] = {}
-        for name, value in without_missing(known).items():
+        if not hasattr(known, "items"):
+            raise TypeError(f"known must be a dict of values by feature, such as {{'age': 63}}, got {shown(known)}.")
+        for name, value in without_missing(self._by_name(known)).items():
             if self._is_used(name):
                 question = self._number(name)
                 values, before = self._questions.values(question, name, value), found.setdefault(question, {})
@@ -384,17 +388,32 @@ class Session:
             return False
         raise ValueError(self._unknown(name))
 
-    def _feature(self, name: str) -> Feature:
+    def _feature(self, name: str | int) -> Feature:
+        name = self._called(name)
         features = self._questions.features(self._number(name))
         for feature in features:
             if feature.name == name:
                 return feature
         raise ValueError(f"{shown(name)} is a bundle; its features are {listed(f.name for f in features)}.")
 
-    def _number(self, name: str) -> int:
-        found = self._questions.numbers.get(name)
+    def _number(self, name: str | int) -> int:
+        found = self._questions.numbers.get(self._called(name))
         if found is None:
             raise ValueError(self._unknown(name))
+        return found
+
+    def _called(self, name: Any) -> Any:
+        """A name, also of the column that is given by its number."""
+        if not isinstance(name, Integral):
+            return name
+        column = columns_of([name], self._decider.n_features, self._decider.feature_names, "the session")[0]
+        return self._decider.feature_name(int(column))
+
+    def _by_name(self, values: Mapping[Any, Any]) -> dict[Any, Any]:
+        """Values by name, also of columns that are given by their numbers."""
+        found = {self._called(key): value for key, value in values.items()}
+        if len(found) < len(values):
+            raise ValueError("a feature is told of twice, by its name and by its number: leave one out.")
         return found
 
     def _unknown(self, name: Any) -> str:

@@ -22,8 +22,7 @@ from sklearn.base import BaseEstimator, clone
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]
 
 from seqclass._utils.frames import is_frame
-from seqclass._utils.text import near
-from seqclass._utils.validation import check_choice, check_costs, check_integer, check_real
+from seqclass._utils.validation import check_choice, check_costs, check_integer, check_real, columns_of
 from seqclass.costs import Costs
 from seqclass.datasets import Dataset, load
 from seqclass.deciding.record import AcquisitionRecord
@@ -523,10 +522,8 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         """Columns that are known, as a data set has them."""
         wanted = [self.known] if isinstance(self.known, str) else list(self.known)
         names = data.names() if wanted else []
-        for name in wanted:
-            if name not in names:
-                raise ValueError(f"known: {data.name!r} has no column {name!r}; {near(str(name), names, 'it has')}")
-        return tuple(name for name in names if name in wanted)
+        columns = columns_of(wanted, len(names), names, f"known of {data.name!r}")
+        return tuple(names[column] for column in sorted(columns.tolist()))
 
     def _costs(self, data: Dataset, price: float) -> dict[str, Any]:
         """Costs of a data set at a price."""

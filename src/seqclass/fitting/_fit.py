@@ -127,6 +127,9 @@ def undecided(
     target_name: str | None,
 ) -> Decider:
     """A record that asks nothing yet."""
+    names = getattr(columns, "feature_names_in_", None)
+    if names is not None and not settings.prefit and vars(model).get("feature_names_", names) is None:
+        model.feature_names_ = names[support].tolist()
     problem = acquisition_problem(model, np.empty(0, dtype=np.intp), prices.take(support), costs)
     policy = DecideNow(certificate_paths=0).solve(problem)
     charge, unknown = settings.costs.charge_missing, settings.handle_unknown

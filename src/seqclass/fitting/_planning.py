@@ -22,7 +22,7 @@ from seqclass.pomdp import (
     solve_for_budget,
     within_budget,
 )
-from seqclass.pomdp.solvers.base import certified, uncertified
+from seqclass.pomdp.solvers.base import certified, policy_of, uncertified
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.ordering.observed import ON_ROWS, along_order, judged
 from seqclass.pomdp.solvers.ordering.rules import most_telling
@@ -58,7 +58,7 @@ def solved(settings: Settings, decider: Decider, problem: AcquisitionProblem, ce
     """The same with the policy of a problem."""
     solver = solver_of(settings, problem, certify)
     if settings.target_cost is None:
-        policy = solver.solve(problem)
+        policy = policy_of(solver, problem)
     else:
         policy = solve_for_budget(problem, settings.target_cost, solver, random_state=settings.random_state)
     return replace(decider, problem=problem, policy=policy)

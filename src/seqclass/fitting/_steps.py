@@ -71,10 +71,17 @@ def filter_features(selector: Any, codes: Any, y: npt.NDArray[Any]) -> tuple[Any
     """Fit a selector to the discretised features."""
     if selector is None:
         return None, np.arange(codes.shape[1])
-    fitted = clone(selector).fit(codes, y)
-    support = np.asarray(fitted.get_support(indices=True), dtype=np.intp)
+    fitted = clone(selector)
+    fitted.fit(codes, y)  # which of one's own may forget to return it
+    mask, kind = np.asarray(fitted.get_support()), type(selector).__name__
+    if mask.shape != (codes.shape[1],) or mask.dtype != np.bool_:
+        raise ValueError(
+            f"selector: {kind}.get_support() must be a mask of bool with one entry for each of the {codes.shape[1]} "
+            f"features; it is {mask.dtype} of shape {mask.shape}."
+        )
+    support = np.flatnonzero(mask)
     if not support.size:
-        raise ValueError(f"selector {type(selector).__name__} kept no feature; loosen its threshold.")
+        raise ValueError(f"selector {kind} kept no feature; loosen its threshold.")
     return fitted, support
 
 

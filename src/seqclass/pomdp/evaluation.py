@@ -9,6 +9,7 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.progress import TimeUp, left
+from seqclass._utils.text import shown
 from seqclass._utils.validation import check_choice, check_integer
 from seqclass.pomdp.answers import Answers
 from seqclass.pomdp.policy import Policy
@@ -113,6 +114,10 @@ def evaluate(
     >>> round(result.cost, 3), result.n_features, round(result.error, 3)
     (0.25, 1.0, 0.15)
     """
+    if not isinstance(policy, Policy):
+        raise TypeError(
+            f"policy must be a Policy, such as clf.policy_ or what solver.solve(problem) returns, got {shown(policy)}."
+        )
     check_choice(method, "method", ("auto", "exact", "simulation"))
     check_integer(n_paths, "n_paths", 1)
     check_integer(max_histories, "max_histories", 1)

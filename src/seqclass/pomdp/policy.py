@@ -456,6 +456,11 @@ class FunctionPolicy(Policy, stored=False):
         self, problem: AcquisitionProblem, function: Callable[[InformationState], Any], n_stages: int | None = None
     ) -> None:
         super().__init__(problem, n_stages)
+        if isinstance(function, type) or not callable(function):
+            raise TypeError(
+                f"a policy is a Policy, such as clf.policy_ or what solver.solve(problem) returns, or a function; got "
+                f"{shown(function)}."
+            )
         self.function = function
 
     def _act(self, info: InformationState) -> IntArray:

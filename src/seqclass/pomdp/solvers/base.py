@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, clone
 
 from seqclass._utils.arrays import FloatArray, another_stream
 from seqclass._utils.model_files import Stored
+from seqclass._utils.text import shown
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.bounds.certificate import certify
 from seqclass.pomdp.policy import WIDE_GAP, LookaheadPolicy, Policy, SolveInfo
@@ -75,6 +76,17 @@ class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         ValueError
             If the problem needs what the solver does not have; the message says what to use instead.
         """
+
+
+def policy_of(solver: Solver, problem: AcquisitionProblem) -> Policy:
+    """What a solver makes of a problem, if it is a policy."""
+    policy = solver.solve(problem)
+    if not isinstance(policy, Policy):
+        raise TypeError(
+            f"solver: {type(solver).__name__}.solve must return a policy, such as LookaheadPolicy(values); it returned "
+            f"{shown(policy)}."
+        )
+    return policy
 
 
 class ValueSolver(Solver):

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
-from seqclass._utils.text import shown
-from seqclass._utils.validation import check_integer, check_real
+from seqclass._utils.validation import check_integer, check_part, check_real
 from seqclass.pomdp.bounds.optimum import OrderBounds, asked_once, distinct
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo, unit
 from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
@@ -204,8 +203,7 @@ class _Asking(Policy):
     ) -> None:
         super().__init__(problem, n_stages)
         if rule is not None:
-            if not callable(getattr(rule, "next", None)):
-                raise TypeError(f"rule must be an ordering rule such as ClassInformation(), got {shown(rule)}.")
+            check_part(rule, "rule", "an ordering rule such as ClassInformation()", ("next", "check"))
             if not problem.free:
                 raise ValueError(
                     f"rule={rule!r} needs a problem in which any question may come next: make it with free=True (a "

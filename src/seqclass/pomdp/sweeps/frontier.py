@@ -17,7 +17,7 @@ from seqclass.pomdp.bounds.optimum import optimal_costs
 from seqclass.pomdp.evaluation import evaluate
 from seqclass.pomdp.policy import Policy, RepricedPolicy, scale_prices
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
-from seqclass.pomdp.solvers.base import Solver
+from seqclass.pomdp.solvers.base import Solver, policy_of
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.sweeps.solving import Look, SweepPolicies, solve_sweep
 from seqclass.pomdp.walk import ALL, Fork, Level, enumerated_or_sampled, walk
@@ -338,7 +338,7 @@ def separate_sweep(
     seed = another_stream(random_state)
     for multiplier in factors.tolist():
         priced = scale_prices(problem, multiplier)
-        solved = solver.solve(priced)
+        solved = policy_of(solver, priced)
         policy = RepricedPolicy(solved, problem, multiplier)
         found = evaluate(problem, policy, random_state=seed, **effort)
         exact = exact and found.method == "exact"

@@ -14,7 +14,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, RepricedPolicy, SolveInfo, scale_prices
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
-from seqclass.pomdp.solvers.base import Solver
+from seqclass.pomdp.solvers.base import Solver, policy_of
 from seqclass.pomdp.solvers.correlated import ProjectedValueIteration
 from seqclass.pomdp.solvers.fitted import FittedValueIteration
 from seqclass.pomdp.solvers.grid import GridBlock, GridValueIteration
@@ -251,7 +251,9 @@ def _(solver: Solver, problem: AcquisitionProblem, multipliers: FloatArray) -> S
 
 
 def _one_by_one(solver: Solver, problem: AcquisitionProblem, multipliers: FloatArray) -> SweepPolicies:
-    return SweepPolicies(problem, multipliers, [solver.solve(scale_prices(problem, float(m))) for m in multipliers])
+    return SweepPolicies(
+        problem, multipliers, [policy_of(solver, scale_prices(problem, m)) for m in multipliers.tolist()]
+    )
 
 
 def _blended(solver: Solver, problem: AcquisitionProblem, multipliers: FloatArray) -> SweepPolicies:

@@ -13,7 +13,8 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator
 from seqclass._utils.progress import TimeUp, left, look, telling, within
-from seqclass._utils.validation import check_integer, check_real
+from seqclass._utils.text import shown
+from seqclass._utils.validation import check_integer, check_part, check_real
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.bounds.optimum import asked_once, distinct
 from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
@@ -356,7 +357,10 @@ class Adaptive(Solver):
         check_real(self.max_work, "max_work", 0)
         if self.max_seconds is not None:
             check_real(self.max_seconds, "max_seconds", 0)
-        for rule in self.rules or ():
+        if self.rules is not None and (not isinstance(self.rules, (list, tuple)) or not self.rules):
+            raise TypeError(f"rules must be a list of ordering rules, such as [EC2()], got {shown(self.rules)}.")
+        for number, rule in enumerate(self.rules or ()):
+            check_part(rule, f"rules[{number}]", "an ordering rule such as EC2()", ("gains", "check"))
             rule.check(problem)
 
 

@@ -117,12 +117,22 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         result = np.full((len(info), problem.n_questions), -np.inf)
         questions = np.flatnonzero(info.open.any(axis=0))
         if questions.size:
-            score = self.gains(info, questions)
+            score, shape = self.gains(info, questions), (len(info), questions.size)
+            if np.shape(score) != shape:
+                raise ValueError(
+                    f"{type(self).__name__}.gains must give an array of shape {shape}: instances, questions; it gave "
+                    f"{np.shape(score)}."
+                )
             if self.per_price:
                 # a free question is not worth infinitely much: one that promises nothing comes last
                 # in a unit of its own, so that ties are the same in any
                 score = score / (np.maximum(info.prices[:, questions], smallest_price(problem)) / unit(problem))
             result[:, questions] = np.where(info.open[:, questions], score, -np.inf)
+            if np.isnan(result.max(initial=-np.inf)):
+                raise ValueError(
+                    f"{type(self).__name__}.gains is NaN for question {int(np.isnan(result).any(axis=0).argmax())}: it "
+                    "must be a number for every question that is open, -inf for one that is not to be asked."
+                )
         return result
 
     def next(self, info: InformationState) -> IntArray:

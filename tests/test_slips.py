@@ -1,0 +1,349 @@
+"""What newcomers get wrong: the error says what to write instead."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from seqclass import Costs, SequentialClassifier, adaptive, etana
+from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, ObservationModel, TreeNetwork, check_order
+from seqclass.persistence import register
+from seqclass.pomdp import (
+    EC2,
+    AcquireAll,
+    Adaptive,
+    ClassInformation,
+    ExpectedSaving,
+    FirstK,
+    Lookahead,
+    OrderingRule,
+    PosteriorThreshold,
+    Solver,
+    certify,
+    cost_sweep,
+    evaluate,
+)
+from seqclass.testing import check_observation_model
+
+RNG = np.random.default_rng(0)
+Y = np.repeat(["a", "b"], 40)
+X = np.c_[RNG.normal(size=80) + 2 * (Y == "a"), RNG.normal(size=(80, 3))].round(2)
+
+
+@pytest.mark.parametrize("make", [SequentialClassifier, etana])
+@pytest.mark.parametrize(
+    "part, name, written",
+    [
+        ("selector", "saola", "seqclass.selection.SAOLA()"),
+        ("selector", "fast-osfs", "seqclass.selection.FastOSFS()"),
+        ("selector", "information filter", "seqclass.bn.InformationFilter()"),
+        ("solver", "perseus", "seqclass.pomdp.Perseus()"),
+        ("solver", "grid", "seqclass.pomdp.GridValueIteration()"),
+        ("observation_model", "mixture", "seqclass.bn.ClassMixture()"),
+        ("observation_model", "NaiveBayse", "seqclass.bn.NaiveBayes()"),
+    ],
+)
+def test_a_part_by_name(make: Any, part: str, name: str, written: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(f"got '{name}': write {written}.")):
+        make(**{part: name}).fit(X, Y)
+    room, _, cls = written[:-2].rpartition(".")
+    make(**{part: getattr(importlib.import_module(room), cls)()}).fit(X, Y)
+
+
+def test_a_name_that_is_like_none() -> None:
+    with pytest.raises(TypeError, match=r"got 'zzzz'\.$"):
+        SequentialClassifier(solver="zzzz").fit(X, Y)
+    with pytest.raises(ValueError, match=r"Discretizer\(strategy=.mdlp.\), None or .precomputed., got 'mdlp'"):
+        SequentialClassifier(discretizer="mdlp").fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "solver, message",
+    [
+        (Adaptive([ClassInformation(), EC2]), r"rules\[1\] must be an ordering rule.*the class EC2: write EC2\(\)"),
+        (Adaptive(["ec2"]), r"rules\[0\] must be .*got 'ec2': write seqclass.pomdp.EC2\(\)"),
+        (Adaptive(EC2), r"rules must be a list of ordering rules, such as \[EC2\(\)\], got "),
+        (Adaptive(EC2()), r"rules must be a list of ordering rules, such as \[EC2\(\)\], got EC2\(\)"),
+        (Adaptive([]), r"rules must be a list of ordering rules, such as \[EC2\(\)\], got \[\]"),
+        (FirstK(2, rule=ClassInformation), r"rule must be .*: write ClassInformation\(\)"),
+        (AcquireAll(rule=ClassInformation), r"rule must be .*: write ClassInformation\(\)"),
+        (PosteriorThreshold(rule="ec2"), r"rule must be .*: write seqclass.pomdp.EC2\(\)"),
+    ],
+    ids=str,
+)
+def test_rules_that_are_no_instances(solver: Solver, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        SequentialClassifier(order="adaptive", solver=solver).fit(X, Y)
+
+
+class GivesNothing(Solver):
+    def solve(self, problem: Any) -> Any:
+        return None
+
+
+def test_a_solver_that_returns_no_policy() -> None:
+    message = "GivesNothing.solve must return a policy, .* it returned None"
+    for settings in ({}, {"target_cost": 0.05}, {"order": "adaptive"}):
+        with pytest.raises(TypeError, match=message):
+            SequentialClassifier(solver=GivesNothing(), **settings).fit(X, Y)
+    for order in ("conditional", "adaptive"):
+        problem = SequentialClassifier(order=order).fit(X, Y).problem_
+        with pytest.raises(TypeError, match=message):
+            cost_sweep(problem, [1.0, 2.0], GivesNothing())
+
+
+class SomeAreNaN(ExpectedSaving):
+    def gains(self, info: Any, questions: Any) -> Any:
+        return np.where(questions == 2, np.nan, super().gains(info, questions))
+
+
+class OneForEach(ExpectedSaving):
+    def gains(self, info: Any, questions: Any) -> Any:
+        return super().gains(info, questions)[:, 0]
+
+
+@pytest.mark.parametrize(
+    "rule, message",
+    [
+        (SomeAreNaN(), "SomeAreNaN.gains is NaN for question 2: it must be a number"),
+        (OneForEach(), r"OneForEach.gains must give an array of shape \(\d+, 4\): .*; it gave \(\d+,\)"),
+    ],
+    ids=["NaN", "shape"],
+)
+def test_gains_of_an_own_rule(rule: OrderingRule, message: str) -> None:
+    for solver in (FirstK(2, rule=rule), Adaptive([rule], max_nodes=0)):
+        with pytest.raises(ValueError, match=message):
+            SequentialClassifier(order="adaptive", solver=solver).fit(X, Y)
+
+
+def test_gains_of_what_is_not_open_may_be_anything() -> None:
+    class Careless(ExpectedSaving):
+        def gains(self, info: Any, questions: Any) -> Any:
+            return np.where(info.open[:, questions], super().gains(info, questions), np.nan)
+
+    problem = SequentialClassifier(order="adaptive").fit(X, Y).problem_
+    begun = problem.begin(3)
+    info = begun.asking(0).update(np.array([0, 1, 0]))
+    assert Careless().next(info).tolist() == ExpectedSaving().next(info).tolist()
+
+
+class OwnModel(NaiveBayes):
+    pass
+
+
+def test_saving_an_own_model(tmp_path: Path) -> None:
+    clf = SequentialClassifier(OwnModel()).fit(X, Y)
+    with pytest.raises(
+        TypeError, match=r"^observation_model: .*OwnModel cannot be saved .*persistence\.register\(cls\)"
+    ):
+        clf.save(tmp_path / "own.seq")
+    register(OwnModel)
+    clf.save(tmp_path / "own.seq")
+
+
+def test_an_order_of_no_name() -> None:
+    with pytest.raises(ValueError, match=r"order 'adaptiv' is unknown: .*'adaptive'"):
+        SequentialClassifier(order="adaptiv").fit(X, Y)
+
+
+@pytest.mark.parametrize("clf", [SequentialClassifier(), adaptive()], ids=["sequential", "adaptive"])
+def test_attributes_before_fit(clf: Any) -> None:
+    for name in ("order_", "policy_", "expected_cost_"):
+        assert not hasattr(clf, name)
+        with pytest.raises(NotFittedError, match=f"this {type(clf).__name__} has no {name} yet: call its fit first"):
+            getattr(clf, name)
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        _ = clf.predict(X) if isinstance(clf, SequentialClassifier) else clf.order
+
+
+NAMES = ["age", "pulse", "fever", "cough"]
+
+
+@pytest.fixture(scope="module", params=[None, NAMES], ids=["numbers", "names"])
+def clf(request: pytest.FixtureRequest) -> Any:
+    costs = Costs(0.01, bundles={2: "lab", 3: "lab"})
+    rows = X if request.param is None else pd.DataFrame(X, columns=request.param)
+    return SequentialClassifier(feature_costs=costs).fit(rows, Y)
+
+
+def test_features_of_a_session_by_number(clf: Any) -> None:
+    name = clf.feature_name
+    one, other = clf.session(known={1: 0.5}, first=[0]), clf.session(known={name(1): 0.5}, first=[name(0)])
+    for session, columns in ((one, range(4)), (other, [name(j) for j in range(4)])):
+        session.observe(columns[0], 2.5)
+        session.observe("lab", {columns[2]: 0.1, columns[3]: 0.2})
+        session.undo()
+        session.unavailable(columns[2])
+    assert one.history == other.history
+    assert one.training_range(np.int64(0)) == other.training_range(name(0))
+    assert one.categories(1) == ()
+    assert one.unusual(0, 99) == other.unusual(name(0), 99) != ""
+    assert clf.session(known=pd.Series({0: 1.0})).history == clf.session(known={name(0): 1.0}).history
+    for wrong in (4, -1):
+        with pytest.raises(ValueError, match=f"names {wrong}, which is not a feature; they are 0..3"):
+            clf.session().observe(wrong, 1.0)
+    with pytest.raises(ValueError, match="told of twice, by its name and by its number"):
+        clf.session(known={0: 1.0, name(0): 1.0})
+    with pytest.raises(ValueError, match="names True, which is not a feature"):
+        clf.session(known={True: 1.0})
+    with pytest.raises(TypeError, match=r"known must be a dict of values by feature, .* got \['age'\]"):
+        clf.session(known=["age"])
+    with pytest.raises(ValueError, match="first must be a list of names, got 0"):
+        clf.session(first=0)
+
+
+def test_features_by_number_or_name_everywhere(clf: Any) -> None:
+    name, rows = clf.feature_name, X if not hasattr(clf, "feature_names_in_") else pd.DataFrame(X, columns=NAMES)
+    known = clf.acquire(rows, known=[0, name(2)])
+    assert known.cost.tolist() == clf.acquire(rows, known=[name(0), 2]).cost.tolist()
+    assert known.cost.sum() < clf.acquire(rows).cost.sum()
+    costs = Costs({0: 0.1, name(1): 0.2, 2: 0.3, name(3): 0.4})
+    mixed = SequentialClassifier(feature_costs=costs, order=[1, name(0)]).fit(rows, Y)
+    assert mixed.order_.tolist() == [1, 0]
+    assert mixed.decider_.prices.full.tolist() == [0.1, 0.2, 0.3, 0.4]
+    for wrong in ("age", 0):
+        with pytest.raises(ValueError, match=f"known must be a list of at least one feature, got {wrong!r}"):
+            clf.acquire(rows, known=wrong)
+    with pytest.raises(ValueError, match=f"feature_costs names feature '{name(0)}' more than once"):
+        SequentialClassifier(feature_costs={0: 0.1, name(0): 0.2}).fit(rows, Y)
+
+
+def test_a_name_that_is_a_number_goes_first() -> None:
+    assert check_order([0, "a"], 3, [2, 0, "a"]).tolist() == [1, 2]
+    assert Costs({2: 0.1, 0: 0.2, "a": 0.3}).prices(3, [2, 0, "a"]).full.tolist() == [0.1, 0.2, 0.3]
+
+
+class SumsTo(ObservationModel):
+    def __init__(self, total: float = 1.0) -> None:
+        self.total = total
+
+    def _fit(self, X: Any, codes: Any, sample_weight: Any) -> None:
+        pass
+
+    def _likelihood(self, feature: int, evidence: Any) -> Any:
+        n_outcomes = self.n_outcomes_[feature]
+        return np.full((len(evidence), n_outcomes, len(self.classes_)), self.total / n_outcomes)
+
+
+class OfLists(SumsTo):
+    def _likelihood(self, feature: int, evidence: Any) -> Any:
+        return super()._likelihood(feature, evidence).tolist()
+
+
+def test_likelihoods_may_be_lists() -> None:
+    lists, arrays = (SequentialClassifier(model).fit(X, Y) for model in (OfLists(), SumsTo()))
+    assert lists.predict_proba(X).tolist() == arrays.predict_proba(X).tolist()
+
+
+@pytest.mark.parametrize("order", ["conditional", "adaptive"])
+def test_likelihoods_that_do_not_sum_to_one(order: str) -> None:
+    for total in (2.0, np.nan):
+        with pytest.raises(ValueError, match=rf"^SumsTo\._likelihood must .* does not sum to 1 .* but to {total:g}\.$"):
+            SequentialClassifier(SumsTo(total), order=order).fit(X, Y)
+        with pytest.raises(AssertionError, match="does not sum to 1"):
+            check_observation_model(SumsTo(total), [[0, 1], [1, 0], [1, 1]], ["a", "b", "b"], tolerance=0.1)
+    SequentialClassifier(SumsTo(1.0001), order=order).fit(X, Y)
+
+
+class Masks(BaseEstimator):
+    def __init__(self, mask: Any = None) -> None:
+        self.mask = mask
+
+    def fit(self, X: Any, y: Any) -> None:
+        """Returns nothing, which is a slip that does no harm."""
+
+    def get_support(self, indices: bool = False) -> Any:
+        return np.flatnonzero(self.mask) if indices else self.mask
+
+
+@pytest.mark.parametrize("mask", [np.ones(2, dtype=bool), np.ones(7, dtype=bool), np.arange(4), np.array([1.0] * 4)])
+def test_masks_of_a_selector(mask: Any) -> None:
+    message = (
+        rf"^selector: Masks.get_support\(\) .* each of the 4 features; it is {mask.dtype} of shape \({len(mask)},\)\.$"
+    )
+    with pytest.raises(ValueError, match=message):
+        SequentialClassifier(selector=Masks(mask)).fit(X, Y)
+    kept = SequentialClassifier(selector=Masks(np.array([True, False, True, False]))).fit(X, Y)
+    assert kept.support_.tolist() == [0, 2]
+
+
+class Rounded(NaiveBayes):
+    """Its posterior is off by up to .01."""
+
+    def _posterior(self, evidence: Any) -> Any:
+        posterior = super()._posterior(evidence)
+        return (1 - 0.01) * posterior + 0.01 / posterior.shape[1]
+
+
+def test_models_that_are_approximate() -> None:
+    rows, labels = RNG.integers(0, 3, size=(40, 4)), RNG.choice(["a", "b"], size=40)
+    check_observation_model(Rounded(), rows, labels, tolerance=0.01)
+    for tolerance in (0.0, 1e-6):
+        with pytest.raises(AssertionError, match=r"does not follow by Bayes|predictive|prior"):
+            check_observation_model(Rounded(), rows, labels, tolerance=tolerance)
+    with pytest.raises(ValueError, match="tolerance must be between 0"):
+        check_observation_model(Rounded(), rows, labels, tolerance=-1)
+
+
+@pytest.mark.parametrize("model", [TreeNetwork(), ClassMixture(random_state=0), ContextBayes(random_state=0)], ids=str)
+def test_networks_keep_the_names_of_features(model: Any) -> None:
+    pytest.importorskip("pgmpy")
+    frame = pd.DataFrame(X, columns=NAMES)
+    whole = SequentialClassifier(model).fit(frame, Y)
+    assert set(NAMES) < set(whole.model_.to_pgmpy().nodes)
+    some = SequentialClassifier(model, selector=Masks(np.array([False, True, True, False]))).fit(frame, Y)
+    assert {"pulse", "fever"} == set(some.model_.to_pgmpy().nodes) - {"class", "component"}
+    if not isinstance(model, ContextBayes):
+        chunks = SequentialClassifier(model).fit_chunks([(frame[:40], Y[:40]), (frame[40:], Y[40:])])
+        assert set(NAMES) < set(chunks.model_.to_pgmpy().nodes)
+    given = SequentialClassifier(whole.model_, prefit=True, discretizer=whole.coder_.discretizer_)
+    assert given.fit(frame.rename(columns=str.upper), Y).model_.feature_names_ == NAMES
+    assert SequentialClassifier(model).fit(X, Y).model_.feature_names_ is None
+
+
+@pytest.mark.parametrize("texts", [[], ["mild", "severe"]], ids=["numbers", "texts"])
+def test_frames_of_dask(texts: list[str]) -> None:
+    dask = pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame({"age": X[:, 0], "pain": texts * 40 or X[:, 1]})
+    clf, parts = etana().fit(frame, Y), dask.from_pandas(frame, npartitions=2)
+    for call in (lambda: etana().fit(parts, Y), lambda: clf.predict(parts), lambda: adaptive().fit(parts, Y)):
+        with pytest.raises(
+            TypeError, match=r"X is a data frame of dask: give X\.compute\(\) .* or see seqclass\.large"
+        ):
+            call()
+
+
+@pytest.mark.parametrize("path", ["data.csv", Path("data.csv")], ids=["text", "path"])
+def test_a_path_is_no_table(clf: Any, path: Any) -> None:
+    for call in (lambda: etana().fit(path, Y), lambda: clf.predict(path), lambda: clf.acquire(path)):
+        with pytest.raises(TypeError, match=r"X is .*data\.csv.*: read the table first, as by pandas\.read_csv"):
+            call()
+
+
+def test_what_is_no_policy(clf: Any) -> None:
+    problem = clf.problem_
+    for wrong in (clf, problem, Lookahead(), Lookahead, None):
+        with pytest.raises(TypeError, match=r"policy must be a Policy, such as clf\.policy_ or what solver\.solve"):
+            evaluate(problem, wrong)
+        with pytest.raises(TypeError, match=r"a policy is a Policy, such as clf\.policy_ or what solver\.solve"):
+            certify(problem, wrong)
+
+
+def test_attributes_that_a_setting_brings(clf: Any) -> None:
+    for name, how in (("held_out_", r"fit\(X, y, held_out=5\)"), ("calibration_", "calibrate=True")):
+        assert not hasattr(clf, name)
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}': it comes of {how}"):
+            getattr(clf, name)
+
+
+def test_a_row_is_no_saved_session(clf: Any) -> None:
+    with pytest.raises(TypeError, match=r"saved must be the text of a session's to_json\(\), .*; facts go to known="):
+        clf.session({clf.feature_name(0): 1.0})
