@@ -72,7 +72,7 @@ LIGHT = {"sklearn", "scipy", "numpy", "joblib", "threadpoolctl"}
 MOST_MODULES = 25
 MAX_LINES = 800
 #: Files of the package, and tests that import private modules: fewer are welcome.
-MOST_FILES, MOST_REACHING = 267, 37
+MOST_FILES, MOST_REACHING = 268, 37
 
 
 class Import(NamedTuple):
