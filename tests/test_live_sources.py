@@ -66,9 +66,13 @@ class Reads:
         error = self.broken(len(self.told))
         if error is not None:
             raise error
-        column = self.data[feature].iloc[rows] if isinstance(self.data, pd.DataFrame) else self.data[rows, feature]
+        members = [j for j, bundle in enumerate(BUNDLES) if bundle == feature]
+        found = {j: self._read(rows, j) for j in members} if members else self._read(rows, feature)
         rows += 1  # what is done to them is nobody's business
-        return column
+        return found
+
+    def _read(self, rows: Any, feature: Any) -> Any:
+        return self.data[feature].iloc[rows] if isinstance(self.data, pd.DataFrame) else self.data[rows, feature]
 
 
 class ReadsLater(Reads):
@@ -76,7 +80,7 @@ class ReadsLater(Reads):
         found = super().__call__(rows, feature)
         for _ in range(1 + len(self.told) % 3):
             await asyncio.sleep(0)
-        return list(found)
+        return pd.DataFrame(found) if isinstance(found, dict) else list(found)
 
 
 def assert_same(one: AcquisitionRecord, other: AcquisitionRecord) -> None:
@@ -96,12 +100,12 @@ def fit(classes: int = 2, **settings: Any) -> SequentialClassifier:
 @pytest.mark.parametrize("name", SETTINGS)
 def test_it_is_the_record_of_a_table(name: str) -> None:
     clf = fit(**SETTINGS[name])
-    bundles = clf.decider_.prices.bundles
+    bundled = "bundles" in name
     for how in ({}, {"budget": 3}, {"known": [0, 4]}, {"known": [2], "budget": 2}):
         expected = clf.acquire(HOLES, record_beliefs=True, **how)
         questions = {(row, j) for row, order in enumerate(expected.order.tolist()) for j in order if j >= 0}
-        cells = {(row, int(j)) for row in range(200) for j in how.get("known", [])}
-        cells |= questions if bundles is None else {(row, int(k)) for row, j in questions for k in together(bundles, j)}
+        known = {(row, j) for row in range(200) for j in how.get("known", [])}
+        expected_calls = known | {(row, (BUNDLES[j] or j) if bundled else j) for row, j in questions}
         for source, more in (
             (Reads(HOLES), {}),
             (Reads(HOLES), {"batch_size": 37}),
@@ -109,13 +113,9 @@ def test_it_is_the_record_of_a_table(name: str) -> None:
         ):
             found = clf.acquire(provider=source, n=200, record_beliefs=True, **how, **more)
             assert_same(found, expected)
-            # each cell that counts is asked for once, and nothing else
-            assert asked_of(source.told) == dict.fromkeys(cells, 1)
+            # what counts is asked for once, and nothing else
+            assert asked_of(source.told) == dict.fromkeys(expected_calls, 1)
             assert max(len(rows) for rows, _ in source.told) <= more.get("batch_size", 200)
-
-
-def together(bundles: Any, column: int) -> Any:
-    return [column] if bundles[column] < 0 else np.flatnonzero(bundles == bundles[column])
 
 
 def test_rows_of_a_level_ask_together() -> None:
@@ -354,6 +354,24 @@ def test_wrong_answers_are_refused_and_not_kept(told: Any, message: str) -> None
     assert kept == {}
 
 
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        (
+            np.ones((3, 2)),
+            "provider must give a dict or data frame of the bundle 'a', with 0, 1, got ndarray",
+        ),
+        ({0: [1.0] * 3}, "provider must give a dict or data frame of the bundle 'a', with 0, 1, got 0"),
+        ({0: [1.0] * 3, 1: [1.0] * 2}, "provider gave 2 values of 1 for 3 rows"),
+    ],
+)
+def test_wrong_answers_about_bundles_are_refused_and_not_kept(told: Any, message: str) -> None:
+    clf, kept = fit(order=[0, 1, 2, 3, 4, 5], solver=QUICK, feature_costs=Costs(0.001, bundles=BUNDLES)), {}
+    with pytest.raises(ValueError, match=message):
+        clf.acquire(provider=lambda rows, feature: told, n=3, kept=kept, budget=1)
+    assert kept == {}
+
+
 async def later(rows: Any, feature: Any) -> Any:
     return HOLES[rows, feature]
 
@@ -410,3 +428,26 @@ def test_the_recipes_and_the_adaptive_classifier_take_sources(few_ways: None) ->
     for clf in (seqclass.etana(0.02), seqclass.adaptive(0.02, effort="quick")):
         clf.fit(X, Y)
         assert_same(clf.acquire(provider=Reads(X), n=200), clf.acquire(X))
+
+
+def test_an_error_ends_the_calls_under_way(tmp_path: Path) -> None:
+    clf, under_way = fit(**SETTINGS["naive Bayes, one order"]), set()
+
+    async def ask(rows: Any, feature: Any) -> Any:
+        under_way.add(rows[0])
+        try:
+            for _ in range(3):
+                await asyncio.sleep(0)
+            if rows[0] == 10:
+                raise OSError("gone")
+            return HOLES[rows, feature]
+        finally:
+            under_way.remove(rows[0])
+
+    how: dict[str, Any] = {"kept": tmp_path / "told.db", "batch_size": 10, "concurrency": 20}
+    with pytest.raises(OSError, match="gone"):
+        clf.acquire(provider=ask, n=200, tries=1, on_error="raise", **how)
+    assert under_way == set()
+    rest = ReadsLater(HOLES)
+    assert_same(clf.acquire(provider=rest, n=200, **how), clf.acquire(HOLES))
+    assert 10 in rest.told[0][0]  # what came before was kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import inspect
 import json
 import os
@@ -22,7 +23,7 @@ import numpy as np
 from seqclass._utils.arrays import IntArray
 from seqclass._utils.files import database
 from seqclass._utils.frames import FrameEncoder, refuse_dates
-from seqclass._utils.text import sentence, shown
+from seqclass._utils.text import listed, sentence, shown
 from seqclass._utils.validation import check_choice, check_integer
 from seqclass.deciding.decider import Decider
 from seqclass.deciding.record import AcquisitionRecord, EncodedRows
@@ -37,58 +38,48 @@ _TOGETHER = 64
 #: Tells our files from other databases: "SEQA".
 _NUMBER, _VERSION = 0x53455141, 1
 _TABLES = (
-    "CREATE TABLE IF NOT EXISTS features (names TEXT NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS answers (feature NOT NULL, cases TEXT NOT NULL, told TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS answers (features TEXT NOT NULL, feature NOT NULL, cases TEXT NOT NULL, told TEXT)",
     "CREATE INDEX IF NOT EXISTS by_feature ON answers (feature)",
 )
 
 
 @dataclass(frozen=True)
 class Told:
-    """Answers in a mapping of features to mappings of rows to values."""
+    """Answers in a mapping of features to mappings of rows to values, or kept nowhere."""
 
-    kept: MutableMapping[Any, Any]
+    kept: MutableMapping[Any, Any] | None
 
     def read(self, feature: Any) -> tuple[list[int], list[Any]]:
         """Rows and values of what was told of a feature."""
-        told = self.kept.get(feature, {})
+        told = {} if self.kept is None else self.kept.get(feature, {})
         return list(told), list(told.values())
 
     def write(self, feature: Any, rows: list[int], values: list[Any]) -> None:
         """Keep what was told."""
-        self.kept.setdefault(feature, {}).update(zip(rows, values))
+        if self.kept is not None:
+            self.kept.setdefault(feature, {}).update(zip(rows, values))
 
 
-@dataclass(frozen=True)
 class ToldInFile:
     """The same in a SQLite file, a record a call: all that it told is there, or nothing."""
 
-    path: Path
-    connection: sqlite3.Connection
-
-    def check(self, features: str) -> None:
-        """Refuse a file about other features."""
-        with self.connection:
-            known = self.connection.execute("SELECT names FROM features").fetchone()
-            if known is None:
-                self.connection.execute("INSERT INTO features VALUES (?)", (features,))
-        if known is not None and known[0] != features:
-            raise ValueError(
-                f"kept: {self.path} has answers about other features than the classifier's: name another file."
-            )
+    def __init__(self, path: Path, connection: sqlite3.Connection, features: str) -> None:
+        self._connection, self._features = connection, features
+        if connection.execute("SELECT 1 FROM answers WHERE features != ? LIMIT 1", (features,)).fetchone():
+            raise ValueError(f"kept: {path} has answers about other features than the classifier's: name another file.")
 
     def read(self, feature: Any) -> tuple[list[int], list[Any]]:
         """Rows and values of what was told of a feature."""
         query = "SELECT cases, told FROM answers WHERE feature = ? ORDER BY rowid"
-        calls = self.connection.execute(query, (feature,)).fetchall()
+        calls = self._connection.execute(query, (feature,)).fetchall()
         rows, values = ([cell for call in calls for cell in json.loads(call[place])] for place in (0, 1))
         return rows, values
 
     def write(self, feature: Any, rows: list[int], values: list[Any]) -> None:
         """Keep what was told."""
-        told = (feature, json.dumps(rows), json.dumps(values, default=_simple))
-        with self.connection:
-            self.connection.execute("INSERT INTO answers VALUES (?, ?, ?)", told)
+        told = (self._features, feature, json.dumps(rows), json.dumps(values, default=_simple))
+        with self._connection:
+            self._connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?)", told)
 
 
 def _simple(value: Any) -> Any:
@@ -102,16 +93,15 @@ class _AnswersOnDemand(DataAnswers):
         super().__init__(np.empty((len(node), 0)), None, node, source.decider.charge_missing)
         self._source, self._part = source, part
 
-    def wanted(self, level: Level) -> list[tuple[int, IntArray]]:
-        """Features and rows that a level asks about, all features of a bundle."""
+    def wanted(self, level: Level) -> list[tuple[list[int], IntArray]]:
+        """Features and rows that a level asks about, those of a bundle together."""
         asked = level.question[self._before]
         order = np.argsort(asked, kind="stable")
         ends = np.flatnonzero(np.diff(asked[order])) + 1
-        groups = [some for some in np.split(order, ends) if some.size]
         return [
-            (feature, self.rows[some] + self._part.start)
-            for some in groups
-            for feature in level.info.problem.members(int(asked[some[0]])).tolist()
+            (level.info.problem.members(int(asked[some[0]])).tolist(), self.rows[some] + self._part.start)
+            for some in np.split(order, ends)
+            if some.size
         ]
 
     def _outcomes(self, some: Any, feature: int) -> IntArray:
@@ -138,7 +128,7 @@ class Source:
             raise ValueError("n: say how many instances provider tells about, as in acquire(provider=ask, n=500).")
         if not (kept is None or isinstance(kept, (str, os.PathLike, MutableMapping))):
             raise TypeError(f"kept must be a path or a dict, got {shown(kept)}.")
-        self.decider, self.provider, self.kept = decider, provider, {} if kept is None else kept
+        self.decider, self.provider, self.kept = decider, provider, kept
         self.n = check_integer(n, "n", 1)
         self.tries = check_integer(tries, "tries", 1)
         self.on_error = check_choice(on_error, "on_error", ("missing", "raise"))
@@ -183,20 +173,20 @@ class Source:
 
     @contextmanager
     def _keeping(self) -> Iterator[None]:
-        if isinstance(self.kept, MutableMapping):
+        if self.kept is None or isinstance(self.kept, MutableMapping):
             self._told: Told | ToldInFile = Told(self.kept)
             yield
             return
         path, names = Path(self.kept), self.decider.feature_names
         with database(path, "answers of a source", _NUMBER, _VERSION, _TABLES) as connection:
-            self._told = ToldInFile(path, connection)
-            self._told.check(json.dumps(self.decider.n_features if names is None else sorted(map(str, names))))
+            told_about = json.dumps(self.decider.n_features if names is None else sorted(map(str, names)))
+            self._told = ToldInFile(path, connection, hashlib.sha256(told_about.encode()).hexdigest())
             yield
 
     async def _acquired(self, part: slice, beliefs: bool, known: IntArray, budget: int | None) -> Acquisition:
         """Acquire for some rows, level by level."""
         decider, rows = self.decider, np.arange(part.start, part.stop)
-        await self._tell([(feature, rows) for feature in known.tolist()])
+        await self._tell([([feature], rows) for feature in known.tolist()])
         columns = np.zeros(decider.support.size, dtype=np.intp)
         codes = np.empty((rows.size, known.size), dtype=np.int32)
         for place, feature in enumerate(known.tolist()):
@@ -219,8 +209,8 @@ class Source:
             codes[rows[rows < self.n]] = self._coded(feature, told)[rows < self.n]
         return self._codes[feature]
 
-    async def _tell(self, wanted: list[tuple[int, IntArray]]) -> None:
-        await self._together(self._ask(feature, rows) for feature, rows in wanted)
+    async def _tell(self, wanted: list[tuple[list[int], IntArray]]) -> None:
+        await self._together(self._ask(features, rows) for features, rows in wanted)
 
     async def _together(self, work: Iterable[Coroutine[Any, Any, None]]) -> None:
         if self.asynchronous:
@@ -229,30 +219,34 @@ class Source:
         for one in work:
             await one
 
-    async def _ask(self, feature: int, rows: IntArray) -> None:
-        """Ask for what was not told."""
-        codes, name = self.codes_of(feature), self._name(feature)
-        rows = rows[codes[rows] == OPEN]
+    async def _ask(self, features: list[int], rows: IntArray) -> None:
+        """Ask a question of those rows of which its features were not all told."""
+        rows = rows[np.any([self.codes_of(feature)[rows] == OPEN for feature in features], axis=0)]
         if not rows.size:
             return
+        question = self._question(features)
         try:
-            given = await self._tried(rows, name)
+            given = await self._tried(rows, question)
         except Exception as error:
             if self.on_error == "raise":
                 raise
-            self._failed[name] += rows.size
-            self._why, codes[rows] = error, -1
+            self._failed[question] += rows.size
+            self._why = error
+            for feature in features:
+                self._codes[feature][rows] = -1
             return
-        values = _values(given, rows.size, name)
-        outcomes = self._coded(feature, values)
-        self._told.write(name, rows.tolist(), values)
-        codes[rows] = outcomes
+        names = [self._name(feature) for feature in features]
+        told = [_values(one, rows.size, name) for one, name in zip(_columns(given, question, names), names)]
+        outcomes = [self._coded(feature, values) for feature, values in zip(features, told)]
+        for feature, name, values, outcome in zip(features, names, told, outcomes):  # once all are known to be right
+            self._told.write(name, rows.tolist(), values)
+            self._codes[feature][rows] = outcome
 
-    async def _tried(self, rows: IntArray, name: Any) -> Any:
+    async def _tried(self, rows: IntArray, question: Any) -> Any:
         for left in reversed(range(self.tries)):
             try:
                 async with self._limit:
-                    given = self.provider(rows.copy(), name)
+                    given = self.provider(rows.copy(), question)
                     return await given if self.asynchronous else given
             except Exception:
                 if not left:
@@ -261,6 +255,13 @@ class Source:
     def _name(self, feature: int) -> Any:
         column, names = int(self.decider.support[feature]), self.decider.feature_names
         return column if names is None else str(names[column])
+
+    def _question(self, features: list[int]) -> Any:
+        """What a provider is asked for: a feature, or a bundle by its name."""
+        prices = self.decider.prices
+        if len(features) == 1 or prices.bundles is None:
+            return self._name(features[0])
+        return str(prices.bundle_names[prices.bundles[self.decider.support[features[0]]]])
 
     def _coded(self, feature: int, values: list[Any]) -> IntArray:
         """Outcomes of values, as a table with them would have."""
@@ -277,14 +278,26 @@ class Source:
         return decider.coder.code_values(column, numbers)
 
 
-def _values(given: Any, n: int, name: Any) -> list[Any]:
-    """What a function told of so many rows, as a list; None where it is not available."""
-    import pandas as pd
-
+def _columns(given: Any, question: Any, names: list[Any]) -> list[Any]:
+    """What a function told of each feature of a question."""
     if inspect.isawaitable(given):
         if inspect.iscoroutine(given):
             given.close()
         raise TypeError("provider gives what has to be awaited: define it by async def.")
+    if len(names) == 1:
+        return [given]
+    if not hasattr(given, "keys") or any(name not in given for name in names):
+        raise ValueError(
+            f"provider must give a dict or data frame of the bundle {shown(question)}, with {listed(names)}, got "
+            f"{listed(given.keys()) if hasattr(given, 'keys') else type(given).__name__}."
+        )
+    return [given[name] for name in names]
+
+
+def _values(given: Any, n: int, name: Any) -> list[Any]:
+    """What a function told of so many rows, as a list; None where it is not available."""
+    import pandas as pd
+
     values = given.tolist() if hasattr(given, "tolist") else given
     if isinstance(values, (str, bytes, dict, set)) or not isinstance(values, Iterable):
         raise ValueError(f"provider must give an array of values of {shown(name)}, one a row, got {shown(given)}.")
