@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
@@ -21,7 +24,7 @@ from sklearn.preprocessing import KBinsDiscretizer
 
 import seqclass
 from seqclass import AcquisitionRecord, Costs, SequentialClassifier
-from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, NetworkTables, TreeNetwork
+from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes, NetworkTables, TreeNetwork
 from seqclass.pomdp import Adaptive, GridValueIteration, HiddenInformation, Lookahead
 
 RNG = np.random.default_rng(0)
@@ -47,6 +50,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "groups": FREE | {"feature_costs": Costs(0.02, groups=BUNDLES, discounted_costs=0.005, charge_missing=True)},
     "calibrated": FREE | {"calibrate": True},
     "few": FREE | {"max_features": 2, "max_cost": 0.1},
+    "selected": FREE | {"selector": InformationFilter(n_features=3)},
     "three classes": FREE | {"classes": 3},
 }
 
@@ -104,7 +108,7 @@ def test_it_is_the_record_of_a_table(name: str) -> None:
     for how in ({}, {"budget": 3}, {"known": [0, 4]}, {"known": [2], "budget": 2}):
         expected = clf.acquire(HOLES, record_beliefs=True, **how)
         questions = {(row, j) for row, order in enumerate(expected.order.tolist()) for j in order if j >= 0}
-        known = {(row, j) for row in range(200) for j in how.get("known", [])}
+        known = {(row, j) for row in range(200) for j in how.get("known", []) if j in clf.support_}
         expected_calls = known | {(row, (BUNDLES[j] or j) if bundled else j) for row, j in questions}
         for source, more in (
             (Reads(HOLES), {}),
@@ -175,6 +179,10 @@ def test_a_dict_keeps_too() -> None:
     assert None in kept[1].values()  # that it is not available is an answer
     again = Reads(HOLES)
     assert_same(clf.acquire(provider=again, n=200, kept=kept), record)
+    assert again.told == []
+    # fewer instances read their part, in whatever order it was told
+    mixed_up = {feature: dict(reversed(told.items())) for feature, told in kept.items()}
+    assert_same(clf.acquire(provider=again, n=50, kept=mixed_up), clf.acquire(HOLES[:50]))
     assert again.told == []
 
 
@@ -299,8 +307,9 @@ def test_lots_are_drawn_by_the_number_of_the_row() -> None:
     # rows that all show the same differ by their lots alone
     alike = clf.acquire(provider=lambda rows, feature: HOLES[np.zeros_like(rows), feature], n=200)
     assert len({tuple(row) for row in np.column_stack([drawn, alike.history]).tolist()}) == 2
-    for more in ({"batch_size": 9}, {"known": []}):
-        assert_same(clf.acquire(provider=Reads(HOLES), n=200, **more), record)
+    parts = Reads(HOLES)
+    assert_same(clf.acquire(provider=parts, n=200, batch_size=9), record)
+    assert asked_of(parts.told).total() == (record.order >= 0).sum()
 
 
 @pytest.mark.parametrize("discretizer", ["precomputed", "KBinsDiscretizer", "sparse"])
@@ -451,3 +460,29 @@ def test_an_error_ends_the_calls_under_way(tmp_path: Path) -> None:
     rest = ReadsLater(HOLES)
     assert_same(clf.acquire(provider=rest, n=200, **how), clf.acquire(HOLES))
     assert 10 in rest.told[0][0]  # what came before was kept
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals go to threads on POSIX alone")
+def test_in_a_notebook_an_interrupt_ends_the_calls_under_way() -> None:
+    clf, asked, ended = fit(**FREE), [], []
+
+    async def ask(rows: Any, feature: Any) -> Any:
+        asked.append(feature)
+        if len(asked) > 1:
+            return HOLES[rows, feature]
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        try:
+            for _ in range(300_000):  # until it is heard; looks at no clock
+                await asyncio.sleep(0)
+        except asyncio.CancelledError:
+            ended.append(feature)
+            raise
+        return HOLES[rows, feature]
+
+    async def cell() -> None:
+        clf.acquire(provider=ask, n=200, batch_size=200)
+
+    loop = asyncio.new_event_loop()  # asyncio.run would take the interrupt for itself
+    with closing(loop), pytest.raises(KeyboardInterrupt):
+        loop.run_until_complete(cell())
+    assert ended == asked

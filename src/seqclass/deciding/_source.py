@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,7 @@ class Source:
         usual = _TOGETHER if self.asynchronous else self.n
         self.batch_size = check_integer(usual if batch_size is None else batch_size, "batch_size", 1)
         self.concurrency = check_integer(concurrency, "concurrency", 1)
+        self._stop: Callable[[], Any] = lambda: None
         self._codes: dict[int, IntArray] = {}
         #: Cells that could not be had by feature, and why the last could not.
         self._failed: Counter[Any] = Counter()
@@ -146,7 +148,7 @@ class Source:
     ) -> AcquisitionRecord:
         """Acquire and decide, and tell what was acquired."""
         work = self._all(record_beliefs, self.decider.known(known), budget)
-        acquired = _run(work) if self.asynchronous else _at_once(work)
+        acquired = self._run(work) if self.asynchronous else _at_once(work)
         if self._why is not None:
             cells = ", ".join(f"{shown(name)} ({count})" for name, count in self._failed.items())
             warnings.warn(
@@ -156,10 +158,26 @@ class Source:
             )
         return AcquisitionRecord.from_acquisition(acquired, self.decider.decisions, self.decider.support)
 
+    def _run(self, work: Coroutine[Any, Any, Acquisition]) -> Acquisition:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(work)
+        with ThreadPoolExecutor(1) as beside:  # as in a notebook, which has a loop of its own
+            found = beside.submit(copy_context().run, asyncio.run, work)
+            try:
+                return found.result()
+            except KeyboardInterrupt:  # comes to this thread alone
+                if not found.done():
+                    self._stop()
+                raise
+
     async def _all(self, beliefs: bool, known: IntArray, budget: int | None) -> Acquisition:
         starts = range(0, self.n, self.batch_size)
         parts = iter([slice(start, min(start + self.batch_size, self.n)) for start in starts])
         self._limit = asyncio.Semaphore(self.concurrency)
+        if self.asynchronous and (task := asyncio.current_task()) is not None:
+            self._stop = partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel)
 
         async def go_through() -> None:
             for part in parts:
@@ -186,7 +204,7 @@ class Source:
     async def _acquired(self, part: slice, beliefs: bool, known: IntArray, budget: int | None) -> Acquisition:
         """Acquire for some rows, level by level."""
         decider, rows = self.decider, np.arange(part.start, part.stop)
-        await self._tell([([feature], rows) for feature in known.tolist()])
+        await self._together(self._ask([feature], rows) for feature in known.tolist())
         columns = np.zeros(decider.support.size, dtype=np.intp)
         codes = np.empty((rows.size, known.size), dtype=np.int32)
         for place, feature in enumerate(known.tolist()):
@@ -197,7 +215,7 @@ class Source:
         data = _AnswersOnDemand(self, part, node)
         histories = Histories(decider.policy, data, beliefs, False, ask)
         for level in walk(info, np.zeros(len(info)), histories.ask, data):
-            await self._tell(data.wanted(level))
+            await self._together(self._ask(*one) for one in data.wanted(level))
         return histories.result()
 
     def codes_of(self, feature: int) -> IntArray:
@@ -208,9 +226,6 @@ class Source:
             rows = np.array(cases, dtype=np.intp)
             codes[rows[rows < self.n]] = self._coded(feature, told)[rows < self.n]
         return self._codes[feature]
-
-    async def _tell(self, wanted: list[tuple[list[int], IntArray]]) -> None:
-        await self._together(self._ask(features, rows) for features, rows in wanted)
 
     async def _together(self, work: Iterable[Coroutine[Any, Any, None]]) -> None:
         if self.asynchronous:
@@ -318,12 +333,3 @@ def _at_once(work: Coroutine[Any, Any, Acquisition]) -> Acquisition:
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
     raise AssertionError("nothing waits where the source does not")
-
-
-def _run(work: Coroutine[Any, Any, Acquisition]) -> Acquisition:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    with ThreadPoolExecutor(1) as beside:  # as in a notebook, which has a loop of its own
-        return beside.submit(copy_context().run, asyncio.run, work).result()
