@@ -12,7 +12,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
@@ -164,11 +164,10 @@ class Source:
         except RuntimeError:
             return asyncio.run(work)
         with ThreadPoolExecutor(1) as beside:  # as in a notebook, which has a loop of its own
-            found = beside.submit(copy_context().run, asyncio.run, work)
             try:
-                return found.result()
+                return beside.submit(copy_context().run, asyncio.run, work).result()
             except KeyboardInterrupt:  # comes to this thread alone
-                if not found.done():
+                with suppress(RuntimeError):  # all is over
                     self._stop()
                 raise
 
