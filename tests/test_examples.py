@@ -401,6 +401,34 @@ def test_known_facts(tmp_path: Path) -> None:
     assert numbers(r"P\(malignant\) = (\S+)", after)[0] != believed[-1]
 
 
+def test_live_source(tmp_path: Path) -> None:
+    text = run("live_source", "--kept", "answers.db", cwd=tmp_path)
+    before = int(numbers(r"cut short after (\d+) measurements, all kept", text)[0])
+    more, _, at_once = numbers(r"went on with (\d+) more in (\d+) calls, at most (\d+) at a time", text)
+    total, accuracy = numbers(r"(\d+) of 6000 measurements, accuracy (0\.\d+)", text)
+    assert before > 0
+    assert before + more == total < 1000  # none is measured twice
+    assert at_once == 4
+    assert accuracy > 0.9
+    assert "once more: 0 calls" in text
+    assert "the same record as from a whole table: True" in text
+    again = run("live_source", "--kept", "answers.db", cwd=tmp_path)
+    assert "went on with 0 more in 0 calls" in again
+    assert [path.name for path in tmp_path.iterdir()] == ["answers.db"]
+
+
+def test_bought_features(tmp_path: Path) -> None:
+    text = run("bought_features", cwd=tmp_path)
+    counts = [int(count) for count in re.findall(r"^\w+ +computed for +(\d+) of 450 images", text, re.MULTILINE)]
+    assert len(counts) == 3
+    assert counts[2] < 300  # what is dear is computed for those that need it
+    assert numbers(r"accuracy (0\.\d+)", text)[0] > 0.85
+    price, everything = numbers(r"(0\.\d+) an image, where everything would be (0\.\d+)", text)
+    assert price == pytest.approx(np.dot(counts, [0.002, 0.01, 0.05]) / 450, abs=1e-4)
+    assert everything == pytest.approx(0.062)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_network_plan(tmp_path: Path) -> None:
     text = run("network_plan", cwd=tmp_path)
     upper, asked, lower = numbers(r"costs (\S+) and takes (\S+) questions; at least (\S+) whatever", text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from seqclass._utils.validation import plain_labels
 from seqclass.bn import ObservationModel
 from seqclass.deciding._coding import OutcomeCoder
 from seqclass.deciding._explaining import explain
+from seqclass.deciding._source import Source
 from seqclass.deciding.calibration import Calibration
 from seqclass.deciding.decider import Decider, copy_fitted, decider_of
 from seqclass.deciding.explanation import Explanation
@@ -149,14 +150,26 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         return float(np.average(decided == labels, weights=sample_weight))
 
     def acquire(
-        self, X: Any, *, record_beliefs: bool = False, known: Sequence[Any] = (), budget: int | None = None
+        self,
+        X: Any = None,
+        *,
+        record_beliefs: bool = False,
+        known: Sequence[Any] = (),
+        budget: int | None = None,
+        provider: Callable[[IntArray, Any], Any] | None = None,
+        n: int | None = None,
+        kept: Any = None,
+        tries: int = 3,
+        on_error: str = "missing",
+        batch_size: int | None = None,
+        concurrency: int = 8,
     ) -> AcquisitionRecord:
         """Acquire and decide, and tell what was acquired.
 
         Parameters
         ----------
         X : array-like, data frame or sparse array of shape (n, n_features)
-            Every column is checked; only what is known and what the policy asks for counts.
+            Every column is checked; only what is known and what the policy asks for counts. Not with ``provider``.
         record_beliefs : bool
             Keep the beliefs on the way.
         known : sequence of int or str
@@ -166,10 +179,43 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
             Hard budget: so many questions are asked of each instance, as long as any is left, whether or not they pay
             for themselves. By default the policy says when to stop. Fit with ``max_features`` of the same number, which
             plans for it.
+        provider : callable, optional
+            A live source in place of ``X``: ``provider(rows, feature)`` gives the values of a feature for some of the
+            instances, which are numbered from 0 (ndarray of int), when the policy asks for them; the feature is a name
+            where the classifier was fitted to names, else the number of a column. One value a row, as ``X`` would hold
+            it; None or NaN where it is not available. Of a bundle it is called once, by the bundle's name, and gives a
+            dict or data frame of the values by feature. It may be defined by ``async def``.
+        n : int, optional
+            How many instances ``provider`` tells about.
+        kept : path or dict, optional
+            File, made where there is none, or dict in which what ``provider`` tells is kept, call by call: another call
+            goes on with it and asks for none of it again. Instances must be the same by number, features by name.
+        tries : int
+            How often ``provider`` is called where it raises an exception, without a pause.
+        on_error : {"missing", "raise"}
+            What to do where it raised each time: take the cells as not available, warn, and keep nothing of them, so
+            that another call with the same ``kept`` asks again; or raise what it raised.
+        batch_size : int, optional
+            Instances that go from question to question together, and so the most of a call; by default all, and 64
+            where ``provider`` is asynchronous: a batch that waits holds no other up.
+        concurrency : int
+            Most calls of an asynchronous ``provider`` at a time, and of batches under way.
 
         Returns
         -------
         AcquisitionRecord
+            The same from ``provider`` as from ``X`` that holds what it tells; only that a policy that is drawn by lot
+            (``target_cost``) draws by the numbers of the instances.
+
+        Raises
+        ------
+        ValueError
+            If ``X`` is wrong, or ``provider`` tells too few or too many values, or one that the feature cannot have.
+
+        Warns
+        -----
+        UserWarning
+            If ``provider`` could not tell some cells.
 
         Examples
         --------
@@ -182,8 +228,19 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         True
         >>> clf.acquire(X, budget=2).n_features.tolist() == [2] * len(X)
         True
+        >>> record = clf.acquire(provider=lambda rows, feature: X[feature].iloc[rows], n=len(X))
+        >>> bool((record.decision == clf.predict(X)).all())
+        True
         """
-        return decider_of(self).acquire(X, record_beliefs=record_beliefs, known=known, budget=budget)
+        decider = decider_of(self)
+        if provider is None:
+            if X is None:
+                raise ValueError("give the instances as X, or a live source as provider and n.")
+            return decider.acquire(X, record_beliefs=record_beliefs, known=known, budget=budget)
+        if X is not None:
+            raise ValueError("give either X or provider: a live source tells all that is asked, what is known too.")
+        source = Source(decider, provider, n, kept, tries, on_error, batch_size, concurrency)
+        return source.acquire(record_beliefs=record_beliefs, known=known, budget=budget)
 
     def next_question(self, X: Any, known: npt.ArrayLike | None = None, *, budget: int | None = None) -> IntArray:
         """What to ask next of each instance, from what is known of it and nothing else.

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and databases."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import hashlib
 import os
 import re
 import secrets
+import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+
+from seqclass._utils.text import sentence
 
 #: Errors of a disk that is full, and of a quota or limit that is reached.
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -70,3 +73,58 @@ def _runs(process: int) -> bool:
     except OSError:
         return True
     return True
+
+
+#: What to do about an error of SQLite, by a word of its message.
+_HINTS = {
+    "full": " Make room and run it again: the cells that are done are kept.",
+    "readonly": " Write to another file, or to a copy of it.",
+    "locked": " Another process is writing to it.",
+}
+
+
+@contextmanager
+def database(path: Path, what: str, number: int, version: int, tables: Iterable[str]) -> Iterator[sqlite3.Connection]:
+    """Open a SQLite file of ours, and close it at the end; made and written with statements that create tables."""
+    tables = list(tables)
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"cannot write {path}: there is no folder {path.parent}.")
+    try:
+        with closing(sqlite3.connect(path, timeout=60)) as connection:
+            _prepare(connection, path, what, number, version, tables)
+            try:
+                yield connection
+            finally:
+                if tables:
+                    _put_off_log(connection)
+    except sqlite3.OperationalError as error:
+        hint = next((hint for word, hint in _HINTS.items() if word in str(error)), "")
+        raise OSError(f"cannot {'write' if tables else 'read'} {path}: {sentence(error)}{hint}") from error
+    except sqlite3.DatabaseError as error:
+        raise ValueError(f"{path} cannot be read as {what}: {sentence(error)}") from error
+
+
+def _put_off_log(connection: sqlite3.Connection) -> None:
+    with suppress(sqlite3.OperationalError):  # somebody is reading, or the disk is full: the log stays on
+        connection.rollback()
+        connection.execute("PRAGMA busy_timeout = 0")
+        connection.execute("PRAGMA journal_mode = DELETE")
+
+
+def _prepare(
+    connection: sqlite3.Connection, path: Path, what: str, number: int, version: int, tables: list[str]
+) -> None:
+    found, written = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+    empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if found != number and not (tables and empty and found == 0):
+        raise ValueError(f"{path} is not the file of {what}: it is another database.")
+    if written > version:
+        raise ValueError(f"{path} was written by a newer version: upgrade seqclass to read it.")
+    if tables:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")  # in WAL this never damages the file
+        with connection:
+            for table in tables:
+                connection.execute(table)
+            connection.execute(f"PRAGMA application_id = {number}")
+            connection.execute(f"PRAGMA user_version = {version}")

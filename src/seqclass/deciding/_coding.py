@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from seqclass._utils.arrays import FloatArray, IntArray, smallest_int
+from seqclass._utils.arrays import FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.frames import FrameEncoder, is_frame, plain
 from seqclass._utils.information import canonical
 from seqclass._utils.model_files import register
@@ -258,24 +258,32 @@ class OutcomeCoder:
         return part
 
     def code_value(self, column: int, value: float) -> int:
-        """Outcome of one value of a column.
+        """Outcome of one value of a column; see `code_values`."""
+        return int(self.code_values(column, np.array([value]))[0])
+
+    def code_values(self, column: int, values: FloatArray) -> IntArray:
+        """Outcomes of some values of a column, -1 where missing.
 
         Parameters
         ----------
         column : int
             The column.
-        value : float
-            Its value; for a categorical column the category's number.
+        values : ndarray of shape (n,)
+            Its values, NaN where missing; for a categorical column the categories' numbers.
 
         Returns
         -------
-        int
+        ndarray of int of shape (n,)
         """
         coder = self.restrict(np.array([column]))
-        row = coder.example_.astype(np.float64)
         at = column if coder is self else 0
-        row[0, at] = value
-        return int(coder.transform(row)[0, at])
+        outcome = np.full(len(values), -1, dtype=np.int32)
+        there = np.flatnonzero(~np.isnan(values))
+        for part in chunks(there.size, 16.0 * coder.example_.shape[1]):
+            rows = np.repeat(coder.example_.astype(np.float64), len(there[part]), axis=0)
+            rows[:, at] = values[there[part]]
+            outcome[there[part]] = coder.transform(rows)[:, at]
+        return outcome
 
     def training_range(self, column: int) -> tuple[float, float] | None:
         """Smallest and largest value of a column in training; None where that is not known."""

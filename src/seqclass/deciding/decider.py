@@ -197,13 +197,7 @@ class Decider:
         """Acquire and decide; see `DecidingClassifier.acquire`."""
         features, asked = self.known(known), self.asked(whole=budget is not None)
         rows = self.encode(X, np.union1d(asked, features) if features.size else asked)
-        if budget is not None:
-            check_integer(budget, "budget", 0)
-        start, ask = None, None if budget is None else asking(self.policy, budget=budget)
-        if features.size:
-            lot = np.zeros(rows.codes.shape[0], dtype=np.intp) if rows.keys is None else self.policy.draw(rows.keys)
-            warm = WarmStart(self.policy, self.all_questions(), features, rows.codes, rows.columns, lot)
-            start, ask = (warm.info, warm.node), asking(self.policy, warm.see, budget)
+        start, ask = self.started(rows, features, budget)
         return acquire(
             self.policy,
             rows.codes,
@@ -214,6 +208,16 @@ class Decider:
             start=start,
             ask=ask,
         )
+
+    def started(self, rows: EncodedRows, known: IntArray, budget: int | None) -> tuple[Any, Any]:
+        """Where instances start that have known features, and what they ask at a budget: what `acquire` takes."""
+        if budget is not None:
+            check_integer(budget, "budget", 0)
+        if not known.size:
+            return None, None if budget is None else asking(self.policy, budget=budget)
+        lot = np.zeros(rows.codes.shape[0], dtype=np.intp) if rows.keys is None else self.policy.draw(rows.keys)
+        warm = WarmStart(self.policy, self.all_questions(), known, rows.codes, rows.columns, lot)
+        return (warm.info, warm.node), asking(self.policy, warm.see, budget)
 
     def acquire(
         self, X: Any, *, record_beliefs: bool = False, known: Sequence[Any] = (), budget: int | None = None

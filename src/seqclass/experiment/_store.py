@@ -6,13 +6,14 @@ import json
 import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from seqclass._utils.text import near, sentence, shown
+from seqclass._utils.files import database
+from seqclass._utils.text import near, shown
 from seqclass.experiment._columns import LABELS, checked_row
 from seqclass.experiment._keys import key_of
 
@@ -20,15 +21,10 @@ from seqclass.experiment._keys import key_of
 APPLICATION_ID = 0x53455158
 #: Goes up by one with every change that an older seqclass could not read.
 FORMAT_VERSION = 1
-#: What to do about an error of SQLite, by a word of its message.
-_HINTS = {
-    "full": " Make room and run it again: the cells that are done are kept.",
-    "readonly": " Write to another file, or to a copy of it.",
-    "locked": " Another process is writing to it.",
-}
 #: Most names in one query.
 _MANY = 500
-_TABLE = """
+_TABLES = (
+    """
 CREATE TABLE IF NOT EXISTS cells (
     position INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,
@@ -36,15 +32,16 @@ CREATE TABLE IF NOT EXISTS cells (
     settings TEXT NOT NULL,
     result TEXT
 )
-"""
-_PARTS = """
+""",
+    """
 CREATE TABLE IF NOT EXISTS parts (
     key TEXT NOT NULL,
     name TEXT NOT NULL,
     content BLOB NOT NULL,
     PRIMARY KEY (key, name)
 ) WITHOUT ROWID
-"""
+""",
+)
 
 
 class Store:
@@ -140,47 +137,8 @@ def opened(path: Path, *, create: bool = False) -> Iterator[Store]:
     """Open the file of a run, and close it at the end."""
     if not create and not path.is_file():
         raise FileNotFoundError(f"there is no run {path}.")
-    if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(f"cannot write {path}: there is no folder {path.parent}.")
-    try:
-        with closing(sqlite3.connect(path, timeout=60)) as connection:
-            _prepare(connection, path, create)
-            try:
-                yield Store(connection, path)
-            finally:
-                if create:
-                    _put_off_log(connection)
-    except sqlite3.OperationalError as error:
-        hint = next((hint for word, hint in _HINTS.items() if word in str(error)), "")
-        raise OSError(f"cannot {'write' if create else 'read'} {path}: {sentence(error)}{hint}") from error
-    except sqlite3.DatabaseError as error:
-        raise ValueError(f"{path} cannot be read as a run: {sentence(error)}") from error
-
-
-def _put_off_log(connection: sqlite3.Connection) -> None:
-    with suppress(sqlite3.OperationalError):  # somebody is reading, or the disk is full: the log stays on
-        connection.rollback()
-        connection.execute("PRAGMA busy_timeout = 0")
-        connection.execute("PRAGMA journal_mode = DELETE")
-
-
-def _prepare(connection: sqlite3.Connection, path: Path, create: bool) -> None:
-    number, version = (
-        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
-    )
-    empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if number != APPLICATION_ID and not (create and empty and number == 0):
-        raise ValueError(f"{path} is not the file of a run: it is another database.")
-    if version > FORMAT_VERSION:
-        raise ValueError(f"{path} was written by a newer version: upgrade seqclass to read it.")
-    if create:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")  # in WAL this never damages the file
-        with connection:
-            connection.execute(_TABLE)
-            connection.execute(_PARTS)
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
+    with database(path, "a run", APPLICATION_ID, FORMAT_VERSION, _TABLES if create else ()) as connection:
+        yield Store(connection, path)
 
 
 def _text(content: dict[str, Any]) -> str:

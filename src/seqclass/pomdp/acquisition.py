@@ -148,19 +148,19 @@ def acquire(
     if record_expected and ask is not None:
         raise ValueError("record_expected is about what the policy asks by itself: leave it or ask out.")
     if start is None:
-        info, node = _begun(policy, X if keys is None else keys)
+        info, node = begun(policy, X if keys is None else keys)
     else:
         info, node = start
     if not X.shape[0]:
         info = info[np.empty(0, dtype=np.intp)]
     data = DataAnswers(X, columns, node, charge_missing)
-    tree = _Tree(policy, data, record_beliefs, record_expected, ask)
+    tree = Histories(policy, data, record_beliefs, record_expected, ask)
     for _ in walk(info, np.zeros(len(info)), tree.ask, data):
         pass
     return tree.result()
 
 
-def _begun(policy: Policy, keys: Any) -> tuple[InformationState, IntArray]:
+def begun(policy: Policy, keys: Any) -> tuple[InformationState, IntArray]:
     """What is known before anything is acquired, a row for each lot that is drawn, and each instance's row."""
     info, _ = policy.begin()
     node: IntArray = np.zeros(keys.shape[0], dtype=np.intp)
@@ -170,7 +170,7 @@ def _begun(policy: Policy, keys: Any) -> tuple[InformationState, IntArray]:
     return info, node
 
 
-class _Tree:
+class Histories:
     """The histories that instances go through, level by level, and where they end."""
 
     def __init__(
