@@ -98,6 +98,22 @@ unknown_option = click.option(
 )
 
 
+def _unit(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """A unit, which is read in the midst of texts."""
+    if value is not None and not (value.strip() and value.isprintable()):
+        raise click.BadParameter(f"{shown(value)} is no unit; give a short text, such as EUR.")
+    return value
+
+
+#: What prices and costs are counted in, for the commands that tell them or write a model.
+currency_option = click.option(
+    "--currency",
+    callback=_unit,
+    metavar="UNIT",
+    help="What prices and costs are counted in, such as EUR.  [default: as the model says; in a new one nothing]",
+)
+
+
 def runs(name: str) -> Callable[[Callable[[], None]], Callable[..., None]]:
     """Have a declared command run `_command` of that module of `seqclass.cli`, which is loaded only then."""
 
@@ -180,6 +196,7 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     help="Price of every feature, or of those that --costs leaves out.  [default: 0.01]",
 )
 @decision_costs_option
+@currency_option
 @click.option("--method", type=click.Choice(_METHODS), help=_METHOD_HELP)
 @click.option(
     "--effort",
@@ -265,6 +282,7 @@ def fit() -> None:
 )
 @costs_option
 @decision_costs_option
+@currency_option
 @click.option(
     "--question",
     "questions",
@@ -403,6 +421,7 @@ def evaluate() -> None:
 @click.argument("data", type=File())
 @click.option("--row", type=click.IntRange(min=1), default=1, metavar="N", help="Number of the row, from 1.")
 @unknown_option
+@currency_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @csv_options
 @quiet_option
@@ -424,6 +443,7 @@ def explain() -> None:
 @click.option("--known", multiple=True, metavar="NAME=VALUE", help="What is known and costs nothing; once or more.")
 @click.option("--first", multiple=True, metavar="NAME", help="What is asked in any case and first; once or more.")
 @unknown_option
+@currency_option
 @click.option("--strict", is_flag=True, help="Refuse a number outside of the range of training, rather than warn.")
 @runs("ask")
 def ask() -> None:
@@ -465,6 +485,7 @@ _FORMATS = ["html", "json", "c"]
     default=20_000,
     help="Most nodes, where the policy has to be written as a graph.",
 )
+@currency_option
 @click.option(
     "--min-probability",
     type=Finite(0, 1),

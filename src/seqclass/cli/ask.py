@@ -11,10 +11,11 @@ import click
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.files import replacing
 from seqclass._utils.frames import spelt
-from seqclass._utils.text import saving_text, shown, worthless
+from seqclass._utils.text import money, saving_text, shown, worthless
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, check_input, check_output, refused, sentence
 from seqclass.cli._format import belief_text, count, value_text, wrapped
+from seqclass.deciding.decider import decider_of
 from seqclass.deciding.session import Question, Session
 
 _HELP = (
@@ -32,12 +33,13 @@ def _command(
     known: tuple[str, ...],
     first: tuple[str, ...],
     unknown: str | None,
+    currency: str | None,
     strict: bool,
 ) -> None:
     if sys.stdin is None:
         raise InputError("standard input is closed, and that is where answers come from.")
     check_output(save, read=[model])  # not the case itself, which goes on
-    clf = load_model(model, unknown)
+    clf = load_model(model, unknown, currency)
     if resume is not None and (known or first):
         raise InputError("--known and --first belong to a new case: leave out --resume, or answer NAME = VALUE in it.")
     with refused():
@@ -67,7 +69,7 @@ def _run(clf: DecidingClassifier, session: Session, save: Path | None, strict: b
             continue
         before = session.history
         try:
-            _answer(session, question, line, strict)
+            _answer(clf, session, question, line, strict)
         except ValueError as error:
             click.echo(f"  {sentence(error)}")
             continue
@@ -79,9 +81,7 @@ def _run(clf: DecidingClassifier, session: Session, save: Path | None, strict: b
 
 def _show_question(clf: DecidingClassifier, session: Session, question: Question) -> None:
     click.echo(f"\nBelief: {belief_text(clf.classes_.tolist(), session.posterior.tolist())}")
-    saving = saving_text(question.expected_saving, question.price)
-    told = f"price {question.price:.4g}{', ' if saving else ''}{saving}"
-    click.echo(f"{len(session.history) + 1}. {question.name}  ({told})")
+    click.echo(f"{len(session.history) + 1}. {question.name}  ({_price(clf, question)})")
     if question.categories:
         click.echo(f"   one of: {', '.join(question.categories)}")
     if question.features:
@@ -89,7 +89,14 @@ def _show_question(clf: DecidingClassifier, session: Session, question: Question
         click.echo(f"   shows {', '.join(names)}: answer with as many values, commas between, ? for what is missing")
 
 
-def _answer(session: Session, question: Question, line: str, strict: bool) -> None:
+def _price(clf: DecidingClassifier, question: Question) -> str:
+    """What a question costs, and what asking it is expected to save."""
+    unit = decider_of(clf).unit
+    saving = saving_text(question.expected_saving, question.price, unit)
+    return f"price {money(question.price, unit)}{', ' if saving else ''}{saving}"
+
+
+def _answer(clf: DecidingClassifier, session: Session, question: Question, line: str, strict: bool) -> None:
     """Carry out one line: a command, or what the feature shows."""
     if line in question.categories:
         session.observe(question.name, line)
@@ -98,7 +105,7 @@ def _answer(session: Session, question: Question, line: str, strict: bool) -> No
     elif line.lower() in ("undo", "u"):
         session.undo()
     elif line.lower() == "best":
-        _show_best(session)
+        _show_best(clf, session)
     elif line.lower() == "help":
         raise ValueError(_HELP)
     elif "=" in line:
@@ -135,12 +142,11 @@ def _observe_bundle(session: Session, question: Question, line: str, strict: boo
             click.echo(f"  Taken, though {note}")
 
 
-def _show_best(session: Session) -> None:
+def _show_best(clf: DecidingClassifier, session: Session) -> None:
     for question in session.suggestions(_MOST):
         if worthless(question.expected_saving, question.price):
             continue
-        saving = saving_text(question.expected_saving, question.price)
-        click.echo(f"  {question.name}: price {question.price:.4g}{', ' if saving else ''}{saving}")
+        click.echo(f"  {question.name}: {_price(clf, question)}")
 
 
 def _parted(text: str) -> tuple[str, str]:
@@ -188,10 +194,11 @@ def _conclude(clf: DecidingClassifier, session: Session, finished: bool, save: P
         click.echo(f"Decision: {session.decision}")
     else:
         click.echo(f"Stopped before the end; the decision as things stand: {session.decision}")
+    unit = decider_of(clf).unit
     asked = ", ".join(f"{a.name} = {_told(a.value)}" for a in session.history)
     click.echo(
-        f"Acquired {count(session.n_features, 'feature')} at a price of {session.cost:.4g}; expected cost of this "
-        f"decision {session.expected_cost:.4f}." + (f" ({asked})" if asked else "")
+        f"Acquired {count(session.n_features, 'feature')} at a price of {money(session.cost, unit)}; expected cost of "
+        f"this decision {money(session.expected_cost, unit, 4)}." + (f" ({asked})" if asked else "")
     )
     if save is not None:
         _keep(session, save)

@@ -12,8 +12,8 @@ from seqclass.cli._errors import InputError, refused
 from seqclass.cli._format import count, echo_json
 
 
-def _command(model: Path, data: Path, row: int, unknown: str | None, as_json: bool) -> None:
-    clf = load_model(model, unknown)
+def _command(model: Path, data: Path, row: int, unknown: str | None, currency: str | None, as_json: bool) -> None:
+    clf = load_model(model, unknown, currency)
     cases = read_cases(clf, data)
     n = int(cases.X.shape[0])
     if row > n:

@@ -72,6 +72,7 @@ class _Teller:
             decision_costs=dict(zip(decisions, costs)),
             cost=float(sum(step.paid for step in steps)),
             likeness=self._likeness(leaf, n_asked, known[leaf, n_asked]),
+            unit=decider.unit,
         )
 
     def _likeness(self, leaf: int, n_asked: int, belief: FloatArray) -> Likeness | None:

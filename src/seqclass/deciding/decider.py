@@ -78,6 +78,8 @@ class Decider:
         How far answers are trusted, where that was learnt.
     seen : SeenRows or None
         Marks of the rows of the fit.
+    unit : str
+        What prices and costs are counted in, such as ``"EUR"``; empty where nobody said.
 
     Examples
     --------
@@ -104,6 +106,7 @@ class Decider:
     target_name: str | None = None
     calibration: Calibration | None = None
     seen: SeenRows | None = None
+    unit: str = ""
 
     @property
     def n_features(self) -> int:
@@ -304,8 +307,8 @@ def decider_of(fitted: Any) -> Decider:
     check_is_fitted(fitted, "decider_")
     decider: Decider = fitted.decider_
     # settings that may be changed after the fit, as scikit-learn's users do
-    charge = Costs.of(fitted.feature_costs).charge_missing
-    now = {"charge_missing": charge, "handle_unknown": fitted.handle_unknown}
+    costs = Costs.of(fitted.feature_costs)
+    now = {"charge_missing": costs.charge_missing, "handle_unknown": fitted.handle_unknown, "unit": costs.unit_name()}
     same = all(getattr(decider, name) == value for name, value in now.items())
     return decider if same else replace(decider, **now)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
-from seqclass._utils.text import belief_text, going_on_text, percent, saving_text, value_text
+from seqclass._utils.text import belief_text, going_on_text, money, percent, saving_text, value_text
 from seqclass._utils.validation import check_choice
 from seqclass.deciding._case import Feature, Question, named
 from seqclass.deciding.components import Component, Likeness, Trait
@@ -237,6 +237,8 @@ class Explanation:
     likeness : Likeness or None
         The component of the classes that the instance is most like, where the model is a class mixture; the text tells
         it where it has a probability of at least a half.
+    unit : str
+        What prices and costs are counted in, such as ``"EUR"``; empty where nobody said.
 
     References
     ----------
@@ -266,6 +268,7 @@ class Explanation:
     decision_costs: Mapping[Any, float]
     cost: float
     likeness: Likeness | None = None
+    unit: str = ""
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -273,7 +276,7 @@ class Explanation:
     def __str__(self) -> str:
         lines = [f"At first: {belief_text(self.classes, self.prior)}"]
         for number, step in enumerate(self.steps, 1):
-            lines += _step_lines(number, step, self.classes)
+            lines += _step_lines(number, step, self.classes, self.unit)
         is_likely = self.likeness is not None and self.likeness.probability >= _LIKELY
         likeness = [str(self.likeness)] if is_likely else []
         return "\n".join([*lines, *likeness, self.stop_text, self.decision_text])
@@ -291,7 +294,7 @@ class Explanation:
     @property
     def stop_text(self) -> str:
         """Why it stopped, in a sentence."""
-        return _stop_line(self.not_asked)
+        return _stop_line(self.not_asked, self.unit)
 
     @property
     def decision_text(self) -> str:
@@ -415,23 +418,23 @@ class Explanation:
         return Word(name, step.value not in (0.0, "0", "0.0"), towards, number, step.before[number], step.after[number])
 
 
-def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any]) -> list[str]:
+def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any], unit: str) -> list[str]:
     if step.missing:
         told = f"{step.name} is missing, so the belief stays as it is"
     else:
         shown = value_text(step.value)
         within = "" if step.label in (shown, None) else f" ({step.label})"
         told = f"{step.name} = {shown}{within}: {belief_text(classes, step.after)}"
-    saving = saving_text(step.expected_saving, step.price)
+    saving = saving_text(step.expected_saving, step.price, unit)
     unpaid = ", not charged" if step.missing and not step.paid and step.price else ""
-    return [f"{number}. {told}", f"   price {step.price:.4g}{', ' if saving else ''}{saving}{unpaid}"]
+    return [f"{number}. {told}", f"   price {money(step.price, unit)}{', ' if saving else ''}{saving}{unpaid}"]
 
 
-def _stop_line(question: Question | None) -> str:
+def _stop_line(question: Question | None, unit: str) -> str:
     if question is None:
         return "Stopped because no further feature is on offer."
-    why = going_on_text(question.expected_saving, question.price)
-    return f"Stopped before {question.name} (price {question.price:.4g}){': ' if why else ''}{why}."
+    why = going_on_text(question.expected_saving, question.price, unit)
+    return f"Stopped before {question.name} (price {money(question.price, unit)}){': ' if why else ''}{why}."
 
 
 def _decision_line(explanation: Explanation) -> str:
@@ -439,10 +442,10 @@ def _decision_line(explanation: Explanation) -> str:
     others = sorted((cost, str(label)) for label, cost in costs.items() if label != explanation.decision)
     shown = ", ".join(f"{label} {cost:.4f}" for cost, label in others[:3])
     rest = f" ({shown}{', ...' if len(others) > 3 else ''})" if shown else ""
-    n = explanation.n_features
+    n, unit = explanation.n_features, explanation.unit
     return (
-        f"Decision: {explanation.decision}, expected to cost {costs[explanation.decision]:.4f}{rest}. "
-        f"{n} feature{'' if n == 1 else 's'} acquired, {explanation.cost:.4g} paid."
+        f"Decision: {explanation.decision}, expected to cost {money(costs[explanation.decision], unit, 4)}{rest}. "
+        f"{n} feature{'' if n == 1 else 's'} acquired, {money(explanation.cost, unit)} paid."
     )
 
 
@@ -466,6 +469,7 @@ def _from_dict(content: Mapping[str, Any]) -> Explanation:
         decision_costs={labels.get(key, key) if isinstance(key, str) else key: cost for key, cost in costs},
         cost=content["cost"],
         likeness=_likeness_from_dict(content.get("likeness"), labels),
+        unit=content.get("unit", ""),
     )
 
 

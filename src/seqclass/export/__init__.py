@@ -164,7 +164,8 @@ def _page(data: dict[str, Any], title: str) -> Markup:
 
 def _about(data: dict[str, Any]) -> str:
     """What the reader has to know first."""
-    unit = "Prices and costs are in units of a wrong decision's cost. " if unit_text(data["decision_costs"]) else ""
+    counted = data["unit"] or (unit_text(data["decision_costs"]) and "units of a wrong decision's cost")
+    unit = f"Prices and costs are in {counted}. " if counted else ""
     limits = "" if data["kind"] == "program" else _ORDER + (_CUT.format(cut_share(data["cut"])) if data["cut"] else "")
     return (
         f"It asks for one feature after the other and decides between {_either(data['decisions'])}. {limits}"

@@ -149,6 +149,7 @@ def as_data(decider: Decider, max_nodes: int, min_probability: float | None) -> 
         "decisions": [str(label) for label in decider.decisions],
         "prior": problem.prior.tolist(),
         "decision_costs": problem.decision_costs.tolist(),
+        "unit": decider.unit,
         "charge_missing": bool(decider.charge_missing),
         "features": features,
         "questions": questions,

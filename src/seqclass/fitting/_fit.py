@@ -144,6 +144,7 @@ def undecided(
         charge,
         unknown,
         target_name,
+        unit=settings.costs.unit_name(),
     )
 
 
