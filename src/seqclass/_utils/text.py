@@ -17,7 +17,14 @@ def value_text(value: Any) -> str:
     """Write a raw value as a person would: six digits, no trailing zeros."""
     if isinstance(value, Real) and not isinstance(value, Integral):  # numpy's too
         return f"{float(value):.6g}"
+    if isinstance(value, dict):  # of a bundle, by name
+        return ", ".join(f"{name} {value_text(one)}" for name, one in value.items())
     return str(value)
+
+
+def answered(question: str, text: str, sign: str = " = ") -> str:
+    """A question, or a name, with what it showed."""
+    return f"{question}{' ' if question.endswith(('?', ':', '.', '!')) else sign}{text}"
 
 
 def money(value: float, unit: str = "", decimals: int | None = None) -> str:

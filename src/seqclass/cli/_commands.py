@@ -114,6 +114,14 @@ currency_option = click.option(
 )
 
 
+labels_option = click.option(
+    "--labels",
+    type=File("file"),
+    help="Questions and answers in other words than the names of the data: CSV with the columns "
+    "feature[,answer][,text][,help][,unit][,url], or JSON; see the documentation of export.",
+)
+
+
 def runs(name: str) -> Callable[[Callable[[], None]], Callable[..., None]]:
     """Have a declared command run `_command` of that module of `seqclass.cli`, which is loaded only then."""
 
@@ -422,6 +430,7 @@ def evaluate() -> None:
 @click.option("--row", type=click.IntRange(min=1), default=1, metavar="N", help="Number of the row, from 1.")
 @unknown_option
 @currency_option
+@labels_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @csv_options
 @quiet_option
@@ -444,6 +453,7 @@ def explain() -> None:
 @click.option("--first", multiple=True, metavar="NAME", help="What is asked in any case and first; once or more.")
 @unknown_option
 @currency_option
+@labels_option
 @click.option("--strict", is_flag=True, help="Refuse a number outside of the range of training, rather than warn.")
 @runs("ask")
 def ask() -> None:
@@ -453,6 +463,8 @@ def ask() -> None:
     unit of the model's prices. Answer with a number or a category; "?" if the feature cannot be had,
     "undo" to take the last answer back, "quit" to stop; NAME = VALUE answers another feature than the one that is
     asked for, and "best" shows the questions that promise most. The case ends with the decision and what it cost.
+
+    With --labels questions and answers come in these words; an answer may be given in them, or by its name.
 
     What is known at the start costs nothing: --known age=63 --known sex=f. What has to be asked anyway comes first:
     --first pulse.
@@ -479,6 +491,13 @@ _FORMATS = ["html", "json", "c"]
     help="A page to work through cases with, the policy as data, or C99 that allocates nothing.",
 )
 @click.option("--title", help="Title of the page.  [default: name of the file]")
+@labels_option
+@click.option(
+    "--language",
+    default="en",
+    metavar="en|de|fr|es|JSON",
+    help="Language of the page's own words, or a file of the words of another one, by the keys of page_words().",
+)
 @click.option(
     "--max-nodes",
     type=click.IntRange(min=1),
@@ -708,6 +727,8 @@ def compare() -> None:
     help="Class of the decision curves; may be given more than once, for data sets of different classes.  [default: "
     "the last of two classes in order]",
 )
+@currency_option
+@labels_option
 @runs("report")
 def report() -> None:
     """Write the RUN that 'seqclass compare' made as one HTML page.

@@ -14,10 +14,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.frames import FrameEncoder
+from seqclass._utils.frames import FrameEncoder, spelt
 from seqclass._utils.model_files import register
+from seqclass._utils.text import value_text
 from seqclass._utils.validation import check_integer
-from seqclass.bn import ObservationModel, check_order
+from seqclass.bn import DiscreteNetwork, ObservationModel, check_order
 from seqclass.costs import Costs, Prices
 from seqclass.deciding._coding import OutcomeCoder, check_input
 from seqclass.deciding._seen_rows import Marks, SeenRows, cells_of, row_marks
@@ -25,6 +26,7 @@ from seqclass.deciding._warm_start import WarmStart
 from seqclass.deciding.calibration import Calibration
 from seqclass.deciding.problem import acquisition_problem
 from seqclass.deciding.record import AcquisitionRecord, EncodedRows
+from seqclass.labels import Labels
 from seqclass.pomdp import DECIDE, Acquisition, AcquisitionProblem, OrderingChoice, Policy, acquire, evaluate
 from seqclass.pomdp.solvers.ordering.rules import asking
 
@@ -153,6 +155,29 @@ class Decider:
         """Describe what a column may show: its categories, or its bins."""
         known = self.categories(column)
         return self.coder.labels(column, intervals=intervals) if known is None else known
+
+    def answers(self, column: int) -> list[str]:
+        """What a column of categories may show, in the order to offer it: of a network that of its file; else none."""
+        known = self.categories(column) or []
+        if isinstance(self.model, DiscreteNetwork) and column in self.support:
+            listed = list(map(spelt, self.model.listed(int(np.searchsorted(self.support, column)))))
+            known = listed if set(listed) == set(known) else known
+        return known
+
+    def few_values(self, column: int) -> list[str]:
+        """The few whole numbers that training showed of a column, as text; none where it showed others, or many."""
+        return list(map(value_text, self.coder.few_values(column).tolist()))
+
+    def words(self, labels: Any) -> Labels:
+        """Labels, or what they are made of, checked against the columns, the bundles and what they may show."""
+        number = {self.feature_name(column): column for column in range(self.n_features)}
+
+        def shown_by(name: str) -> list[str]:
+            if (column := number.get(name)) is None:  # a bundle
+                return []
+            return self.answers(column) or [*self.outcome_labels(column), *self.few_values(column)]
+
+        return Labels.of(labels).checked(dict.fromkeys([*number, *self.prices.bundle_names]), shown_by)
 
     def asked(self, whole: bool = False) -> IntArray:
         """Features of the model that may be asked for, in order; or all of the problem, beyond the policy's horizon."""

@@ -7,16 +7,17 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
-from seqclass._utils.text import belief_text, going_on_text, money, percent, saving_text, value_text
+from seqclass._utils.text import answered, belief_text, going_on_text, money, percent, saving_text, value_text
 from seqclass._utils.validation import check_choice
 from seqclass.deciding._case import Feature, Question, named
 from seqclass.deciding.components import Component, Likeness, Trait
+from seqclass.labels import Labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -164,8 +165,8 @@ class ExplanationStep:
         Its name; ``"x3"`` for column 3 where features have no names.
     column : int
         Its column in the training data.
-    value : float, str or None
-        What it showed, as given; None where it was missing.
+    value : float, str, dict or None
+        What it showed, as given; None where it was missing. Of a bundle, by name, what each of its features showed.
     outcome : int
         Outcome of the model that the value belongs to; -1 where missing.
     label : str or None
@@ -189,7 +190,7 @@ class ExplanationStep:
 
     name: str
     column: int
-    value: float | str | None
+    value: float | str | dict[str, Any] | None
     outcome: int
     label: str | None
     price: float
@@ -300,6 +301,45 @@ class Explanation:
     def decision_text(self) -> str:
         """What was decided, what that and the next best are expected to cost, and what was paid, in sentences."""
         return _decision_line(self)
+
+    def in_words(self, labels: Any) -> Explanation:
+        """Return the same in the words of those who ask and answer.
+
+        Parameters
+        ----------
+        labels : Labels, path, mapping or data frame
+            See `seqclass.Labels.of`; what they tell of other features is left.
+
+        Returns
+        -------
+        Explanation
+            With questions for names, and for values their words, or numbers with their unit.
+
+        Examples
+        --------
+        >>> from seqclass import etana
+        >>> clf = etana().fit([[0.0], [0.1], [0.9], [1.0]] * 10, ["a", "a", "b", "b"] * 10)
+        >>> print(clf.explain([0.2])[0].in_words({"x0": {"question": "How long?", "unit": "cm"}}))
+        At first: a 50.0%, b 50.0%
+        1. How long? 0.2 cm (< 0.3333): a 99.2%, b 0.8%
+           price 0.01, expected to save 0.4818 beyond it
+        Stopped because no further feature is on offer.
+        Decision: a, expected to cost 0.0082 (b 0.9918). 1 feature acquired, 0.01 paid.
+        """
+        words = Labels.of(labels)
+        asked, likeness = self.not_asked, self.likeness
+        if likeness is not None:
+            told = [
+                replace(t, name=words.question(t.name), label=words.answers(t.name).get(t.label, t.label))
+                for t in likeness.component.traits
+            ]
+            likeness = replace(likeness, component=replace(likeness.component, traits=tuple(told)))
+        return replace(
+            self,
+            steps=tuple(_worded(step, words) for step in self.steps),
+            not_asked=None if asked is None else replace(asked, name=words.question(asked.name)),
+            likeness=likeness,
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return the steps as a data frame, a row a feature that was asked for.
@@ -418,13 +458,25 @@ class Explanation:
         return Word(name, step.value not in (0.0, "0", "0.0"), towards, number, step.before[number], step.after[number])
 
 
+def _worded(step: ExplanationStep, words: Labels) -> ExplanationStep:
+    """A step in words."""
+    value: Any = step.value
+    label = step.label
+    if isinstance(value, dict):
+        value = {words.question(name): words.shown(name, one, None)[0] for name, one in value.items()}
+    elif value is not None:
+        text, label = words.shown(step.name, value, label)
+        value = value if text == value_text(value) else text
+    return replace(step, name=words.question(step.name), value=value, label=label)
+
+
 def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any], unit: str) -> list[str]:
     if step.missing:
-        told = f"{step.name} is missing, so the belief stays as it is"
+        told = f"{answered(step.name, 'missing', ' is ')}, so the belief stays as it is"
     else:
         shown = value_text(step.value)
         within = "" if step.label in (shown, None) else f" ({step.label})"
-        told = f"{step.name} = {shown}{within}: {belief_text(classes, step.after)}"
+        told = f"{answered(step.name, shown + within)}: {belief_text(classes, step.after)}"
     saving = saving_text(step.expected_saving, step.price, unit)
     unpaid = ", not charged" if step.missing and not step.paid and step.price else ""
     return [f"{number}. {told}", f"   price {money(step.price, unit)}{', ' if saving else ''}{saving}{unpaid}"]

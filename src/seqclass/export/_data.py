@@ -10,12 +10,13 @@ import numpy as np
 from seqclass import __version__
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.text import shown
-from seqclass.deciding._case import Questions
+from seqclass.deciding._case import Feature, Questions
 from seqclass.deciding._warm_start import WarmStart
 from seqclass.deciding.decider import Decider
 from seqclass.deciding.session import expected_saving
 from seqclass.discretize import Discretizer
 from seqclass.export._program import Unwritten, program
+from seqclass.labels import Labels
 from seqclass.pomdp import DECIDE
 from seqclass.pomdp.answers import AllAnswers
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
@@ -135,12 +136,12 @@ class _Maker:
 FORMAT, VERSION = "seqclass-policy", 2
 
 
-def as_data(decider: Decider, max_nodes: int, min_probability: float | None) -> dict[str, Any]:
+def as_data(decider: Decider, labels: Any, max_nodes: int, min_probability: float | None) -> dict[str, Any]:
     """A policy as plain data: its program where it has one, else a graph."""
     if len(decider.policy.begin()[1]) > 1:
         raise ValueError("this policy draws lots, so no page tells what it asks; fit without a budget to keep.")
     problem = decider.all_questions()
-    features, questions = _questions(decider, problem)
+    features, questions = _questions(decider, problem, decider.words(labels))
     data: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -165,7 +166,9 @@ def as_data(decider: Decider, max_nodes: int, min_probability: float | None) -> 
         return data | graph(decider, max_nodes, min_probability, str(why))
 
 
-def _questions(decider: Decider, problem: AcquisitionProblem) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _questions(
+    decider: Decider, problem: AcquisitionProblem, words: Labels
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Features, and which value of theirs is which outcome; and questions: what they show, and their prices."""
     asked = Questions(decider, problem)
     features: list[dict[str, Any]] = []
@@ -179,19 +182,44 @@ def _questions(decider: Decider, problem: AcquisitionProblem) -> tuple[list[dict
         if group >= 0:
             told = {"group": group, "full_price": float(problem.full_prices[question])}
         numbers = range(len(features), len(features) + len(shows))
-        questions.append({"name": asked.name(question), "features": list(numbers), "price": price} | told)
+        name = asked.name(question)
+        shown: dict[str, Any] = {"features": list(numbers), "price": price}
+        questions.append({"name": name} | _told(words, name) | shown | told)
         for feature, size in zip(shows, sizes):
             labels = list(map(str, decider.outcome_labels(feature.column)))
-            said = {"name": feature.name, "outcomes": labels, "n_outcomes": int(size)}
-            features.append(said | _reading(decider, feature.column, feature.categories))
+            said: dict[str, Any] = (
+                {"name": feature.name} | _told(words, feature.name) | {"unit": words.told(feature.name, "unit")}
+            )
+            answers = [words.answers(feature.name).get(label, label) for label in labels]
+            said |= {"outcomes": labels, "n_outcomes": int(size), "answers": answers}
+            reading = _reading(decider, feature.column)
+            features.append(said | reading | {"choices": _choices(decider, feature, reading["type"], words)})
     return features, questions
 
 
-def _reading(decider: Decider, column: int, categories: tuple[str, ...]) -> dict[str, Any]:
+def _told(words: Labels, name: str) -> dict[str, str]:
+    """What is asked, and what helps to answer it."""
+    return {"text": words.question(name)} | {what: words.told(name, what) for what in ("help", "url")}
+
+
+def _choices(decider: Decider, feature: Feature, kind: str, words: Labels) -> list[list[str]] | None:
+    """Values to choose from with their words, in the order to offer them; None where a number is typed."""
+    known, own = decider.outcome_labels(feature.column), words.answers(feature.name)
+    if kind != "number":
+        offered = words.in_order(feature.name, known if kind == "outcome" else feature.categories)
+        return [[value, own.get(value, value)] for value in offered]
+    values = decider.few_values(feature.column)
+    told = {value: known[decider.coder.code_value(feature.column, float(value))] for value in values}
+    texts = {value: own.get(value, own.get(label, "")) for value, label in told.items()}
+    # one without words may be meant as a number all the same, and others are no answers then
+    return [[v, texts[v]] for v in words.in_order(feature.name, values)] if values and all(texts.values()) else None
+
+
+def _reading(decider: Decider, column: int) -> dict[str, Any]:
     """How a value becomes an outcome: by its category, its place among edges, or as the outcome that it is."""
     coder = decider.coder
-    if categories:
-        return {"type": "category", "categories": list(categories)}
+    if categories := decider.categories(column):
+        return {"type": "category", "categories": categories}
     if coder.discretizer_ is None:
         return {"type": "outcome"}
     if not isinstance(coder.discretizer_, Discretizer):
