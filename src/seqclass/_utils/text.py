@@ -28,10 +28,11 @@ def answered(question: str, text: str, sign: str = " = ") -> str:
 
 
 def money(value: float, unit: str = "", decimals: int | None = None) -> str:
-    """Write a price or a cost with its unit, where it has one; in four digits, or as whole, unless told."""
-    digits = "" if decimals is None and abs(value) < 9999.5 else f"{value:.{decimals or 0}f}"
-    text = digits or f"{value:.4g}"
-    return f"{text} {unit}" if unit else text
+    """Write a price or a cost, in a unit in four digits or as whole; without one with so many decimals, if told."""
+    if decimals is not None and not unit:
+        return f"{value:.{decimals}f}"
+    text = f"{value:.4g}" if abs(value) < 9999.5 else f"{value:.0f}"
+    return f"{text} {unit}".rstrip()
 
 
 def unit_text(decision_costs: Any, unit: str = "") -> str:

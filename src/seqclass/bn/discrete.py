@@ -389,21 +389,6 @@ class DiscreteNetwork(ObservationModel):
         check_is_fitted(self)
         return list(self.outcomes_[feature])
 
-    def listed(self, feature: int) -> list[str]:
-        """The same in the order in which the network lists them.
-
-        Parameters
-        ----------
-        feature : int
-            Its number.
-
-        Returns
-        -------
-        list of str
-        """
-        check_is_fitted(self)
-        return list(self.network_.states[self._nodes[feature]])
-
     def sample(self, n: int, random_state: Any = None) -> tuple[IntArray, npt.NDArray[Any]]:
         """Draw instances from the network.
 

@@ -494,9 +494,9 @@ _FORMATS = ["html", "json", "c"]
 @labels_option
 @click.option(
     "--language",
+    type=click.Choice(["en", "de", "fr", "es"]),
     default="en",
-    metavar="en|de|fr|es|JSON",
-    help="Language of the page's own words, or a file of the words of another one, by the keys of page_words().",
+    help="Language of the page's own words; in Python another one may be given.",
 )
 @click.option(
     "--max-nodes",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -63,11 +62,9 @@ class _Asking:
         return name if words == name else f"{words}  [{name}]"
 
     def choices(self, name: str) -> dict[str, str]:
-        """Values that are offered, and the words for them: categories, and numbers that have words."""
-        told, column = self.words.answers(name), self.columns.get(name)
-        known = [] if column is None else self.decider.answers(column)
-        values = self.words.in_order(name, known or [value for value in told if _is_number(value)])
-        return {value: " ".join(told.get(value, value).split()) for value in values}
+        """Values that are offered, and the words for them on one line."""
+        offered = self.decider.choices(self.columns[name], self.words) if name in self.columns else {}
+        return {value: " ".join(words.split()) for value, words in offered.items()}
 
     def offers(self, question: Question, line: str) -> bool:
         """Whether a line is one of the answers as it is offered, and so no command."""
@@ -90,12 +87,6 @@ class _Asking:
         bin_ = self.decider.outcome_labels(self.columns[name])[outcome] if outcome >= 0 else None
         text, within = self.words.shown(name, value, bin_)
         return text if within == bin_ or within is None else f"{text} ({within})"
-
-
-def _is_number(text: str) -> bool:
-    with suppress(ValueError):
-        return bool(float(text) == float(text))
-    return False
 
 
 def _command(

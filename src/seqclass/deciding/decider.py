@@ -158,15 +158,29 @@ class Decider:
 
     def answers(self, column: int) -> list[str]:
         """What a column of categories may show, in the order to offer it: of a network that of its file; else none."""
-        known = self.categories(column) or []
-        if isinstance(self.model, DiscreteNetwork) and column in self.support:
-            listed = list(map(spelt, self.model.listed(int(np.searchsorted(self.support, column)))))
+        known, model = self.categories(column) or [], self.model
+        if isinstance(model, DiscreteNetwork) and column in self.support:
+            name = model.questions_[int(np.searchsorted(self.support, column))]
+            listed = list(map(spelt, model.network_.states[model.network_.names.index(name)]))
             known = listed if set(listed) == set(known) else known
         return known
 
     def few_values(self, column: int) -> list[str]:
         """The few whole numbers that training showed of a column, as text; none where it showed others, or many."""
         return list(map(value_text, self.coder.few_values(column).tolist()))
+
+    def choices(self, column: int, words: Labels) -> dict[str, str]:
+        """Values to choose from, and their words, in the order to offer them; none where a number is to be told."""
+        name, known = self.feature_name(column), self.outcome_labels(column)
+        own, values = words.answers(name), self.answers(column)
+        if not values and self.coder.discretizer_ is None:  # outcomes are told as they are
+            values = known
+        if values:
+            return {value: own.get(value, value) for value in words.in_order(name, values)}
+        outcomes = {value: self.coder.code_value(column, float(value)) for value in self.few_values(column)}
+        texts = {value: own.get(value, own.get(known[outcome], "")) for value, outcome in outcomes.items()}
+        # where one has no words, others may be meant as well
+        return {value: texts[value] for value in words.in_order(name, texts)} if all(texts.values()) else {}
 
     def words(self, labels: Any) -> Labels:
         """Labels, or what they are made of, checked against the columns, the bundles and what they may show."""

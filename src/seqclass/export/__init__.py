@@ -12,7 +12,7 @@ from typing import Any
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.files import replacing
-from seqclass._utils.text import listed, near, sentence, shown, unit_text
+from seqclass._utils.text import listed, near, shown, unit_text
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.deciding.decider import decider_of
 from seqclass.export._c import c_source
@@ -32,7 +32,7 @@ def export_policy(
     format: str = "html",
     title: str | None = None,
     labels: Any = None,
-    language: str | os.PathLike[str] | Mapping[str, str] = "en",
+    language: str | Mapping[str, str] = "en",
     max_nodes: int = MAX_NODES,
     min_probability: float | None = None,
 ) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def export_policy(
         Title of the page; by default the name of the file without its ending.
     labels : Labels, path, mapping or data frame, optional
         Questions, answers, units and help in other words than the names of the data; see `seqclass.Labels.of`.
-    language : {"en", "de", "fr", "es"}, mapping or path
+    language : {"en", "de", "fr", "es"} or mapping
         Language of the page's own words, or words of another one; see `page_words`.
     max_nodes, min_probability : optional
         See `policy_data`.
@@ -165,12 +165,12 @@ def policy_data(
 _PLACE = re.compile(r"\{(\w+)\}")
 
 
-def page_words(language: str | os.PathLike[str] | Mapping[str, str] = "en") -> dict[str, str]:
+def page_words(language: str | Mapping[str, str] = "en") -> dict[str, str]:
     """Words of the page itself, by key.
 
     Parameters
     ----------
-    language : {"en", "de", "fr", "es"}, mapping, or path of a ``.json`` file
+    language : {"en", "de", "fr", "es"} or mapping
         A language that is there; or the words of one that is not, by the same keys: ``lang`` is its code, ``decimal``
         what stands before decimals, and what is in braces is filled in.
 
@@ -191,30 +191,21 @@ def page_words(language: str | os.PathLike[str] | Mapping[str, str] = "en") -> d
     'Enough'
     """
     known: dict[str, dict[str, str]] = json.loads((files(__package__) / "words.json").read_text(encoding="utf-8"))
-    given: Any = language
-    if isinstance(given, os.PathLike) or (isinstance(given, str) and given.lower().endswith(".json")):
-        path = Path(given)
-        try:
-            given = json.loads(path.read_text(encoding="utf-8-sig"))
-        except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-            raise ValueError(f"{path} cannot be read as words: {sentence(error)}") from error
-    if not isinstance(given, Mapping):
-        if not isinstance(given, str) or given not in known:
-            raise ValueError(
-                f"language must be {listed(known)}, the words of another or a .json of them; got {given!r}."
-            )
-        return known[given]
+    if isinstance(language, str) and language in known:
+        return known[language]
+    if not isinstance(language, Mapping):
+        raise ValueError(f"language must be {listed(known)}, or the words of another one; got {shown(language)}.")
     wanted = known["en"]
-    if unknown := [key for key in given if key not in wanted]:
+    if unknown := [key for key in language if key not in wanted]:
         raise ValueError(
             f"language has words for {shown(unknown[0])}; {near(str(unknown[0]), list(wanted), 'keys are')}"
         )
-    if missing := [key for key in wanted if key not in given]:
+    if missing := [key for key in wanted if key not in language]:
         raise ValueError(f"language lacks words for {listed(missing)}; page_words() gives those of English.")
     for key, text in wanted.items():
-        if not isinstance(given[key], str) or set(_PLACE.findall(given[key])) != set(_PLACE.findall(text)):
+        if not isinstance(language[key], str) or set(_PLACE.findall(language[key])) != set(_PLACE.findall(text)):
             raise ValueError(f"language: the words for {key!r} must be a text with the same braces as {text!r}.")
-    return dict(given)
+    return dict(language)
 
 
 def _filled(text: str, **about: Any) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from seqclass import __version__
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.text import shown
-from seqclass.deciding._case import Feature, Questions
+from seqclass.deciding._case import Questions
 from seqclass.deciding._warm_start import WarmStart
 from seqclass.deciding.decider import Decider
 from seqclass.deciding.session import expected_saving
@@ -192,27 +192,14 @@ def _questions(
             )
             answers = [words.answers(feature.name).get(label, label) for label in labels]
             said |= {"outcomes": labels, "n_outcomes": int(size), "answers": answers}
-            reading = _reading(decider, feature.column)
-            features.append(said | reading | {"choices": _choices(decider, feature, reading["type"], words)})
+            choices = list(map(list, decider.choices(feature.column, words).items())) or None
+            features.append(said | _reading(decider, feature.column) | {"choices": choices})
     return features, questions
 
 
 def _told(words: Labels, name: str) -> dict[str, str]:
     """What is asked, and what helps to answer it."""
     return {"text": words.question(name)} | {what: words.told(name, what) for what in ("help", "url")}
-
-
-def _choices(decider: Decider, feature: Feature, kind: str, words: Labels) -> list[list[str]] | None:
-    """Values to choose from with their words, in the order to offer them; None where a number is typed."""
-    known, own = decider.outcome_labels(feature.column), words.answers(feature.name)
-    if kind != "number":
-        offered = words.in_order(feature.name, known if kind == "outcome" else feature.categories)
-        return [[value, own.get(value, value)] for value in offered]
-    values = decider.few_values(feature.column)
-    told = {value: known[decider.coder.code_value(feature.column, float(value))] for value in values}
-    texts = {value: own.get(value, own.get(label, "")) for value, label in told.items()}
-    # one without words may be meant as a number all the same, and others are no answers then
-    return [[v, texts[v]] for v in words.in_order(feature.name, values)] if values and all(texts.values()) else None
 
 
 def _reading(decider: Decider, column: int) -> dict[str, Any]:
