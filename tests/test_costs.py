@@ -164,6 +164,8 @@ def test_a_unit_is_kept_and_changes_no_number(tmp_path):
             assert f"price 0.02 {unit}" in str(one.session())
             assert one.session().to_json() == plain.session().to_json()  # sessions go on, whatever the unit
     assert "EUR" not in str(plain.explain(X[:1])[0])
+    with pytest.raises(ValueError, match="unit must be a text"):
+        clf.set_params(feature_costs__unit=3).save(tmp_path / "model.seq")
     for wrong in ("", "E\nUR", 3):
         with pytest.raises(ValueError, match="unit must be a text of one line"):
             seqclass.SequentialClassifier(feature_costs=Costs(0.02, unit=wrong)).fit(X, y)

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from copy import copy
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from seqclass import Costs, SequentialClassifier, etana
 from seqclass.bn import TreeNetwork
@@ -122,7 +124,8 @@ def test_numbers_of_few_values_are_chosen_where_all_have_words() -> None:
 @pytest.mark.parametrize("kind", ["html", "json", "c"])
 @pytest.mark.parametrize("name", ["grid3", "bundles", "tree"])
 def test_words_are_data_whatever_is_in_them(name: str, kind: str, model: Any, browser: Any, tmp_path: Path) -> None:
-    clf, path = model(name), tmp_path / f"policy.{kind}"
+    clf, path = copy(model(name)), tmp_path / f"policy.{kind}"
+    clf.feature_costs = clone(Costs.of(clf.feature_costs)).set_params(unit=HOSTILE.replace("\n", ""))
     plain = policy_data(clf)
     labels: dict[str, Any] = {q["name"]: {"question": HOSTILE, "help": HOSTILE} for q in plain["questions"]}
     for feature in plain["features"]:

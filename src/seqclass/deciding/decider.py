@@ -177,7 +177,8 @@ class Decider:
             values = known
         if values:
             return {value: own.get(value, value) for value in words.in_order(name, values)}
-        outcomes = {value: self.coder.code_value(column, float(value)) for value in self.few_values(column)}
+        few = self.few_values(column) if own else []
+        outcomes = {value: self.coder.code_value(column, float(value)) for value in few}
         texts = {value: own.get(value, own.get(known[outcome], "")) for value, outcome in outcomes.items()}
         # where one has no words, others may be meant as well
         return {value: texts[value] for value in words.in_order(name, texts)} if all(texts.values()) else {}
