@@ -162,15 +162,16 @@ def test_values_and_bins_have_words(clf):
 
 
 def test_an_explanation_in_words(clf):
-    row = pd.DataFrame({"colour": ["red"], "age": [55.5], "smokes": [1], "crp": [0.5], "wbc": [np.nan]})
+    row = pd.DataFrame({"colour": ["red"], "age": [55.5], "smokes": [1], "crp": [0.5], "wbc": [0.25]})
     [told] = clf.explain(row)
     highest = decider_of(clf).outcome_labels(1)
     words = {
-        "colour": {"question": "Which colour?", "answers": {"red": "Like blood"}},
+        "colour": {"question": "Which\ncolour?", "answers": {"red": "Like blood"}},
         "age": {"question": "Age", "unit": "years", "answers": dict.fromkeys(highest, "an age")},
         "smokes": {"question": "Do you smoke?", "answers": {"1": "Yes"}},
         "blood": {"question": "Blood count"},
-        "crp": {"question": "C-reactive protein", "unit": "mg/l"},
+        "crp": {"question": "In\nthe blood", "unit": "mg/l"},
+        "wbc": "In the blood",
     }
     text, plain = str(told.in_words(words)), str(told)
     asked = {step.name for step in told.steps}
@@ -178,7 +179,7 @@ def test_an_explanation_in_words(clf):
         "colour": "Which colour? Like blood: ",
         "age": "Age = 55.5 years (an age): ",
         "smokes": "Do you smoke? Yes: ",
-        "blood": "Blood count = C-reactive protein 0.5 mg/l: ",
+        "blood": "Blood count = In the blood 0.5 mg/l, In the blood 0.25: ",
     }
     assert len(asked) > 1
     for name in asked:

@@ -95,6 +95,10 @@ class Labels:
         """What is asked; the name of the feature itself where it has no words."""
         return self.told(name, "question") or name
 
+    def in_line(self, name: str) -> str:
+        """The question on one line."""
+        return " ".join(self.question(name).split())
+
     def told(self, name: str, what: str) -> str:
         """One of ``question``, ``help``, ``unit`` and ``url`` of a feature; empty where there is none."""
         return str(self.features.get(name, {}).get(what, ""))
@@ -116,8 +120,8 @@ class Labels:
         ----------
         name : str
             The feature.
-        value : float or str
-            What it showed.
+        value : float, str or mapping
+            What it showed; of a bundle, by name, what each of its features did.
         outcome : str or None
             Description of the outcome that the value belongs to.
 
@@ -125,9 +129,12 @@ class Labels:
         -------
         tuple of str and (str or None)
         """
+        if isinstance(value, Mapping):
+            parts = (f"{self.in_line(part)} {self.shown(part, one, None)[0]}" for part, one in value.items())
+            return ", ".join(parts), None
         text, words = value_text(value), self.answers(name)
         if text in words:
-            return words[text], None
+            return " ".join(words[text].split()), None
         unit = "" if isinstance(value, str) else self.told(name, "unit")
         return f"{text} {unit}".rstrip(), outcome if outcome is None else words.get(outcome, outcome)
 
@@ -189,7 +196,8 @@ def _from_file(path: Path) -> Labels:
         lines = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
         return _from_rows(str(path), next(lines, []), enumerate(lines, 1))
     except (UnicodeDecodeError, json.JSONDecodeError, csv.Error, RecursionError) as error:
-        raise ValueError(f"{path} cannot be read as labels: {sentence(error)}") from error
+        why = "it is no text in UTF-8." if isinstance(error, UnicodeDecodeError) else sentence(error)
+        raise ValueError(f"{path} cannot be read as labels: {why}") from error
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -6,7 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
+
+from seqclass import Costs, SequentialClassifier
+from seqclass.bn import ClassMixture
 
 CSV = """feature;answer;text;help;unit;url
 colour;;Which colour is it?;Look today.;;https://example.org/colour
@@ -56,6 +61,21 @@ def test_numbers_of_few_values_have_words(folder: Path, run: Any) -> None:
         assert "   one of: 1 = Yes; 0 = No\n" in result.stdout
         assert "Decision: ill" in result.stdout
         assert "(Does it hurt? Yes)" in result.stdout
+
+
+def test_a_bundle_in_words(folder: Path, run: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = pd.DataFrame(rng.normal(size=(200, 3)) + y[:, None], columns=["crp", "wbc", "age"])
+    costs = Costs({"blood": 0.01, "age": 5.0}, bundles={"crp": "blood", "wbc": "blood"})
+    SequentialClassifier(ClassMixture(2), order="adaptive", feature_costs=costs).fit(X, y).save("blood.seq")
+    told = {"blood": {"question": "Blood count", "help": "One sample."}, "crp": {"question": "Protein", "unit": "mg/l"}}
+    Path("blood.json").write_text(json.dumps(told))
+    result = run("ask", "blood.seq", "--labels", "blood.json", answers="2.5, 1\n")
+    assert "1. Blood count  [blood]  (price 0.01" in result.stdout
+    assert "   One sample.\n   shows Protein  [crp], wbc: answer with as many values" in result.stdout
+    assert "(Blood count = (Protein 2.5 mg/l, wbc 1))" in result.stdout
+    assert "(blood = (crp 2.5, wbc 1))" in run("ask", "blood.seq", answers="2.5, 1\n").stdout
 
 
 def test_answers_of_a_network_in_the_order_of_its_file(folder: Path, run: Any) -> None:

@@ -15,7 +15,7 @@ from seqclass._utils.frames import spelt
 from seqclass._utils.text import answered, money, saving_text, shown, worthless
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, check_input, check_output, refused, sentence
-from seqclass.cli._format import belief_text, count, value_text, wrapped
+from seqclass.cli._format import belief_text, count, wrapped
 from seqclass.deciding.decider import Decider, decider_of
 from seqclass.deciding.session import Question, Session
 from seqclass.labels import Labels
@@ -58,7 +58,7 @@ class _Asking:
 
     def question(self, name: str) -> str:
         """A question in words, with the name by which it is answered."""
-        words = " ".join(self.words.question(name).split())
+        words = self.words.in_line(name)
         return name if words == name else f"{words}  [{name}]"
 
     def choices(self, name: str) -> dict[str, str]:
@@ -77,15 +77,14 @@ class _Asking:
         alike = [value for value, words in offered.items() if wanted in (words.casefold(), value.casefold())]
         return text if text in offered or len(alike) != 1 else alike[0]
 
-    def shown(self, name: str, value: Any, outcome: int = -1) -> str:
+    def shown(self, name: str, value: Any, outcome: int) -> str:
         """What an answer showed."""
-        if isinstance(value, dict):
-            parts = {self.words.question(part): self.shown(part, one) for part, one in value.items()}
-            return f"({value_text(parts)})"
         if value is None:
             return "unavailable"
-        bin_ = self.decider.outcome_labels(self.columns[name])[outcome] if outcome >= 0 else None
+        single = outcome >= 0 and not isinstance(value, dict)
+        bin_ = self.decider.outcome_labels(self.columns[name])[outcome] if single else None
         text, within = self.words.shown(name, value, bin_)
+        text = f"({text})" if isinstance(value, dict) else text
         return text if within == bin_ or within is None else f"{text} ({within})"
 
 
@@ -257,7 +256,7 @@ def _conclude(asking: _Asking, finished: bool) -> None:
     else:
         click.echo(f"Stopped before the end; the decision as things stand: {session.decision}")
     asked = ", ".join(
-        answered(asking.words.question(a.name), asking.shown(a.name, a.value, a.outcome)) for a in session.history
+        answered(asking.words.in_line(a.name), asking.shown(a.name, a.value, a.outcome)) for a in session.history
     )
     click.echo(
         f"Acquired {count(session.n_features, 'feature')} at a price of {money(session.cost, unit)}; expected cost of "

@@ -330,14 +330,14 @@ class Explanation:
         asked, likeness = self.not_asked, self.likeness
         if likeness is not None:
             told = [
-                replace(t, name=words.question(t.name), label=words.answers(t.name).get(t.label, t.label))
+                replace(t, name=words.in_line(t.name), label=words.answers(t.name).get(t.label, t.label))
                 for t in likeness.component.traits
             ]
             likeness = replace(likeness, component=replace(likeness.component, traits=tuple(told)))
         return replace(
             self,
             steps=tuple(_worded(step, words) for step in self.steps),
-            not_asked=None if asked is None else replace(asked, name=words.question(asked.name)),
+            not_asked=None if asked is None else replace(asked, name=words.in_line(asked.name)),
             likeness=likeness,
         )
 
@@ -460,14 +460,11 @@ class Explanation:
 
 def _worded(step: ExplanationStep, words: Labels) -> ExplanationStep:
     """A step in words."""
-    value: Any = step.value
-    label = step.label
-    if isinstance(value, dict):
-        value = {words.question(name): words.shown(name, one, None)[0] for name, one in value.items()}
-    elif value is not None:
+    value, label = step.value, step.label
+    if value is not None:
         text, label = words.shown(step.name, value, label)
         value = value if text == value_text(value) else text
-    return replace(step, name=words.question(step.name), value=value, label=label)
+    return replace(step, name=words.in_line(step.name), value=value, label=label)
 
 
 def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any], unit: str) -> list[str]:

@@ -208,7 +208,7 @@ def codes_of(kept: LabelledRecord) -> tuple[list[str], IntArray]:
 def shares_of(kept: LabelledRecord, codes: IntArray, words: Labels = _PLAIN) -> Shares:
     """Share of each class that acquired each feature; one that was asked for and missing is not acquired."""
     columns, steps, share = acquired_shares(kept.record, codes)
-    return Shares([words.question(kept.names[j]) for j in columns.tolist()], steps, share)
+    return Shares([words.in_line(kept.names[j]) for j in columns.tolist()], steps, share)
 
 
 def feature_counts(kept: LabelledRecord, codes: IntArray) -> FeatureCountDisplay:
