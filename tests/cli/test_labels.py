@@ -85,7 +85,9 @@ variable pain { type discrete [ 3 ] { strong, mild, absent }; }
 probability ( ill ) { table 0.4, 0.6; }
 probability ( pain | ill ) { (yes) 0.6, 0.3, 0.1; (no) 0.1, 0.2, 0.7; }
 """)
-    assert run("plan", "net.bif", "--target", "ill", "-o", "net.seq").exit_code == 0
+    planned = run("plan", "net.bif", "--target", "ill", "-o", "net.seq").stdout
+    assert "strong | mild | absent\n" in planned
+    assert "strong | mild | absent\n" in run("show", "net.seq").stdout
     assert "one of: strong, mild, absent\n" in run("ask", "net.seq", answers="").stdout
 
 

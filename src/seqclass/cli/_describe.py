@@ -198,7 +198,7 @@ def _feature(clf: DecidingClassifier, column: int, price: float) -> dict[str, An
         "name": clf.feature_name(column),
         "column": column,
         "price": price,
-        "outcomes": decider_of(clf).outcome_labels(column),
+        "outcomes": decider_of(clf).answers(column) or decider_of(clf).outcome_labels(column),
         "values": [
             {"value": v, "outcome": clf.coder_.code_value(column, v)} for v in clf.coder_.few_values(column).tolist()
         ],
