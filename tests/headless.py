@@ -34,6 +34,7 @@ _FLAGS = (
 )
 #: Key codes of the DevTools protocol.
 _CODES = {"Tab": 9, "Enter": 13, " ": 32, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowRight": 39, "ArrowDown": 40}
+_CODES |= {",": 188, ".": 190}
 
 
 class Browser:

@@ -7,10 +7,14 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
 import seqclass
 from seqclass import Costs
+from seqclass.deciding.decider import decider_of
 from seqclass.metrics import realised_cost
+from seqclass.pomdp import GridValueIteration
 
 
 def test_prices_in_every_form():
@@ -137,3 +141,31 @@ def test_prices_that_look_like_money_are_told() -> None:
         seqclass.SequentialClassifier(feature_costs=[20.0, 0.1]).fit(X, y)
         seqclass.SequentialClassifier(feature_costs=0.0).fit(X, y)
     assert clf.acquire(X).n_features.mean() == 1
+
+
+def test_a_unit_is_kept_and_changes_no_number(tmp_path):
+    """In get_params, clones, grids and files; a text that is none is refused wherever costs are used."""
+    X, y = np.random.default_rng(0).normal(size=(60, 3)) + np.repeat([[0], [1]], 30, axis=0), np.repeat(["a", "b"], 30)
+    solver = GridValueIteration(20, certificate_paths=0)
+    clf = seqclass.SequentialClassifier(feature_costs=Costs(0.02, unit=" EUR "), solver=solver).fit(X, y)
+    plain = seqclass.SequentialClassifier(feature_costs=0.02, solver=solver).fit(X, y)
+    assert clf.get_params()["feature_costs__unit"] == " EUR "
+    assert clf.expected_cost_ == plain.expected_cost_
+    clf.save(tmp_path / "model.seq")
+    search = GridSearchCV(clf, {"feature_costs__unit": ["CHF"]}, cv=2).fit(X, y)
+    texts = {"EUR": [clf, seqclass.load(tmp_path / "model.seq"), clone(clf).fit(X, y)], "CHF": [search.best_estimator_]}
+    for unit, classifiers in texts.items():
+        for one in classifiers:
+            [told] = one.explain(X[:1])
+            assert told.unit == decider_of(one).unit == unit
+            assert f"price 0.02 {unit}" in str(told)
+            assert f" {unit} paid." in str(told)
+            assert str(seqclass.Explanation.from_dict(told.to_dict())) == str(told)
+            assert f"price 0.02 {unit}" in str(one.session())
+            assert one.session().to_json() == plain.session().to_json()  # sessions go on, whatever the unit
+    assert "EUR" not in str(plain.explain(X[:1])[0])
+    with pytest.raises(ValueError, match="unit must be a text"):
+        clf.set_params(feature_costs__unit=3).save(tmp_path / "model.seq")
+    for wrong in ("", "E\nUR", 3):
+        with pytest.raises(ValueError, match="unit must be a text of one line"):
+            seqclass.SequentialClassifier(feature_costs=Costs(0.02, unit=wrong)).fit(X, y)

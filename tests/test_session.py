@@ -360,7 +360,8 @@ def test_a_bundle_is_answered_by_names(recipe, rows):
     assert clf.session(session.to_json()).history == session.history
     [told] = clf.explain(rows.iloc[[0]].assign(**{"mean texture": np.nan}))
     assert told.steps[0].name == "cells"
-    assert told.steps[0].value == f"mean radius {row['mean radius']:.6g}, worst area {row['worst area']:.6g}"
+    assert told.steps[0].value == {"mean radius": row["mean radius"], "worst area": row["worst area"]}
+    assert f"1. cells = mean radius {row['mean radius']:.6g}, worst area {row['worst area']:.6g}: " in str(told)
     np.testing.assert_allclose(told.steps[0].after, session.posterior)
     with pytest.raises(ValueError, match="'cells' is a bundle: give the values of 'mean radius'"):
         clf.session().observe("cells", 3.0)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from seqclass.deciding.session import Session
     from seqclass.evaluation.certified import CertifiedError, certify_error
     from seqclass.fitting.held_out import HeldOut
+    from seqclass.labels import Labels
     from seqclass.recipes import etana, f_etana, ifc2f
 
 __version__ = "1.0.0.dev0"
@@ -29,6 +30,7 @@ __all__ = [
     "Costs",
     "Explanation",
     "HeldOut",
+    "Labels",
     "SequentialClassifier",
     "Session",
     "__version__",
@@ -55,6 +57,7 @@ _HOMES = {
     "Costs": "costs",
     "Explanation": "deciding.explanation",
     "HeldOut": "fitting.held_out",
+    "Labels": "labels",
     "SequentialClassifier": "classifier",
     "Session": "deciding.session",
 }

@@ -44,6 +44,9 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         Labels of the decisions beyond the classes, such as ``["refer"]``: the further columns of ``decision_costs``.
     charge_missing : bool
         Whether a feature that is asked for and missing is paid for all the same.
+    unit : str or None
+        What prices and costs are counted in, such as ``"EUR"``: texts and exported pages then say so. It changes no
+        number, and may be changed after the fit.
 
     Examples
     --------
@@ -66,6 +69,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         decision_costs: Any = None,
         decisions: Sequence[Any] | None = None,
         charge_missing: bool = False,
+        unit: str | None = None,
     ) -> None:
         self.feature_costs = feature_costs
         self.discounted_costs = discounted_costs
@@ -74,6 +78,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         self.decision_costs = decision_costs
         self.decisions = decisions
         self.charge_missing = charge_missing
+        self.unit = unit
 
     @classmethod
     def of(cls, given: Any) -> Costs:
@@ -114,6 +119,29 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
             if name == "feature_costs" or not (value is None or value is False)
         }
 
+    def unit_name(self) -> str:
+        """Return the unit of all prices and costs; empty where none was said.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            If it is no text of one line.
+
+        Examples
+        --------
+        >>> Costs(12, unit="EUR").unit_name(), Costs(0.01).unit_name()
+        ('EUR', '')
+        """
+        if self.unit is None:
+            return ""
+        if not isinstance(self.unit, str) or not self.unit.strip() or not self.unit.isprintable():
+            raise ValueError(f"unit must be a text of one line, such as 'EUR', or None; got {shown(self.unit)}.")
+        return self.unit.strip()
+
     def prices(self, n_features: int, names: Sequence[Hashable] | None = None) -> Prices:
         """Return the price of every feature.
 
@@ -131,8 +159,8 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            If a price is missing, negative or not finite, a name is unknown, or features of a bundle differ in price or
-            group.
+            If a price is missing, negative or not finite, a name is unknown, features of a bundle differ in price or
+            group, or the unit is no text.
 
         Examples
         --------
@@ -142,6 +170,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         array([3., 3., 1.])
         """
         check_flag(self.charge_missing, "charge_missing")
+        self.unit_name()
         feature_costs, groups, discounted_costs, bundles = map(
             _mapping, (self.feature_costs, self.groups, self.discounted_costs, self.bundles)
         )

@@ -17,6 +17,11 @@ probability ( test | label ) { (no) 0.9, 0.1; (yes) 0.2, 0.8; }
 """
 
 
+def told_first(page: str) -> str:
+    """The head of a page; all its words, said or not, are in it further down."""
+    return Path(page).read_text(encoding="utf-8").split("</header>")[0]
+
+
 @pytest.mark.parametrize("money", [True, False], ids=["money", "errors"])
 def test_texts_of_the_commands(folder: Path, run: Any, money: bool) -> None:
     Path("net.bif").write_text(_NETWORK)
@@ -32,7 +37,37 @@ def test_texts_of_the_commands(folder: Path, run: Any, money: bool) -> None:
     assert [UNIT in " ".join(result.output.split()) for result in told] == [not money] * 2
     assert [result.output for result in rest if "misclassification" in result.output] == []
     assert run("export", "m.seq", "-o", "page.html").exit_code == 0
-    assert (PAGE in Path("page.html").read_text(encoding="utf-8")) is not money
+    assert (PAGE in told_first("page.html")) is not money
+
+
+def test_what_money_is_counted_in_is_said_everywhere(folder: Path, run: Any) -> None:
+    """Kept in the model, and said anew for one command; wherever it is, no text counts in wrong decisions."""
+    Path("net.bif").write_text(_NETWORK)
+    fit = ["fit", "data.csv", "--target", "the label", "--drop", "id"]
+    told = {
+        "fit": run(*fit, "--currency", "EUR", "-o", "m.seq").output,
+        "plan": run("plan", "net.bif", "--target", "label", "--currency", "EUR", "-o", "p.seq").output,
+        **{name: run(name, "m.seq", "data.csv").output for name in ("explain", "evaluate")},
+        "show": run("show", "m.seq").output,
+        "predict": run("predict", "m.seq", "data.csv", "-o", "decided.csv").output,
+        "ask": run("ask", "m.seq", answers="best\n?\n").output,
+    }
+    assert {name for name, text in told.items() if " EUR" not in text} == set()
+    assert {name for name, text in told.items() if "misclassification" in text} == set()
+    again = {"explain": run("explain", "m.seq", "data.csv", "--currency", "Fr.").output}
+    again["ask"] = run("ask", "m.seq", "--currency", "Fr.", answers="").output
+    for name, text in again.items():
+        assert " Fr." in text, name
+        assert "EUR" not in text, name
+    for given, unit in (([], "EUR"), (["--currency", "Fr."], "Fr.")):
+        assert run("export", "m.seq", "-o", "page.html", *given).exit_code == 0
+        assert f"Prices and costs are in {unit}." in told_first("page.html")
+        assert PAGE not in told_first("page.html")
+
+
+def test_a_unit_is_a_text_of_one_line(folder: Path, model: str, refuses: Any) -> None:
+    for wrong in ("", "  ", "E\nUR", "\x1b[31m"):
+        assert "no unit" in refuses("explain", model, "data.csv", "--currency", wrong)
 
 
 @pytest.mark.parametrize("name", ["fit", "plan", "show", "explain", "evaluate", "predict", "ask"])

@@ -55,7 +55,7 @@ def test_data_is_json_and_whole(model: Any, tmp_path: Path) -> None:
         assert json.loads(text) == json.loads(json.dumps(data))
         assert (data["format"], data["version"]) == ("seqclass-policy", 2)
         common = {"format", "version", "written_by", "classes", "decisions", "prior", "decision_costs"}
-        common |= {"charge_missing", "features", "questions", "kind"}
+        common |= {"charge_missing", "unit", "features", "questions", "kind"}
         own = {"program": {"program"}, "graph": {"cut", "nodes"}}
         assert set(data) == common | own[data["kind"]]
 

@@ -134,3 +134,23 @@ def test_names_of_methods_that_failed_are_text_in_the_note(everything: Results, 
     text = write_report(everything, tmp_path / "page.html", explanations={}).read_text(encoding="utf-8")
     assert "as all their cells failed: method 5 &lt;iframe" in text
     assert [harm for harm in HARM if harm in text] == []
+
+
+def test_words_of_users_are_text_in_a_browser(browser: Any, everything: Results, tmp_path: Path) -> None:
+    words = {
+        name: {"question": f"words {number} {harm}\n*/", "unit": f"unit {harm}"}
+        for number, (name, harm) in enumerate(zip(named("feature"), HARM))
+    }
+    path = write_report(everything, tmp_path / "page.html", labels=words, unit=f"money {HARM[2]}")
+    browser.open(path)
+    browser.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    for _ in range(int(browser.run("document.querySelector('[data-part=slider]').max"))):
+        browser.click("[data-part=next]")
+    assert browser.faults == []
+    assert browser.requests == [path.resolve().as_uri()]
+    assert browser.run("document.querySelectorAll('img, iframe, base, svg svg, [onload], [onclick]').length") == 0
+    assert browser.run("document.querySelectorAll('script').length") == 3
+    text = re.sub(r"\s+", " ", str(browser.run("document.querySelector('#acquisition').textContent")))
+    assert [f"words {number} {harm} */" in text for number, harm in enumerate(HARM)] == [True] * len(HARM)
+    assert [name for name in named("feature") if name in text] == []
+    assert f"Prices and costs are in money {HARM[2]}." in browser.text("header")

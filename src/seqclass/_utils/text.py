@@ -17,11 +17,28 @@ def value_text(value: Any) -> str:
     """Write a raw value as a person would: six digits, no trailing zeros."""
     if isinstance(value, Real) and not isinstance(value, Integral):  # numpy's too
         return f"{float(value):.6g}"
+    if isinstance(value, dict):  # of a bundle, by name
+        return ", ".join(f"{name} {value_text(one)}" for name, one in value.items())
     return str(value)
 
 
-def unit_text(decision_costs: Any) -> str:
-    """Say what costs are counted in, after a comma: wrong decisions, unless decisions cost what the user says."""
+def answered(question: str, text: str, sign: str = " = ") -> str:
+    """A question, or a name, with what it showed."""
+    return f"{question}{' ' if question.endswith(('?', ':', '.', '!')) else sign}{text}"
+
+
+def money(value: float, unit: str = "", decimals: int | None = None) -> str:
+    """Write a price or a cost, in a unit in four digits or as whole; without one with so many decimals, if told."""
+    if decimals is not None and not unit:
+        return f"{value:.{decimals}f}"
+    text = f"{value:.4g}" if abs(value) < 9999.5 else f"{value:.0f}"
+    return f"{text} {unit}".rstrip()
+
+
+def unit_text(decision_costs: Any, unit: str = "") -> str:
+    """Say what costs are counted in, after a comma: a unit, or wrong decisions unless they cost what the user says."""
+    if unit:
+        return f", in {unit}"
     places = range(len(decision_costs))
     wrong = all(list(row) == [float(i != j) for j in places] for i, row in enumerate(decision_costs))
     return ", in units of misclassification cost" if wrong else ""
@@ -44,16 +61,18 @@ def percent(p: float) -> str:
     return f"{100 * p:.1f}%"
 
 
-def saving_text(saving: float, price: float) -> str:
+def saving_text(saving: float, price: float, unit: str = "") -> str:
     """What asking was expected to save beyond its price, in words; empty where that is not known."""
     if math.isnan(saving):
         return ""
     if saving > -_NEAR:
-        return f"expected to save {max(saving, 0.0):.4f} beyond it"
-    return "expected to save nothing" if worthless(saving, price) else f"expected to save {-saving:.4f} less than it"
+        return f"expected to save {money(max(saving, 0.0), unit, 4)} beyond it"
+    if worthless(saving, price):
+        return "expected to save nothing"
+    return f"expected to save {money(-saving, unit, 4)} less than it"
 
 
-def going_on_text(saving: float, price: float) -> str:
+def going_on_text(saving: float, price: float, unit: str = "") -> str:
     """What going on was expected to come to, where it was not worth while; empty where that is not known."""
     if math.isnan(saving):
         return ""
@@ -61,7 +80,7 @@ def going_on_text(saving: float, price: float) -> str:
         return "going on is not expected to be any cheaper than deciding"
     if worthless(saving, price):
         return "what is left to ask is expected to save nothing, so going on only costs its price"
-    return f"going on is expected to cost {-saving:.4f} more than deciding"
+    return f"going on is expected to cost {money(-saving, unit, 4)} more than deciding"
 
 
 def worthless(saving: float, price: float) -> bool:

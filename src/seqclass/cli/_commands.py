@@ -98,6 +98,30 @@ unknown_option = click.option(
 )
 
 
+def _unit(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """A unit, which is read in the midst of texts."""
+    if value is not None and not (value.strip() and value.isprintable()):
+        raise click.BadParameter(f"{shown(value)} is no unit; give a short text, such as EUR.")
+    return value
+
+
+#: What prices and costs are counted in, for the commands that tell them or write a model.
+currency_option = click.option(
+    "--currency",
+    callback=_unit,
+    metavar="UNIT",
+    help="What prices and costs are counted in, such as EUR.  [default: as the model says; in a new one nothing]",
+)
+
+
+labels_option = click.option(
+    "--labels",
+    type=File("file"),
+    help="Questions and answers in other words than the names of the data: CSV with the columns "
+    "feature[,answer][,text][,help][,unit][,url], or JSON; see the documentation of export.",
+)
+
+
 def runs(name: str) -> Callable[[Callable[[], None]], Callable[..., None]]:
     """Have a declared command run `_command` of that module of `seqclass.cli`, which is loaded only then."""
 
@@ -180,6 +204,7 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     help="Price of every feature, or of those that --costs leaves out.  [default: 0.01]",
 )
 @decision_costs_option
+@currency_option
 @click.option("--method", type=click.Choice(_METHODS), help=_METHOD_HELP)
 @click.option(
     "--effort",
@@ -265,6 +290,7 @@ def fit() -> None:
 )
 @costs_option
 @decision_costs_option
+@currency_option
 @click.option(
     "--question",
     "questions",
@@ -403,6 +429,8 @@ def evaluate() -> None:
 @click.argument("data", type=File())
 @click.option("--row", type=click.IntRange(min=1), default=1, metavar="N", help="Number of the row, from 1.")
 @unknown_option
+@currency_option
+@labels_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @csv_options
 @quiet_option
@@ -424,6 +452,8 @@ def explain() -> None:
 @click.option("--known", multiple=True, metavar="NAME=VALUE", help="What is known and costs nothing; once or more.")
 @click.option("--first", multiple=True, metavar="NAME", help="What is asked in any case and first; once or more.")
 @unknown_option
+@currency_option
+@labels_option
 @click.option("--strict", is_flag=True, help="Refuse a number outside of the range of training, rather than warn.")
 @runs("ask")
 def ask() -> None:
@@ -433,6 +463,8 @@ def ask() -> None:
     unit of the model's prices. Answer with a number or a category; "?" if the feature cannot be had,
     "undo" to take the last answer back, "quit" to stop; NAME = VALUE answers another feature than the one that is
     asked for, and "best" shows the questions that promise most. The case ends with the decision and what it cost.
+
+    With --labels questions and answers come in these words; an answer may be given in them, or by its name.
 
     What is known at the start costs nothing: --known age=63 --known sex=f. What has to be asked anyway comes first:
     --first pulse.
@@ -459,12 +491,20 @@ _FORMATS = ["html", "json", "c"]
     help="A page to work through cases with, the policy as data, or C99 that allocates nothing.",
 )
 @click.option("--title", help="Title of the page.  [default: name of the file]")
+@labels_option
+@click.option(
+    "--language",
+    type=click.Choice(["en", "de", "fr", "es"]),
+    default="en",
+    help="Language of the page's own words; in Python another one may be given.",
+)
 @click.option(
     "--max-nodes",
     type=click.IntRange(min=1),
     default=20_000,
     help="Most nodes, where the policy has to be written as a graph.",
 )
+@currency_option
 @click.option(
     "--min-probability",
     type=Finite(0, 1),
@@ -687,6 +727,8 @@ def compare() -> None:
     help="Class of the decision curves; may be given more than once, for data sets of different classes.  [default: "
     "the last of two classes in order]",
 )
+@currency_option
+@labels_option
 @runs("report")
 def report() -> None:
     """Write the RUN that 'seqclass compare' made as one HTML page.

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from seqclass import __version__
 from seqclass._shell import DecidingClassifier
@@ -18,6 +19,7 @@ from seqclass._utils.text import unit_text
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._errors import InputError, check_input, refused
 from seqclass.cli._format import count, gap_text, table, wrapped
+from seqclass.costs import Costs
 from seqclass.deciding._case import Questions
 from seqclass.deciding.decider import decider_of
 from seqclass.evaluation.certified import CertifiedError
@@ -31,11 +33,13 @@ from seqclass.pomdp.policy import WIDE_GAP
 LIMITED = "Time or work was up before all was tried that might serve."
 
 
-def load_model(path: Path, unknown: str | None = None) -> DecidingClassifier:
-    """Read a model file, and have it treat unknown categories as the user wants."""
+def load_model(path: Path, unknown: str | None = None, currency: str | None = None) -> DecidingClassifier:
+    """Read a model file, and have it treat unknown categories and name the unit of its prices as the user wants."""
     model = load_contract(path)[0]
     if unknown is not None:
         model.handle_unknown = unknown
+    if currency is not None:
+        model.feature_costs = clone(Costs.of(model.feature_costs)).set_params(unit=currency)
     return model
 
 
@@ -73,6 +77,7 @@ def describe(clf: DecidingClassifier, most: int | None = None) -> dict[str, Any]
         "decisions": [str(d) for d in clf.decisions_.tolist()],
         "decision_costs": clf.problem_.decision_costs.tolist(),
         "n_features": clf.n_features_in_,
+        "unit": decider_of(clf).unit,
         "horizon": clf.policy_.n_stages,
         "features": features,
         "status": info.status,
@@ -106,7 +111,7 @@ def bound_text(content: dict[str, Any]) -> str:
 
 def expected_text(clf: DecidingClassifier, by: str, asked: str, expected: Evaluation | None) -> str:
     """Say what a case takes and costs on average, by a model; or what it costs, where the policy was not followed."""
-    cost, unit = clf.expected_cost_, unit_text(clf.decision_costs_)
+    cost, unit = clf.expected_cost_, unit_text(clf.decision_costs_, decider_of(clf).unit)
     if expected is None:
         return f"By {by} a case costs {cost:.4f} on average{unit}."
     price = min(expected.price, cost)
@@ -124,7 +129,7 @@ def choice_record(clf: DecidingClassifier) -> list[dict[str, Any]] | None:
     return [asdict(tried) | {"chosen": tried.name == choice.chosen} for tried in choice.candidates]
 
 
-def held_out_text(held: HeldOut) -> str:
+def held_out_text(held: HeldOut, unit: str = "") -> str:
     """Lay out what a classifier costs on rows that it has not seen, beside its yardsticks."""
     rows = []
     for one in (held, held.deciding_at_once, held.linear):
@@ -134,8 +139,9 @@ def held_out_text(held: HeldOut) -> str:
             name = "this classifier" if one is held else one.name.lower()
             rows.append([name, figures[0], f"{lower:.4f} to {upper:.4f}", *figures[1:], f"{one.n_features:.2f}"])
     head = ["held out", "cost", "95% interval", "price", "decisions", "error", "features"]
-    told = [f"On rows that the fit had not seen ({held.n_folds} folds, {count(held.n_rows, 'row')}), per case:"]
-    return "\n".join([*told, table(head, rows), *filter(None, [wrapped(held.advice)])])
+    on = f"On rows that the fit had not seen ({held.n_folds} folds, {count(held.n_rows, 'row')}), per case"
+    told = f"{on}, in {unit}:" if unit else f"{on}:"
+    return "\n".join([told, table(head, rows), *filter(None, [wrapped(held.advice)])])
 
 
 def settings(clf: DecidingClassifier) -> dict[str, str]:
@@ -192,7 +198,7 @@ def _feature(clf: DecidingClassifier, column: int, price: float) -> dict[str, An
         "name": clf.feature_name(column),
         "column": column,
         "price": price,
-        "outcomes": decider_of(clf).outcome_labels(column),
+        "outcomes": decider_of(clf).answers(column) or decider_of(clf).outcome_labels(column),
         "values": [
             {"value": v, "outcome": clf.coder_.code_value(column, v)} for v in clf.coder_.few_values(column).tolist()
         ],

@@ -12,7 +12,6 @@ import numpy as np
 
 from seqclass._utils.text import belief_text as belief_text
 from seqclass._utils.text import percent as percent
-from seqclass._utils.text import value_text as value_text
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> str:

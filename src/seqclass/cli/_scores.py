@@ -12,13 +12,14 @@ from seqclass.stats.paired import LEAST_ROWS
 _SHOWN = (0.05, *(k / 10 for k in range(1, 10)))
 
 
-def scores_text(scores: Scores) -> str:
+def scores_text(scores: Scores, unit: str = "") -> str:
     """Lay out what was paid and decided, and the same class by class."""
     price = scores.mean_price
     low, high = scores.accuracy_interval
     cost = _with(scores.realised_cost, scores.realised_cost_interval, "95% interval ")
+    counted = f", prices and costs in {unit}" if unit else ""
     lines = [
-        f"On {count(scores.n_rows, 'row')} with labels, per row:",
+        f"On {count(scores.n_rows, 'row')} with labels, per row{counted}:",
         f"  realised cost  {cost}: {price:.4f} for features and {scores.mean_decision_cost:.4f} for decisions",
         f"  accuracy       {scores.accuracy:.4f} ({low:.4f} to {high:.4f})",
         f"  features       {scores.mean_features:.2f}",

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import click
 
-from seqclass._shell import DecidingClassifier
 from seqclass._utils.files import replacing
 from seqclass._utils.frames import spelt
-from seqclass._utils.text import saving_text, shown, worthless
+from seqclass._utils.text import answered, money, saving_text, shown, worthless
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, check_input, check_output, refused, sentence
-from seqclass.cli._format import belief_text, count, value_text, wrapped
+from seqclass.cli._format import belief_text, count, wrapped
+from seqclass.deciding.decider import Decider, decider_of
 from seqclass.deciding.session import Question, Session
+from seqclass.labels import Labels
 
 _HELP = (
     "Answer with what the feature shows; ? if it cannot be had, NAME = VALUE to answer another one, best for the most "
@@ -25,6 +28,66 @@ _HELP = (
 _MOST = 3
 
 
+@dataclass(frozen=True)
+class _Asking:
+    """A live case, and the words in which it is told."""
+
+    decider: Decider
+    session: Session
+    words: Labels
+    save: Path | None
+    strict: bool
+
+    @cached_property
+    def columns(self) -> dict[str, int]:
+        """Columns by their names."""
+        return {self.decider.feature_name(column): column for column in range(self.decider.n_features)}
+
+    @property
+    def unit(self) -> str:
+        return self.decider.unit
+
+    @property
+    def belief(self) -> str:
+        return belief_text(self.decider.classes.tolist(), self.session.posterior.tolist())
+
+    def price(self, question: Question) -> str:
+        """What a question costs, and what asking it is expected to save."""
+        saving = saving_text(question.expected_saving, question.price, self.unit)
+        return f"price {money(question.price, self.unit)}{', ' if saving else ''}{saving}"
+
+    def question(self, name: str) -> str:
+        """A question in words, with the name by which it is answered."""
+        words = self.words.in_line(name)
+        return name if words == name else f"{words}  [{name}]"
+
+    def choices(self, name: str) -> dict[str, str]:
+        """Values that are offered, and the words for them on one line."""
+        offered = self.decider.choices(self.columns[name], self.words) if name in self.columns else {}
+        return {value: " ".join(words.split()) for value, words in offered.items()}
+
+    def offers(self, question: Question, line: str) -> bool:
+        """Whether a line is one of the answers as it is offered, and so no command."""
+        offered = {} if question.features else self.choices(question.name)
+        return line in offered or line in offered.values()
+
+    def value_of(self, name: str, text: str) -> str:
+        """The value that a line stands for: itself, or the one whose words, or whose own letters, it has."""
+        offered, wanted = self.choices(name), text.casefold()
+        alike = [value for value, words in offered.items() if wanted in (words.casefold(), value.casefold())]
+        return text if text in offered or len(alike) != 1 else alike[0]
+
+    def shown(self, name: str, value: Any, outcome: int) -> str:
+        """What an answer showed."""
+        if value is None:
+            return "unavailable"
+        single = outcome >= 0 and not isinstance(value, dict)
+        bin_ = self.decider.outcome_labels(self.columns[name])[outcome] if single else None
+        text, within = self.words.shown(name, value, bin_)
+        text = f"({text})" if isinstance(value, dict) else text
+        return text if within == bin_ or within is None else f"{text} ({within})"
+
+
 def _command(
     model: Path,
     resume: Path | None,
@@ -32,16 +95,22 @@ def _command(
     known: tuple[str, ...],
     first: tuple[str, ...],
     unknown: str | None,
+    currency: str | None,
+    labels: Path | None,
     strict: bool,
 ) -> None:
     if sys.stdin is None:
         raise InputError("standard input is closed, and that is where answers come from.")
-    check_output(save, read=[model])  # not the case itself, which goes on
-    clf = load_model(model, unknown)
+    check_output(save, read=[model, labels])  # not the case itself, which goes on
+    clf = load_model(model, unknown, currency)
     if resume is not None and (known or first):
         raise InputError("--known and --first belong to a new case: leave out --resume, or answer NAME = VALUE in it.")
     with refused():
-        session = clf.session(known=dict(map(_parted, known)), first=first)
+        decider = decider_of(clf)
+        asking = _Asking(decider, clf.session(first=first), decider.words(labels), save, strict)
+        told = {name: asking.value_of(name, value) for name, value in map(_parted, known)}
+        asking = replace(asking, session=clf.session(known=told, first=first)) if told else asking
+    session = asking.session
     if resume is not None:
         check_input(resume)
         with refused(str(resume)):
@@ -49,98 +118,103 @@ def _command(
             session.restore(resume.read_text(encoding="utf-8", errors="replace"))
         click.echo(f"Resumed after {count(len(session.history), 'answer')}.")
     click.echo(wrapped(_HELP))
-    finished = _run(clf, session, save, strict)
-    _conclude(clf, session, finished, save)
+    _conclude(asking, _run(asking))
 
 
-def _run(clf: DecidingClassifier, session: Session, save: Path | None, strict: bool) -> bool:
+def _run(asking: _Asking) -> bool:
     """Ask until the decision; False where the user stopped before."""
-    shown = None
+    shown, session = None, asking.session
     while (question := session.next_feature) is not None:
         if question != shown:
-            _show_question(clf, session, question)
+            _show_question(asking, question)
             shown = question
         line = _read_line()
-        if line is None or (line.lower() in ("quit", "q", "exit") and line not in question.categories):
+        if line is None or (line.lower() in ("quit", "q", "exit") and not asking.offers(question, line)):
             return False
         if not line:
             continue
         before = session.history
         try:
-            _answer(session, question, line, strict)
+            _answer(asking, question, line)
         except ValueError as error:
             click.echo(f"  {sentence(error)}")
             continue
         if session.history != before:
             shown = None
-            _keep(session, save)
+            _keep(asking)
     return True
 
 
-def _show_question(clf: DecidingClassifier, session: Session, question: Question) -> None:
-    click.echo(f"\nBelief: {belief_text(clf.classes_.tolist(), session.posterior.tolist())}")
-    saving = saving_text(question.expected_saving, question.price)
-    told = f"price {question.price:.4g}{', ' if saving else ''}{saving}"
-    click.echo(f"{len(session.history) + 1}. {question.name}  ({told})")
-    if question.categories:
-        click.echo(f"   one of: {', '.join(question.categories)}")
+def _show_question(asking: _Asking, question: Question) -> None:
+    click.echo(f"\nBelief: {asking.belief}")
+    words, name = asking.words, question.name
+    click.echo(f"{len(asking.session.history) + 1}. {asking.question(name)}  ({asking.price(question)})")
+    if helped := words.told(name, "help"):
+        click.echo(wrapped(helped, "   "))
+    if url := words.told(name, "url"):
+        click.echo(f"   {url}")
+    if offered := {} if question.features else asking.choices(name):
+        choices = [value if words == value else f"{value} = {words}" for value, words in offered.items()]
+        click.echo(f"   one of: {('; ' if words.answers(name) else ', ').join(choices)}")
+    elif unit := words.told(name, "unit"):
+        click.echo(f"   in {unit}")
     if question.features:
-        names = [feature.name for feature in question.features]
+        names = [asking.question(feature.name) for feature in question.features]
         click.echo(f"   shows {', '.join(names)}: answer with as many values, commas between, ? for what is missing")
 
 
-def _answer(session: Session, question: Question, line: str, strict: bool) -> None:
+def _answer(asking: _Asking, question: Question, line: str) -> None:
     """Carry out one line: a command, or what the feature shows."""
-    if line in question.categories:
-        session.observe(question.name, line)
+    session = asking.session
+    if asking.offers(question, line):
+        _observe(asking, question.name, line)
     elif line == "?":
         session.unavailable(question.name)
     elif line.lower() in ("undo", "u"):
         session.undo()
     elif line.lower() == "best":
-        _show_best(session)
+        _show_best(asking)
     elif line.lower() == "help":
         raise ValueError(_HELP)
     elif "=" in line:
-        _observe(session, *_parted(line), strict)
+        _observe(asking, *_parted(line))
     elif question.features:
-        _observe_bundle(session, question, line, strict)
+        _observe_bundle(asking, question, line)
     else:
-        _observe(session, question.name, line, strict)
+        _observe(asking, question.name, line)
 
 
-def _observe(session: Session, name: str, value: str, strict: bool) -> None:
+def _observe(asking: _Asking, name: str, value: str) -> None:
     """Take what a feature shows, and say what is odd about it."""
+    session = asking.session
     categories = session.categories(name)
     if value == "?":
         session.unavailable(name)
         return
-    known = {category.casefold(): category for category in categories}
-    session.observe(name, value if value in categories else known.get(value.casefold(), value), strict=strict)
+    value = asking.value_of(name, value)
+    session.observe(name, value, strict=asking.strict)
     if note := session.unusual(name, value):
         click.echo(f"  Taken, though {note}")
     if categories and session.history[-1].outcome < 0:
         click.echo(f"  Training did not show {shown(value)}, so it counts as missing.")
 
 
-def _observe_bundle(session: Session, question: Question, line: str, strict: bool) -> None:
+def _observe_bundle(asking: _Asking, question: Question, line: str) -> None:
     values = [spelt(value) for value in line.split(",")]
     names = [feature.name for feature in question.features]
     if len(values) != len(names):
         raise ValueError(f"give {len(names)} values, commas between, of {', '.join(names)}; ? for what is missing.")
-    told = {name: value for name, value in zip(names, values) if value != "?"}
-    session.observe(question.name, told, strict=strict)
+    told = {name: asking.value_of(name, value) for name, value in zip(names, values) if value != "?"}
+    asking.session.observe(question.name, told, strict=asking.strict)
     for name, value in told.items():
-        if note := session.unusual(name, value):
+        if note := asking.session.unusual(name, value):
             click.echo(f"  Taken, though {note}")
 
 
-def _show_best(session: Session) -> None:
-    for question in session.suggestions(_MOST):
-        if worthless(question.expected_saving, question.price):
-            continue
-        saving = saving_text(question.expected_saving, question.price)
-        click.echo(f"  {question.name}: price {question.price:.4g}{', ' if saving else ''}{saving}")
+def _show_best(asking: _Asking) -> None:
+    for question in asking.session.suggestions(_MOST):
+        if not worthless(question.expected_saving, question.price):
+            click.echo(f"  {asking.question(question.name)}: {asking.price(question)}")
 
 
 def _parted(text: str) -> tuple[str, str]:
@@ -167,32 +241,27 @@ def _read_line() -> str | None:
     return line
 
 
-def _keep(session: Session, save: Path | None) -> None:
-    if save is None:
+def _keep(asking: _Asking) -> None:
+    if asking.save is None:
         return
-    with refused(), replacing(save) as path:
-        path.write_text(session.to_json() + "\n", encoding="utf-8")
+    with refused(), replacing(asking.save) as path:
+        path.write_text(asking.session.to_json() + "\n", encoding="utf-8")
 
 
-def _told(value: Any) -> str:
-    """What an answer showed."""
-    if isinstance(value, dict):
-        return f"({', '.join(f'{name} {value_text(v)}' for name, v in value.items())})"
-    return "unavailable" if value is None else value_text(value)
-
-
-def _conclude(clf: DecidingClassifier, session: Session, finished: bool, save: Path | None) -> None:
-    belief = belief_text(clf.classes_.tolist(), session.posterior.tolist())
-    click.echo(f"\nBelief: {belief}")
+def _conclude(asking: _Asking, finished: bool) -> None:
+    session, unit = asking.session, asking.unit
+    click.echo(f"\nBelief: {asking.belief}")
     if finished:
         click.echo(f"Decision: {session.decision}")
     else:
         click.echo(f"Stopped before the end; the decision as things stand: {session.decision}")
-    asked = ", ".join(f"{a.name} = {_told(a.value)}" for a in session.history)
-    click.echo(
-        f"Acquired {count(session.n_features, 'feature')} at a price of {session.cost:.4g}; expected cost of this "
-        f"decision {session.expected_cost:.4f}." + (f" ({asked})" if asked else "")
+    asked = ", ".join(
+        answered(asking.words.in_line(a.name), asking.shown(a.name, a.value, a.outcome)) for a in session.history
     )
-    if save is not None:
-        _keep(session, save)
-        click.echo(f"The case is kept in {save}.")
+    click.echo(
+        f"Acquired {count(session.n_features, 'feature')} at a price of {money(session.cost, unit)}; expected cost of "
+        f"this decision {money(session.expected_cost, unit, 4)}." + (f" ({asked})" if asked else "")
+    )
+    if asking.save is not None:
+        _keep(asking)
+        click.echo(f"The case is kept in {asking.save}.")

@@ -57,7 +57,7 @@ def _command(
     if as_json:
         echo_json(scores.record() | {"n_unlabelled": len(answers) - len(known), "n_unknown": unknown_cells(clf, cases)})
         return
-    click.echo(f"{scores_text(scores)}\n\n{details_text(scores, bool(thresholds))}")
+    click.echo(f"{scores_text(scores, decider_of(clf).unit)}\n\n{details_text(scores, bool(thresholds))}")
 
 
 def _answers(clf: DecidingClassifier, data: Path, target: str | None, drop_unlabelled: bool) -> Any:

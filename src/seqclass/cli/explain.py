@@ -10,21 +10,26 @@ from seqclass.cli._cases import full_rows, lacks, read_cases
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, refused
 from seqclass.cli._format import count, echo_json
+from seqclass.deciding.decider import decider_of
 
 
-def _command(model: Path, data: Path, row: int, unknown: str | None, as_json: bool) -> None:
-    clf = load_model(model, unknown)
+def _command(
+    model: Path, data: Path, row: int, unknown: str | None, currency: str | None, labels: Path | None, as_json: bool
+) -> None:
+    clf = load_model(model, unknown, currency)
     cases = read_cases(clf, data)
     n = int(cases.X.shape[0])
     if row > n:
         raise InputError(f"--row: {data} has {count(n, 'row')}, so there is no row {row:,}.")
     with refused(str(data)):
         [explanation] = clf.explain(full_rows(clf, cases, slice(row - 1, row)))
+    with refused():
+        told = explanation.in_words(decider_of(clf).words(labels))
     for step in explanation.steps:
         # a column that is not there may stay away as long as the case does not ask for it
         if cases.position is not None and step.name not in cases.position:
             raise InputError(lacks(clf, data, list(cases.position), step.column, row))
     if as_json:
-        echo_json({"row": row, **explanation.to_dict()})
+        echo_json({"row": row, **told.to_dict()})
     else:
-        click.echo(str(explanation))
+        click.echo(str(told))

@@ -15,10 +15,10 @@ from seqclass.export import cut_share, export_policy
 _FORMATS = {"html": ".html", "json": ".json", "c": ".c"}
 
 
-def _command(model: Path, output: Path | None, kind: str, **settings: Any) -> None:
+def _command(model: Path, output: Path | None, kind: str, currency: str | None, **settings: Any) -> None:
     path = model.with_suffix(_FORMATS[kind]) if output is None else output
-    clf = load_model(model)
-    check_output(path, read=[model])
+    clf = load_model(model, currency=currency)
+    check_output(path, read=[model, settings["labels"]])
     with refused():
         data = export_policy(clf, path, format=kind, **settings)
     told = f", {count(len(data['nodes']), 'node')}" if data["kind"] == "graph" else ""

@@ -50,6 +50,7 @@ def _command(
     dataset_costs: bool,
     feature_cost: float | None,
     decision_costs: Path | None,
+    currency: str | None,
     method: str | None,
     effort: str | None,
     select: str | None,
@@ -68,7 +69,8 @@ def _command(
     rows = read_rows(data, target, drop, drop_unlabelled, costs is not None or decision_costs is not None)
     left_out = [*drop, target] if target else list(drop)
     given = read_prices(costs, feature_cost, rows.names, rows.classes, left_out)
-    settings: dict[str, Any] = {"feature_costs": Costs(**given | read_decision_costs(decision_costs, rows.classes))}
+    given |= read_decision_costs(decision_costs, rows.classes)
+    settings: dict[str, Any] = {"feature_costs": Costs(**given, unit=currency)}
     said = {"published": published, "order": order == "adaptive", "n_bins": n_bins is not None}
     said |= {"select": select is not None, "calibrate": calibrate}
     if method is None:
@@ -149,7 +151,7 @@ def _report(clf: DecidingClassifier, n_rows: int, seconds: float, output: Path, 
     if choice := getattr(clf, "choice_", None):
         click.echo(f"\n{choice}")
     if held_out:
-        click.echo("\n" + held_out_text(held_out) + "\n")
+        click.echo("\n" + held_out_text(held_out, content["unit"]) + "\n")
     click.echo(wrapped(_gap(content["scope"], content["gap"])))
     begins = "May be asked for, what tells most for its price first" if clf.problem_.free else "Asked for first"
     click.echo(f"\n{begins}; at most {count(content['horizon'], 'feature')} a case:")

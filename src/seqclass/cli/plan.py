@@ -33,6 +33,7 @@ def _command(
     price: float | None,
     costs: Path | None,
     decision_costs: Path | None,
+    currency: str | None,
     questions: tuple[str, ...],
     hidden: tuple[str, ...],
     seconds: float,
@@ -53,7 +54,8 @@ def _command(
             model = DiscreteNetwork(model.network_, target, asked).fit()
     left_out = [name for name in model.network_.names if name not in model.questions_]
     given = read_prices(costs, price, model.questions_, model.classes_, left_out)
-    settings: dict[str, Any] = {"feature_costs": Costs(**given | read_decision_costs(decision_costs, model.classes_))}
+    given |= read_decision_costs(decision_costs, model.classes_)
+    settings: dict[str, Any] = {"feature_costs": Costs(**given, unit=currency)}
     settings |= {"random_state": seed, "solver": network_solver(seed, seconds)}
     started = time.perf_counter()
     with refused(), working("planning"):

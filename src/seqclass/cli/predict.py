@@ -16,12 +16,14 @@ import numpy as np
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.files import replacing
+from seqclass._utils.text import money
 from seqclass.cli._cases import acquire_parts, read_answers, read_cases, unknown_cells
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, check_output, is_folder, refused, sentence
 from seqclass.cli._format import count, echo_json, plain
 from seqclass.cli._progress import working
 from seqclass.cli._scores import scores_text
+from seqclass.deciding.decider import decider_of
 from seqclass.deciding.record import AcquisitionRecord
 from seqclass.evaluation.scores import joined, some_rows
 from seqclass.large import check_kept, decided_frame, predict_parquet
@@ -83,8 +85,8 @@ def _command(
                 frame.to_csv(target, index=False, header=part.start == 0, float_format="%.6g", lineterminator="\n")
     seconds = time.perf_counter() - started
     scored, why = (None, "") if answers is None else _scored(clf, joined(records), answers)
-    _report(summary, seconds, output, rows, as_json, scored)
-    told = why if scored is None else scores_text(scored)
+    _report(clf, summary, seconds, output, rows, as_json, scored)
+    told = why if scored is None else scores_text(scored, decider_of(clf).unit)
     if told and not as_json:
         click.echo(f"\n{told}" if output is not None else told, err=output is None)
 
@@ -135,22 +137,24 @@ def _parts(
         content |= {"decisions": done.decisions, "n_parts": done.n_parts, "n_skipped": done.n_skipped}
         echo_json(content | {"seconds": seconds, "output": str(output)})
         return
-    click.echo(_decided(f"{count(done.n_rows, 'row')} in {count(done.n_parts, 'part')}", seconds, done))
+    click.echo(_decided(f"{count(done.n_rows, 'row')} in {count(done.n_parts, 'part')}", seconds, done, clf))
     if done.n_skipped:
         click.echo(f"{count(done.n_skipped, 'part was', 'parts were')} there already.")
     click.echo(f"Wrote {output}.")
 
 
-def _decided(what: str, seconds: float, told: Any) -> str:
+def _decided(what: str, seconds: float, told: Any, clf: DecidingClassifier) -> str:
     """What was decided, and what it took on average."""
+    price = money(told.cost, decider_of(clf).unit, 4)
     decisions = ", ".join(f"{label} {k:,}" for label, k in Counter(told.decisions).most_common(8))
     return (
-        f"Decided {what} in {seconds:.1f} s, with {told.n_features:.2f} features at a price of {told.cost:.4f} on "
+        f"Decided {what} in {seconds:.1f} s, with {told.n_features:.2f} features at a price of {price} on "
         f"average: {decisions}."
     )
 
 
 def _report(
+    clf: DecidingClassifier,
     summary: _Summary,
     seconds: float,
     output: Path | None,
@@ -174,7 +178,7 @@ def _report(
             content["predictions"] = plain(rows)
         echo_json(content)
     elif output is not None:
-        click.echo(_decided(count(summary.n_rows, "row"), seconds, summary))
+        click.echo(_decided(count(summary.n_rows, "row"), seconds, summary, clf))
         if summary.unknown:
             cells = count(summary.unknown, "cell holds", "cells hold")
             click.echo(f"{cells} a category that training did not show, and counted as missing.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,18 +22,27 @@ def _command(
     instances: int | None,
     price: float | None,
     positive: tuple[str, ...],
+    currency: str | None,
+    labels: Path | None,
 ) -> None:
     if no_explorer and (explored or instances):
         raise InputError("--no-explorer leaves out what --explore and --instances are for.")
     check_input(run)
     page = run.with_suffix(".html") if output is None else output
-    check_output(page, read=[run])
+    check_output(page, read=[run, labels])
     with refused():
         results = Results.load(run)
         found = ExploredRun({}) if no_explorer else _explored(results, explored, price, instances)
-        written = write_report(results, page, title=title, explanations=found, price=price, positive=positive)
-    told = "" if no_explorer else f", {count(found.n_instances, 'instance')} to step through"
-    click.echo(f"Wrote {written}: {count(len(results.table()), 'cell')}{told}.")
+        told: dict[str, Any] = {
+            "explanations": found,
+            "price": price,
+            "positive": positive,
+            "labels": labels,
+            "unit": currency or "",
+        }
+        written = write_report(results, page, title=title, **told)
+    also = "" if no_explorer else f", {count(found.n_instances, 'instance')} to step through"
+    click.echo(f"Wrote {written}: {count(len(results.table()), 'cell')}{also}.")
     if found.note:
         click.echo(found.note)
 

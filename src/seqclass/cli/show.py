@@ -42,6 +42,8 @@ def _command(model: Path, all_features: bool, as_json: bool) -> None:
         told = f"{held_out.cost:.4f} on rows that the fit had not seen ({lower:.4f} to {upper:.4f}); {by_model}"
     else:
         told = by_model
+    if content["unit"]:
+        _item("money", f"prices and costs are in {content['unit']}")
     _item("cost a case", told)
     if contract is None:
         _item("by the model", bound_text(content))
@@ -53,7 +55,7 @@ def _command(model: Path, all_features: bool, as_json: bool) -> None:
     if choice := getattr(clf, "choice_", None):
         click.echo(f"\n{choice}")
     if scores := vars(clf).get("held_out_"):
-        click.echo("\n" + held_out_text(scores))
+        click.echo("\n" + held_out_text(scores, content["unit"]))
     click.echo("\nCost of each decision (column) for each true class (row):")
     rows = [
         [label, *(f"{c:.4g}" for c in costs)] for label, costs in zip(content["classes"], content["decision_costs"])

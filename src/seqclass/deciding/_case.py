@@ -215,7 +215,7 @@ class Questions:
         return self.decider.feature_name(column) if self.names is None else named(self.names, column)
 
     def _categories(self, column: int) -> tuple[str, ...]:
-        return tuple(self.decider.categories(column) or ())
+        return tuple(self.decider.answers(column))
 
 
 @dataclass(frozen=True)

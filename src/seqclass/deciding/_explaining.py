@@ -11,7 +11,6 @@ import scipy.sparse as sp
 
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.frames import is_frame, plain, spelt
-from seqclass._utils.text import value_text
 from seqclass.bn import ClassMixture
 from seqclass.deciding._case import Feature, Question, Questions
 from seqclass.deciding.components import Component, Likeness, component
@@ -72,6 +71,7 @@ class _Teller:
             decision_costs=dict(zip(decisions, costs)),
             cost=float(sum(step.paid for step in steps)),
             likeness=self._likeness(leaf, n_asked, known[leaf, n_asked]),
+            unit=decider.unit,
         )
 
     def _likeness(self, leaf: int, n_asked: int, belief: FloatArray) -> Likeness | None:
@@ -123,12 +123,12 @@ class _Teller:
             return None
         return self.questions.describe(question, float(expected.price[leaf, n_asked]), saving)
 
-    def _value(self, row: int, features: Sequence[Feature]) -> float | str:
-        """What a question showed; of a bundle, what each of its features did that is not missing."""
+    def _value(self, row: int, features: Sequence[Feature]) -> Any:
+        """What a question showed; of a bundle, by name, what each of its features did that is not missing."""
         values = {feature.name: _value(self.decider, self.rows, row, feature.column) for feature in features}
         if len(features) == 1:
             return values[features[0].name]
-        return ", ".join(f"{name} {value_text(value)}" for name, value in values.items() if value == value)
+        return {name: value for name, value in values.items() if value == value}
 
     def _labels(self, row: int, column: int) -> list[str]:
         """Labels of a feature's outcomes: the few numbers that training showed, unless this row has another one."""

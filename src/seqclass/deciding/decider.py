@@ -14,10 +14,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.frames import FrameEncoder
+from seqclass._utils.frames import FrameEncoder, spelt
 from seqclass._utils.model_files import register
+from seqclass._utils.text import value_text
 from seqclass._utils.validation import check_integer
-from seqclass.bn import ObservationModel, check_order
+from seqclass.bn import DiscreteNetwork, ObservationModel, check_order
 from seqclass.costs import Costs, Prices
 from seqclass.deciding._coding import OutcomeCoder, check_input
 from seqclass.deciding._seen_rows import Marks, SeenRows, cells_of, row_marks
@@ -25,6 +26,7 @@ from seqclass.deciding._warm_start import WarmStart
 from seqclass.deciding.calibration import Calibration
 from seqclass.deciding.problem import acquisition_problem
 from seqclass.deciding.record import AcquisitionRecord, EncodedRows
+from seqclass.labels import Labels
 from seqclass.pomdp import DECIDE, Acquisition, AcquisitionProblem, OrderingChoice, Policy, acquire, evaluate
 from seqclass.pomdp.solvers.ordering.rules import asking
 
@@ -78,6 +80,8 @@ class Decider:
         How far answers are trusted, where that was learnt.
     seen : SeenRows or None
         Marks of the rows of the fit.
+    unit : str
+        What prices and costs are counted in, such as ``"EUR"``; empty where nobody said.
 
     Examples
     --------
@@ -104,6 +108,7 @@ class Decider:
     target_name: str | None = None
     calibration: Calibration | None = None
     seen: SeenRows | None = None
+    unit: str = ""
 
     @property
     def n_features(self) -> int:
@@ -150,6 +155,44 @@ class Decider:
         """Describe what a column may show: its categories, or its bins."""
         known = self.categories(column)
         return self.coder.labels(column, intervals=intervals) if known is None else known
+
+    def answers(self, column: int) -> list[str]:
+        """What a column of categories may show, in the order to offer it: of a network that of its file; else none."""
+        known, model = self.categories(column) or [], self.model
+        if isinstance(model, DiscreteNetwork) and column in self.support:
+            name = model.questions_[int(np.searchsorted(self.support, column))]
+            listed = list(map(spelt, model.network_.states[model.network_.names.index(name)]))
+            known = listed if set(listed) == set(known) else known
+        return known
+
+    def few_values(self, column: int) -> list[str]:
+        """The few whole numbers that training showed of a column, as text; none where it showed others, or many."""
+        return list(map(value_text, self.coder.few_values(column).tolist()))
+
+    def choices(self, column: int, words: Labels) -> dict[str, str]:
+        """Values to choose from, and their words, in the order to offer them; none where a number is to be told."""
+        name, known = self.feature_name(column), self.outcome_labels(column)
+        own, values = words.answers(name), self.answers(column)
+        if not values and self.coder.discretizer_ is None:  # outcomes are told as they are
+            values = known
+        if values:
+            return {value: own.get(value, value) for value in words.in_order(name, values)}
+        few = self.few_values(column) if own else []
+        outcomes = {value: self.coder.code_value(column, float(value)) for value in few}
+        texts = {value: own.get(value, own.get(known[outcome], "")) for value, outcome in outcomes.items()}
+        # where one has no words, others may be meant as well
+        return {value: texts[value] for value in words.in_order(name, texts)} if all(texts.values()) else {}
+
+    def words(self, labels: Any) -> Labels:
+        """Labels, or what they are made of, checked against the columns, the bundles and what they may show."""
+        number = {self.feature_name(column): column for column in range(self.n_features)}
+
+        def shown_by(name: str) -> list[str]:
+            if (column := number.get(name)) is None:  # a bundle
+                return []
+            return self.answers(column) or [*self.outcome_labels(column), *self.few_values(column)]
+
+        return Labels.of(labels).checked(dict.fromkeys([*number, *self.prices.bundle_names]), shown_by)
 
     def asked(self, whole: bool = False) -> IntArray:
         """Features of the model that may be asked for, in order; or all of the problem, beyond the policy's horizon."""
@@ -309,8 +352,8 @@ def decider_of(fitted: Any) -> Decider:
     check_is_fitted(fitted, "decider_")
     decider: Decider = fitted.decider_
     # settings that may be changed after the fit, as scikit-learn's users do
-    charge = Costs.of(fitted.feature_costs).charge_missing
-    now = {"charge_missing": charge, "handle_unknown": fitted.handle_unknown}
+    costs = Costs.of(fitted.feature_costs)
+    now = {"charge_missing": costs.charge_missing, "handle_unknown": fitted.handle_unknown, "unit": costs.unit_name()}
     same = all(getattr(decider, name) == value for name, value in now.items())
     return decider if same else replace(decider, **now)
 

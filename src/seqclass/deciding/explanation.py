@@ -7,16 +7,17 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
-from seqclass._utils.text import belief_text, going_on_text, percent, saving_text, value_text
+from seqclass._utils.text import answered, belief_text, going_on_text, money, percent, saving_text, value_text
 from seqclass._utils.validation import check_choice
 from seqclass.deciding._case import Feature, Question, named
 from seqclass.deciding.components import Component, Likeness, Trait
+from seqclass.labels import Labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -164,8 +165,8 @@ class ExplanationStep:
         Its name; ``"x3"`` for column 3 where features have no names.
     column : int
         Its column in the training data.
-    value : float, str or None
-        What it showed, as given; None where it was missing.
+    value : float, str, dict or None
+        What it showed, as given; None where it was missing. Of a bundle, by name, what each of its features showed.
     outcome : int
         Outcome of the model that the value belongs to; -1 where missing.
     label : str or None
@@ -189,7 +190,7 @@ class ExplanationStep:
 
     name: str
     column: int
-    value: float | str | None
+    value: float | str | dict[str, Any] | None
     outcome: int
     label: str | None
     price: float
@@ -237,6 +238,8 @@ class Explanation:
     likeness : Likeness or None
         The component of the classes that the instance is most like, where the model is a class mixture; the text tells
         it where it has a probability of at least a half.
+    unit : str
+        What prices and costs are counted in, such as ``"EUR"``; empty where nobody said.
 
     References
     ----------
@@ -266,6 +269,7 @@ class Explanation:
     decision_costs: Mapping[Any, float]
     cost: float
     likeness: Likeness | None = None
+    unit: str = ""
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -273,7 +277,7 @@ class Explanation:
     def __str__(self) -> str:
         lines = [f"At first: {belief_text(self.classes, self.prior)}"]
         for number, step in enumerate(self.steps, 1):
-            lines += _step_lines(number, step, self.classes)
+            lines += _step_lines(number, step, self.classes, self.unit)
         is_likely = self.likeness is not None and self.likeness.probability >= _LIKELY
         likeness = [str(self.likeness)] if is_likely else []
         return "\n".join([*lines, *likeness, self.stop_text, self.decision_text])
@@ -291,12 +295,51 @@ class Explanation:
     @property
     def stop_text(self) -> str:
         """Why it stopped, in a sentence."""
-        return _stop_line(self.not_asked)
+        return _stop_line(self.not_asked, self.unit)
 
     @property
     def decision_text(self) -> str:
         """What was decided, what that and the next best are expected to cost, and what was paid, in sentences."""
         return _decision_line(self)
+
+    def in_words(self, labels: Any) -> Explanation:
+        """Return the same in the words of those who ask and answer.
+
+        Parameters
+        ----------
+        labels : Labels, path, mapping or data frame
+            See `seqclass.Labels.of`; what they tell of other features is left.
+
+        Returns
+        -------
+        Explanation
+            With questions for names, and for values their words, or numbers with their unit.
+
+        Examples
+        --------
+        >>> from seqclass import etana
+        >>> clf = etana().fit([[0.0], [0.1], [0.9], [1.0]] * 10, ["a", "a", "b", "b"] * 10)
+        >>> print(clf.explain([0.2])[0].in_words({"x0": {"question": "How long?", "unit": "cm"}}))
+        At first: a 50.0%, b 50.0%
+        1. How long? 0.2 cm (< 0.3333): a 99.2%, b 0.8%
+           price 0.01, expected to save 0.4818 beyond it
+        Stopped because no further feature is on offer.
+        Decision: a, expected to cost 0.0082 (b 0.9918). 1 feature acquired, 0.01 paid.
+        """
+        words = Labels.of(labels)
+        asked, likeness = self.not_asked, self.likeness
+        if likeness is not None:
+            told = [
+                replace(t, name=words.in_line(t.name), label=words.answers(t.name).get(t.label, t.label))
+                for t in likeness.component.traits
+            ]
+            likeness = replace(likeness, component=replace(likeness.component, traits=tuple(told)))
+        return replace(
+            self,
+            steps=tuple(_worded(step, words) for step in self.steps),
+            not_asked=None if asked is None else replace(asked, name=words.in_line(asked.name)),
+            likeness=likeness,
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return the steps as a data frame, a row a feature that was asked for.
@@ -415,23 +458,32 @@ class Explanation:
         return Word(name, step.value not in (0.0, "0", "0.0"), towards, number, step.before[number], step.after[number])
 
 
-def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any]) -> list[str]:
+def _worded(step: ExplanationStep, words: Labels) -> ExplanationStep:
+    """A step in words."""
+    value, label = step.value, step.label
+    if value is not None:
+        text, label = words.shown(step.name, value, label)
+        value = value if text == value_text(value) else text
+    return replace(step, name=words.in_line(step.name), value=value, label=label)
+
+
+def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any], unit: str) -> list[str]:
     if step.missing:
-        told = f"{step.name} is missing, so the belief stays as it is"
+        told = f"{answered(step.name, 'missing', ' is ')}, so the belief stays as it is"
     else:
         shown = value_text(step.value)
         within = "" if step.label in (shown, None) else f" ({step.label})"
-        told = f"{step.name} = {shown}{within}: {belief_text(classes, step.after)}"
-    saving = saving_text(step.expected_saving, step.price)
+        told = f"{answered(step.name, shown + within)}: {belief_text(classes, step.after)}"
+    saving = saving_text(step.expected_saving, step.price, unit)
     unpaid = ", not charged" if step.missing and not step.paid and step.price else ""
-    return [f"{number}. {told}", f"   price {step.price:.4g}{', ' if saving else ''}{saving}{unpaid}"]
+    return [f"{number}. {told}", f"   price {money(step.price, unit)}{', ' if saving else ''}{saving}{unpaid}"]
 
 
-def _stop_line(question: Question | None) -> str:
+def _stop_line(question: Question | None, unit: str) -> str:
     if question is None:
         return "Stopped because no further feature is on offer."
-    why = going_on_text(question.expected_saving, question.price)
-    return f"Stopped before {question.name} (price {question.price:.4g}){': ' if why else ''}{why}."
+    why = going_on_text(question.expected_saving, question.price, unit)
+    return f"Stopped before {question.name} (price {money(question.price, unit)}){': ' if why else ''}{why}."
 
 
 def _decision_line(explanation: Explanation) -> str:
@@ -439,10 +491,10 @@ def _decision_line(explanation: Explanation) -> str:
     others = sorted((cost, str(label)) for label, cost in costs.items() if label != explanation.decision)
     shown = ", ".join(f"{label} {cost:.4f}" for cost, label in others[:3])
     rest = f" ({shown}{', ...' if len(others) > 3 else ''})" if shown else ""
-    n = explanation.n_features
+    n, unit = explanation.n_features, explanation.unit
     return (
-        f"Decision: {explanation.decision}, expected to cost {costs[explanation.decision]:.4f}{rest}. "
-        f"{n} feature{'' if n == 1 else 's'} acquired, {explanation.cost:.4g} paid."
+        f"Decision: {explanation.decision}, expected to cost {money(costs[explanation.decision], unit, 4)}{rest}. "
+        f"{n} feature{'' if n == 1 else 's'} acquired, {money(explanation.cost, unit)} paid."
     )
 
 
@@ -466,6 +518,7 @@ def _from_dict(content: Mapping[str, Any]) -> Explanation:
         decision_costs={labels.get(key, key) if isinstance(key, str) else key: cost for key, cost in costs},
         cost=content["cost"],
         likeness=_likeness_from_dict(content.get("likeness"), labels),
+        unit=content.get("unit", ""),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
-from seqclass._utils.text import belief_text, listed, near, shown
+from seqclass._utils.text import belief_text, listed, money, near, shown
 from seqclass._utils.validation import check_integer, columns_of
 from seqclass.deciding._case import (
     Answer,
@@ -367,12 +367,13 @@ class Session:
 
     def __repr__(self) -> str:
         beliefs = belief_text(self._decider.classes.tolist(), self.posterior.tolist(), most=3)
-        return f"<Session: {self.n_features} acquired, {self.cost:.4g} paid; {beliefs}>"
+        return f"<Session: {self.n_features} acquired, {money(self.cost, self._decider.unit)} paid; {beliefs}>"
 
     def __str__(self) -> str:
         question = self.next_feature
-        then = f"decide {self.decision}" if question is None else f"ask {question.name} (price {question.price:.4g})"
-        return f"{repr(self)[1:-1]}; next: {then}"
+        if question is None:
+            return f"{repr(self)[1:-1]}; next: decide {self.decision}"
+        return f"{repr(self)[1:-1]}; next: ask {question.name} (price {money(question.price, self._decider.unit)})"
 
     def _describe(self, question: int, saving: float) -> Question:
         facts = self._cases[-1].facts

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import re
+from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.files import replacing
-from seqclass._utils.text import unit_text
+from seqclass._utils.text import listed, near, shown, unit_text
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.deciding.decider import decider_of
 from seqclass.export._c import c_source
 from seqclass.export._data import as_data
 from seqclass.report._markup import Markup, document, element, resource, script_json, together
 
-__all__ = ["export_policy", "policy_data"]
+__all__ = ["export_policy", "page_words", "policy_data"]
 
 #: Most nodes of a decision graph, unless told.
 MAX_NODES = 20_000
@@ -28,6 +31,8 @@ def export_policy(
     *,
     format: str = "html",
     title: str | None = None,
+    labels: Any = None,
+    language: str | Mapping[str, str] = "en",
     max_nodes: int = MAX_NODES,
     min_probability: float | None = None,
 ) -> dict[str, Any]:
@@ -46,6 +51,10 @@ def export_policy(
         that allocates nothing.
     title : str, optional
         Title of the page; by default the name of the file without its ending.
+    labels : Labels, path, mapping or data frame, optional
+        Questions, answers, units and help in other words than the names of the data; see `seqclass.Labels.of`.
+    language : {"en", "de", "fr", "es"} or mapping
+        Language of the page's own words, or words of another one; see `page_words`.
     max_nodes, min_probability : optional
         See `policy_data`.
 
@@ -59,9 +68,10 @@ def export_policy(
     TypeError
         If it is neither.
     ValueError
-        If the policy cannot be written as data, or not within the limits; the message says what to do.
+        If the policy cannot be written as data, or not within the limits, or labels or words are wrong; the message
+        says what to do.
     FileNotFoundError
-        If the folder does not exist.
+        If the folder does not exist, or a file of labels or words.
 
     Examples
     --------
@@ -79,9 +89,10 @@ def export_policy(
     ('program', 30)
     """
     check_choice(format, "format", ("html", "json", "c"))
-    data = policy_data(classifier, max_nodes=max_nodes, min_probability=min_probability)
+    words = page_words(language)
+    data = policy_data(classifier, labels=labels, max_nodes=max_nodes, min_probability=min_probability)
     if format == "html":
-        text: str = _page(data, Path(path).stem if title is None else title)
+        text: str = _page(data, Path(path).stem if title is None else title, words)
     elif format == "json":
         text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
     else:
@@ -92,7 +103,11 @@ def export_policy(
 
 
 def policy_data(
-    classifier: DecidingClassifier, *, max_nodes: int = MAX_NODES, min_probability: float | None = None
+    classifier: DecidingClassifier,
+    *,
+    labels: Any = None,
+    max_nodes: int = MAX_NODES,
+    min_probability: float | None = None,
 ) -> dict[str, Any]:
     """Return what a classifier asks and decides as plain data.
 
@@ -105,6 +120,8 @@ def policy_data(
     ----------
     classifier : SequentialClassifier or AdaptiveClassifier
         A fitted classifier.
+    labels : Labels, path, mapping or data frame, optional
+        See `export_policy`.
     max_nodes : int
         Most nodes of a graph.
     min_probability : float, optional
@@ -122,7 +139,8 @@ def policy_data(
     TypeError
         If it is neither.
     ValueError
-        If the policy cannot be written as data, or not within the limits; the message says what to do.
+        If the policy cannot be written as data, or not within the limits, or labels are wrong; the message says what to
+        do.
 
     Examples
     --------
@@ -140,50 +158,103 @@ def policy_data(
     check_integer(max_nodes, "max_nodes", 1)
     if min_probability is not None:
         min_probability = check_real(min_probability, "min_probability", 0.0, 1.0)
-    return as_data(decider_of(classifier), max_nodes, min_probability)
+    return as_data(decider_of(classifier), labels, max_nodes, min_probability)
 
 
-_ORDER = "This page takes answers in the order in which it asks. "
-_CUT = (
-    "For about {} this page stops asking early, since their answers are so rare; it then says so, and tells what to "
-    "decide on what is known. "
-)
+#: What stands for something in words.
+_PLACE = re.compile(r"\{(\w+)\}")
 
 
-def _page(data: dict[str, Any], title: str) -> Markup:
+def page_words(language: str | Mapping[str, str] = "en") -> dict[str, str]:
+    """Words of the page itself, by key.
+
+    Parameters
+    ----------
+    language : {"en", "de", "fr", "es"} or mapping
+        A language that is there; or the words of one that is not, by the same keys: ``lang`` is its code, ``decimal``
+        what stands before decimals, and what is in braces is filled in.
+
+    Returns
+    -------
+    dict of str to str
+
+    Raises
+    ------
+    ValueError
+        If there is no such language, or a word is missing, unknown, or lacks what is filled in.
+
+    Examples
+    --------
+    >>> page_words("de")["stop"]
+    'Aufhören und entscheiden'
+    >>> page_words(page_words("en") | {"stop": "Enough"})["stop"]
+    'Enough'
+    """
+    known: dict[str, dict[str, str]] = json.loads((files(__package__) / "words.json").read_text(encoding="utf-8"))
+    if isinstance(language, str) and language in known:
+        return known[language]
+    if not isinstance(language, Mapping):
+        raise ValueError(f"language must be {listed(known)}, or the words of another one; got {shown(language)}.")
+    wanted = known["en"]
+    if unknown := [key for key in language if key not in wanted]:
+        raise ValueError(
+            f"language has words for {shown(unknown[0])}; {near(str(unknown[0]), list(wanted), 'keys are')}"
+        )
+    if missing := [key for key in wanted if key not in language]:
+        raise ValueError(f"language lacks words for {listed(missing)}; page_words() gives those of English.")
+    for key, text in wanted.items():
+        if not isinstance(language[key], str) or set(_PLACE.findall(language[key])) != set(_PLACE.findall(text)):
+            raise ValueError(f"language: the words for {key!r} must be a text with the same braces as {text!r}.")
+    return dict(language)
+
+
+def _filled(text: str, **about: Any) -> str:
+    """Words with what they are about."""
+    return _PLACE.sub(lambda place: str(about[place[1]]), text)
+
+
+def _page(data: dict[str, Any], title: str, words: dict[str, str]) -> Markup:
     """Put the page together."""
     style = together(resource("page.css"), _resource("page.css"))
     scripts = [_resource("policy.js"), _resource("page.js")]
-    header = element("header", element("h1", title), element("p", _about(data), class_="note"))
-    other = _resource("other.html") if data["kind"] == "program" else Markup("")
-    main = element("main", Markup(_resource("page.html").replace("OTHER\n", other)))
-    held = element("script", script_json(data), type="application/json", id="policy")
-    footer = element("footer", element("p", f"Written by {data['written_by']}."))
-    return document(title, style, scripts, header, main, footer, held, limits="form-action 'none'; ")
+    header = element("header", element("h1", title), element("p", _about(data, words), class_="note"))
+    other = _resource("other.html").format_map(words) if data["kind"] == "program" else Markup("")
+    main = element("main", _resource("page.html").format_map({**words, "other_box": other}))
+    held = [
+        element("script", script_json(one), type="application/json", id=name)
+        for name, one in (("policy", data), ("words", words))
+    ]
+    footer = element("footer", element("p", _filled(words["written"], by=data["written_by"])))
+    limits, language = "form-action 'none'; ", words["lang"]
+    return document(title, style, scripts, header, main, footer, *held, limits=limits, language=language)
 
 
-def _about(data: dict[str, Any]) -> str:
+def _about(data: dict[str, Any], words: dict[str, str]) -> str:
     """What the reader has to know first."""
-    unit = "Prices and costs are in units of a wrong decision's cost. " if unit_text(data["decision_costs"]) else ""
-    limits = "" if data["kind"] == "program" else _ORDER + (_CUT.format(cut_share(data["cut"])) if data["cut"] else "")
-    return (
-        f"It asks for one feature after the other and decides between {_either(data['decisions'])}. {limits}"
-        f"{unit}What you enter stays on this page: nothing is sent, and nothing is kept when you leave."
-    )
+    told = [_filled(words["about"], decisions=_either(data["decisions"], words))]
+    if data["kind"] == "graph":
+        told += [words["in_its_order"]]
+        told += [_filled(words["cut"], share=cut_share(data["cut"], words))] if data["cut"] else []
+    if data["unit"]:
+        told.append(_filled(words["unit"], unit=data["unit"]))
+    elif unit_text(data["decision_costs"]):
+        told.append(words["errors"])
+    return " ".join([*told, words["stays"]])
 
 
-def cut_share(cut: float) -> str:
-    """A share of cases as people count them."""
+def cut_share(cut: float, words: Mapping[str, str] | None = None) -> str:
+    """A share of cases as people count them, by default in English."""
+    words = page_words() if words is None else words
     for of in (100, 1000, 10_000):
         if cut * of >= 1:
-            return f"{round(cut * of)} in {of:,} cases"
-    return "fewer than 1 in 10,000 cases"
+            return _filled(words["share"], n=round(cut * of), of=of)
+    return _filled(words["few"], of=10_000)
 
 
-def _either(names: list[str]) -> str:
+def _either(names: list[str], words: dict[str, str]) -> str:
     if len(names) > 6:
-        return f"{len(names)} decisions"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+        return _filled(words["many"], n=len(names))
+    return _filled(words["both"], names=", ".join(names[:-1]), last=names[-1]) if len(names) > 1 else names[0]
 
 
 def _resource(name: str) -> Markup:

@@ -46,7 +46,9 @@ int seq_decision(const seq_case *c);                        /* as things stand *
 double seq_expected_cost(const seq_case *c);                /* of that decision */
 const double *seq_belief(const seq_case *c);                /* P(class | what was answered) */
 const char *seq_question_name(int question);
+const char *seq_question_text(int question);                /* in words, where there are any, else its name */
 const char *seq_feature_name(int feature);
+const char *seq_answer_text(int feature, int outcome);      /* what an outcome is, in words where there are any */
 const char *seq_class_name(int number);
 const char *seq_decision_name(int decision);
 """
@@ -80,8 +82,9 @@ def c_source(data: dict[str, Any]) -> str:
     defined = "".join(f"#define SEQ_{name} ({number})\n" for name, number in (sizes | more).items())
     struct = f"\ntypedef struct {{\n{held}    double cost;\n}} seq_case;\n"
     code = [resource(name, __package__) for name in ("common.c", f"{kind}.c")]
+    unit = f"#define SEQ_UNIT {_quoted(data['unit'])} /* of prices and costs */\n"
     head = _HEAD.format(by=data["written_by"].replace("*/", "* /"), order=_ORDER[kind])
-    return "".join([head, defined, struct, _FUNCTIONS, _ALSO[kind], "\n", _reading(data), tables, "\n", *code])
+    return "".join([head, defined, unit, struct, _FUNCTIONS, _ALSO[kind], "\n", _reading(data), tables, "\n", *code])
 
 
 def _reading(data: dict[str, Any]) -> str:
@@ -93,6 +96,9 @@ def _reading(data: dict[str, Any]) -> str:
         [
             _texts("questions", [question["name"] for question in data["questions"]]),
             _table("int", "feature_start", _starts([question["features"] for question in data["questions"]])),
+            _texts("question_texts", [question["text"] for question in data["questions"]]),
+            _table("int", "answer_start", _starts([feature["answers"] for feature in features])),
+            _texts("answers", _flat(feature["answers"] for feature in features)),
             _texts("features", [feature["name"] for feature in features]),
             _texts("classes", data["classes"]),
             _texts("decisions", data["decisions"]),

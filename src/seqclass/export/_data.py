@@ -16,6 +16,7 @@ from seqclass.deciding.decider import Decider
 from seqclass.deciding.session import expected_saving
 from seqclass.discretize import Discretizer
 from seqclass.export._program import Unwritten, program
+from seqclass.labels import Labels
 from seqclass.pomdp import DECIDE
 from seqclass.pomdp.answers import AllAnswers
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
@@ -135,12 +136,12 @@ class _Maker:
 FORMAT, VERSION = "seqclass-policy", 2
 
 
-def as_data(decider: Decider, max_nodes: int, min_probability: float | None) -> dict[str, Any]:
+def as_data(decider: Decider, labels: Any, max_nodes: int, min_probability: float | None) -> dict[str, Any]:
     """A policy as plain data: its program where it has one, else a graph."""
     if len(decider.policy.begin()[1]) > 1:
         raise ValueError("this policy draws lots, so no page tells what it asks; fit without a budget to keep.")
     problem = decider.all_questions()
-    features, questions = _questions(decider, problem)
+    features, questions = _questions(decider, problem, decider.words(labels))
     data: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -149,6 +150,7 @@ def as_data(decider: Decider, max_nodes: int, min_probability: float | None) -> 
         "decisions": [str(label) for label in decider.decisions],
         "prior": problem.prior.tolist(),
         "decision_costs": problem.decision_costs.tolist(),
+        "unit": decider.unit,
         "charge_missing": bool(decider.charge_missing),
         "features": features,
         "questions": questions,
@@ -164,7 +166,9 @@ def as_data(decider: Decider, max_nodes: int, min_probability: float | None) -> 
         return data | graph(decider, max_nodes, min_probability, str(why))
 
 
-def _questions(decider: Decider, problem: AcquisitionProblem) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _questions(
+    decider: Decider, problem: AcquisitionProblem, words: Labels
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Features, and which value of theirs is which outcome; and questions: what they show, and their prices."""
     asked = Questions(decider, problem)
     features: list[dict[str, Any]] = []
@@ -178,19 +182,31 @@ def _questions(decider: Decider, problem: AcquisitionProblem) -> tuple[list[dict
         if group >= 0:
             told = {"group": group, "full_price": float(problem.full_prices[question])}
         numbers = range(len(features), len(features) + len(shows))
-        questions.append({"name": asked.name(question), "features": list(numbers), "price": price} | told)
+        name = asked.name(question)
+        shown: dict[str, Any] = {"features": list(numbers), "price": price}
+        questions.append({"name": name} | _told(words, name) | shown | told)
         for feature, size in zip(shows, sizes):
             labels = list(map(str, decider.outcome_labels(feature.column)))
-            said = {"name": feature.name, "outcomes": labels, "n_outcomes": int(size)}
-            features.append(said | _reading(decider, feature.column, feature.categories))
+            said: dict[str, Any] = (
+                {"name": feature.name} | _told(words, feature.name) | {"unit": words.told(feature.name, "unit")}
+            )
+            answers = [words.answers(feature.name).get(label, label) for label in labels]
+            said |= {"outcomes": labels, "n_outcomes": int(size), "answers": answers}
+            choices = list(map(list, decider.choices(feature.column, words).items())) or None
+            features.append(said | _reading(decider, feature.column) | {"choices": choices})
     return features, questions
 
 
-def _reading(decider: Decider, column: int, categories: tuple[str, ...]) -> dict[str, Any]:
+def _told(words: Labels, name: str) -> dict[str, str]:
+    """What is asked, and what helps to answer it."""
+    return {"text": words.question(name)} | {what: words.told(name, what) for what in ("help", "url")}
+
+
+def _reading(decider: Decider, column: int) -> dict[str, Any]:
     """How a value becomes an outcome: by its category, its place among edges, or as the outcome that it is."""
     coder = decider.coder
-    if categories:
-        return {"type": "category", "categories": list(categories)}
+    if categories := decider.categories(column):
+        return {"type": "category", "categories": categories}
     if coder.discretizer_ is None:
         return {"type": "outcome"}
     if not isinstance(coder.discretizer_, Discretizer):

@@ -40,9 +40,19 @@ const char *seq_question_name(int question)
     return seq_questions[question];
 }
 
+const char *seq_question_text(int question)
+{
+    return seq_question_texts[question];
+}
+
 const char *seq_feature_name(int feature)
 {
     return seq_features[feature];
+}
+
+const char *seq_answer_text(int feature, int outcome)
+{
+    return seq_answers[seq_answer_start[feature] + outcome];
 }
 
 const char *seq_class_name(int number)

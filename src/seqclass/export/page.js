@@ -1,6 +1,9 @@
 "use strict";
 (() => {
-  const policy = policyOf(JSON.parse(document.getElementById("policy").textContent));
+  const held = (id) => JSON.parse(document.getElementById(id).textContent);
+  const words = held("words");
+  const say = (key, about = {}) => words[key].replace(/\{(\w+)\}/g, (whole, name) => Object.hasOwn(about, name) ? about[name] : whole);
+  const policy = policyOf(held("policy"), say);
   window.seqclassPolicy = policy;
   const { data } = policy, answers = [];
   let stopped = false;
@@ -11,39 +14,54 @@
     if (className) element.className = className;
     return element;
   };
-  const number = (x) => String(Number(x.toPrecision(4)));
-  const percent = (p) => p > 0 && p < 0.0005 ? "<0.1%" : p >= 0.9995 && p < 1 ? ">99.9%" : `${(100 * p).toFixed(1)}%`;
-  const name = (question) => data.questions[question].name;
-  const saves = (saving) => saving === null ? "not told" : number(Math.abs(saving) < 5e-5 ? 0 : saving);
-  const say = (text) => { part("problem").textContent = text; };
+  const number = (x) => policy.shown(Math.abs(x) >= 9999.5 ? Math.round(x) : Number(x.toPrecision(4)));
+  const money = (x) => data.unit ? `${number(x)}\u00a0${data.unit}` : number(x);
+  const percent = (p) => {
+    const [sign, shown] = p > 0 && p < 0.0005 ? ["<", "0.1"] : p >= 0.9995 && p < 1 ? [">", "99.9"] : ["", (100 * p).toFixed(1)];
+    return sign + say("percent", { p: policy.shown(shown) });
+  };
+  const name = (question) => data.questions[question].text;
+  const saves = (saving) => saving === null ? say("untold") : money(Math.abs(saving) < 5e-5 ? 0 : saving);
+  const answered = (question, text) => `${question}${/[?:.!]$/.test(question) ? " " : " = "}${text}`;
+  const lines = (...texts) => texts.filter(Boolean).join("\n");
+  const warn = (text) => { part("problem").textContent = text; };
 
   /* Fields for what a question shows: for each feature a choice, or a number. */
   const fields = (where, question, id) => {
-    where.replaceChildren();
-    const shows = data.questions[question].features;
+    const { features: shows, text, help, url } = data.questions[question];
+    // of a bundle what is told of the whole stands first
+    where.replaceChildren(...shows.length > 1 ? [...help ? [made("p", help, "note hint")] : [], ...more(text, url)] : []);
     return shows.map((feature, i) => field(where, feature, i ? `${id}-${i}` : id));
   };
   const field = (where, feature, id) => {
-    const { type, categories, outcomes, range } = data.features[feature];
-    const label = made("label", data.features[feature].name);
+    const { text, unit, help, url, choices, range } = data.features[feature];
+    const label = made("label", unit ? `${text} (${unit})` : text);
     label.htmlFor = id;
     let input;
-    if (type === "number") {
+    if (!choices) {
       input = made("input");
       input.type = "text";
       input.inputMode = "decimal";
       input.autocomplete = "off";
     } else {
       input = made("select");
-      input.append(new Option("choose", ""));
-      (categories || outcomes).forEach((text, i) => input.append(new Option(text, categories ? text : String(i))));
+      input.append(new Option(say("choose"), ""), ...choices.map(([value, words]) => new Option(words, value)));
     }
     input.id = id;
     input.setAttribute("aria-describedby", `${id}-hint`);
-    const hint = made("p", range ? `Training showed ${number(range[0])} to ${number(range[1])}.` : "", "note");
+    const ends = range && !choices ? range.map((end) => [number(end), unit].filter(Boolean).join(" ")) : null;
+    const hint = made("p", lines(help, ends && say("range", { low: ends[0], high: ends[1] })), "note hint");
     hint.id = `${id}-hint`;
-    where.append(label, input, hint);
+    where.append(label, input, hint, ...more(text, url));
     return input;
+  };
+  /* Where to read more: a link, and only when it is followed is anything loaded. */
+  const more = (text, url) => {
+    if (!url) return [];
+    const place = made("p", undefined, "note"), link = made("a", say("more", { name: text }));
+    Object.assign(link, { href: url, target: "_blank", rel: "noopener noreferrer" });
+    place.append(link);
+    return [place];
   };
 
   /* Of several that come at once those left blank are not available. */
@@ -54,25 +72,31 @@
     return input.value;
   };
   const shown = (answer) => {
-    const shows = data.questions[answer.question].features, values = answer.texts.map((text, i) => [data.features[shows[i]].name, text]);
-    if (values.every(([, text]) => text === null)) return "not available";
-    return values.length === 1 ? values[0][1] : values.map(([of, text]) => `${of} ${text === null ? "not available" : text}`).join(", ");
+    const shows = data.questions[answer.question].features, values = answer.texts.map((text, i) => [data.features[shows[i]].text, text]);
+    if (values.every(([, text]) => text === null)) return say("missing");
+    return values.length === 1 ? values[0][1] : values.map(([of, text]) => `${of} ${text === null ? say("missing") : text}`).join(", ");
   };
   /* Takes an answer: a text for each feature, null where it is not available; or null for all. */
   const take = (question, given, known) => {
     const shows = data.questions[question].features, texts = given || shows.map(() => null);
     const outcomes = texts.map((text, i) => text === null ? -1 : policy.outcomeOf(shows[i], text));
-    const answer = { question, outcomes, known, texts: texts.map((text, i) => text === null ? null : told(shows[i], text)) };
+    const answer = { question, outcomes, known, texts: texts.map((text, i) => text === null ? null : told(shows[i], text, outcomes[i])) };
     policy.stand([...answers, answer]);
     answers.push(answer);
     stopped = false;
     draw();
-    say(texts.map((text, i) => text === null ? "" : policy.unusual(shows[i], text)).filter(Boolean).join(" "));
+    warn(texts.map((text, i) => text === null ? "" : policy.unusual(shows[i], text)).filter(Boolean).join(" "));
   };
-  const told = (feature, text) => data.features[feature].type === "outcome" ? data.features[feature].outcomes[Number(text)] : policy.spelt(text);
+  /* What was answered, in words: those of the choice, or the number with its unit and the words of its bin. */
+  const told = (feature, text, outcome) => {
+    const { choices, unit, answers: texts, outcomes } = data.features[feature], typed = policy.spelt(text);
+    const chosen = choices && choices.find(([value]) => value === typed);
+    if (chosen) return chosen[1];
+    return [typed, unit, texts[outcome] === outcomes[outcome] ? "" : `(${texts[outcome]})`].filter(Boolean).join(" ");
+  };
   const guarded = (input, action) => {
     try { action(); } catch (error) {
-      say(error.message);
+      warn(error.message);
       const at = error.input || input;
       if (at) { at.setAttribute("aria-invalid", "true"); at.focus(); }
     }
@@ -94,16 +118,16 @@
     // what saves nothing beyond its price, or less, promises nothing
     best = best.filter((one) => one.saving === null || one.saving > -0.995 * one.price || (asked && one.question === asked.question));
     part("best").replaceChildren(...best.map((one) => {
-      const row = made("tr"), head = made("th", name(one.question) + (asked && one.question === asked.question ? " (asked)" : ""));
+      const row = made("tr"), head = made("th", asked && one.question === asked.question ? say("asked", { name: name(one.question) }) : name(one.question));
       head.scope = "row";
-      row.append(head, made("td", number(one.price), "n"), made("td", saves(one.saving), "n"));
+      row.append(head, made("td", money(one.price), "n"), made("td", saves(one.saving), "n"));
       return row;
     }));
     part("why").hidden = best.length === 0;
   };
   const drawAnswers = (at) => {
     part("answers").replaceChildren(...answers.map((answer, i) =>
-      made("li", `${name(answer.question)} = ${shown(answer)}: paid ${number(at.steps[i].paid)}${answer.known ? " (known before)" : ""}`)));
+      made("li", say(answer.known ? "paid_known" : "paid", { answer: answered(name(answer.question), shown(answer)), price: money(at.steps[i].paid) }))));
     part("none").hidden = answers.length > 0;
     for (const button of ["undo", "again"]) part(button).disabled = answers.length === 0;
   };
@@ -120,32 +144,34 @@
   const otherField = () => { otherInputs = fields(part("other-field"), Number(part("which").value), "other-value"); };
   const record = (at, ended) => {
     const lines = [document.title, ""];
-    answers.forEach((a, i) => lines.push(`${i + 1}. ${name(a.question)} = ${shown(a)}, paid ${number(at.steps[i].paid)}: ${data.classes.map((label, j) => `${label} ${percent(at.steps[i].belief[j])}`).join(", ")}`));
-    if (!answers.length) lines.push("No answers.");
-    lines.push("", `${ended ? "Decision" : "Decision as things stand"}: ${data.decisions[at.decision]}`, `Expected cost of this decision ${number(at.now)}, paid ${number(at.cost)}.`);
+    answers.forEach((a, i) => {
+      const beliefs = data.classes.map((label, j) => `${label} ${percent(at.steps[i].belief[j])}`).join(", ");
+      lines.push(say("line", { n: i + 1, answer: answered(name(a.question), shown(a)), price: money(at.steps[i].paid), beliefs }));
+    });
+    if (!answers.length) lines.push(say("no_answers"));
+    lines.push("", say(ended ? "decision" : "as_stands", { decision: data.decisions[at.decision] }), say("cost", { cost: money(at.now), paid: money(at.cost) }));
     return lines.join("\n");
   };
 
   let focusNext = false;
   const draw = () => {
     const at = policy.stand(answers), ended = stopped || at.asked === null;
-    say("");
+    warn("");
     part("ask").hidden = ended;
     part("done").hidden = !ended;
     if (!ended) {
       part("asked").textContent = `${answers.length + 1}. ${name(at.asked.question)}`;
-      part("price").textContent = `Price ${number(at.asked.price)}` + (at.asked.saving === null ? "." : `; expected to save ${saves(at.asked.saving)} beyond it.`);
+      part("price").textContent = say(at.asked.saving === null ? "costs" : "costs_saves", { price: money(at.asked.price), saving: saves(at.asked.saving) });
       inputs = fields(part("field"), at.asked.question, "value");
       if (focusNext) inputs[0].focus();
     } else {
-      part("decided").textContent = `Decision: ${data.decisions[at.decision]}`;
-      part("because").textContent = at.cut ? "Cases as rare as this one are not followed further on this page: this is the decision as things stand."
-        : at.asked === null ? "Nothing more is asked: no further question is expected to pay for itself, or none is left." : "You stopped before the end.";
+      part("decided").textContent = say("decision", { decision: data.decisions[at.decision] });
+      part("because").textContent = say(at.cut ? "rare" : at.asked === null ? "ended" : "stopped");
       part("go-on").hidden = at.asked === null;
       if (focusNext) part("decided").focus();
     }
-    part("standing").textContent = ended ? "" : `As things stand: ${data.decisions[at.decision]}.`;
-    part("costs").textContent = `Paid so far ${number(at.cost)}; deciding now is expected to cost ${number(at.now)} more.`;
+    part("standing").textContent = ended ? "" : say("standing", { decision: data.decisions[at.decision] });
+    part("costs").textContent = say("so_far", { paid: money(at.cost), cost: money(at.now) });
     drawBelief(at.belief);
     drawBest(at.best, ended ? null : at.asked);
     drawAnswers(at);
@@ -172,7 +198,7 @@
     range.selectNodeContents(part("record"));
     selection.removeAllRanges();
     selection.addRange(range);
-    part("copied").textContent = document.execCommand("copy") ? "Copied." : "The record is selected: copy it.";
+    part("copied").textContent = say(document.execCommand("copy") ? "copied" : "selected");
   });
   if (part("other")) {
     part("which").addEventListener("change", otherField);

@@ -1,6 +1,7 @@
 "use strict";
-/* A policy as data, and where a case stands in it. Nothing here touches the page. */
-const policyOf = (data) => {
+/* A policy as data, and where a case stands in it; what is wrong is said by a function of a key of words and what they
+   are about. Nothing here touches the page. */
+const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {})].join(" ")) => {
   const TIE = 1e-12, ALIKE = 1e-10, WITHIN = 1 + 1e-12, TINY = 2.2250738585072014e-308, OPEN = -2, DECIDE = -1;
   const { questions, features } = data, nClasses = data.classes.length;
   const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
@@ -17,8 +18,8 @@ const policyOf = (data) => {
   };
   const decide = (belief) => cheapest(byDecision.map((column) => dot(belief, column)));
 
-  const refuse = (text) => { throw new Error(text); };
-  const impossible = (question) => refuse(`The model holds this value of ${questions[question].name} for impossible after what was seen before.`);
+  const refuse = (key, name, about) => { throw new Error(say(key, { name, ...about })); };
+  const impossible = (question) => refuse("impossible", questions[question].text);
   /* Best of the others than the one asked, the one asked first. */
   const three = (asked, others) => (asked === null ? others : [asked, ...others.filter((o) => o.question !== asked.question)]).slice(0, 3);
 
@@ -292,7 +293,7 @@ const policyOf = (data) => {
     let s = { ...knowing(program.hidden_prior, {}), seen: questions.map(() => OPEN), paid: [], spent: 0, known: 0 };
     const steps = [];
     for (const { question, outcomes, known } of answers) {
-      if (s.seen[question] !== OPEN) refuse(`${questions[question].name} was answered before; take that back first.`);
+      if (s.seen[question] !== OPEN) refuse("before", questions[question].text);
       const told = outcomes.some((v) => v >= 0), pays = !known && (told || data.charge_missing), paid = pays ? price(s, question) : 0;
       let { weight } = s;
       if (told) {
@@ -322,7 +323,7 @@ const policyOf = (data) => {
     let node = data.nodes[0];
     const steps = [];
     for (const { question, outcomes: [outcome] } of answers) {
-      if (node.ask !== question) refuse(`This page takes answers in the order in which it asks, and does not ask for ${questions[question].name} now.`);
+      if (node.ask !== question) refuse("not_now", questions[question].text);
       const paid = outcome >= 0 || data.charge_missing ? node.price : 0;
       const next = outcome >= 0 ? node.next[outcome] : node.missing;
       if (next === null || next === undefined) impossible(question);
@@ -344,30 +345,40 @@ const policyOf = (data) => {
   /* What is told, without the blanks at the edges that categories have not. */
   const spelt = (text) => String(text).replace(/^[ \t\n\r\f\v]+|[ \t\n\r\f\v]+$/g, "");
 
+  /* The number that a text is, or NaN; where decimals stand after a comma, a point before three digits may part thousands. */
+  const comma = say("decimal") === ",";
+  const numberOf = (text) => {
+    const told = String(text).trim();
+    if (comma && /^[+-]?[1-9]\d{0,2}(\.\d{3})+$/.test(told)) return NaN;
+    const plain = comma ? told.replace(",", ".") : told;
+    return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN;
+  };
+  const shown = (x) => comma ? String(x).replace(".", ",") : String(x);
+
   /* The outcome that a value, as text, belongs to. */
   const outcomeOf = (number, text) => {
     const feature = data.features[number], told = String(text).trim();
     if (feature.type === "category") {
       const place = feature.categories.indexOf(spelt(text));
-      return place >= 0 ? place : refuse(`Choose what ${feature.name} is.`);
+      return place >= 0 ? place : refuse("choose_one", feature.text);
     }
     if (feature.type === "outcome") {
       const place = /^\d+$/.test(told) ? Number(told) : -1;
-      return place >= 0 && place < feature.n_outcomes ? place : refuse(`${feature.name} must be a whole number from 0 to ${feature.n_outcomes - 1}.`);
+      return place >= 0 && place < feature.n_outcomes ? place : refuse("whole", feature.text, { most: feature.n_outcomes - 1 });
     }
-    if (told === "") refuse(`Give a number for ${feature.name}, or say that it is not available.`);
-    if (/^[+-]?\d+,\d+$/.test(told)) refuse("Write decimals with a point, such as 1.5.");
-    if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(told)) refuse(`${feature.name} must be a number, such as 1.5.`);
-    const value = Number(told);
-    if (!Number.isFinite(value)) refuse(`${feature.name} must be a finite number.`);
+    if (told === "") refuse(feature.choices ? "choose_one" : "give", feature.text);
+    const value = numberOf(told);
+    if (Number.isNaN(value)) refuse("number", feature.text);
+    if (!Number.isFinite(value)) refuse("large", feature.text);
     return feature.places[feature.edges.filter((edge) => edge <= value).length];
   };
 
   /* What is odd about a value, or nothing. */
   const unusual = (number, text) => {
-    const feature = data.features[number], value = Number(text);
+    const feature = data.features[number], value = numberOf(text);
     if (feature.type !== "number" || !feature.range || (value >= feature.range[0] && value <= feature.range[1])) return "";
-    return `${value} is outside of what training showed of ${feature.name}, ${feature.range[0]} to ${feature.range[1]}. It was taken all the same.`;
+    const [low, high] = feature.range.map(shown);
+    return say("outside", { name: feature.text, value: shown(value), low, high });
   };
-  return { data, stand, outcomeOf, spelt, unusual };
+  return { data, stand, outcomeOf, spelt, shown, unusual };
 };

@@ -147,6 +147,7 @@ def undecided(
         charge,
         unknown,
         target_name,
+        unit=settings.costs.unit_name(),
     )
 
 

@@ -123,6 +123,7 @@ def check_classifier(clf: DecidingClassifier) -> None:
         isinstance(Costs.of(clf.feature_costs).charge_missing, (bool, np.bool_)),
         "charge_missing is neither true nor false",
     )
+    Costs.of(clf.feature_costs).unit_name()
     need(clf.handle_unknown in ("error", "missing"), "handle_unknown is wrong")
     need(isinstance(vars(clf).get("timings_"), dict), "timings_ is no table")
     held, kept = vars(clf).get("held_out_"), vars(clf).get("kept_")
@@ -147,6 +148,7 @@ def check_decider(decider: Decider) -> None:
     need(isinstance(decider.coder, OutcomeCoder) and len(decider.coder.n_outcomes_) == n, "coder is of other features")
     need(isinstance(decider.prices, Prices) and len(decider.prices.full) == n, "prices are of other features")
     need(type(decider.charge_missing) is bool, "charge_missing is neither true nor false")
+    need(type(decider.unit) is str, "unit is no text")
     need(decider.handle_unknown in ("error", "missing"), "handle_unknown is wrong")
     _check_encoder(decider, n)
     _check_model(decider, classes)

@@ -78,7 +78,9 @@ def source_hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def document(title: str, style: Markup, scripts: Sequence[Markup], *body: Markup, limits: str = "") -> Markup:
+def document(
+    title: str, style: Markup, scripts: Sequence[Markup], *body: Markup, limits: str = "", language: str = "en"
+) -> Markup:
     """A page that is whole by itself, and lets nothing pass but its own style and scripts, within further limits."""
     policy = (
         f"default-src 'none'; base-uri 'none'; {limits}style-src {source_hash(style)}; "
@@ -93,7 +95,7 @@ def document(title: str, style: Markup, scripts: Sequence[Markup], *body: Markup
         element("style", style),
     )
     code = [element("script", script) for script in scripts]
-    whole = element("html", head, "\n", element("body", *body, "\n", *code), lang="en")
+    whole = element("html", head, "\n", element("body", *body, "\n", *code), lang=language)
     return together(Markup("<!DOCTYPE html>\n"), whole, "\n")
 
 

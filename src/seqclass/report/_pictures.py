@@ -19,6 +19,7 @@ from seqclass.evaluation.scores import ClassScores
 from seqclass.experiment import LabelledRecord, Results
 from seqclass.experiment._store import of_first
 from seqclass.experiment.records import Judged, judged
+from seqclass.labels import Labels
 from seqclass.plots import FeatureCountDisplay, StagewiseCalibrationDisplay
 from seqclass.plots.accuracy_features import wilson
 from seqclass.plots.acquisition_map import acquired_shares
@@ -184,6 +185,10 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, NARROW - 12, 30.0, 250.0
 _LEAST = 30
 
 
+#: No words but the names of features.
+_PLAIN = Labels()
+
+
 @dataclass(frozen=True, eq=False)
 class Shares:
     """Which features the instances of each class acquired."""
@@ -200,10 +205,10 @@ def codes_of(kept: LabelledRecord) -> tuple[list[str], IntArray]:
     return present, class_numbers(present, kept.truth)
 
 
-def shares_of(kept: LabelledRecord, codes: IntArray) -> Shares:
+def shares_of(kept: LabelledRecord, codes: IntArray, words: Labels = _PLAIN) -> Shares:
     """Share of each class that acquired each feature; one that was asked for and missing is not acquired."""
     columns, steps, share = acquired_shares(kept.record, codes)
-    return Shares([kept.names[j] for j in columns.tolist()], steps, share)
+    return Shares([words.in_line(kept.names[j]) for j in columns.tolist()], steps, share)
 
 
 def feature_counts(kept: LabelledRecord, codes: IntArray) -> FeatureCountDisplay:
@@ -391,7 +396,7 @@ def _names(names: Sequence[str], cell: float, below: float) -> list[Markup]:
     return parts
 
 
-def acquisition_section(results: Results, price: float | None = None) -> Markup:
+def acquisition_section(results: Results, price: float | None, words: Labels) -> Markup:
     """Section with four pictures of each sequential method on each data set, from the instances that were kept."""
     drawn: list[Markup] = []
     left: list[str] = []
@@ -408,7 +413,7 @@ def acquisition_section(results: Results, price: float | None = None) -> Markup:
         data, method, at, budget = cells[["data", "method", "price", "budget"]].iloc[0]
         said = f"{title}, price {at:g}" + ("" if budget != budget else f", hard budget {budget:g}")
         kept = Results(results.path, own).record(data, method)
-        drawn.append(_pictures(f"way-{len(drawn)}", said, kept, is_open=not drawn))
+        drawn.append(_pictures(f"way-{len(drawn)}", said, kept, words, is_open=not drawn))
     if not drawn:
         why = "no instances are kept of them" if bare else "there are none"
         return element("p", f"What methods that ask for features one by one acquired cannot be drawn: {why}.")
@@ -420,12 +425,12 @@ def acquisition_section(results: Results, price: float | None = None) -> Markup:
     return together(element("p", " ".join(filter(None, notes)), class_="note"), *drawn)
 
 
-def _pictures(key: str, title: str, kept: LabelledRecord, *, is_open: bool) -> Markup:
+def _pictures(key: str, title: str, kept: LabelledRecord, words: Labels, *, is_open: bool) -> Markup:
     classes, codes = codes_of(kept)
     counts = feature_counts(kept, codes)
     n = [int((codes == i).sum()) for i in range(len(classes))]
     figures = [
-        acquisition_map(f"{key}-map", classes, n, shares_of(kept, codes)),
+        acquisition_map(f"{key}-map", classes, n, shares_of(kept, codes, words)),
         histograms(f"{key}-counts", classes, n, counts),
         calibration_curves(f"{key}-calibration", calibration(kept)),
         stops_figure(f"{key}-stops", stops_of(kept.record, kept.truth, kept.classes)),

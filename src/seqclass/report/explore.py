@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from seqclass._utils.text import saving_text, value_text
+from seqclass._utils.text import money, saving_text, value_text
 from seqclass._utils.validation import check_integer
 from seqclass.deciding.explanation import Explanation, ExplanationStep
 from seqclass.experiment import Explored, Results
@@ -282,21 +282,21 @@ def _case(explanation: Explanation, row: Any, truth: Any) -> dict[str, Any]:
     return {
         "title": title,
         "prior": _rounded(explanation.prior),
-        "steps": [_step(step) for step in explanation.steps],
+        "steps": [_step(step, explanation.unit) for step in explanation.steps],
         "stop": explanation.stop_text,
         "decided": decided,
     }
 
 
-def _step(step: ExplanationStep) -> dict[str, Any]:
+def _step(step: ExplanationStep, unit: str) -> dict[str, Any]:
     shown = None if step.missing else value_text(step.value)
     return {
         "name": step.name,
         "shown": shown,
         "label": None if step.missing or step.label == shown else step.label,
-        "price": f"{step.price:.4g}",
-        "paid": f"{step.paid:.4g}",
-        "saving": saving_text(step.expected_saving, step.price),
+        "price": money(step.price, unit),
+        "paid": money(step.paid, unit),
+        "saving": saving_text(step.expected_saving, step.price, unit),
         "after": _rounded(step.after),
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from seqclass._utils.files import replacing
 from seqclass.deciding.explanation import Explanation
 from seqclass.experiment import Comparison, Explored, Results
 from seqclass.experiment._columns import by_default
+from seqclass.labels import Labels
 from seqclass.report._markup import (
     NONE,
     Markup,
@@ -28,7 +30,7 @@ from seqclass.report._markup import (
     with_interval,
 )
 from seqclass.report._pictures import acquisition_section, decision_section, picture_section, rank_diagram
-from seqclass.report.explore import ExploredRun, explore_run, explorer_section
+from seqclass.report.explore import ExploredRun, explore_run, explorer_section, sequential_methods
 
 __all__ = ["write_report"]
 
@@ -218,6 +220,8 @@ def write_report(
     explanations: ExploredRun | Mapping[str, Explored | Sequence[Explanation]] | None = None,
     price: float | None = None,
     positive: Any = None,
+    labels: Any = None,
+    unit: str = "",
 ) -> Path:
     """Write a run as one HTML page: tables that sort, pictures, and instances to step through.
 
@@ -241,6 +245,11 @@ def write_report(
     positive : label or sequence of labels, optional
         Class to be found by the decision curves, or several for data sets of different classes; by default the last of
         two, as in `seqclass.metrics.decision_curve`, and no curve of more.
+    labels : Labels, path, mapping or data frame, optional
+        Names of features, and what they show, in other words; see `seqclass.Labels.of`. Bins differ from fold to fold,
+        so that words are best given to categories and values.
+    unit : str
+        What prices and costs are counted in, such as ``"EUR"``; by default what the explanations say.
 
     Returns
     -------
@@ -250,7 +259,8 @@ def write_report(
     Raises
     ------
     ValueError
-        If the run holds no cell that is done or has no such price or class, or there are no explanations under a name.
+        If the run holds no cell that is done or has no such price or class, there are no explanations under a name, or
+        labels are wrong or of features that no data set of the run has.
     FileNotFoundError
         If the folder does not exist.
 
@@ -270,15 +280,21 @@ def write_report(
     if explanations is not None and not isinstance(explanations, ExploredRun):
         found = {str(k): one if isinstance(one, Explored) else Explored(list(one)) for k, one in explanations.items()}
         explanations = ExploredRun(found)
-    labels = list(positive) if isinstance(positive, (list, tuple)) else [] if positive is None else [positive]
-    text = _page(results, results.path.name if title is None else title, explanations, price, labels)
+    sought = list(positive) if isinstance(positive, (list, tuple)) else [] if positive is None else [positive]
+    text = _page(results, results.path.name if title is None else title, explanations, price, sought, labels, unit)
     with replacing(path) as temporary:
         temporary.write_bytes(text.encode("utf-8", errors="backslashreplace"))
     return Path(path)
 
 
 def _page(
-    results: Results, title: str, explored: ExploredRun | None, price: float | None, positive: Sequence[Any]
+    results: Results,
+    title: str,
+    explored: ExploredRun | None,
+    price: float | None,
+    positive: Sequence[Any],
+    labels: Any,
+    unit: str,
 ) -> Markup:
     cells = results.table()
     if not len(cells):
@@ -286,13 +302,17 @@ def _page(
     # a run that goes on meanwhile does not change what is told
     fixed = Results(results.path, cells.index.tolist())
     explored = explore_run(fixed, price=price) if explored is None else explored
-    parts = _parts(fixed, cells, explored, price, positive)
+    words = _known_words(fixed, cells, Labels.of(labels))
+    explored = _worded(explored, words, unit)
+    units = {one.unit for found in explored.methods.values() for one in found.explanations}
+    unit = unit or (units.pop() if len(units) == 1 else "")
+    parts = _parts(fixed, cells, explored, price, positive, words)
     links = [element("li", element("a", name, href=f"#{name.lower()}")) for name in parts]
     header = element(
         "header",
         element("a", "Skip to the content", class_="skip", href="#main"),
         element("h1", title),
-        element("p", _overview(cells, results.n_missing)),
+        element("p", _overview(cells, results.n_missing) + (f" Prices and costs are in {unit}." if unit else "")),
         element("nav", element("ul", *links), aria_label="Sections"),
     )
     footer = element("footer", element("p", f"Written by seqclass {__version__}."))
@@ -300,8 +320,34 @@ def _page(
     return document(title, resource("page.css"), scripts, header, element("main", *parts.values(), id="main"), footer)
 
 
+def _known_words(results: Results, cells: Any, words: Labels) -> Labels:
+    """Labels, checked against the columns of the data sets as far as the run keeps them."""
+    having, names = set(results.keys_with("instances")), set[str]()
+    for _, own in sequential_methods(cells) if words.features else ():
+        kept = [key for key in own.index if key in having]
+        if not kept:
+            return words
+        names |= set(Results(results.path, kept).record(*own[["data", "method"]].iloc[0]).names)
+    return words.checked(names) if names else words
+
+
+def _worded(explored: ExploredRun, words: Labels, unit: str) -> ExploredRun:
+    """The same in words, and in a unit if one is given."""
+
+    def told(found: Explored) -> Explored:
+        in_words = [one.in_words(words) for one in found.explanations]
+        return replace(found, explanations=[replace(one, unit=unit or one.unit) for one in in_words])
+
+    return replace(explored, methods={name: told(found) for name, found in explored.methods.items()})
+
+
 def _parts(
-    results: Results, cells: Any, explored: ExploredRun, price: float | None, positive: Sequence[Any]
+    results: Results,
+    cells: Any,
+    explored: ExploredRun,
+    price: float | None,
+    positive: Sequence[Any],
+    words: Labels,
 ) -> dict[str, Markup]:
     """Sections of the page by name, in order."""
     summary = summarise(results, cells)
@@ -310,7 +356,7 @@ def _parts(
         "Comparison": comparison_section(results, cells),
         "Pictures": picture_section(summary, list(dict.fromkeys(cells["method"]))),
         "Decisions": decision_section(results, cells, price, positive),
-        "Acquisition": acquisition_section(results, price),
+        "Acquisition": acquisition_section(results, price, words),
     }
     parts = {name: _section(name, content) for name, content in contents.items()}
     if explored.methods or explored.note:

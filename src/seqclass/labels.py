@@ -1,0 +1,305 @@
+"""The words of the people who are asked: questions, answers, units and help, by feature."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from numbers import Real
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from seqclass._utils.text import listed, near, sentence, shown, value_text
+
+__all__ = ["Labels"]
+
+#: What a table may tell, in columns; a mapping has ``question`` for the text of a feature, and ``answers``.
+_COLUMNS = ("feature", "answer", "text", "help", "unit", "url")
+_KEYS = ("question", "help", "unit", "url")
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Questions and answers in the words of those who ask and answer them; what has no words keeps its name.
+
+    Exported pages, C and JSON, ``seqclass ask``, explanations and reports take it, or what `of` makes one of.
+
+    Attributes
+    ----------
+    features : mapping of str to mapping
+        By the name of a feature or bundle, what is told of it: ``question``, ``help``, ``unit`` (of a number), ``url``
+        (where to read more), and ``answers``: texts by category, by value, or by bin as ``outcomes`` of an exported
+        policy name it, in the order in which they are offered.
+
+    Examples
+    --------
+    >>> labels = Labels.of({"age": {"question": "How old are you?", "unit": "years", "answers": {">= 60": "old"}}})
+    >>> labels.question("age"), labels.shown("age", 63.0, ">= 60"), labels.question("sex")
+    ('How old are you?', ('63 years', 'old'), 'sex')
+    """
+
+    features: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType({}))
+    #: Where each feature, and each answer, is told of.
+    _places: Mapping[tuple[str, str | None], str] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, given: Any) -> Labels:
+        """Make labels of what a user gave.
+
+        Parameters
+        ----------
+        given : Labels, path, mapping, data frame or None
+            A file ends in ``.json`` and holds a mapping, or is CSV with commas, semicolons or tabs. A mapping has for
+            each feature its question, or a mapping as in `features`. A table, in a file or a data frame, has the
+            columns ``feature``, ``answer``, ``text``, ``help``, ``unit`` and ``url``, of which all but the first may be
+            left out: in a row without an answer ``text`` is the question, else the words for this answer.
+
+        Returns
+        -------
+        Labels
+
+        Raises
+        ------
+        ValueError
+            If something is told twice, is no text or has no place; the message names column and row.
+        FileNotFoundError
+            If there is no such file.
+
+        Examples
+        --------
+        >>> Labels.of({"sex": "Which sex?"}) == Labels.of({"sex": {"question": "Which sex?"}})
+        True
+        """
+        if given is None:
+            return cls()
+        if isinstance(given, Labels):
+            return given
+        if isinstance(given, Mapping):
+            return _from_mapping(given, "labels")
+        if hasattr(given, "columns"):
+            rows = enumerate(given.astype(object).where(given.notna(), None).to_numpy().tolist(), 1)
+            return _from_rows("labels", [str(name) for name in given.columns], rows)
+        if not isinstance(given, (str, os.PathLike)):
+            raise TypeError(f"labels must be a path, a mapping or a data frame, got {shown(given)}.")
+        return _from_file(Path(given))
+
+    def question(self, name: str) -> str:
+        """What is asked; the name of the feature itself where it has no words."""
+        return self.told(name, "question") or name
+
+    def in_line(self, name: str) -> str:
+        """The question on one line."""
+        return " ".join(self.question(name).split())
+
+    def told(self, name: str, what: str) -> str:
+        """One of ``question``, ``help``, ``unit`` and ``url`` of a feature; empty where there is none."""
+        return str(self.features.get(name, {}).get(what, ""))
+
+    def answers(self, name: str) -> Mapping[str, str]:
+        """Words of the answers of a feature, in the order in which they are offered."""
+        found: Mapping[str, str] = self.features.get(name, {}).get("answers", {})
+        return found
+
+    def in_order(self, name: str, known: Iterable[str]) -> list[str]:
+        """Answers that a feature has, in the order in which they are offered: those without words last."""
+        known, words = list(known), self.answers(name)
+        return [*(one for one in words if one in known), *(one for one in known if one not in words)]
+
+    def shown(self, name: str, value: Any, outcome: str | None) -> tuple[str, str | None]:
+        """What a feature showed, and what that is: the words of the value, else its number and the words of its bin.
+
+        Parameters
+        ----------
+        name : str
+            The feature.
+        value : float, str or mapping
+            What it showed; of a bundle, by name, what each of its features did.
+        outcome : str or None
+            Description of the outcome that the value belongs to.
+
+        Returns
+        -------
+        tuple of str and (str or None)
+        """
+        if isinstance(value, Mapping):
+            parts = (f"{self.in_line(part)} {self.shown(part, one, None)[0]}" for part, one in value.items())
+            return ", ".join(parts), None
+        text, words = value_text(value), self.answers(name)
+        if text in words:
+            return " ".join(words[text].split()), None
+        unit = "" if isinstance(value, str) else self.told(name, "unit")
+        return f"{text} {unit}".rstrip(), outcome if outcome is None else words.get(outcome, outcome)
+
+    def checked(self, names: Collection[str], answers: Callable[[str], Collection[str]] | None = None) -> Labels:
+        """These labels, if they are of features and answers that there are.
+
+        Parameters
+        ----------
+        names : collection of str
+            Names of the features and bundles.
+        answers : callable, optional
+            Gives what a feature may show, by its name.
+
+        Returns
+        -------
+        Labels
+
+        Raises
+        ------
+        ValueError
+            If they tell of others; the message names column and row.
+        """
+        for name in self.features:
+            if name not in names:
+                there = near(name, list(names), "the features are")
+                raise ValueError(f"{self._places[name, None]} names {shown(name)}, which is no feature; {there}")
+            known = self.answers(name).keys() if answers is None else answers(name)
+            if absent := [answer for answer in self.answers(name) if answer not in known]:
+                place, there = self._places[name, absent[0]], listed(known, 12) or "none"
+                raise ValueError(
+                    f"{place} names {shown(absent[0])}, which {shown(name)} does not show; its answers are {there}."
+                )
+        return self
+
+
+#: Control characters, but for the ends of lines and tabs.
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+#: Names the place of a column of a row, or of a key of a mapping.
+_Place = Callable[[str], str]
+
+
+def _row(source: str, number: int, column: str) -> str:
+    return f"{source}, row {number}, column {column!r},"
+
+
+def _key(source: str, name: Any, column: str) -> str:
+    at = {"feature": source, "answer": f"{source}, the answers of {shown(name)},"}
+    return at.get(column, f"{source}, {column!r} of {shown(name)},")
+
+
+def _from_file(path: Path) -> Labels:
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}.")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        if path.suffix.lower() == ".json":
+            return _from_mapping(json.loads(text, object_pairs_hook=_once), str(path))
+        first = text.partition("\n")[0]
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
+        return _from_rows(str(path), next(lines, []), enumerate(lines, 1))
+    except (UnicodeDecodeError, json.JSONDecodeError, csv.Error, RecursionError) as error:
+        why = "it is no text in UTF-8." if isinstance(error, UnicodeDecodeError) else sentence(error)
+        raise ValueError(f"{path} cannot be read as labels: {why}") from error
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A mapping of JSON, which must not name anything twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise json.JSONDecodeError(f"{shown(twice)} stands there twice", "", 0)
+    return found
+
+
+def _from_rows(source: str, columns: list[str], rows: Iterable[tuple[int, list[Any]]]) -> Labels:
+    """Labels of a table, whose rows are numbered from 1."""
+    for name in columns:
+        if name not in _COLUMNS or columns.count(name) > 1:
+            why = "twice" if name in _COLUMNS else f"which says nothing; {near(name, _COLUMNS).rstrip('.')}"
+            raise ValueError(f"{source} has the column {shown(name)} {why}.")
+    if "feature" not in columns:
+        raise ValueError(f"{source} lacks the column 'feature', the first of {listed(_COLUMNS)}.")
+
+    def told() -> Iterator[tuple[_Place, dict[str, Any]]]:
+        for number, cells in rows:
+            if any(cells):  # spreadsheets leave rows behind in which nothing stands
+                if len(cells) != len(columns):
+                    raise ValueError(
+                        f"{source}, row {number}, has {len(cells)} cells where the header has {len(columns)}."
+                    )
+                yield partial(_row, source, number), dict(zip(columns, cells))
+
+    return _put_together(told())
+
+
+def _from_mapping(given: Any, source: str) -> Labels:
+    """Labels of a mapping of features to questions, or to mappings."""
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{source} must be a mapping of features to what is told of them, got {shown(given)}.")
+
+    def told() -> Iterator[tuple[_Place, dict[str, Any]]]:
+        for name, one in given.items():
+            one = {"question": one} if isinstance(one, str) else one
+            place = partial(_key, source, name)
+            if not isinstance(one, Mapping) or not isinstance(answers := one.get("answers", {}), Mapping):
+                raise TypeError(
+                    f"{place('what is told')} must be a question, or a mapping whose answers are a mapping too."
+                )
+            keys = [*_KEYS, "answers"]
+            if unknown := [key for key in one if key not in keys]:
+                there = near(str(unknown[0]), keys, "there are")
+                raise ValueError(f"{source} tells {shown(unknown[0])} of {shown(name)}, which is no key; {there}")
+            yield place, {"feature": name, "text": one.get("question")} | {key: one.get(key) for key in _KEYS[1:]}
+            for answer, text in answers.items():
+                yield place, {"feature": name, "answer": answer, "text": text}
+
+    return _put_together(told())
+
+
+def _put_together(rows: Iterable[tuple[_Place, dict[str, Any]]]) -> Labels:
+    """Labels of rows, each with its place, as `Labels.of` tells of them."""
+    found: dict[str, dict[str, Any]] = {}
+    places: dict[tuple[str, str | None], str] = {}
+    named: set[tuple[str, str | None]] = set()
+    for place, cells in rows:
+        row = {column: _text(cells.get(column), place, column) for column in _COLUMNS}
+        name, answer = row["feature"], row["answer"] or None
+        column = "feature" if answer is None else "answer"
+        if not name:
+            raise ValueError(f"{place('feature')} is empty, and there it says whom the row is about.")
+        if (name, answer) in named:
+            what = shown(name) if answer is None else f"{shown(answer)} of {shown(name)}"
+            raise ValueError(f"{place(column)} names {what} again, after {places[name, answer].rstrip(',')}.")
+        named.add((name, answer))
+        places[name, answer] = place(column)
+        places.setdefault((name, None), place("feature"))
+        told = found.setdefault(name, {"answers": {}})
+        if answer is None:
+            told |= dict(zip(_KEYS, (row["text"], row["help"], row["unit"], row["url"])))
+        else:
+            wrong = next((key for key in _KEYS[1:] if row[key]), None)
+            if wrong is not None:
+                raise ValueError(f"{place(wrong)} belongs to the row of the feature, the one without an answer.")
+            told["answers"][answer] = row["text"] or answer
+        if row["url"] and not re.fullmatch(r"https?://[^\s<>\"]+", row["url"]):
+            raise ValueError(f"{place('url')} must begin with https:// or http://, got {shown(row['url'])}.")
+    return Labels(
+        MappingProxyType(
+            {
+                name: MappingProxyType(told | {"answers": MappingProxyType(told["answers"])})
+                for name, told in found.items()
+            }
+        ),
+        places,
+    )
+
+
+def _text(value: Any, place: _Place, column: str) -> str:
+    """A cell as text; numbers, which may be answers, as people write them."""
+    if value is None or value != value:
+        return ""
+    if not isinstance(value, (str, Real, np.bool_)):
+        raise TypeError(f"{place(column)} must be a text, got {shown(value)}.")
+    text = value_text(value)
+    if found := _CONTROL.search(text):  # which a terminal would obey
+        raise ValueError(f"{place(column)} must be text without control characters, and holds {found[0]!r}.")
+    return text if column == "feature" else text.strip()

@@ -1,0 +1,199 @@
+"""Labels: the words of users, in every form, and refused where they are wrong."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seqclass import Costs, Labels, SequentialClassifier, etana
+from seqclass.bn import ClassMixture
+from seqclass.deciding.decider import decider_of
+from seqclass.pomdp import GridValueIteration
+
+TOLD = {
+    "colour": {
+        "question": "Which colour\nis it?",
+        "help": 'Look, then "tell".',
+        "url": "https://example.org/colour",
+        "answers": {"red": "Red, like blood", "blue": "Blue"},
+    },
+    "age": {"question": "How old?", "unit": "years", "answers": {">= 60": "old"}},
+    "sex": "Which sex?",
+}
+ROWS = [
+    ["feature", "answer", "text", "help", "unit", "url"],
+    ["colour", "", "Which colour\nis it?", 'Look, then "tell".', "", "https://example.org/colour"],
+    ["colour", "red", "Red, like blood", "", "", ""],
+    ["colour", "blue", "Blue", "", "", ""],
+    ["", "", "", "", "", ""],
+    ["age", "", "How old?", "", "years", ""],
+    ["age", ">= 60", "old", "", "", ""],
+    ["sex", "", "Which sex?", "", "", ""],
+]
+
+
+def table(sep: str) -> str:
+    return "".join(sep.join('"' + cell.replace('"', '""') + '"' for cell in row) + "\r\n" for row in ROWS)
+
+
+@pytest.mark.parametrize("form", ["comma", "semicolon", "tab", "json", "frame", "mapping", "labels"])
+def test_every_form_tells_the_same(form, tmp_path):
+    wanted, path = Labels.of(TOLD), tmp_path / "labels.csv"
+    if form in ("comma", "semicolon", "tab"):
+        path.write_text("\ufeff" + table({"comma": ",", "semicolon": ";", "tab": "\t"}[form]), newline="")
+    elif form == "json":
+        path = tmp_path / "labels.json"
+        path.write_text(json.dumps(TOLD))
+    frame = pd.DataFrame([row for row in ROWS[1:] if any(row)], columns=ROWS[0]).replace("", np.nan)
+    given = {"frame": frame, "mapping": TOLD, "labels": wanted}.get(form, path)
+    assert Labels.of(given) == wanted
+    assert list(wanted.answers("colour")) == ["red", "blue"]
+    assert wanted.in_order("colour", ["amber", "blue", "red"]) == ["red", "blue", "amber"]
+    assert wanted.shown("colour", "red", "red") == ("Red, like blood", None)
+    assert wanted.shown("age", 63.0, ">= 60") == ("63 years", "old")
+    assert wanted.shown("other", 63.0, ">= 60") == ("63", ">= 60")
+    assert (wanted.question("other"), wanted.told("other", "help")) == ("other", "")
+
+
+def test_labels_are_frozen():
+    labels = Labels.of(TOLD)
+    with pytest.raises(FrozenInstanceError):
+        labels.features = {}
+    for mapping in (labels.features, labels.features["age"], labels.answers("age")):
+        with pytest.raises(TypeError, match="does not support item assignment"):
+            mapping["age"] = {}
+    assert Labels.of(None) == Labels()
+
+
+HEAD = "feature,answer,text,help,unit,url\n"
+WRONG = {
+    HEAD + "colour,,A,,,\ncolour,,B,,,\n": r"row 2, column 'feature', names 'colour' again, after .*row 1",
+    HEAD
+    + "colour,red,A,,,\ncolour,red,B,,,\n": r"row 2, column 'answer', names 'red' of 'colour' again, after .*row 1",
+    HEAD + "color,,A,,,\n": r"row 1, column 'feature', names 'color', which is no feature; did you mean 'colour'",
+    HEAD
+    + ",,,,,\ncolour,pink,A,,,\n": r"row 2, column 'answer', names 'pink', which 'colour' does not show.*'blue', 'red'",
+    HEAD + "age,2000,A,,,\n": r"row 1, column 'answer', names '2000', which 'age' does not show",
+    HEAD
+    + "blood,red,A,,,\n": r"row 1, column 'answer', names 'red', which 'blood' does not show; its answers are none",
+    HEAD + "colour,red,A,see,,\n": r"row 1, column 'help', belongs to the row of the feature",
+    HEAD + "colour,,A,,,javascript:alert(1)\n": r"row 1, column 'url', must begin with https:// or http://",
+    HEAD + 'colour,,A,,,"https://x"" onclick=""y"\n': r"row 1, column 'url', must begin with",
+    HEAD + "colour,,\x1b[31mA,,,\n": r"row 1, column 'text', must be text without control characters",
+    HEAD + ",,A,,,\n": r"row 1, column 'feature', is empty",
+    HEAD + "colour,A\n": r"row 1, has 2 cells where the header has 6",
+    "feature,txt\ncolour,A\n": r"has the column 'txt' which says nothing; did you mean 'text'\?",
+    "feature,text,text\ncolour,A,B\n": r"has the column 'text' twice",
+    "name\ncolour\n": r"has the column 'name'",
+    "": r"lacks the column 'feature'",
+    HEAD + '"colour,,\n': r"cannot be read as labels",
+}
+MAPPINGS = [
+    ({"color": "A"}, r"labels names 'color', which is no feature; did you mean 'colour'"),
+    ({"colour": {"answers": {"pink": "A"}}}, r"the answers of 'colour', names 'pink', which"),
+    (
+        {"colour": {"answer": {"red": "A"}}},
+        r"labels tells 'answer' of 'colour', which is no key; did you mean 'answers'",
+    ),
+    ({"colour": {"url": "ftp://x"}}, r"labels, 'url' of 'colour', must begin with"),
+    ({"colour": {"help": ["A"]}}, r"labels, 'help' of 'colour', must be a text, got \['A'\]"),
+    ({"colour": ["A"]}, r"of 'colour', must be a question, or a mapping"),
+    (["colour"], r"labels must be a path, a mapping or a data frame"),
+]
+
+
+@pytest.fixture(scope="module")
+def clf():
+    """A category, a number, one of few values, and a bundle of two."""
+    rng = np.random.default_rng(0)
+    y = rng.choice(["ill", "well"], 300)
+    ill = y == "ill"
+    X = pd.DataFrame(
+        {
+            "colour": np.where(rng.random(300) < 0.7, np.where(ill, "red", "blue"), "red"),
+            "age": rng.normal(50, 10, 300) + 15 * ill,
+            "smokes": (rng.random(300) < np.where(ill, 0.7, 0.3)).astype(int),
+            "crp": rng.normal(size=300) + ill,
+            "wbc": rng.normal(size=300) + ill,
+        }
+    )
+    costs = Costs(0.01, bundles={"crp": "blood", "wbc": "blood"})
+    return SequentialClassifier(ClassMixture(1), order="adaptive", feature_costs=costs, max_features=4).fit(X, y)
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_wrong_tables_are_refused(text, clf, tmp_path):
+    (tmp_path / "labels.csv").write_text(text)
+    with pytest.raises(ValueError, match=WRONG[text]) as caught:
+        decider_of(clf).words(tmp_path / "labels.csv")
+    assert str(tmp_path / "labels.csv") in str(caught.value)
+
+
+@pytest.mark.parametrize(("given", "message"), MAPPINGS)
+def test_wrong_mappings_are_refused(given, message, clf):
+    with pytest.raises((ValueError, TypeError), match=message):
+        decider_of(clf).words(given)
+
+
+def test_files_that_are_no_labels(tmp_path):
+    path = tmp_path / "labels.json"
+    for content in (b'{"a": "A", "a": "B"}', b"[", b"\xff\xfe", b"[" * 100_000):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"labels.json cannot be read as labels"):
+            Labels.of(path)
+    path.write_text("[1]")
+    with pytest.raises(TypeError, match="must be a mapping"):
+        Labels.of(str(path))
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        Labels.of(tmp_path / "none.csv")
+
+
+def test_values_and_bins_have_words(clf):
+    """A number of few values is named by them, one of bins by these, as `outcome_labels` has them."""
+    decider = decider_of(clf)
+    highest = decider.outcome_labels(1)[-1]
+    told = {"smokes": {"answers": {0: "No", 1: "Yes"}}, "age": {"answers": {highest: "old"}}, "blood": "Blood count"}
+    assert dict(decider.words(told).answers("smokes")) == {"0": "No", "1": "Yes"}
+    assert decider.words(told).shown("age", 99.0, highest) == ("99", "old")
+
+
+def test_an_explanation_in_words(clf):
+    row = pd.DataFrame({"colour": ["red"], "age": [55.5], "smokes": [1], "crp": [0.5], "wbc": [0.25]})
+    [told] = clf.explain(row)
+    highest = decider_of(clf).outcome_labels(1)
+    words = {
+        "colour": {"question": "Which\ncolour?", "answers": {"red": "Like blood"}},
+        "age": {"question": "Age", "unit": "years", "answers": dict.fromkeys(highest, "an age")},
+        "smokes": {"question": "Do you smoke?", "answers": {"1": "Yes"}},
+        "blood": {"question": "Blood count"},
+        "crp": {"question": "In\nthe blood", "unit": "mg/l"},
+        "wbc": "In the blood",
+    }
+    text, plain = str(told.in_words(words)), str(told)
+    asked = {step.name for step in told.steps}
+    wanted = {
+        "colour": "Which colour? Like blood: ",
+        "age": "Age = 55.5 years (an age): ",
+        "smokes": "Do you smoke? Yes: ",
+        "blood": "Blood count = In the blood 0.5 mg/l, In the blood 0.25: ",
+    }
+    assert len(asked) > 1
+    for name in asked:
+        assert wanted[name] in text
+        assert wanted[name] not in plain
+    partly = told.in_words({"colour": "Which colour?"})
+    assert [s.name for s in partly.steps] == ["Which colour?" if s.name == "colour" else s.name for s in told.steps]
+    assert [s.value for s in partly.steps if s.name == "age"] in ([], [55.5])
+    assert str(told.in_words(None)) == plain
+
+
+def test_columns_without_names_have_words():
+    clf = etana(solver=GridValueIteration(20, certificate_paths=0)).fit(
+        [[0.0], [0.1], [0.9], [1.0]] * 10, [0, 0, 1, 1] * 10
+    )
+    told = clf.explain([0.2])[0].in_words(decider_of(clf).words({"x0": "How long?"}))
+    assert "1. How long? 0.2 (" in str(told)
