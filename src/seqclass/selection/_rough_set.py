@@ -431,16 +431,16 @@ def _share(column: FloatArray, rows: Any, others: Any) -> FloatArray:
 _STREAM_CELLS = 2**20
 
 
+@dataclass(repr=False, eq=False)
 class RoughSetStream(FeatureStream):
     """Base of the streams that keep a column if the class depends on it and on the set with it."""
 
     _accepts_sparse = True
     _min_rows = 2
 
-    def __init__(self, published: bool = False, max_bytes: float = 2**30, random_state: Any = None) -> None:
-        self.published = published
-        self.max_bytes = max_bytes
-        self.random_state = random_state
+    published: bool = False
+    max_bytes: float = 2**30
+    random_state: Any = None
 
     @property
     def dependency_(self) -> float:

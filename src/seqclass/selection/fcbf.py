@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+@dataclass(repr=False, eq=False)
 class FCBF(Selector):
     """Fast correlation-based filter of discrete data, by symmetric uncertainty.
 
@@ -68,8 +70,7 @@ class FCBF(Selector):
     _allows_nan = True
     _discrete = True
 
-    def __init__(self, delta: float = 0.0) -> None:
-        self.delta = delta
+    delta: float = 0.0
 
     def fit(self, X: Any, y: npt.ArrayLike) -> Self:
         """Select features.

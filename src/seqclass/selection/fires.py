@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -226,6 +226,7 @@ def fires_weights(
     return np.asarray((np.square(mu) - penalty_s * np.square(sigma)) / (2 * penalty_r))
 
 
+@dataclass(repr=False, eq=False)
 class FIRES(RowStream):
     """Fast, Interpretable and Robust feature Evaluation and Selection on a stream of rows.
 
@@ -305,39 +306,15 @@ class FIRES(RowStream):
 
     _accepts_sparse = True
 
-    def __init__(
-        self,
-        n_features_to_select: float = 10,
-        base: Any = "glm",
-        penalty_s: float = 0.01,
-        penalty_r: float = 0.01,
-        learning_rate_mu: float = 0.01,
-        learning_rate_sigma: float = 0.01,
-        *,
-        forgetting: float = 0.0,
-        max_step: float = 1.0,
-        scale: str | None = None,
-        batch_size: int = 100,
-        n_epochs: int = 1,
-        shuffle: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.base = base
-        self.penalty_s = penalty_s
-        self.penalty_r = penalty_r
-        self.learning_rate_mu = learning_rate_mu
-        self.learning_rate_sigma = learning_rate_sigma
-        self.forgetting = forgetting
-        self.max_step = max_step
-        self.scale = scale
-        self.batch_size = batch_size
-        self.n_epochs = n_epochs
-        self.shuffle = shuffle
-        self.random_state = random_state
-
-    mu_: FloatArray
-    sigma_: FloatArray
+    base: Any = "glm"
+    penalty_s: float = 0.01
+    penalty_r: float = 0.01
+    learning_rate_mu: float = 0.01
+    learning_rate_sigma: float = 0.01
+    _: KW_ONLY
+    forgetting: float = 0.0
+    max_step: float = 1.0
+    scale: str | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

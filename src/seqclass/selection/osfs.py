@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ __all__ = ["OSFS", "FastOSFS"]
 _MOST = 1024
 
 
+@dataclass(repr=False, eq=False)
 class OSFS(FeatureStream):
     """Online streaming feature selection: keep what depends on the class and what no other kept features explain.
 
@@ -76,19 +78,11 @@ class OSFS(FeatureStream):
     #: Whether a feature that others explain may still drop older ones before it goes.
     _replaces = True
 
-    def __init__(
-        self,
-        test: str = "fisher_z",
-        alpha: float = 0.01,
-        max_condition: int = 3,
-        class_coding: str = "groups",
-        rows_per_freedom: float = 5,
-    ) -> None:
-        self.test = test
-        self.alpha = alpha
-        self.max_condition = max_condition
-        self.class_coding = class_coding
-        self.rows_per_freedom = rows_per_freedom
+    test: str = "fisher_z"
+    alpha: float = 0.01
+    max_condition: int = 3
+    class_coding: str = "groups"
+    rows_per_freedom: float = 5
 
     @property
     def _allows_nan(self) -> bool:  # type: ignore[override]

@@ -225,6 +225,7 @@ def _mean(values: FloatArray) -> float:
     return float(known.mean()) if len(known) else float("nan")
 
 
+@dataclass(repr=False, eq=False)
 class RiverClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier of River, or any with ``learn_one`` and ``predict_one``, with the methods of scikit-learn.
 
@@ -257,8 +258,7 @@ class RiverClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ['b']
     """
 
-    def __init__(self, model: Any) -> None:
-        self.model = model
+    model: Any
 
     def fit(self, X: Any, y: npt.ArrayLike) -> RiverClassifier:
         """Train a new copy of the model on the rows, one after another.

@@ -9,7 +9,7 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import KW_ONLY, asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -323,6 +323,7 @@ def _or_infinite(limit: float | None) -> float:
     return math.inf if limit is None else limit
 
 
+@dataclass(repr=False, eq=False)
 class SemiRFS(SearchSelector):
     """Semi-randomised feature selection: a search for the subset with which a learner does best.
 
@@ -451,70 +452,37 @@ class SemiRFS(SearchSelector):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        scoring: Any = None,
-        cv: Any = 5,
-        adaptive: bool = True,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        warm_start: Any = True,
-        cool_down: bool = False,
-        max_time: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        *,
-        group_size: int = 2,
-        removal_group_size: int | None = None,
-        w: float = 0.5,
-        w_prime: float = 0.5,
-        c: float | None = None,
-        cooling: float = 2.0,
-        addition_penalty: float | None = None,
-        removal_size: int | str = 1,
-        n_relevant: int | None = None,
-        n_initial: int | None = None,
-        min_features: int = 1,
-        max_features: int | None = None,
-        max_iter: int | None = None,
-        max_evaluations: int | None = None,
-        patience: int | None = 50,
-        error_score: Any = np.nan,
-        feature_params: Sequence[str] = (),
-        callback: Callable[[SemiRFSStep], bool | None] | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.scoring = scoring
-        self.cv = cv
-        self.adaptive = adaptive
-        self.alpha = alpha
-        self.beta = beta
-        self.warm_start = warm_start
-        self.cool_down = cool_down
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.group_size = group_size
-        self.removal_group_size = removal_group_size
-        self.w = w
-        self.w_prime = w_prime
-        self.c = c
-        self.cooling = cooling
-        self.addition_penalty = addition_penalty
-        self.removal_size = removal_size
-        self.n_relevant = n_relevant
-        self.n_initial = n_initial
-        self.min_features = min_features
-        self.max_features = max_features
-        self.max_iter = max_iter
-        self.max_evaluations = max_evaluations
-        self.patience = patience
-        self.error_score = error_score
-        self.feature_params = feature_params
-        self.callback = callback
-        self.checkpoint = checkpoint
+    estimator: Any
+    scoring: Any = None
+    cv: Any = 5
+    adaptive: bool = True
+    alpha: float = 1.0
+    beta: float = 1.0
+    warm_start: Any = True
+    cool_down: bool = False
+    max_time: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    _: KW_ONLY
+    group_size: int = 2
+    removal_group_size: int | None = None
+    w: float = 0.5
+    w_prime: float = 0.5
+    c: float | None = None
+    cooling: float = 2.0
+    addition_penalty: float | None = None
+    removal_size: int | str = 1
+    n_relevant: int | None = None
+    n_initial: int | None = None
+    min_features: int = 1
+    max_features: int | None = None
+    max_iter: int | None = None
+    max_evaluations: int | None = None
+    patience: int | None = 50
+    error_score: Any = np.nan
+    feature_params: Sequence[str] = ()
+    callback: Callable[[SemiRFSStep], bool | None] | None = None
+    checkpoint: str | os.PathLike[str] | None = None
 
     @classmethod
     def rfs(cls, estimator: Any, **settings: Any) -> SemiRFS:
