@@ -570,11 +570,11 @@ class AncestorTables(Protocol):
         """P(outcome | class), (V, n_classes)."""
 
 
+@dataclass(repr=False, eq=False)
 class NearestAncestor:
     """Second-order conditioning: each feature given its nearest acquired ancestor and the class."""
 
-    def __init__(self, tables: AncestorTables) -> None:
-        self.tables = tables
+    tables: AncestorTables
 
     def conditional(self, feature: int, codes: Columns, n: int) -> FloatArray:
         """P(outcome | evidence, class), (n, V, n_classes); see `Forest.conditional`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
 from typing import Any
 
@@ -249,6 +249,7 @@ def _of_class(rows: Rows, states: States, prior: FloatArray) -> FloatArray:
     return np.asarray(log_softmax(joint, axis=0)[rows.codes, np.arange(len(rows))])
 
 
+@dataclass(repr=False, eq=False)
 class ContextBayes(Mixture):
     """Naive Bayes in each class and context: an observed feature says which tables hold.
 
@@ -354,20 +355,12 @@ class ContextBayes(Mixture):
            [0.6, 0.4]])
     """
 
-    def __init__(
-        self,
-        context: Any = "auto",
-        *,
-        density: str = "auto",
-        alpha: float = 1.0,
-        prior: Any = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.context = context
-        self.density = density
-        self.alpha = alpha
-        self.prior = prior
-        self.random_state = random_state
+    context: Any = "auto"
+    _: KW_ONLY
+    density: str = "auto"
+    alpha: float = 1.0
+    prior: Any = None
+    random_state: Any = 0
 
     def context_features(self, order: npt.ArrayLike) -> list[IntArray]:
         """Features that stages still to come may depend on: once a single context is known, that alone."""

@@ -255,6 +255,7 @@ def _hanging(scopes: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
 MAX_CLASSES = 64
 
 
+@dataclass(repr=False, eq=False)
 class DiscreteNetwork(ObservationModel):
     """Exact inference in a Bayesian network that is given: the class is a node, or the joint state of several.
 
@@ -306,10 +307,9 @@ class DiscreteNetwork(ObservationModel):
     #: What is worked out when it is first needed.
     _cached = ("_tree", "_memory")
 
-    def __init__(self, network: Any, target: Any, questions: Sequence[str] | None = None) -> None:
-        self.network = network
-        self.target = target
-        self.questions = questions
+    network: Any
+    target: Any
+    questions: Sequence[str] | None = None
 
     def fit(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, *, n_outcomes: Any = None

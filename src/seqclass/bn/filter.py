@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ _ROUNDING = 1e-10
 
 
 @register
+@dataclass(repr=False, eq=False)
 class InformationFilter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Keep the features of most adjusted mutual information with the class.
 
@@ -93,18 +95,11 @@ class InformationFilter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     [1]
     """
 
-    def __init__(
-        self,
-        threshold: str | float = "halving",
-        *,
-        min_features: int = 30,
-        n_features: float | None = None,
-        false_discovery_rate: float | None = None,
-    ) -> None:
-        self.threshold = threshold
-        self.min_features = min_features
-        self.n_features = n_features
-        self.false_discovery_rate = false_discovery_rate
+    threshold: str | float = "halving"
+    _: KW_ONLY
+    min_features: int = 30
+    n_features: float | None = None
+    false_discovery_rate: float | None = None
 
     def fit(self, X: Any, y: npt.ArrayLike) -> InformationFilter:
         """Score the features and choose.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -404,6 +404,7 @@ def dense_tables(
     return np.concatenate(parts, axis=3)[:, :, 0], family
 
 
+@dataclass(repr=False, eq=False)
 class ClassMixture(Mixture):
     """Mixture of naive Bayes models in each class: features are independent given the class and a hidden component.
 
@@ -499,28 +500,16 @@ class ClassMixture(Mixture):
     array([2, 2])
     """
 
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] = "auto",
-        *,
-        n_bags: int = 1,
-        alpha: float = 1.0,
-        shrinkage: float = 0.5,
-        density: str = "tables",
-        prior: Any = None,
-        max_iter: int = 200,
-        tol: float = 1e-6,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.n_bags = n_bags
-        self.alpha = alpha
-        self.shrinkage = shrinkage
-        self.density = density
-        self.prior = prior
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    n_components: int | Literal["auto"] = "auto"
+    _: KW_ONLY
+    n_bags: int = 1
+    alpha: float = 1.0
+    shrinkage: float = 0.5
+    density: str = "tables"
+    prior: Any = None
+    max_iter: int = 200
+    tol: float = 1e-6
+    random_state: Any = 0
 
     def _fit(self, X: Codes, codes: IntArray, sample_weight: FloatArray | None) -> None:
         settings, allowed = self._settings(), check_families(self.density)

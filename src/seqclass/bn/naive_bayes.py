@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from seqclass.bn.base import CodedChunks, ObservationModel
 __all__ = ["NaiveBayes"]
 
 
+@dataclass(repr=False, eq=False)
 class NaiveBayes(ObservationModel):
     """Categorical naive Bayes with Laplace smoothing and an optional temperature.
 
@@ -79,18 +81,11 @@ class NaiveBayes(ObservationModel):
     """
 
     _accepts_sparse = True
-    temperature_: float | FloatArray
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        prior: Any = None,
-        temperature: float | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.prior = prior
-        self.temperature = temperature
+    _: KW_ONLY
+    alpha: float = 1.0
+    prior: Any = None
+    temperature: float | None = None
+    temperature_: float | FloatArray = field(init=False)
 
     def partial_fit(
         self,

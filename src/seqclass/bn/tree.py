@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Hashable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from time import perf_counter
 from typing import Any
@@ -127,15 +128,13 @@ def check_stages(order: npt.ArrayLike, n_features: int) -> list[int]:
     return [int(j) for j in given]
 
 
+@dataclass(repr=False, eq=False, slots=True)
 class NetworkState:
     """Outcomes of the features that were asked for, one column each."""
 
-    __slots__ = ("codes", "features", "hidden")
-
-    def __init__(self, features: tuple[int, ...], codes: IntArray, hidden: frozenset[int] = frozenset()) -> None:
-        self.features = features
-        self.codes = codes
-        self.hidden = hidden
+    features: tuple[int, ...]
+    codes: IntArray
+    hidden: frozenset[int] = frozenset()
 
     @classmethod
     def empty(cls, n: int, dtype: Any) -> NetworkState:
@@ -213,6 +212,7 @@ def _columns(evidence: Any) -> Columns:
 _STRUCTURES = ("tree", "forest", "line", "random", "clique")
 
 
+@dataclass(repr=False, eq=False)
 class TreeNetwork(ObservationModel):
     """Bayesian network over discrete features in which the class is a parent of every feature.
 
@@ -302,32 +302,15 @@ class TreeNetwork(ObservationModel):
            [0.14, 0.86]])
     """
 
-    parents_: list[IntArray]
-    cpds_: list[Any]
-    edge_weights_: FloatArray
-    is_forest_: bool
-    conditioning_: str
-    unit_: float
-    pair_counts_: FloatArray | None
-    state_names_: dict[int, list[Any]] | None
-    feature_names_: list[Any] | None
     #: What is worked out from the fitted attributes when it is first needed.
     _cached = ("graph_", "_edges", "_engine", "_neighbours")
 
-    def __init__(
-        self,
-        structure: Any = "tree",
-        *,
-        alpha: float = 1.0,
-        smoothing: str | float = "laplace",
-        conditioning: str = "auto",
-        random_state: Any = 0,
-    ) -> None:
-        self.structure = structure
-        self.alpha = alpha
-        self.smoothing = smoothing
-        self.conditioning = conditioning
-        self.random_state = random_state
+    structure: Any = "tree"
+    _: KW_ONLY
+    alpha: float = 1.0
+    smoothing: str | float = "laplace"
+    conditioning: str = "auto"
+    random_state: Any = 0
 
     @classmethod
     def from_cpds(
@@ -691,7 +674,8 @@ class TreeNetwork(ObservationModel):
             self.strengths_ = strengths
         self.unit_ = learner.unit
         self.timings_ = {"structure": found - began, "parameters": perf_counter() - found}
-        self.state_names_ = self.feature_names_ = None
+        self.state_names_: dict[int, list[Any]] | None = None
+        self.feature_names_: list[Any] | None = None
 
     def _temper(self, temperature: FloatArray) -> None:
         if self.conditioning_ != "full" or any(cpd is None for cpd in self.cpds_):
