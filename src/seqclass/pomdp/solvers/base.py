@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ __all__ = ["Solver", "ValueSolver"]
 FIRST_HORIZON = 64
 
 
+@dataclass(repr=False, eq=False)
 class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
     """Settings of a method that turns an acquisition problem into a policy.
 
@@ -47,8 +49,9 @@ class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
     0.25
     """
 
-    certificate_paths: int
-    random_state: Any
+    _: KW_ONLY
+    certificate_paths: int = 10_000
+    random_state: Any = 0
 
     @property
     def certifies_last(self) -> bool:

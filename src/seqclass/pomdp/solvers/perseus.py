@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,7 @@ class BeliefRounds:
         )
 
 
+@dataclass(repr=False, eq=False)
 class Perseus(ValueSolver):
     """Point-based value iteration over stages, for any number of classes.
 
@@ -200,34 +202,17 @@ class Perseus(ValueSolver):
     0.0
     """
 
-    def __init__(
-        self,
-        n_beliefs: int = 3000,
-        *,
-        n_rounds: int = 2,
-        target_gap: float | None = None,
-        max_seconds: float | None = None,
-        max_beliefs: int = 50_000,
-        share_contexts: bool = False,
-        tolerance: float = 1e-4,
-        horizon_tolerance: float = 1e-4,
-        first_horizon: int = FIRST_HORIZON,
-        max_stages: int | None = None,
-        certificate_paths: int = 10_000,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_beliefs = n_beliefs
-        self.n_rounds = n_rounds
-        self.target_gap = target_gap
-        self.max_seconds = max_seconds
-        self.max_beliefs = max_beliefs
-        self.share_contexts = share_contexts
-        self.tolerance = tolerance
-        self.horizon_tolerance = horizon_tolerance
-        self.first_horizon = first_horizon
-        self.max_stages = max_stages
-        self.certificate_paths = certificate_paths
-        self.random_state = random_state
+    n_beliefs: int = 3000
+    _: KW_ONLY
+    n_rounds: int = 2
+    target_gap: float | None = None
+    max_seconds: float | None = None
+    max_beliefs: int = 50_000
+    share_contexts: bool = False
+    tolerance: float = 1e-4
+    horizon_tolerance: float = 1e-4
+    first_horizon: int = FIRST_HORIZON
+    max_stages: int | None = None
 
     @classmethod
     def published(cls, random_state: Any = 0) -> Perseus:
