@@ -655,26 +655,21 @@ class PathTables:
         return np.asarray(self.forest.marginals[feature].T)
 
 
+@dataclass(repr=False, eq=False)
 class PairTables:
     """Tables of ancestors in a graph with several parents, each from the counts of the pair."""
 
-    def __init__(
-        self,
-        parents: Sequence[IntArray],
-        sizes: IntArray,
-        counts: FloatArray,
-        alpha: float,
-        smoothing: str | float,
-        unit: float,
-    ) -> None:
-        self.parents = parents
-        self.order: list[int] = topological(parents).tolist()
-        self.ends = np.cumsum(sizes)
-        self.starts = self.ends - sizes
-        self.counts = counts
-        self.alpha = alpha
-        self.smoothing = smoothing
-        self.unit = unit
+    parents: Sequence[IntArray]
+    sizes: IntArray
+    counts: FloatArray
+    alpha: float
+    smoothing: str | float
+    unit: float
+
+    def __post_init__(self) -> None:
+        self.order: list[int] = topological(self.parents).tolist()
+        self.ends = np.cumsum(self.sizes)
+        self.starts = self.ends - self.sizes
         self._tables: dict[tuple[int, int], FloatArray] = {}
         self._shares: dict[tuple[int, int], float] = {}
 

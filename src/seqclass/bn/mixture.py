@@ -25,6 +25,7 @@ from seqclass.bn._em import (
     TINY,
     Components,
     Design,
+    Rows,
     Settings,
     choose_components,
     fit_components,
@@ -374,30 +375,22 @@ GROUPS = 5
 
 
 def dense_tables(
-    X: Codes,
-    groups: Codes,
-    codes: IntArray,
-    weight: FloatArray,
-    states: Components,
-    n_outcomes: IntArray,
-    allowed: tuple[str, ...],
-    alpha: float,
+    rows: Rows, groups: Codes, states: Components, allowed: tuple[str, ...], alpha: float
 ) -> tuple[FloatArray, IntArray]:
     """Tables of hidden states over all outcomes, of components that were found on groups of them."""
     n_folds = FOLDS if len(allowed) > 1 else 1
-    nowhere = np.zeros(len(codes), dtype=np.intp)
-    whole = contingency_table(X, nowhere, 1, n_outcomes, weight)[:, :, 0]
+    whole = rows.counts()[0].sum(axis=(2, 3))
     counts = np.zeros((n_folds, *whole.shape, 1, len(states.classes)))
     for c in range(int(states.classes.max()) + 1):
-        rows, own = np.flatnonzero(codes == c), np.flatnonzero(states.classes == c)
-        joint = state_likelihoods(groups[rows], states.tables[:, :, own]) + np.log(states.weights[own])
-        some, fold = X[rows], np.arange(len(rows)) % n_folds
+        some, own = np.flatnonzero(rows.codes == c), np.flatnonzero(states.classes == c)
+        joint = state_likelihoods(groups[some], states.tables[:, :, own]) + np.log(states.weights[own])
+        X, fold = rows.X[some], np.arange(len(some)) % n_folds
         # a row is in every bag
-        bags = joint.reshape(len(rows), -1, int(states.n_components[c]))
+        bags = joint.reshape(len(some), -1, int(states.n_components[c]))
         for state, share in zip(own.tolist(), softmax(bags, axis=2).reshape(joint.shape).T):
-            table = contingency_table(some, fold, n_folds, n_outcomes, weight[rows] * share)
+            table = contingency_table(X, fold, n_folds, rows.n_outcomes, rows.weight[some] * share)
             counts[:, :, :, 0, state] = table.transpose(2, 0, 1)
-    scales = Scales(n_outcomes, whole, alpha)
+    scales = Scales(rows.n_outcomes, whole, alpha)
     family = scales.suited(counts, allowed)
     total = counts.sum(axis=0)
     parts = [scales.tables(total[..., states.classes == c], family) for c in range(int(states.classes.max()) + 1)]
@@ -514,26 +507,24 @@ class ClassMixture(Mixture):
     def _fit(self, X: Codes, codes: IntArray, sample_weight: FloatArray | None) -> None:
         settings, allowed = self._settings(), check_families(self.density)
         weight = np.ones(len(codes)) if sample_weight is None else sample_weight
-        n_classes = len(self.classes_)
-        self.class_count_ = np.bincount(codes, weights=weight, minlength=n_classes).astype(np.float64)
+        rows = groups = Rows(X, codes, weight, len(self.classes_), self.n_outcomes_)
+        self.class_count_ = np.bincount(codes, weights=weight, minlength=rows.n_classes).astype(np.float64)
         self.class_prior_ = resolve_prior(self.prior, self.class_count_)
         rng = as_generator(self.random_state)
         began = perf_counter()
-        groups, n_groups = X, self.n_outcomes_
         if allowed != ("tables",):
-            groups, n_groups = coarse(X, self.n_outcomes_, weight, GROUPS, GROUPS)
+            grouped, n_groups = coarse(X, self.n_outcomes_, weight, GROUPS, GROUPS)
+            groups = replace(rows, X=grouped, n_outcomes=n_groups)
         chosen, scores = self.n_components, dict[int, float]()
         if isinstance(chosen, str):
-            chosen, scores = choose_components(groups, codes, weight, n_groups, n_classes, settings, rng)
+            chosen, scores = choose_components(groups, settings, rng)
         self.candidates_ = scores
         found = perf_counter()
-        sizes = np.full(n_classes, chosen)
-        states = fit_components(groups, codes, weight, n_groups, sizes, settings, rng)
+        states = fit_components(groups, np.full(rows.n_classes, chosen), settings, rng)
         tables = states.tables
         family: IntArray = np.zeros(self.n_features_in_, dtype=np.intp)
         if allowed != ("tables",):
-            given = groups, codes, weight, states, self.n_outcomes_
-            tables, family = dense_tables(X, *given, allowed, settings.alpha)
+            tables, family = dense_tables(rows, groups.X, states, allowed, settings.alpha)
         self._set_states(states.classes, states.weights, tables)
         self.densities_ = [FAMILIES[kind] for kind in family.tolist()]
         self.n_components_, self.n_iter_ = states.n_components, states.n_iter
