@@ -122,34 +122,13 @@ class FiresSDT:
     def gradient(
         self, X: Any, Y: FloatArray, mu: FloatArray, sigma: FloatArray, rng: np.random.Generator
     ) -> tuple[FloatArray, FloatArray]:
-        """Gradient of the batch's mean log-likelihood less the regulariser, sampled, in mu and sigma.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n, n_features)
-            The batch.
-        Y : ndarray of shape (n_problems, n)
-            Labels -1 and 1.
-        mu, sigma : ndarray of shape (n_problems, n_parameters)
-            Mean and standard deviation of the parameters.
-        rng : numpy.random.Generator
-            Draws the weights.
-
-        Returns
-        -------
-        for_mu, for_sigma : ndarray of shape (n_problems, n_parameters)
-        """
+        """Gradient of the batch's mean log-likelihood less the regulariser, sampled; see `FiresGLM.gradient`."""
         for_mu, for_sigma = sampled_gradient(self._forward, X, Y, mu, sigma, self.n_samples, rng)
         for_sigma[:, -(2**self.depth) :] = 0
         return for_mu, for_sigma
 
     def aggregate(self, mu: FloatArray, sigma: FloatArray, n_features: int) -> tuple[FloatArray, FloatArray]:
-        """Importance and uncertainty of each feature: the mean over inner nodes.
-
-        Returns
-        -------
-        mu, sigma : ndarray of shape (n_problems, n_features)
-        """
+        """Importance and uncertainty of each feature: the mean over inner nodes; see `FiresGLM.aggregate`."""
         n_nodes = 2**self.depth - 1
         shape = (len(mu), n_nodes, n_features)
         nodes = [weights[:, : n_nodes * n_features].reshape(shape).mean(axis=1) for weights in (mu, sigma)]
@@ -285,32 +264,11 @@ class FiresANN:
     def gradient(
         self, X: Any, Y: FloatArray, mu: FloatArray, sigma: FloatArray, rng: np.random.Generator
     ) -> tuple[FloatArray, FloatArray]:
-        """Gradient of the batch's mean log-likelihood, sampled, in mu and sigma.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n, n_features)
-            The batch.
-        Y : ndarray of shape (n_problems, n)
-            Labels -1 and 1.
-        mu, sigma : ndarray of shape (n_problems, n_weights)
-            Mean and standard deviation of the weights.
-        rng : numpy.random.Generator
-            Draws the weights.
-
-        Returns
-        -------
-        for_mu, for_sigma : ndarray of shape (n_problems, n_weights)
-        """
+        """Gradient of the batch's mean log-likelihood, sampled; see `FiresGLM.gradient`."""
         return sampled_gradient(self._forward, X, Y, mu, sigma, self.n_samples, rng)
 
     def aggregate(self, mu: FloatArray, sigma: FloatArray, n_features: int) -> tuple[FloatArray, FloatArray]:
-        """Importance and uncertainty of each feature, over its paths to the output.
-
-        Returns
-        -------
-        mu, sigma : ndarray of shape (n_problems, n_features)
-        """
+        """Importance and uncertainty of each feature, over its paths to the output; see `FiresGLM.aggregate`."""
         means, sds = self._matrices(mu, n_features), self._matrices(sigma, n_features)
         if self.aggregation == "paths":
             return _sum_of_means(means), _sum_of_means(sds)

@@ -70,14 +70,14 @@ class FiresGLM:
             The batch.
         Y : ndarray of shape (n_problems, n)
             Labels -1 and 1.
-        mu, sigma : ndarray of shape (n_problems, n_features)
-            Mean and standard deviation of the parameters.
+        mu, sigma : ndarray of shape (n_problems, n_parameters)
+            Mean and standard deviation of the parameters, here one a feature.
         rng : numpy.random.Generator
-            Not used.
+            Draws the weights of a sampled model; not used here.
 
         Returns
         -------
-        for_mu, for_sigma : ndarray of shape (n_problems, n_features)
+        for_mu, for_sigma : ndarray of shape (n_problems, n_parameters)
         """
         n, n_features = X.shape
         variance = sigma * sigma

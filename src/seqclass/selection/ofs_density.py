@@ -34,11 +34,8 @@ class OFSDensity(RoughSetStream):
         of the neighbourhoods of all, so that the others count themselves, which raises the dependency on few columns
         with few values (see the notes). A feature that lowers the dependency by up to 5% and
         makes nothing redundant is then kept.
-    max_bytes : float, default=2**30
-        Most bytes of the matrix of squared distances, of 8 n^2, which a column's share is added to. Of more rows the
-        distances are made from the features kept, block by block: slower, in memory that grows with n.
-    random_state : None, int or generator
-        Seed of the order in which features are tried for dropping.
+    max_bytes, random_state
+        As of `OFSA3M`.
 
     Attributes
     ----------
