@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.text import listed, shown
-from seqclass.bn._checks import check_codes, check_labels, check_n_outcomes, check_outcome, raise_impossible
+from seqclass.bn._checks import check_codes, check_labels, check_n_outcomes, raise_impossible
 from seqclass.bn.base import ObservationModel
 from seqclass.bn.network_tables import NetworkTables, read_network
 
@@ -432,13 +432,6 @@ class DiscreteNetwork(ObservationModel):
         if np.array_equal(chosen, np.arange(self.n_features_in_)):
             return np.asarray(memory.likelihoods[slots])
         return np.asarray(memory.likelihoods[slots[:, None], chosen])
-
-    def advance(self, feature: int, state: Any, outcome: npt.ArrayLike) -> Any:
-        """State after the feature's outcome was seen; see :meth:`ObservationModel.advance`."""
-        shown_ = check_outcome(feature, outcome, int(self.n_outcomes_[feature]))
-        seen = state.copy()
-        seen[:, feature] = np.where(shown_ >= 0, shown_, seen[:, feature])
-        return seen
 
     def _fit(self, X: Any, codes: IntArray, sample_weight: FloatArray | None) -> None:
         raise NotImplementedError  # `fit` learns nothing

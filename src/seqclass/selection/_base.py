@@ -61,8 +61,6 @@ class Selector(Stored, SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     #: Whether CSR and CSC matrices are taken; they are never made dense.
     _accepts_sparse = False
-    #: Whether missing values (NaN) are taken.
-    _allows_nan = False
     #: Whether data must be integers.
     _discrete = False
     #: Fewest rows that `fit` needs.
@@ -72,6 +70,11 @@ class Selector(Stored, SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     classes_: npt.NDArray[Any]
     n_features_in_: int
     feature_names_in_: npt.NDArray[Any]
+
+    @property
+    def _allows_nan(self) -> bool:
+        """Whether missing values (NaN) are taken."""
+        return self._discrete
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self, "support_")

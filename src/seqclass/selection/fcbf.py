@@ -67,7 +67,6 @@ class FCBF(Selector):
     """
 
     _accepts_sparse = True
-    _allows_nan = True
     _discrete = True
 
     delta: float = 0.0

@@ -92,17 +92,15 @@ class OFSDensity(RoughSetStream):
     def _least(self) -> float:
         return (1 - _EQUAL) * self._dependency - TOLERANCE
 
-    def _prune(self, column: FloatArray, dependency: float, order: IntArray) -> list[int] | None:
-        gone: list[int] = []
-        for member in order.tolist():
-            without = self._held.without([*gone, member], column, floor=dependency - TOLERANCE)
-            if without >= dependency - TOLERANCE:
-                gone.append(member)
-                dependency = without
+    def _redundant(self, without: float, dependency: float) -> bool:
+        return without >= dependency - TOLERANCE
+
+    def _prune(self, column: FloatArray, dependency: float, order: IntArray) -> tuple[list[int] | None, float]:
+        gone, dependency = super()._prune(column, dependency, order)
         if dependency < self._dependency - TOLERANCE:
-            return None
+            return None, dependency
         self._dependency = dependency
-        return gone
+        return gone, dependency
 
     def _follow(self) -> None:
         self._mean = float(np.mean(self._own_kept))

@@ -85,10 +85,6 @@ class OSFS(FeatureStream):
     rows_per_freedom: float = 5
 
     @property
-    def _allows_nan(self) -> bool:  # type: ignore[override]
-        return self.test != "fisher_z"
-
-    @property
     def _discrete(self) -> bool:  # type: ignore[override]
         return self.test != "fisher_z"
 

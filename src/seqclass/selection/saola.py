@@ -349,10 +349,6 @@ class SAOLA(FeatureStream):
     drop_ties: bool = False
 
     @property
-    def _allows_nan(self) -> bool:  # type: ignore[override]
-        return self.measure != "fisher_z"
-
-    @property
     def _discrete(self) -> bool:  # type: ignore[override]
         return self.measure != "fisher_z"
 

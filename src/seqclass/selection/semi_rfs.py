@@ -560,7 +560,7 @@ class SemiRFS(Selector):
         return bool(get_tags(self.estimator).input_tags.sparse)
 
     @property
-    def _allows_nan(self) -> bool:  # type: ignore[override]
+    def _allows_nan(self) -> bool:
         return bool(get_tags(self.estimator).input_tags.allow_nan)
 
     def _check_data(self, X: Any, y: npt.ArrayLike) -> tuple[Any, npt.NDArray[Any]]:
