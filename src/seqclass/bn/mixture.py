@@ -140,15 +140,13 @@ class Mixture(ObservationModel):
             else.
         class_node, component_node : hashable
             Which nodes are the class and the component; the latter may be latent.
-        feature_names : sequence, optional
-            All other nodes, in the order that the columns of evidence are to have; by default that of
-            ``network.nodes``.
+        feature_names
+            As of `TreeNetwork.from_pgmpy`.
 
         Returns
         -------
         ClassMixture or ContextBayes
-            Of the class that was asked. Outcome v of a feature is the v-th state of its node: ``state_names_``. The
-            states of the class, sorted, are ``classes_``.
+            Of the class that was asked; classes and states as in `TreeNetwork.from_pgmpy`.
 
         Raises
         ------
@@ -179,15 +177,10 @@ class Mixture(ObservationModel):
 
         Parameters
         ----------
-        feature_names : sequence of length n_features, optional
-            Nodes of the features; by default ``feature_names_``, else ``x0``, ``x1``, ...
-        class_name, component_name : hashable
-            Nodes of the class and of the component, whose states are the numbers of the hidden states.
-        state_names : mapping, optional
-            Names of the outcomes of a feature, by its name or number; by default ``state_names_``, else 0, 1, ...
-            The states of the class are ``classes_``.
-        plain_names : bool
-            Whether to reduce all names to letters, digits and underscores, as file formats want them.
+        feature_names, class_name, state_names, plain_names
+            As of `TreeNetwork.to_pgmpy`.
+        component_name : hashable
+            Node of the component, whose states are the numbers of the hidden states.
 
         Returns
         -------
@@ -441,12 +434,8 @@ class ClassMixture(Mixture):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    class_prior_ : ndarray of shape (n_classes,)
-        Class prior in use.
-    class_count_ : ndarray of shape (n_classes,)
-        Weight of the training rows of each class.
+    classes_, class_prior_, class_count_, n_outcomes_, n_features_in_
+        As of `NaiveBayes`.
     n_components_ : ndarray of int of shape (n_classes,)
         Components of each class, in each bag.
     hidden_class_ : ndarray of int of shape (n_hidden,)
@@ -459,12 +448,8 @@ class ClassMixture(Mixture):
         With ``"auto"``: mean log-likelihood of a held-out row given its class, in nats, by the number of components.
     densities_ : list of str of length n_features
         How each feature's outcomes are modelled.
-    n_outcomes_ : ndarray of shape (n_features,)
-        Number of outcomes V_j of each feature.
     n_iter_ : ndarray of int of shape (n_classes,)
         Iterations of each class.
-    n_features_in_ : int
-        Number of features.
     state_names_, feature_names_ : dict, list or None
         Names of outcomes and features, if the model came with such.
     timings_ : dict

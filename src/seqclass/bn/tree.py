@@ -251,14 +251,10 @@ class TreeNetwork(ObservationModel):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
+    classes_, n_features_in_, n_outcomes_
+        As of `NaiveBayes`; K and V_j below are the numbers of features and of outcomes.
     class_prior_ : ndarray of shape (n_classes,)
         Weighted class frequencies.
-    n_features_in_ : int
-        Number of features K.
-    n_outcomes_ : ndarray of shape (K,)
-        Number of outcomes V_j of each feature.
     parents_ : list of ndarray of int, length K
         Feature parents of each feature in increasing order; the class is not listed.
     cpds_ : list of ndarray or None, length K
@@ -559,14 +555,13 @@ class TreeNetwork(ObservationModel):
 
         Parameters
         ----------
-        order : array-like of int of shape (n_stages,)
-            Features in the order in which they are acquired.
+        order
+            As of :meth:`ObservationModel.context_features`.
 
         Returns
         -------
         list of ndarray of int
-            For each stage k, features of ``order[:k]`` in increasing order. What matters at stage k + 1 is among those
-            of stage k and the feature acquired there.
+            As there, in increasing order.
 
         Examples
         --------

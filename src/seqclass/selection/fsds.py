@@ -68,35 +68,11 @@ class FSDS(RowStream):
         return tags
 
     def fit(self, X: Any, y: npt.ArrayLike | None = None) -> FSDS:
-        """Start anew and learn from the rows, batch by batch.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, n_features)
-            The rows.
-        y : ignored
-            Labels play no part.
-
-        Returns
-        -------
-        self
-        """
+        """Start anew and learn from the rows, batch by batch; labels play no part. See `FIRES.fit`."""
         return super().fit(X, y)  # type: ignore[arg-type]
 
     def partial_fit(self, X: Any, y: npt.ArrayLike | None = None, classes: npt.ArrayLike | None = None) -> FSDS:
-        """Learn from a batch of rows.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, n_features)
-            The batch.
-        y, classes : ignored
-            Labels play no part.
-
-        Returns
-        -------
-        self
-        """
+        """Learn from a batch of rows; labels and classes play no part. See `FIRES.partial_fit`."""
         return super().partial_fit(X, y, classes)  # type: ignore[arg-type]
 
     def _checked(self, X: Any, y: Any, classes: npt.ArrayLike | None, *, first: bool) -> tuple[Any, IntArray]:

@@ -93,10 +93,8 @@ class ValueSolver(Solver):
         replaced by perfect knowledge for one more price differ by less than this share of the former.
     max_stages : int or None
         Longest horizon; None for no limit.
-    certificate_paths : int
-        Sampled paths of the certificate where it is not exact; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of whatever is random; the certificate's paths are independent of the solver's.
+    certificate_paths, random_state
+        As of `Solver`.
 
     Examples
     --------

@@ -409,10 +409,8 @@ class ExactValueIteration(ValueSolver):
         The horizon is doubled until its two bounds differ by less than this share.
     max_stages : int or None
         Longest horizon.
-    certificate_paths : int
-        Sampled paths of the certificate; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of the beliefs and the certificate.
+    certificate_paths, random_state
+        As of `Solver`.
 
     References
     ----------

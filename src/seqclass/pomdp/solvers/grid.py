@@ -232,10 +232,8 @@ class GridValueIteration(Solver):
         The horizon that is tried first.
     max_stages : int or None
         Longest horizon.
-    certificate_paths : int
-        Sampled paths of the certificate; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of the certificate.
+    certificate_paths, random_state
+        As of `Solver`.
 
     References
     ----------

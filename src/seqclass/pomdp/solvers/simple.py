@@ -29,10 +29,8 @@ class Rule(Solver):
 
     Parameters
     ----------
-    certificate_paths : int
-        Sampled paths of the certificate where it is not exact; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of the certificate.
+    certificate_paths, random_state
+        As of `Solver`.
 
     Examples
     --------
@@ -66,10 +64,8 @@ class FirstK(Rule):
     rule : OrderingRule, optional
         Which question comes next, such as `ClassInformation()`; for problems in which any may. By default the open one
         of lowest number.
-    certificate_paths : int
-        Sampled paths of the certificate where it is not exact; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of the certificate.
+    certificate_paths, random_state
+        As of `Solver`.
 
     Examples
     --------
@@ -101,10 +97,8 @@ class DecideNow(Rule):
 
     Parameters
     ----------
-    certificate_paths : int
-        Sampled paths of the certificate where it is not exact; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of the certificate.
+    certificate_paths, random_state
+        As of `Solver`.
 
     Examples
     --------
@@ -128,10 +122,8 @@ class AcquireAll(Rule):
     rule : OrderingRule, optional
         Which question comes next, such as `ClassInformation()`; for problems in which any may. By default the open one
         of lowest number.
-    certificate_paths : int
-        Sampled paths of the certificate where it is not exact; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of the certificate.
+    certificate_paths, random_state
+        As of `Solver`.
 
     Examples
     --------
@@ -160,10 +152,8 @@ class PosteriorThreshold(Rule):
     rule : OrderingRule, optional
         Which question comes next, such as `ClassInformation()`; for problems in which any may. By default the open one
         of lowest number.
-    certificate_paths : int
-        Sampled paths of the certificate where it is not exact; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of the certificate.
+    certificate_paths, random_state
+        As of `Solver`.
 
     Examples
     --------
@@ -299,10 +289,8 @@ class Lookahead(Rule):
     depth : int
         Questions it looks ahead: 1 is the myopic rule. The work grows with the number of outcomes to the power of it,
         in a free problem with that of outcomes times questions.
-    certificate_paths : int
-        Sampled paths of the certificate where it is not exact; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of the certificate.
+    certificate_paths, random_state
+        As of `Solver`.
     n_candidates : int or None
         From depth 2 on, in a free problem, look further only at so many questions of each history: those after which
         deciding is expected to cost least, prices included. None: at all that a bound does not rule out.

@@ -214,10 +214,8 @@ class Adaptive(Solver):
         Longest time of all, certificate included, which every step looks at, so that a busy machine may choose
         otherwise: what was tried by then is chosen from, or a plan of few questions is made, with bounds that hold, and
         the status is ``"limit"``. None: no limit but those of work.
-    certificate_paths : int
-        Sampled paths of the certificate where it is not exact; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of the cases.
+    certificate_paths, random_state
+        As of `Solver`.
 
     Examples
     --------
