@@ -177,6 +177,12 @@ class Stored:
         if stored and ours and getattr(sys.modules[cls.__module__].__spec__, "_initializing", False):
             register(cls)
 
+    def __dask_tokenize__(self) -> Any:
+        # of a dataclass dask would look at the fields alone, which are the settings, and take two models for one
+        from dask.base import normalize_token
+
+        return normalize_token((type(self), vars(self)))
+
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     """Write a model to one file, whole or not at all.

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, unmasked
 from seqclass._utils.information import adjusted_mutual_information, chance_p_values
-from seqclass._utils.model_files import register
+from seqclass._utils.model_files import Stored
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.bn._checks import check_labels
 from seqclass.bn.ordering import rank
@@ -27,9 +27,8 @@ _NOTHING = 1e-12
 _ROUNDING = 1e-10
 
 
-@register
 @dataclass(repr=False, eq=False)
-class InformationFilter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class InformationFilter(Stored, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Keep the features of most adjusted mutual information with the class.
 
     The score of a feature is its mutual information with the class, corrected for chance and scaled so that 1 is

@@ -225,7 +225,6 @@ def _mean(values: FloatArray) -> float:
     return float(known.mean()) if len(known) else float("nan")
 
 
-@dataclass(repr=False, eq=False)
 class RiverClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier of River, or any with ``learn_one`` and ``predict_one``, with the methods of scikit-learn.
 
@@ -258,7 +257,8 @@ class RiverClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ['b']
     """
 
-    model: Any
+    def __init__(self, model: Any) -> None:
+        self.model = model
 
     def fit(self, X: Any, y: npt.ArrayLike) -> RiverClassifier:
         """Train a new copy of the model on the rows, one after another.
