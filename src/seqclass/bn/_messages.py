@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -554,80 +554,8 @@ class Elimination:
         return scope[:at] + scope[at + 1 :], product.sum(axis=at + 1)
 
 
-class AncestorTables(Protocol):
-    """Tables P(outcome | outcome of an ancestor, class)."""
-
-    order: list[int]
-    """Features, each after its ancestors."""
-
-    def above(self, feature: int, known: Container[int]) -> Iterator[int]:
-        """Yield the ancestors of a feature among some, nearest first."""
-
-    def table(self, feature: int, ancestor: int) -> FloatArray:
-        """P(outcome | outcome of the ancestor, class), (V, V_ancestor, n_classes)."""
-
-    def single(self, feature: int) -> FloatArray:
-        """P(outcome | class), (V, n_classes)."""
-
-
-@dataclass(repr=False, eq=False)
-class NearestAncestor:
-    """Second-order conditioning: each feature given its nearest acquired ancestor and the class."""
-
-    tables: AncestorTables
-
-    def conditional(self, feature: int, codes: Columns, n: int) -> FloatArray:
-        """P(outcome | evidence, class), (n, V, n_classes); see `Forest.conditional`."""
-        single = self.tables.single(feature)
-        result: FloatArray | None = None
-        for rows, ancestor in self._groups(feature, codes, n):
-            if ancestor < 0:
-                if result is None:
-                    return np.broadcast_to(single, (n, *single.shape))
-                result[rows] = single
-                continue
-            result = np.empty((n, *single.shape)) if result is None else result
-            table = self.tables.table(feature, ancestor).transpose(1, 0, 2)
-            result[rows] = table[codes[ancestor][rows]]
-        return np.broadcast_to(single, (n, *single.shape)) if result is None else result
-
-    def log_evidence(self, codes: Columns, n: int) -> FloatArray:
-        """Log P(evidence | class) of each class and row, shape (n_classes, n); of one feature at least."""
-        n_classes = self.tables.single(next(iter(codes))).shape[-1]
-        result = np.zeros((n_classes, n))
-        for feature in self.tables.order:
-            if feature not in codes:
-                continue
-            own = codes[feature]
-            for rows, ancestor in self._groups(feature, codes, n):
-                rows = rows[own[rows] >= 0]
-                if ancestor < 0:
-                    likelihood = self.tables.single(feature)[own[rows]]
-                else:
-                    likelihood = self.tables.table(feature, ancestor)[own[rows], codes[ancestor][rows]]
-                with np.errstate(divide="ignore"):
-                    result[:, rows] += np.log(likelihood).T
-        return result
-
-    def nearest(self, feature: int, known: Container[int]) -> int:
-        """Nearest ancestor of a feature among some, -1 if there is none."""
-        return next(self.tables.above(feature, known), -1)
-
-    def _groups(self, feature: int, codes: Columns, n: int) -> Iterator[tuple[IntArray, int]]:
-        """Rows by their nearest observed ancestor, -1 where there is none."""
-        rows: IntArray = np.arange(n)
-        for ancestor in self.tables.above(feature, codes):
-            known = codes[ancestor][rows] >= 0
-            if known.any():
-                yield rows[known], ancestor
-                rows = rows[~known]
-            if not len(rows):
-                return
-        yield rows, -1
-
-
 class PathTables:
-    """Tables of ancestors in a forest: products of the tables along the path."""
+    """Tables P(outcome | outcome of an ancestor, class) in a forest: products of the tables along the path."""
 
     def __init__(self, forest: Forest) -> None:
         self.forest = forest
@@ -707,3 +635,59 @@ class PairTables:
         if (feature, ancestor) not in self._shares:
             self._shares[feature, ancestor] = round(shared_information(self._pair(feature, ancestor)), 12)
         return self._shares[feature, ancestor]
+
+
+@dataclass(repr=False, eq=False)
+class NearestAncestor:
+    """Second-order conditioning: each feature given its nearest acquired ancestor and the class."""
+
+    tables: PathTables | PairTables
+
+    def conditional(self, feature: int, codes: Columns, n: int) -> FloatArray:
+        """P(outcome | evidence, class), (n, V, n_classes); see `Forest.conditional`."""
+        single = self.tables.single(feature)
+        result: FloatArray | None = None
+        for rows, ancestor in self._groups(feature, codes, n):
+            if ancestor < 0:
+                if result is None:
+                    return np.broadcast_to(single, (n, *single.shape))
+                result[rows] = single
+                continue
+            result = np.empty((n, *single.shape)) if result is None else result
+            table = self.tables.table(feature, ancestor).transpose(1, 0, 2)
+            result[rows] = table[codes[ancestor][rows]]
+        return np.broadcast_to(single, (n, *single.shape)) if result is None else result
+
+    def log_evidence(self, codes: Columns, n: int) -> FloatArray:
+        """Log P(evidence | class) of each class and row, shape (n_classes, n); of one feature at least."""
+        n_classes = self.tables.single(next(iter(codes))).shape[-1]
+        result = np.zeros((n_classes, n))
+        for feature in self.tables.order:
+            if feature not in codes:
+                continue
+            own = codes[feature]
+            for rows, ancestor in self._groups(feature, codes, n):
+                rows = rows[own[rows] >= 0]
+                if ancestor < 0:
+                    likelihood = self.tables.single(feature)[own[rows]]
+                else:
+                    likelihood = self.tables.table(feature, ancestor)[own[rows], codes[ancestor][rows]]
+                with np.errstate(divide="ignore"):
+                    result[:, rows] += np.log(likelihood).T
+        return result
+
+    def nearest(self, feature: int, known: Container[int]) -> int:
+        """Nearest ancestor of a feature among some, -1 if there is none."""
+        return next(self.tables.above(feature, known), -1)
+
+    def _groups(self, feature: int, codes: Columns, n: int) -> Iterator[tuple[IntArray, int]]:
+        """Rows by their nearest observed ancestor, -1 where there is none."""
+        rows: IntArray = np.arange(n)
+        for ancestor in self.tables.above(feature, codes):
+            known = codes[ancestor][rows] >= 0
+            if known.any():
+                yield rows[known], ancestor
+                rows = rows[~known]
+            if not len(rows):
+                return
+        yield rows, -1
