@@ -10,6 +10,7 @@ from large_cases import people, quick, same
 
 from seqclass._chunks import dasked
 from seqclass.bn import ClassMixture, InformationFilter, NaiveBayes
+from seqclass.discretize import Discretizer
 from seqclass.large import from_dask, predict_dask
 from seqclass.pomdp import GridValueIteration
 from seqclass.selection import FCBF, OFS
@@ -35,10 +36,10 @@ def test_a_frame_gives_the_model_of_its_rows() -> None:
     )
 
 
-@pytest.mark.parametrize("make", [ClassMixture, FCBF, InformationFilter, NaiveBayes, OFS, quick])
+@pytest.mark.parametrize("make", [ClassMixture, Discretizer, FCBF, InformationFilter, NaiveBayes, OFS, quick])
 def test_models_that_differ_in_what_they_learnt_have_tokens_of_their_own(make: Any) -> None:
-    whole = (NUMBERS.fillna(0) > 0).astype(int).to_numpy()
-    one, other = make().fit(whole, ILL), make().fit(whole[:180], ILL[:180])
+    whole = np.arange(240)[:, None] % [2, 3, 5]
+    one, other = make().fit(whole, ILL), make().fit(whole[:180] + [0, 0, 1], ILL[:180])
     assert tokenize(one) == tokenize(one) != tokenize(other)
     assert tokenize(one.get_params) != tokenize(other.get_params)  # a method is what dask is given
     assert tokenize(GridValueIteration(5)) == tokenize(GridValueIteration(5)) != tokenize(GridValueIteration(6))

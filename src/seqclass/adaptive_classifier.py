@@ -80,7 +80,7 @@ def candidates(
 ) -> dict[str, dict[str, Any]]:
     """Settings of `SequentialClassifier` by name of the candidate, for data of so many columns."""
     effort = effort.on(n_columns)
-    bayes = {"observation_model": NaiveBayes(), "discretizer": Discretizer()}
+    bayes: dict[str, Any] = {"observation_model": NaiveBayes(), "discretizer": Discretizer()}
     found = {NOTHING: bayes | {"solver": DecideNow()}, "naive Bayes, one order": bayes | _CALIBRATED}
     if effort.others:
         params = ifc2f(random_state=random_state).get_params(deep=False)
