@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 from large_cases import people, quick, same
 
+from seqclass.bn import ClassMixture, InformationFilter, NaiveBayes
+from seqclass.discretize import Discretizer
 from seqclass.large import from_dask, predict_dask
+from seqclass.pomdp import GridValueIteration
+from seqclass.selection import FCBF, OFS
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
+tokenize = pytest.importorskip("dask.base").tokenize
 FRAME, ILL = people(240)
 NUMBERS = FRAME[["dose", "visits", "zeros"]]
 
@@ -28,6 +33,15 @@ def test_a_frame_gives_the_model_of_its_rows() -> None:
         quick().fit(FRAME[FRAME["visits"] > 1], ILL[FRAME["visits"] > 1]),
         quick().fit_chunks(from_dask(empty, target="ill")),
     )
+
+
+@pytest.mark.parametrize("make", [ClassMixture, Discretizer, FCBF, InformationFilter, NaiveBayes, OFS, quick])
+def test_models_that_differ_in_what_they_learnt_have_tokens_of_their_own(make: Any) -> None:
+    whole = np.arange(240)[:, None] % [2, 3, 5]
+    one, other = make().fit(whole, ILL), make().fit(whole[:180] + [0, 0, 1], ILL[:180])
+    assert tokenize(one) == tokenize(one) != tokenize(other)
+    assert tokenize(one.get_params) != tokenize(other.get_params)  # a method is what dask is given
+    assert tokenize(GridValueIteration(5)) == tokenize(GridValueIteration(5)) != tokenize(GridValueIteration(6))
 
 
 def test_an_array_is_cut_by_rows_only() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -80,7 +80,7 @@ def candidates(
 ) -> dict[str, dict[str, Any]]:
     """Settings of `SequentialClassifier` by name of the candidate, for data of so many columns."""
     effort = effort.on(n_columns)
-    bayes = {"observation_model": NaiveBayes(), "discretizer": Discretizer()}
+    bayes: dict[str, Any] = {"observation_model": NaiveBayes(), "discretizer": Discretizer()}
     found = {NOTHING: bayes | {"solver": DecideNow()}, "naive Bayes, one order": bayes | _CALIBRATED}
     if effort.others:
         params = ifc2f(random_state=random_state).get_params(deep=False)
@@ -235,6 +235,7 @@ class _NeedsAllRows:
         )
 
 
+@dataclass(repr=False, eq=False)
 class AdaptiveClassifier(DecidingClassifier):
     """Classifies each instance with the few features that pay, and chooses on the training rows how to learn.
 
@@ -296,26 +297,15 @@ class AdaptiveClassifier(DecidingClassifier):
     (True, 6)
     """
 
-    def __init__(
-        self,
-        feature_costs: Any = 0.01,
-        *,
-        effort: str = "normal",
-        target_cost: float | None = None,
-        max_features: int | None = None,
-        max_cost: float | None = None,
-        handle_unknown: str = "error",
-        budget: int | Sequence[int] | None = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.feature_costs = feature_costs
-        self.effort = effort
-        self.target_cost = target_cost
-        self.max_features = max_features
-        self.max_cost = max_cost
-        self.handle_unknown = handle_unknown
-        self.budget = budget
-        self.random_state = random_state
+    feature_costs: Any = 0.01
+    _: KW_ONLY
+    effort: str = "normal"
+    target_cost: float | None = None
+    max_features: int | None = None
+    max_cost: float | None = None
+    handle_unknown: str = "error"
+    budget: int | Sequence[int] | None = None
+    random_state: Any = 0
 
     def fit(
         self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None, *, held_out: int | None = None

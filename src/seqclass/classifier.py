@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from functools import update_wrapper
 from types import MethodType
 from typing import Any
@@ -43,6 +44,7 @@ class _WhereBinsAreFixed:
         return MethodType(self.function, clf)
 
 
+@dataclass(repr=False, eq=False)
 class SequentialClassifier(DecidingClassifier):
     """Classifies each instance with the few features that pay for themselves.
 
@@ -144,41 +146,24 @@ class SequentialClassifier(DecidingClassifier):
     (True, True)
     """
 
-    def __init__(
-        self,
-        observation_model: ObservationModel | None = None,
-        solver: Solver | None = None,
-        *,
-        discretizer: Any = None,
-        selector: Any = None,
-        order: Any = "conditional",
-        feature_costs: Any = 0.01,
-        target_cost: float | None = None,
-        max_features: int | None = None,
-        max_cost: float | None = None,
-        handle_unknown: str = "error",
-        random_state: Any = 0,
-        prefit: bool = False,
-        calibrate: bool = False,
-        max_candidates: int | None = 200,
-    ) -> None:
-        self.observation_model = observation_model
-        self.solver = solver
-        self.discretizer = discretizer
-        self.selector = selector
-        self.order = order
-        self.feature_costs = feature_costs
-        self.target_cost = target_cost
-        self.max_features = max_features
-        self.max_cost = max_cost
-        self.handle_unknown = handle_unknown
-        self.random_state = random_state
-        self.prefit = prefit
-        self.calibrate = calibrate
-        self.max_candidates = max_candidates
+    observation_model: ObservationModel | None = None
+    solver: Solver | None = None
+    _: KW_ONLY
+    discretizer: Any = None
+    selector: Any = None
+    order: Any = "conditional"
+    feature_costs: Any = 0.01
+    target_cost: float | None = None
+    max_features: int | None = None
+    max_cost: float | None = None
+    handle_unknown: str = "error"
+    random_state: Any = 0
+    prefit: bool = False
+    calibrate: bool = False
+    max_candidates: int | None = 200
 
     #: Rows that `partial_fit` keeps.
-    kept_: Kept
+    kept_: Kept = field(init=False)
 
     def settings(self) -> Settings:
         """What a fit is told."""

@@ -12,7 +12,7 @@ from scipy.stats import chi2, norm
 from scipy.stats import f as f_distribution
 
 from seqclass.selection import OSFS, FastOSFS
-from seqclass.selection._independence import Joint, LikelihoodRatioTest, PartialCorrelationTest
+from seqclass.selection.osfs import Joint, LikelihoodRatioTest, PartialCorrelationTest
 
 
 def partial_correlation(columns):
@@ -204,7 +204,7 @@ def test_columns_tested_together_fare_as_one_by_one(selector, coding, monkeypatc
     for columns in np.array_split(np.arange(80), 11):
         stream.partial_fit_features(X[:, columns], y)
     assert stream.selected_.tolist() == found.selected_.tolist()
-    monkeypatch.setattr("seqclass.selection._independence._CELLS", 500)
+    monkeypatch.setattr("seqclass.selection.osfs._CELLS", 500)
     assert selector(alpha=0.05, class_coding=coding).fit(X, y).selected_.tolist() == found.selected_.tolist()
     monkeypatch.setattr(PartialCorrelationTest, "passing", lambda *_: 0)
     assert selector(alpha=0.05, class_coding=coding).fit(X, y).selected_.tolist() == found.selected_.tolist()

@@ -15,12 +15,8 @@ from seqclass._utils.arrays import CHUNK_BYTES, FloatArray, IntArray, chunks, sm
 
 #: Columns counted at a time: wide enough to vectorise, narrow enough that their counts stay in cache.
 _COLUMNS = 1024
-#: float32 holds integers up to here exactly.
-_FLOAT32_EXACT = 2**24
 #: Terms of the expected information summed at a time.
 _TERMS = 2**19
-#: Indicator columns a block of features has at most in products of pairs.
-_INDICATORS = 1536
 
 
 def contingency_table(

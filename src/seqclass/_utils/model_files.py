@@ -42,16 +42,21 @@ def check_when_read(kind: type, check: Callable[[Any], None]) -> None:
     _CHECKS.append((kind, check))
 
 
+def _is_record(cls: Any) -> bool:
+    """Whether it is a dataclass that is no estimator, of which the fields are settings only."""
+    return dataclasses.is_dataclass(cls) and not hasattr(cls, "_get_param_names")
+
+
 def _hook(cls: type, name: str) -> Any:
     """Method ``name`` of a class, if its own package wrote it: not object, scikit-learn or dataclasses."""
     base = next((base for base in cls.__mro__ if name in vars(base)), object)
     ours = base.__module__.split(".")[0] == cls.__module__.split(".")[0]
-    return vars(base)[name] if ours and not dataclasses.is_dataclass(cls) else None
+    return vars(base)[name] if ours and not _is_record(cls) else None
 
 
 @functools.cache
 def _fields(cls: Any) -> list[str]:
-    return [field.name for field in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else []
+    return [field.name for field in dataclasses.fields(cls)] if _is_record(cls) else []
 
 
 def state_of(instance: Any) -> Any:
@@ -131,9 +136,9 @@ class ModelFileError(ValueError):
 def register(cls: _T) -> _T:
     """Let instances of a class be written to and read from model files; usable as a decorator.
 
-    A dataclass is stored by its fields and attributes; another object by what ``__getstate__`` gives where
-    its own package defines one, else by its attributes. Reading does not call the constructor. Files name a
-    class by its bare name, so keep that stable.
+    A dataclass that is no estimator is stored by its fields and attributes; another object by what ``__getstate__``
+    gives where its own package defines one, else by its attributes. Reading does not call the constructor. Files name
+    a class by its bare name, so keep that stable.
 
     Parameters
     ----------
@@ -174,6 +179,12 @@ class Stored:
         ours = cls.__module__.startswith("seqclass.") and not cls.__name__.startswith("_")
         if stored and ours and getattr(sys.modules[cls.__module__].__spec__, "_initializing", False):
             register(cls)
+
+    def __dask_tokenize__(self) -> Any:
+        # of a dataclass dask would look at the fields alone, which are the settings, and take two models for one
+        from dask.base import normalize_token
+
+        return normalize_token((type(self), vars(self)))
 
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:

@@ -75,12 +75,8 @@ def feature_values(
 
     Parameters
     ----------
-    problem : AcquisitionProblem
-        The problem; of a fitted classifier ``problem_``.
-    policy : Policy
-        The policy; of a fitted classifier ``policy_``.
-    method, n_paths, max_histories, random_state
-        See `reachable_beliefs`.
+    problem, policy, method, n_paths, max_histories, random_state
+        As in `reachable_beliefs`; the policy must be given.
 
     Returns
     -------
@@ -239,12 +235,8 @@ def class_profile(
 
     Parameters
     ----------
-    problem : AcquisitionProblem
-        The problem; of a fitted classifier ``problem_``.
-    policy : Policy
-        The policy; of a fitted classifier ``policy_``.
-    method, n_paths, max_histories, random_state
-        See `reachable_beliefs`.
+    problem, policy, method, n_paths, max_histories, random_state
+        As in `reachable_beliefs`; the policy must be given.
 
     Returns
     -------

@@ -16,6 +16,38 @@ from seqclass.bn._checks import Codes
 from seqclass.bn._tables import smooth
 
 
+@dataclass(frozen=True)
+class Rows:
+    """Training rows."""
+
+    X: Codes  # (n, n_features)
+    codes: IntArray  # class of each
+    weight: FloatArray
+    n_classes: int
+    n_outcomes: IntArray  # (n_features,)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, some: IntArray) -> Rows:
+        return Rows(self.X[some], self.codes[some], self.weight[some], self.n_classes, self.n_outcomes)
+
+    def counts(self, context: IntArray | None = None, n_contexts: int = 1, folds: IntArray | None = None) -> FloatArray:
+        """Rows of each outcome by fold, context and class, (n_folds, n_features, V, n_contexts, n_classes)."""
+        rows = np.arange(len(self)) if context is None else np.flatnonzero(context >= 0)
+        n_folds = 1 if folds is None else int(folds.max(initial=-1)) + 2
+        at = np.zeros(len(rows), dtype=np.intp) if folds is None else folds[rows] % n_folds
+        at = (at * n_contexts + (0 if context is None else context[rows])) * self.n_classes + self.codes[rows]
+        size = n_folds * n_contexts * self.n_classes
+        table = contingency_table(self.X[rows], at, size, self.n_outcomes, self.weight[rows])
+        shape = (*table.shape[:2], n_folds, n_contexts, self.n_classes)
+        return np.ascontiguousarray(table.reshape(shape).transpose(2, 0, 1, 3, 4))
+
+    def shared_out(self, share: FloatArray) -> FloatArray:
+        """Rows of each outcome, each in every context by a share, (n_features, V, n_contexts, n_classes)."""
+        return np.concatenate([replace(self, weight=self.weight * p).counts()[0] for p in share.T], axis=2)
+
+
 def stratified_folds(codes: IntArray, n_classes: int, cv: int, rng: np.random.Generator) -> IntArray:
     """Spread the rows of each class over the folds; the row of a class that has only one is in none (-1)."""
     folds = np.full(len(codes), -1)
@@ -322,33 +354,15 @@ class Components:
     n_iter: IntArray
 
 
-def fit_components(
-    X: Codes,
-    codes: IntArray,
-    weight: FloatArray,
-    n_outcomes: IntArray,
-    sizes: IntArray,
-    settings: Settings,
-    rng: np.random.Generator,
-) -> Components:
-    marginals = smooth(contingency_table(X, codes, len(sizes), n_outcomes, weight), n_outcomes, settings.alpha)
-    strength: FloatArray = settings.shrinkage * n_outcomes.astype(np.float64)
+def fit_components(rows: Rows, sizes: IntArray, settings: Settings, rng: np.random.Generator) -> Components:
+    marginals = smooth(rows.counts()[0, :, :, 0], rows.n_outcomes, settings.alpha)
+    strength: FloatArray = settings.shrinkage * rows.n_outcomes.astype(np.float64)
     mixtures = []
-    for c, seed in enumerate(rng.integers(2**63, size=len(sizes))):
-        rows = np.flatnonzero(codes == c)
-        marginal = np.ascontiguousarray(marginals[:, :, c])
-        mixture = fit_mixture(
-            X[rows],
-            weight[rows],
-            marginal,
-            strength,
-            int(sizes[c]),
-            settings.n_bags,
-            np.random.default_rng(seed),
-            max_iter=settings.max_iter,
-            tol=settings.tol,
-        )
-        mixtures.append(mixture)
+    for c, seed in enumerate(rng.integers(2**63, size=len(sizes)).tolist()):
+        own = np.flatnonzero(rows.codes == c)
+        given = rows.X[own], rows.weight[own], np.ascontiguousarray(marginals[:, :, c]), strength
+        how = int(sizes[c]), settings.n_bags, np.random.default_rng(seed)
+        mixtures.append(fit_mixture(*given, *how, max_iter=settings.max_iter, tol=settings.tol))
     return Components(
         np.repeat(np.arange(len(sizes)), [len(m.weights) for m in mixtures]),
         np.concatenate([m.weights for m in mixtures]),
@@ -373,30 +387,21 @@ def rows_looked_at(n: int, most: int, rng: np.random.Generator) -> IntArray:
     return np.sort(np.random.default_rng(rng.integers(2**63)).choice(n, most, replace=False))
 
 
-def choose_components(
-    X: Codes,
-    codes: IntArray,
-    weight: FloatArray,
-    n_outcomes: IntArray,
-    n_classes: int,
-    settings: Settings,
-    rng: np.random.Generator,
-) -> tuple[int, dict[int, float]]:
+def choose_components(rows: Rows, settings: Settings, rng: np.random.Generator) -> tuple[int, dict[int, float]]:
     """Choose by the held-out likelihood of rows given their class: the fewest within a standard error of the best."""
     settings = replace(settings, n_bags=1)
-    if len(codes) > MOST_ROWS:
-        some = rows_looked_at(len(codes), MOST_ROWS, rng)
-        X, codes, weight = X[some], codes[some], weight[some]
-    folds, seed = stratified_folds(codes, n_classes, FOLDS, rng), int(rng.integers(2**63))
-    scored = np.flatnonzero((folds >= 0) & (weight > 0))
-    whole = weight
-    heaviest = np.bincount(codes, weight, n_classes).max() * (FOLDS - 1) / FOLDS
+    if len(rows) > MOST_ROWS:
+        rows = rows[rows_looked_at(len(rows), MOST_ROWS, rng)]
+    n_classes = rows.n_classes
+    folds, seed = stratified_folds(rows.codes, n_classes, FOLDS, rng), int(rng.integers(2**63))
+    scored = np.flatnonzero((folds >= 0) & (rows.weight > 0))
+    heaviest = np.bincount(rows.codes, rows.weight, n_classes).max() * (FOLDS - 1) / FOLDS
     found: dict[int, FloatArray] = {}
-    weight, best, worse = weight[scored], 1, 0
+    weight, best, worse = rows.weight[scored], 1, 0
     for n in CANDIDATES:
         if not scored.size or (found and n >= 2 * max(1, heaviest // MIN_ROWS)):
             break  # all classes have had as many as they may have
-        found[n] = _held_out(X, codes, whole, n_outcomes, np.full(n_classes, n), settings, folds, seed)[:, scored]
+        found[n] = _held_out(rows, np.full(n_classes, n), settings, folds, seed)[:, scored]
         above, error = difference(found[n][0], found[best][0], weight)
         best = n if above > 0 else best
         worse = worse + 1 if above < -error else 0
@@ -424,25 +429,15 @@ def difference(one: FloatArray, other: FloatArray, weight: FloatArray) -> tuple[
     return mean, float(np.sqrt(np.average((difference - mean) ** 2, weights=weight) / weight.sum()))
 
 
-def _held_out(
-    X: Codes,
-    codes: IntArray,
-    weight: FloatArray,
-    n_outcomes: IntArray,
-    sizes: IntArray,
-    settings: Settings,
-    folds: IntArray,
-    seed: int,
-) -> FloatArray:
+def _held_out(rows: Rows, sizes: IntArray, settings: Settings, folds: IntArray, seed: int) -> FloatArray:
     """Log-likelihoods of each row given its class, and of its class, by the other folds, (2, n); 0 of rows in none."""
-    result, n_classes = np.zeros((2, len(codes))), len(sizes)
+    result = np.zeros((2, len(rows)))
     for fold in range(FOLDS):
-        kept, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        rng = np.random.default_rng(seed)
-        states = fit_components(X[kept], codes[kept], weight[kept], n_outcomes, sizes, settings, rng)
-        prior = np.bincount(codes[kept], weight[kept], n_classes) / weight[kept].sum()
-        joint = class_likelihoods(X[held], states.classes, states.weights, states.tables)
-        own_class = codes[held], np.arange(len(held))
+        kept, held = rows[np.flatnonzero(folds != fold)], np.flatnonzero(folds == fold)
+        states = fit_components(kept, sizes, settings, np.random.default_rng(seed))
+        prior = np.bincount(kept.codes, kept.weight, rows.n_classes) / kept.weight.sum()
+        joint = class_likelihoods(rows.X[held], states.classes, states.weights, states.tables)
+        own_class = rows.codes[held], np.arange(len(held))
         result[0, held] = joint[own_class]
         joint += np.log(np.maximum(prior, TINY))[:, None]
         result[1, held] = joint[own_class] - logsumexp(joint, axis=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -554,27 +554,94 @@ class Elimination:
         return scope[:at] + scope[at + 1 :], product.sum(axis=at + 1)
 
 
-class AncestorTables(Protocol):
-    """Tables P(outcome | outcome of an ancestor, class)."""
+class PathTables:
+    """Tables P(outcome | outcome of an ancestor, class) in a forest: products of the tables along the path."""
 
-    order: list[int]
-    """Features, each after its ancestors."""
+    def __init__(self, forest: Forest) -> None:
+        self.forest = forest
+        self.order = sorted(range(len(forest.parent)), key=forest.rank.__getitem__)
 
     def above(self, feature: int, known: Container[int]) -> Iterator[int]:
         """Yield the ancestors of a feature among some, nearest first."""
+        at = self.forest.parent[feature]
+        while at >= 0:
+            if at in known:
+                yield at
+            at = self.forest.parent[at]
 
     def table(self, feature: int, ancestor: int) -> FloatArray:
         """P(outcome | outcome of the ancestor, class), (V, V_ancestor, n_classes)."""
+        table: FloatArray = self.forest.cpds[feature]
+        at = self.forest.parent[feature]
+        while at != ancestor:
+            table = np.einsum("vpc,pgc->vgc", table, self.forest.cpds[at])
+            at = self.forest.parent[at]
+        return np.asarray(table)
 
     def single(self, feature: int) -> FloatArray:
         """P(outcome | class), (V, n_classes)."""
+        return np.asarray(self.forest.marginals[feature].T)
 
 
+@dataclass(repr=False, eq=False)
+class PairTables:
+    """Tables of ancestors in a graph with several parents, each from the counts of the pair."""
+
+    parents: Sequence[IntArray]
+    sizes: IntArray
+    counts: FloatArray
+    alpha: float
+    smoothing: str | float
+    unit: float
+
+    def __post_init__(self) -> None:
+        self.order: list[int] = topological(self.parents).tolist()
+        self.ends = np.cumsum(self.sizes)
+        self.starts = self.ends - self.sizes
+        self._tables: dict[tuple[int, int], FloatArray] = {}
+        self._shares: dict[tuple[int, int], float] = {}
+
+    def above(self, feature: int, known: Container[int]) -> Iterator[int]:
+        """Yield the ancestors of a feature among some, nearest first."""
+        level, seen = [feature], {feature}
+        while level:
+            level = sorted({int(p) for j in level for p in self.parents[j]} - seen)
+            seen.update(level)
+            found = [j for j in level if j in known]
+            yield from sorted(found, key=lambda j: (-self._share(feature, j), j))
+
+    def table(self, feature: int, ancestor: int) -> FloatArray:
+        """P(outcome | outcome of the ancestor, class), (V, V_ancestor, n_classes)."""
+        if (feature, ancestor) not in self._tables:
+            table, _ = smooth_family(
+                self._pair(feature, ancestor), self._alone(feature), self.alpha, self.smoothing, self.unit
+            )
+            self._tables[feature, ancestor] = table
+        return self._tables[feature, ancestor]
+
+    def single(self, feature: int) -> FloatArray:
+        """P(outcome | class), (V, n_classes)."""
+        return laplace(self._alone(feature), self.alpha)
+
+    def _pair(self, feature: int, ancestor: int) -> FloatArray:
+        rows, columns = (slice(self.starts[j], self.ends[j]) for j in (feature, ancestor))
+        return np.asarray(self.counts[rows, columns])
+
+    def _alone(self, feature: int) -> FloatArray:
+        at = np.arange(self.starts[feature], self.ends[feature])
+        return np.asarray(self.counts[at, at])
+
+    def _share(self, feature: int, ancestor: int) -> float:
+        if (feature, ancestor) not in self._shares:
+            self._shares[feature, ancestor] = round(shared_information(self._pair(feature, ancestor)), 12)
+        return self._shares[feature, ancestor]
+
+
+@dataclass(repr=False, eq=False)
 class NearestAncestor:
     """Second-order conditioning: each feature given its nearest acquired ancestor and the class."""
 
-    def __init__(self, tables: AncestorTables) -> None:
-        self.tables = tables
+    tables: PathTables | PairTables
 
     def conditional(self, feature: int, codes: Columns, n: int) -> FloatArray:
         """P(outcome | evidence, class), (n, V, n_classes); see `Forest.conditional`."""
@@ -624,91 +691,3 @@ class NearestAncestor:
             if not len(rows):
                 return
         yield rows, -1
-
-
-class PathTables:
-    """Tables of ancestors in a forest: products of the tables along the path."""
-
-    def __init__(self, forest: Forest) -> None:
-        self.forest = forest
-        self.order = sorted(range(len(forest.parent)), key=forest.rank.__getitem__)
-
-    def above(self, feature: int, known: Container[int]) -> Iterator[int]:
-        """Yield the ancestors of a feature among some, nearest first."""
-        at = self.forest.parent[feature]
-        while at >= 0:
-            if at in known:
-                yield at
-            at = self.forest.parent[at]
-
-    def table(self, feature: int, ancestor: int) -> FloatArray:
-        """P(outcome | outcome of the ancestor, class), (V, V_ancestor, n_classes)."""
-        table: FloatArray = self.forest.cpds[feature]
-        at = self.forest.parent[feature]
-        while at != ancestor:
-            table = np.einsum("vpc,pgc->vgc", table, self.forest.cpds[at])
-            at = self.forest.parent[at]
-        return np.asarray(table)
-
-    def single(self, feature: int) -> FloatArray:
-        """P(outcome | class), (V, n_classes)."""
-        return np.asarray(self.forest.marginals[feature].T)
-
-
-class PairTables:
-    """Tables of ancestors in a graph with several parents, each from the counts of the pair."""
-
-    def __init__(
-        self,
-        parents: Sequence[IntArray],
-        sizes: IntArray,
-        counts: FloatArray,
-        alpha: float,
-        smoothing: str | float,
-        unit: float,
-    ) -> None:
-        self.parents = parents
-        self.order: list[int] = topological(parents).tolist()
-        self.ends = np.cumsum(sizes)
-        self.starts = self.ends - sizes
-        self.counts = counts
-        self.alpha = alpha
-        self.smoothing = smoothing
-        self.unit = unit
-        self._tables: dict[tuple[int, int], FloatArray] = {}
-        self._shares: dict[tuple[int, int], float] = {}
-
-    def above(self, feature: int, known: Container[int]) -> Iterator[int]:
-        """Yield the ancestors of a feature among some, nearest first."""
-        level, seen = [feature], {feature}
-        while level:
-            level = sorted({int(p) for j in level for p in self.parents[j]} - seen)
-            seen.update(level)
-            found = [j for j in level if j in known]
-            yield from sorted(found, key=lambda j: (-self._share(feature, j), j))
-
-    def table(self, feature: int, ancestor: int) -> FloatArray:
-        """P(outcome | outcome of the ancestor, class), (V, V_ancestor, n_classes)."""
-        if (feature, ancestor) not in self._tables:
-            table, _ = smooth_family(
-                self._pair(feature, ancestor), self._alone(feature), self.alpha, self.smoothing, self.unit
-            )
-            self._tables[feature, ancestor] = table
-        return self._tables[feature, ancestor]
-
-    def single(self, feature: int) -> FloatArray:
-        """P(outcome | class), (V, n_classes)."""
-        return laplace(self._alone(feature), self.alpha)
-
-    def _pair(self, feature: int, ancestor: int) -> FloatArray:
-        rows, columns = (slice(self.starts[j], self.ends[j]) for j in (feature, ancestor))
-        return np.asarray(self.counts[rows, columns])
-
-    def _alone(self, feature: int) -> FloatArray:
-        at = np.arange(self.starts[feature], self.ends[feature])
-        return np.asarray(self.counts[at, at])
-
-    def _share(self, feature: int, ancestor: int) -> float:
-        if (feature, ancestor) not in self._shares:
-            self._shares[feature, ancestor] = round(shared_information(self._pair(feature, ancestor)), 12)
-        return self._shares[feature, ancestor]

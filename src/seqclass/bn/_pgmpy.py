@@ -48,20 +48,13 @@ def to_pgmpy(
     plain_names: bool = False,
 ) -> Any:
     """Give a fitted network as a pgmpy ``DiscreteBayesianNetwork`` with its tables; see `TreeNetwork.to_pgmpy`."""
-    from pgmpy.factors.discrete import TabularCPD
     from pgmpy.models import DiscreteBayesianNetwork
 
-    check_is_fitted(model)
-    names = node_names(model, feature_names, class_name)
-    states = all_states(model, names, state_names)
-    if plain_names:
-        names = plain(names, letter_first=True)
-        states = [plain(of_node) for of_node in states]
+    names, states = _named(model, feature_names, state_names, plain_names, [class_name])
     *features, label = names
     network = DiscreteBayesianNetwork()
     network.add_nodes_from([label, *features])
-    prior = model.class_prior_[:, None]
-    tables = [TabularCPD(label, len(prior), prior, state_names={label: states[-1]})]
+    tables = [_cpd(label, model.class_prior_, [], states)]
     # edges and tables are checked against what is there already: from the top down that stays cheap
     for j in TopologicalSorter({j: [int(p) for p in above] for j, above in enumerate(model.parents_)}).static_order():
         table = model.cpds_[j]
@@ -70,20 +63,37 @@ def to_pgmpy(
                 f"feature {j} has {len(model.parents_[j])} feature parents, too many for a table: "
                 "pgmpy needs P(feature | all parents); fit a structure with fewer parents."
             )
-        nodes = [j, *(int(p) for p in model.parents_[j]), len(features)]
-        network.add_edges_from((names[p], names[j]) for p in nodes[1:])
-        tables.append(
-            TabularCPD(
-                names[j],
-                table.shape[0],
-                table.reshape(len(table), -1),
-                evidence=[names[p] for p in nodes[1:]],
-                evidence_card=list(table.shape[1:]),
-                state_names={names[i]: states[i] for i in nodes},
-            )
-        )
+        above = [*(names[int(p)] for p in model.parents_[j]), label]
+        network.add_edges_from((node, names[j]) for node in above)
+        tables.append(_cpd(names[j], table, above, states))
     network.add_cpds(*tables)
     return network
+
+
+def _named(
+    model: Named,
+    feature_names: Sequence[Hashable] | None,
+    state_names: Mapping[Any, Sequence[Any]] | None,
+    plain_names: bool,
+    others: Sequence[Hashable],
+    *further: list[Any],
+) -> tuple[list[Any], dict[Any, list[Any]]]:
+    """Nodes of the features, of the class and of others, and the states of each; those of others are given."""
+    check_is_fitted(model)
+    names = node_names(model, feature_names, *others)
+    states = [*all_states(model, names[: len(names) - len(further)], state_names), *further]
+    if plain_names:
+        names, states = plain(names, letter_first=True), [plain(of_node) for of_node in states]
+    return names, dict(zip(names, states))
+
+
+def _cpd(node: Any, table: FloatArray, above: list[Any], states: dict[Any, list[Any]]) -> Any:
+    """A table of pgmpy; its axes are the node's outcomes and those of the nodes above it."""
+    from pgmpy.factors.discrete import TabularCPD
+
+    given = {"evidence": above, "evidence_card": list(table.shape[1:])} if above else {}
+    own = {name: states[name] for name in (node, *above)}
+    return TabularCPD(node, len(table), table.reshape(len(table), -1), state_names=own, **given)
 
 
 def network_of(
@@ -243,36 +253,19 @@ def mixture_to_pgmpy(
     plain_names: bool = False,
 ) -> Any:
     """Give a fitted mixture as a pgmpy ``DiscreteBayesianNetwork`` with its tables; see `ClassMixture.to_pgmpy`."""
-    from pgmpy.factors.discrete import TabularCPD
     from pgmpy.models import DiscreteBayesianNetwork
 
-    check_is_fitted(model)
-    names = node_names(model, feature_names, class_name, component_name)
-    states = [*all_states(model, names[:-1], state_names), list(range(len(model.weights_)))]
-    if plain_names:
-        names = plain(names, letter_first=True)
-        states = [plain(of_node) for of_node in states]
+    others, components = [class_name, component_name], list(range(len(model.weights_)))
+    names, states = _named(model, feature_names, state_names, plain_names, others, components)
     *features, label, component = names
-    known = dict(zip(names, states))
     edges = [(label, component), *((component, name) for name in features)]
     network = DiscreteBayesianNetwork(edges, latents={component})
     within = (np.arange(len(model.classes_)) == model.hidden_class_[:, None]) * model.weights_[:, None]
-
-    def table(name: Any, values: FloatArray, above: Any) -> Any:
-        return TabularCPD(
-            name,
-            len(values),
-            values,
-            evidence=[above],
-            evidence_card=[values.shape[1]],
-            state_names={name: known[name], above: known[above]},
-        )
-
-    prior = model.class_prior_[:, None]
+    tables = [table[:size] for table, size in zip(model.tables_, model.n_outcomes_.tolist())]
     network.add_cpds(
-        TabularCPD(label, len(prior), prior, state_names={label: known[label]}),
-        table(component, within, label),
-        *(table(name, model.tables_[j, : model.n_outcomes_[j]], component) for j, name in enumerate(features)),
+        _cpd(label, model.class_prior_, [], states),
+        _cpd(component, within, [label], states),
+        *(_cpd(name, table, [component], states) for name, table in zip(features, tables)),
     )
     return network
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
 from operator import add
@@ -214,29 +215,23 @@ def sum_pairs(
 _MAX_TABLE = 2**16
 
 
+@dataclass(repr=False, eq=False)
 class Learner:
     """Counts of a training set, taken of its rows when they are needed, or those that were summed over chunks."""
 
-    def __init__(
-        self,
-        X: Codes,
-        codes: IntArray,
-        weight: FloatArray | None,
-        sizes: IntArray,
-        n_classes: int,
-        alpha: float,
-        smoothing: str | float,
-    ) -> None:
-        self.X = X.tocsc() if sparse.issparse(X) else X
-        self.codes = codes
-        self.weight = weight
-        self.sizes = sizes
-        self.n_classes = n_classes
-        self.alpha = alpha
-        self.smoothing = smoothing
-        self.unit = 1.0 if weight is None else float(weight[weight > 0].mean())
-        #: Joint counts of all outcomes of all features within each class, where chunks were summed up.
-        self.pairs: FloatArray | None = None
+    X: Codes
+    codes: IntArray
+    weight: FloatArray | None
+    sizes: IntArray
+    n_classes: int
+    alpha: float
+    smoothing: str | float
+    #: Joint counts of all outcomes of all features within each class, where chunks were summed up.
+    pairs: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        self.X = self.X.tocsc() if sparse.issparse(self.X) else self.X
+        self.unit = 1.0 if self.weight is None else float(self.weight[self.weight > 0].mean())
 
     @classmethod
     def summed(
@@ -244,9 +239,9 @@ class Learner:
     ) -> Learner:
         """Learn from rows that come in chunks; each feature then has one feature parent at most."""
         check_pairs(sizes, n_classes)
-        learner = cls(*chunks.sample, None, sizes, n_classes, alpha, smoothing)
+        pairs = chunks.total(partial(sum_pairs, sizes=sizes, n_classes=n_classes), add)
+        learner = cls(*chunks.sample, None, sizes, n_classes, alpha, smoothing, pairs)
         learner.singles = chunks.counts
-        learner.pairs = chunks.total(partial(sum_pairs, sizes=sizes, n_classes=n_classes), add)
         return learner
 
     @cached_property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy.special import entr, log_softmax, softmax
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
-from seqclass._utils.information import contingency_table, mutual_information
+from seqclass._utils.information import mutual_information
 from seqclass._utils.text import shown
 from seqclass._utils.validation import check_real
 from seqclass.bn._checks import Codes, resolve_prior
@@ -20,6 +20,7 @@ from seqclass.bn._densities import FAMILIES, Scales, check_families
 from seqclass.bn._em import (
     FOLDS,
     MOST_ROWS,
+    Rows,
     class_likelihoods,
     difference,
     rows_looked_at,
@@ -61,51 +62,6 @@ def states_of(
         tables[columns, :width] = own
     flat = tables.transpose(0, 1, 3, 2).reshape(n_features, n_outcomes, -1)
     return States(np.repeat(np.arange(n_classes), n_contexts), share.T.reshape(-1), np.ascontiguousarray(flat))
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Training rows.
-
-    Attributes
-    ----------
-    X : ndarray or CSR matrix of int of shape (n, n_features)
-    codes : ndarray of int of shape (n,)
-        Class of each.
-    weight : ndarray of shape (n,)
-    n_classes : int
-    n_outcomes : ndarray of int of shape (n_features,)
-    """
-
-    X: Codes
-    codes: IntArray
-    weight: FloatArray
-    n_classes: int
-    n_outcomes: IntArray
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def __getitem__(self, some: IntArray) -> Rows:
-        return Rows(self.X[some], self.codes[some], self.weight[some], self.n_classes, self.n_outcomes)
-
-    def counts(self, context: IntArray | None = None, n_contexts: int = 1, folds: IntArray | None = None) -> FloatArray:
-        """Rows of each outcome by fold, context and class, (n_folds, n_features, V, n_contexts, n_classes)."""
-        rows = np.arange(len(self)) if context is None else np.flatnonzero(context >= 0)
-        n_folds = 1 if folds is None else int(folds.max(initial=-1)) + 2
-        at = np.zeros(len(rows), dtype=np.intp) if folds is None else folds[rows] % n_folds
-        at = (at * n_contexts + (0 if context is None else context[rows])) * self.n_classes + self.codes[rows]
-        size = n_folds * n_contexts * self.n_classes
-        table = contingency_table(self.X[rows], at, size, self.n_outcomes, self.weight[rows])
-        shape = (*table.shape[:2], n_folds, n_contexts, self.n_classes)
-        return np.ascontiguousarray(table.reshape(shape).transpose(2, 0, 1, 3, 4))
-
-    def shared_out(self, share: FloatArray) -> FloatArray:
-        """Rows of each outcome, each in every context by a share, (n_features, V, n_contexts, n_classes)."""
-        parts = [
-            Rows(self.X, self.codes, self.weight * p, self.n_classes, self.n_outcomes).counts()[0] for p in share.T
-        ]
-        return np.concatenate(parts, axis=2)
 
 
 def fit_states(rows: Rows, contexts: Contexts | None, scales: Scales, family: IntArray) -> tuple[States, int]:
@@ -249,6 +205,7 @@ def _of_class(rows: Rows, states: States, prior: FloatArray) -> FloatArray:
     return np.asarray(log_softmax(joint, axis=0)[rows.codes, np.arange(len(rows))])
 
 
+@dataclass(repr=False, eq=False)
 class ContextBayes(Mixture):
     """Naive Bayes in each class and context: an observed feature says which tables hold.
 
@@ -354,20 +311,12 @@ class ContextBayes(Mixture):
            [0.6, 0.4]])
     """
 
-    def __init__(
-        self,
-        context: Any = "auto",
-        *,
-        density: str = "auto",
-        alpha: float = 1.0,
-        prior: Any = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.context = context
-        self.density = density
-        self.alpha = alpha
-        self.prior = prior
-        self.random_state = random_state
+    context: Any = "auto"
+    _: KW_ONLY
+    density: str = "auto"
+    alpha: float = 1.0
+    prior: Any = None
+    random_state: Any = 0
 
     def context_features(self, order: npt.ArrayLike) -> list[IntArray]:
         """Features that stages still to come may depend on: once a single context is known, that alone."""

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.text import listed, shown
-from seqclass.bn._checks import check_codes, check_labels, check_n_outcomes, check_outcome, raise_impossible
+from seqclass.bn._checks import check_codes, check_labels, check_n_outcomes, raise_impossible
 from seqclass.bn.base import ObservationModel
 from seqclass.bn.network_tables import NetworkTables, read_network
 
@@ -255,6 +255,7 @@ def _hanging(scopes: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
 MAX_CLASSES = 64
 
 
+@dataclass(repr=False, eq=False)
 class DiscreteNetwork(ObservationModel):
     """Exact inference in a Bayesian network that is given: the class is a node, or the joint state of several.
 
@@ -306,10 +307,9 @@ class DiscreteNetwork(ObservationModel):
     #: What is worked out when it is first needed.
     _cached = ("_tree", "_memory")
 
-    def __init__(self, network: Any, target: Any, questions: Sequence[str] | None = None) -> None:
-        self.network = network
-        self.target = target
-        self.questions = questions
+    network: Any
+    target: Any
+    questions: Sequence[str] | None = None
 
     def fit(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, *, n_outcomes: Any = None
@@ -432,13 +432,6 @@ class DiscreteNetwork(ObservationModel):
         if np.array_equal(chosen, np.arange(self.n_features_in_)):
             return np.asarray(memory.likelihoods[slots])
         return np.asarray(memory.likelihoods[slots[:, None], chosen])
-
-    def advance(self, feature: int, state: Any, outcome: npt.ArrayLike) -> Any:
-        """State after the feature's outcome was seen; see :meth:`ObservationModel.advance`."""
-        shown_ = check_outcome(feature, outcome, int(self.n_outcomes_[feature]))
-        seen = state.copy()
-        seen[:, feature] = np.where(shown_ >= 0, shown_, seen[:, feature])
-        return seen
 
     def _fit(self, X: Any, codes: IntArray, sample_weight: FloatArray | None) -> None:
         raise NotImplementedError  # `fit` learns nothing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, unmasked
 from seqclass._utils.information import adjusted_mutual_information, chance_p_values
-from seqclass._utils.model_files import register
+from seqclass._utils.model_files import Stored
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.bn._checks import check_labels
 from seqclass.bn.ordering import rank
@@ -26,8 +27,8 @@ _NOTHING = 1e-12
 _ROUNDING = 1e-10
 
 
-@register
-class InformationFilter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(repr=False, eq=False)
+class InformationFilter(Stored, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Keep the features of most adjusted mutual information with the class.
 
     The score of a feature is its mutual information with the class, corrected for chance and scaled so that 1 is
@@ -93,18 +94,11 @@ class InformationFilter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     [1]
     """
 
-    def __init__(
-        self,
-        threshold: str | float = "halving",
-        *,
-        min_features: int = 30,
-        n_features: float | None = None,
-        false_discovery_rate: float | None = None,
-    ) -> None:
-        self.threshold = threshold
-        self.min_features = min_features
-        self.n_features = n_features
-        self.false_discovery_rate = false_discovery_rate
+    threshold: str | float = "halving"
+    _: KW_ONLY
+    min_features: int = 30
+    n_features: float | None = None
+    false_discovery_rate: float | None = None
 
     def fit(self, X: Any, y: npt.ArrayLike) -> InformationFilter:
         """Score the features and choose.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -25,6 +25,7 @@ from seqclass.bn._em import (
     TINY,
     Components,
     Design,
+    Rows,
     Settings,
     choose_components,
     fit_components,
@@ -139,15 +140,13 @@ class Mixture(ObservationModel):
             else.
         class_node, component_node : hashable
             Which nodes are the class and the component; the latter may be latent.
-        feature_names : sequence, optional
-            All other nodes, in the order that the columns of evidence are to have; by default that of
-            ``network.nodes``.
+        feature_names
+            As in `TreeNetwork.from_pgmpy`.
 
         Returns
         -------
         ClassMixture or ContextBayes
-            Of the class that was asked. Outcome v of a feature is the v-th state of its node: ``state_names_``. The
-            states of the class, sorted, are ``classes_``.
+            Of the class that was asked; classes and states as in `TreeNetwork.from_pgmpy`.
 
         Raises
         ------
@@ -178,15 +177,10 @@ class Mixture(ObservationModel):
 
         Parameters
         ----------
-        feature_names : sequence of length n_features, optional
-            Nodes of the features; by default ``feature_names_``, else ``x0``, ``x1``, ...
-        class_name, component_name : hashable
-            Nodes of the class and of the component, whose states are the numbers of the hidden states.
-        state_names : mapping, optional
-            Names of the outcomes of a feature, by its name or number; by default ``state_names_``, else 0, 1, ...
-            The states of the class are ``classes_``.
-        plain_names : bool
-            Whether to reduce all names to letters, digits and underscores, as file formats want them.
+        feature_names, class_name, state_names, plain_names
+            As in `TreeNetwork.to_pgmpy`.
+        component_name : hashable
+            Node of the component, whose states are the numbers of the hidden states.
 
         Returns
         -------
@@ -374,36 +368,29 @@ GROUPS = 5
 
 
 def dense_tables(
-    X: Codes,
-    groups: Codes,
-    codes: IntArray,
-    weight: FloatArray,
-    states: Components,
-    n_outcomes: IntArray,
-    allowed: tuple[str, ...],
-    alpha: float,
+    rows: Rows, groups: Codes, states: Components, allowed: tuple[str, ...], alpha: float
 ) -> tuple[FloatArray, IntArray]:
     """Tables of hidden states over all outcomes, of components that were found on groups of them."""
     n_folds = FOLDS if len(allowed) > 1 else 1
-    nowhere = np.zeros(len(codes), dtype=np.intp)
-    whole = contingency_table(X, nowhere, 1, n_outcomes, weight)[:, :, 0]
+    whole = rows.counts()[0].sum(axis=(2, 3))
     counts = np.zeros((n_folds, *whole.shape, 1, len(states.classes)))
     for c in range(int(states.classes.max()) + 1):
-        rows, own = np.flatnonzero(codes == c), np.flatnonzero(states.classes == c)
-        joint = state_likelihoods(groups[rows], states.tables[:, :, own]) + np.log(states.weights[own])
-        some, fold = X[rows], np.arange(len(rows)) % n_folds
+        some, own = np.flatnonzero(rows.codes == c), np.flatnonzero(states.classes == c)
+        joint = state_likelihoods(groups[some], states.tables[:, :, own]) + np.log(states.weights[own])
+        X, fold = rows.X[some], np.arange(len(some)) % n_folds
         # a row is in every bag
-        bags = joint.reshape(len(rows), -1, int(states.n_components[c]))
+        bags = joint.reshape(len(some), -1, int(states.n_components[c]))
         for state, share in zip(own.tolist(), softmax(bags, axis=2).reshape(joint.shape).T):
-            table = contingency_table(some, fold, n_folds, n_outcomes, weight[rows] * share)
+            table = contingency_table(X, fold, n_folds, rows.n_outcomes, rows.weight[some] * share)
             counts[:, :, :, 0, state] = table.transpose(2, 0, 1)
-    scales = Scales(n_outcomes, whole, alpha)
+    scales = Scales(rows.n_outcomes, whole, alpha)
     family = scales.suited(counts, allowed)
     total = counts.sum(axis=0)
     parts = [scales.tables(total[..., states.classes == c], family) for c in range(int(states.classes.max()) + 1)]
     return np.concatenate(parts, axis=3)[:, :, 0], family
 
 
+@dataclass(repr=False, eq=False)
 class ClassMixture(Mixture):
     """Mixture of naive Bayes models in each class: features are independent given the class and a hidden component.
 
@@ -447,12 +434,8 @@ class ClassMixture(Mixture):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    class_prior_ : ndarray of shape (n_classes,)
-        Class prior in use.
-    class_count_ : ndarray of shape (n_classes,)
-        Weight of the training rows of each class.
+    classes_, class_prior_, class_count_, n_outcomes_, n_features_in_
+        As in `NaiveBayes`.
     n_components_ : ndarray of int of shape (n_classes,)
         Components of each class, in each bag.
     hidden_class_ : ndarray of int of shape (n_hidden,)
@@ -465,12 +448,8 @@ class ClassMixture(Mixture):
         With ``"auto"``: mean log-likelihood of a held-out row given its class, in nats, by the number of components.
     densities_ : list of str of length n_features
         How each feature's outcomes are modelled.
-    n_outcomes_ : ndarray of shape (n_features,)
-        Number of outcomes V_j of each feature.
     n_iter_ : ndarray of int of shape (n_classes,)
         Iterations of each class.
-    n_features_in_ : int
-        Number of features.
     state_names_, feature_names_ : dict, list or None
         Names of outcomes and features, if the model came with such.
     timings_ : dict
@@ -499,52 +478,38 @@ class ClassMixture(Mixture):
     array([2, 2])
     """
 
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] = "auto",
-        *,
-        n_bags: int = 1,
-        alpha: float = 1.0,
-        shrinkage: float = 0.5,
-        density: str = "tables",
-        prior: Any = None,
-        max_iter: int = 200,
-        tol: float = 1e-6,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.n_bags = n_bags
-        self.alpha = alpha
-        self.shrinkage = shrinkage
-        self.density = density
-        self.prior = prior
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    n_components: int | Literal["auto"] = "auto"
+    _: KW_ONLY
+    n_bags: int = 1
+    alpha: float = 1.0
+    shrinkage: float = 0.5
+    density: str = "tables"
+    prior: Any = None
+    max_iter: int = 200
+    tol: float = 1e-6
+    random_state: Any = 0
 
     def _fit(self, X: Codes, codes: IntArray, sample_weight: FloatArray | None) -> None:
         settings, allowed = self._settings(), check_families(self.density)
         weight = np.ones(len(codes)) if sample_weight is None else sample_weight
-        n_classes = len(self.classes_)
-        self.class_count_ = np.bincount(codes, weights=weight, minlength=n_classes).astype(np.float64)
+        rows = groups = Rows(X, codes, weight, len(self.classes_), self.n_outcomes_)
+        self.class_count_ = np.bincount(codes, weights=weight, minlength=rows.n_classes).astype(np.float64)
         self.class_prior_ = resolve_prior(self.prior, self.class_count_)
         rng = as_generator(self.random_state)
         began = perf_counter()
-        groups, n_groups = X, self.n_outcomes_
         if allowed != ("tables",):
-            groups, n_groups = coarse(X, self.n_outcomes_, weight, GROUPS, GROUPS)
+            grouped, n_groups = coarse(X, self.n_outcomes_, weight, GROUPS, GROUPS)
+            groups = replace(rows, X=grouped, n_outcomes=n_groups)
         chosen, scores = self.n_components, dict[int, float]()
         if isinstance(chosen, str):
-            chosen, scores = choose_components(groups, codes, weight, n_groups, n_classes, settings, rng)
+            chosen, scores = choose_components(groups, settings, rng)
         self.candidates_ = scores
         found = perf_counter()
-        sizes = np.full(n_classes, chosen)
-        states = fit_components(groups, codes, weight, n_groups, sizes, settings, rng)
+        states = fit_components(groups, np.full(rows.n_classes, chosen), settings, rng)
         tables = states.tables
         family: IntArray = np.zeros(self.n_features_in_, dtype=np.intp)
         if allowed != ("tables",):
-            given = groups, codes, weight, states, self.n_outcomes_
-            tables, family = dense_tables(X, *given, allowed, settings.alpha)
+            tables, family = dense_tables(rows, groups.X, states, allowed, settings.alpha)
         self._set_states(states.classes, states.weights, tables)
         self.densities_ = [FAMILIES[kind] for kind in family.tolist()]
         self.n_components_, self.n_iter_ = states.n_components, states.n_iter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from seqclass.bn.base import CodedChunks, ObservationModel
 __all__ = ["NaiveBayes"]
 
 
+@dataclass(repr=False, eq=False)
 class NaiveBayes(ObservationModel):
     """Categorical naive Bayes with Laplace smoothing and an optional temperature.
 
@@ -79,18 +81,11 @@ class NaiveBayes(ObservationModel):
     """
 
     _accepts_sparse = True
-    temperature_: float | FloatArray
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        prior: Any = None,
-        temperature: float | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.prior = prior
-        self.temperature = temperature
+    _: KW_ONLY
+    alpha: float = 1.0
+    prior: Any = None
+    temperature: float | None = None
+    temperature_: float | FloatArray = field(init=False)
 
     def partial_fit(
         self,
@@ -104,16 +99,12 @@ class NaiveBayes(ObservationModel):
 
         Parameters
         ----------
-        X : array-like or scipy sparse of shape (n_rows, n_features)
-            Integer outcome codes; -1 is missing.
-        y : array-like of shape (n_rows,)
-            Class labels.
+        X, y, sample_weight
+            As in :meth:`fit`.
         classes : array-like of shape (n_classes,), optional
             All classes there will be. Needed on the first call.
         n_outcomes : int or array-like of shape (n_features,), optional
             Number of outcomes of each feature. Needed on the first call.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows.
 
         Returns
         -------
@@ -155,24 +146,7 @@ class NaiveBayes(ObservationModel):
         return self
 
     def likelihood_table(self, features: Any = None) -> FloatArray:
-        """P(outcome | class) of features.
-
-        Parameters
-        ----------
-        features : array-like of int of shape (n,), slice or None
-            Features, all by default.
-
-        Returns
-        -------
-        ndarray of shape (n, V_max, n_classes)
-            Zero beyond V_j of a feature.
-
-        Examples
-        --------
-        >>> NaiveBayes().fit([[0], [1], [1]], [0, 1, 1]).likelihood_table().round(3)
-        array([[[0.667, 0.25 ],
-                [0.333, 0.75 ]]])
-        """
+        """P(outcome | class) of features; see :meth:`ObservationModel.likelihood_table`."""
         check_is_fitted(self)
         chosen = slice(None) if features is None else features
         if not isinstance(chosen, slice):
@@ -186,23 +160,7 @@ class NaiveBayes(ObservationModel):
         return table
 
     def tables(self, order: npt.ArrayLike) -> FloatArray:
-        """Likelihoods of the stages of an order: the same whatever was seen before.
-
-        Parameters
-        ----------
-        order : array-like of int of shape (n_stages,)
-            Features in the order in which they are acquired.
-
-        Returns
-        -------
-        ndarray of shape (n_stages, V_max, n_classes)
-            Zero beyond V_j of a feature.
-
-        Examples
-        --------
-        >>> NaiveBayes().fit([[0, 0], [1, 0]], [0, 1]).tables([1, 0]).shape
-        (2, 2, 2)
-        """
+        """Likelihoods of the stages of an order, the same whatever was seen: (n_stages, V_max, n_classes)."""
         return self.likelihood_table(np.asarray(order))
 
     def context_features(self, order: npt.ArrayLike) -> list[IntArray]:

@@ -228,16 +228,7 @@ def read_network(path: str | os.PathLike[str]) -> NetworkTables:
         return _assembled(READERS[ending](text))
     except FileNotFoundError:
         raise
-    except (
-        ValueError,
-        KeyError,
-        IndexError,
-        TypeError,
-        OSError,
-        EOFError,
-        zlib.error,
-        ElementTree.ParseError,
-    ) as error:
+    except _UNSOUND as error:
         kind = ending.removeprefix(".").upper()
         raise ValueError(f"{path} is no sound {kind} file of a discrete network: {sentence(error)}") from error
 

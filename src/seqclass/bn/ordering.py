@@ -134,12 +134,8 @@ def information_order(likelihood: npt.ArrayLike, prior: npt.ArrayLike, costs: An
 
     Parameters
     ----------
-    likelihood : array-like of shape (n_features, V_max, n_classes)
-        P(outcome | class), zero beyond a feature's last outcome.
-    prior : array-like of shape (n_classes,)
-        Class prior.
-    costs : array-like of shape (n_features,) or float, optional
-        Price of each feature; by default all the same. Free features come first, by information.
+    likelihood, prior, costs
+        As in `error_order`; free features come first, by information.
 
     Returns
     -------
@@ -170,8 +166,8 @@ def variance_order(likelihood: npt.ArrayLike) -> IntArray:
 
     Parameters
     ----------
-    likelihood : array-like of shape (n_features, V_max, n_classes)
-        P(outcome | class), zero beyond a feature's last outcome.
+    likelihood
+        As in `error_order`.
 
     Returns
     -------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Hashable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from time import perf_counter
 from typing import Any
@@ -113,15 +114,13 @@ def shadowed(order: Sequence[int], nearest: Callable[[int, Container[int]], int]
     return result[::-1]
 
 
+@dataclass(repr=False, eq=False, slots=True)
 class NetworkState:
     """Outcomes of the features that were asked for, one column each."""
 
-    __slots__ = ("codes", "features", "hidden")
-
-    def __init__(self, features: tuple[int, ...], codes: IntArray, hidden: frozenset[int] = frozenset()) -> None:
-        self.features = features
-        self.codes = codes
-        self.hidden = hidden
+    features: tuple[int, ...]
+    codes: IntArray
+    hidden: frozenset[int] = frozenset()
 
     @classmethod
     def empty(cls, n: int, dtype: Any) -> NetworkState:
@@ -199,6 +198,7 @@ def _columns(evidence: Any) -> Columns:
 _STRUCTURES = ("tree", "forest", "line", "random", "clique")
 
 
+@dataclass(repr=False, eq=False)
 class TreeNetwork(ObservationModel):
     """Bayesian network over discrete features in which the class is a parent of every feature.
 
@@ -237,14 +237,10 @@ class TreeNetwork(ObservationModel):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
+    classes_, n_features_in_, n_outcomes_
+        As in `NaiveBayes`; K and V_j below are the numbers of features and of outcomes.
     class_prior_ : ndarray of shape (n_classes,)
         Weighted class frequencies.
-    n_features_in_ : int
-        Number of features K.
-    n_outcomes_ : ndarray of shape (K,)
-        Number of outcomes V_j of each feature.
     parents_ : list of ndarray of int, length K
         Feature parents of each feature in increasing order; the class is not listed.
     cpds_ : list of ndarray or None, length K
@@ -288,32 +284,15 @@ class TreeNetwork(ObservationModel):
            [0.14, 0.86]])
     """
 
-    parents_: list[IntArray]
-    cpds_: list[Any]
-    edge_weights_: FloatArray
-    is_forest_: bool
-    conditioning_: str
-    unit_: float
-    pair_counts_: FloatArray | None
-    state_names_: dict[int, list[Any]] | None
-    feature_names_: list[Any] | None
     #: What is worked out from the fitted attributes when it is first needed.
     _cached = ("graph_", "_edges", "_engine", "_neighbours")
 
-    def __init__(
-        self,
-        structure: Any = "tree",
-        *,
-        alpha: float = 1.0,
-        smoothing: str | float = "laplace",
-        conditioning: str = "auto",
-        random_state: Any = 0,
-    ) -> None:
-        self.structure = structure
-        self.alpha = alpha
-        self.smoothing = smoothing
-        self.conditioning = conditioning
-        self.random_state = random_state
+    structure: Any = "tree"
+    _: KW_ONLY
+    alpha: float = 1.0
+    smoothing: str | float = "laplace"
+    conditioning: str = "auto"
+    random_state: Any = 0
 
     @classmethod
     def from_cpds(
@@ -562,14 +541,13 @@ class TreeNetwork(ObservationModel):
 
         Parameters
         ----------
-        order : array-like of int of shape (n_stages,)
-            Features in the order in which they are acquired.
+        order
+            As in :meth:`ObservationModel.context_features`.
 
         Returns
         -------
         list of ndarray of int
-            For each stage k, features of ``order[:k]`` in increasing order. What matters at stage k + 1 is among those
-            of stage k and the feature acquired there.
+            As there, in increasing order.
 
         Examples
         --------
@@ -677,7 +655,8 @@ class TreeNetwork(ObservationModel):
             self.strengths_ = strengths
         self.unit_ = learner.unit
         self.timings_ = {"structure": found - began, "parameters": perf_counter() - found}
-        self.state_names_ = self.feature_names_ = None
+        self.state_names_: dict[int, list[Any]] | None = None
+        self.feature_names_: list[Any] | None = None
 
     def _temper(self, temperature: FloatArray) -> None:
         if self.conditioning_ != "full" or any(cpd is None for cpd in self.cpds_):

@@ -82,8 +82,8 @@ def list_datasets(data_dir: str | Path | None = None) -> dict[str, str]:
 
     Parameters
     ----------
-    data_dir : path, optional
-        Folder of your own files; by default the one that the environment variable SEQCLASS_DATA names.
+    data_dir
+        As in `load`.
 
     Returns
     -------

@@ -304,18 +304,13 @@ def make_cube_nm_ar(
         on the one-hot context and on the rescue.
     rescue_cost : float
         Price of the rescue over that of a feature of a block.
-    cheap_context : bool
-        Whether the whole context costs what one feature does; else each of its columns does.
-    feature_cost : float
-        Price of a feature of a block, in units of misclassification cost.
-    random_state : None, int or numpy generator
-        Seed.
+    cheap_context, feature_cost, random_state
+        As in `make_cube_nm`.
 
     Returns
     -------
     Dataset
-        With ``truth``, whose hidden states are the pairs of class and context, the class first; the columns of the
-        context are one bundle, ``"context"``.
+        With ``truth`` and a bundle as in `make_cube_nm`.
 
     Raises
     ------

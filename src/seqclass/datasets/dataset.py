@@ -130,8 +130,7 @@ def describe(data: Dataset) -> DatasetInfo:
     n, m = data.X.shape
     counts = np.bincount(data.y, minlength=data.n_classes).tolist()
     parts = {"train": data.train_index, "valid": data.valid_index, "test": data.test_index}
-    costs = None if data.feature_costs is None else data.feature_costs[~np.isnan(data.feature_costs)]
-    priced = costs is not None and costs.size > 0
+    costs = np.empty(0) if data.feature_costs is None else data.feature_costs[~np.isnan(data.feature_costs)]
     return DatasetInfo(
         name=data.name,
         n_samples=n,
@@ -143,9 +142,9 @@ def describe(data: Dataset) -> DatasetInfo:
         missing_share=missing,
         class_counts=dict(zip(data.class_names, counts)),
         split={name: len(rows) for name, rows in parts.items() if rows is not None},
-        cost_range=(float(costs.min()), float(costs.max())) if priced and costs is not None else None,
-        total_cost=float(costs.sum()) if priced and costs is not None else None,
-        n_unpriced=m - costs.size if priced and costs is not None else 0,
+        cost_range=(float(costs.min()), float(costs.max())) if costs.size else None,
+        total_cost=float(costs.sum()) if costs.size else None,
+        n_unpriced=m - costs.size if costs.size else 0,
         n_groups=_count(data.groups),
         n_bundles=_count(data.bundles),
         n_decisions=data.n_classes + len(data.decisions),

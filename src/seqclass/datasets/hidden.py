@@ -154,21 +154,7 @@ class HiddenStates:
         return found
 
     def posterior(self, X: npt.ArrayLike) -> FloatArray:
-        """P(class | what was seen), exact.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-            Features; NaN where not seen.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-
-        Raises
-        ------
-        ValueError
-            If no hidden state could have given a row; the message names row and column.
+        """P(class | what was seen), exact, (n, n_classes); see `hidden_posterior`.
 
         Examples
         --------

@@ -77,28 +77,7 @@ class SwitchedLogit:
         return sorted(used if first == second else {*used, _SWITCH})
 
     def sample(self, n: int, random_state: Any = None) -> tuple[FloatArray, IntArray]:
-        """Draw instances.
-
-        Parameters
-        ----------
-        n : int
-            How many.
-        random_state : None, int or numpy generator
-            Seed.
-
-        Returns
-        -------
-        X : ndarray of shape (n, n_features)
-            Features.
-        y : ndarray of int of shape (n,)
-            Classes.
-
-        Examples
-        --------
-        >>> X, y = SwitchedLogit(1, "sefa").sample(3, random_state=0)
-        >>> X.shape, y.shape
-        ((3, 11), (3,))
-        """
+        """Draw features and classes of ``n`` instances; see `HiddenStates.sample`."""
         rng = as_generator(random_state)
         X = rng.standard_normal((check_integer(n, "n", 0), self.n_features))
         return X, (rng.random(n) < self.posterior(X)[:, 1]).astype(np.int64)

@@ -110,10 +110,8 @@ def make_indicator(
         Rows.
     n_bits : int
         Binary features, 2 to 1000; the index has as many values.
-    feature_cost : float
-        Price of each feature, in units of misclassification cost.
-    random_state : None, int or numpy generator
-        Seed.
+    feature_cost, random_state
+        As in `make_cube`.
 
     Returns
     -------

@@ -51,10 +51,8 @@ def make_madelon_like(
         Half the edge of the hypercube, in standard deviations of a cluster.
     flip_y : float
         Share of the rows whose class is drawn at random.
-    feature_cost : float
-        Price of each feature, in units of misclassification cost.
-    random_state : None, int or numpy generator
-        Seed.
+    feature_cost, random_state
+        As in `make_cube`.
 
     Returns
     -------
@@ -158,10 +156,8 @@ def make_syn(
         ``"invase"``: a = 1, b = 1, c = 4, and the numbers of [1]_: in 1 to 3 the logit is l1, l2 or l3 everywhere, 4
         to 6 switch as above. Both take l3 as the code of [1]_ has it; its text says -10 sin(2 x7) + 2 abs(x8) + x9 +
         exp(-x10).
-    feature_cost : float
-        Price of each feature, in units of misclassification cost.
-    random_state : None, int or numpy generator
-        Seed.
+    feature_cost, random_state
+        As in `make_cube`.
 
     Returns
     -------

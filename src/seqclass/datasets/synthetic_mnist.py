@@ -41,10 +41,8 @@ def make_synthetic_mnist(
         Rows; classes are drawn evenly.
     noise_std, pattern_intensity : float
         Standard deviation of the noise before it is cut off; what a figure adds, 0 to 1.
-    feature_cost : float
-        Price of each pixel, in units of misclassification cost.
-    random_state : None, int or numpy generator
-        Seed.
+    feature_cost, random_state
+        As in `make_cube`.
 
     Returns
     -------

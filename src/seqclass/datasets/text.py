@@ -52,10 +52,8 @@ def make_sparse_text(
         Whether cells say only if a word is in the text, rather than how often.
     shuffle : bool
         Whether columns come in random order, rather than by frequency.
-    feature_cost : float
-        Price of each feature, in units of misclassification cost.
-    random_state : None, int or numpy generator
-        Seed.
+    feature_cost, random_state
+        As in `make_cube`.
 
     Returns
     -------

@@ -159,30 +159,7 @@ class World:
         return tuple(table.shape[-2] for table in self.tables)
 
     def sample(self, n: int, random_state: Any = None) -> tuple[IntArray, IntArray]:
-        """Draw instances.
-
-        Parameters
-        ----------
-        n : int
-            How many.
-        random_state : None, int or numpy generator
-            Seed.
-
-        Returns
-        -------
-        X : ndarray of int of shape (n, n_features)
-            Outcomes.
-        y : ndarray of int of shape (n,)
-            Classes.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> world = World(np.array([0.5, 0.5]), (-1,), (np.eye(2),))
-        >>> X, y = world.sample(5, random_state=0)
-        >>> bool((X[:, 0] == y).all())
-        True
-        """
+        """Draw outcomes (integers) and classes of ``n`` instances; see `HiddenStates.sample`."""
         rng = as_generator(random_state)
         check_integer(n, "n", 0)
         y = rng.choice(len(self.prior), n, p=check_distribution(self.prior, None, "prior")).astype(np.int64)

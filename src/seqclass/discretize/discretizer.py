@@ -8,6 +8,7 @@ outcome 0.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.frames import plain
 from seqclass._utils.information import canonical, label_codes, tables_of
-from seqclass._utils.model_files import register
+from seqclass._utils.model_files import Stored
 from seqclass._utils.text import shown
 from seqclass.discretize._edges import (
     Labels,
@@ -91,8 +92,8 @@ def check_numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
     return checked
 
 
-@register
-class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(repr=False, eq=False)
+class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Cut every feature into a few outcomes, dense or sparse, with missing values.
 
     Bins are left-closed, ``[a, b)``, and values beyond the training range fall in the end bins. The largest
@@ -163,16 +164,10 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
     ['< 1', '[1, 2)', '[2, 3)', '>= 3']
     """
 
-    def __init__(
-        self,
-        n_bins: int | str | npt.ArrayLike = "auto",
-        *,
-        strategy: str = "uniform",
-        zero_bin: bool | str = "auto",
-    ) -> None:
-        self.n_bins = n_bins
-        self.strategy = strategy
-        self.zero_bin = zero_bin
+    n_bins: int | str | npt.ArrayLike = "auto"
+    _: KW_ONLY
+    strategy: str = "uniform"
+    zero_bin: bool | str = "auto"
 
     def fit(self, X: Any, y: Any = None) -> Discretizer:
         """Find the edges of every feature.

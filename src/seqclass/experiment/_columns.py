@@ -38,8 +38,6 @@ _TEXTS = (
     "warnings",
     "error",
 )
-#: What differs from one computation of a cell to the next.
-VOLATILE = (*(f"seconds_{step}" for step in _SECONDS), "peak_mb")
 COLUMNS = (*LABELS, *FIGURES, *_COUNTS, *_TEXTS)
 #: No figure is as large as this, the square of which is a number still: costs end at 1e100.
 _BEYOND = 1e150

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -310,6 +310,7 @@ def warn_of_versions(versions: Iterable[str], what: str) -> None:
 Done = tuple[str, dict[str, Any], dict[str, bytes]]
 
 
+@dataclass(repr=False, eq=False)
 class Experiment(BaseEstimator):  # type: ignore[misc]
     """Every method on every data set at every price, for every seed and fold.
 
@@ -381,28 +382,16 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    def __init__(
-        self,
-        data: Iterable[Any],
-        methods: Any = ("etana", "ifc2f"),
-        *,
-        prices: Iterable[float] | None = None,
-        cv: Any = 5,
-        seeds: Iterable[int] = (0,),
-        feature_costs: str = "uniform",
-        missing_cost: float | None = None,
-        budgets: Iterable[int] | None = None,
-        known: Iterable[str] = (),
-    ) -> None:
-        self.data = data
-        self.methods = methods
-        self.prices = prices
-        self.cv = cv
-        self.seeds = seeds
-        self.feature_costs = feature_costs
-        self.missing_cost = missing_cost
-        self.budgets = budgets
-        self.known = known
+    data: Iterable[Any]
+    methods: Any = ("etana", "ifc2f")
+    _: KW_ONLY
+    prices: Iterable[float] | None = None
+    cv: Any = 5
+    seeds: Iterable[int] = (0,)
+    feature_costs: str = "uniform"
+    missing_cost: float | None = None
+    budgets: Iterable[int] | None = None
+    known: Iterable[str] = ()
 
     def run(
         self,

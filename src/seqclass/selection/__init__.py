@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from seqclass.selection._base import FeatureStream, Selector
-from seqclass.selection._fires_models import FiresANN, FiresSDT
 from seqclass.selection._reasons import FeatureReasons
 from seqclass.selection.alpha_investing import AlphaInvesting
 from seqclass.selection.efs import EFS
 from seqclass.selection.fcbf import FCBF
-from seqclass.selection.fires import FIRES, FiresGLM, FiresModel, fires_weights
+from seqclass.selection.fires import FIRES, FiresANN, FiresGLM, FiresModel, FiresSDT, fires_weights
 from seqclass.selection.fsds import FSDS
 from seqclass.selection.ofs import OFS
 from seqclass.selection.ofs_a3m import OFSA3M

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -60,8 +61,6 @@ class Selector(Stored, SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     #: Whether CSR and CSC matrices are taken; they are never made dense.
     _accepts_sparse = False
-    #: Whether missing values (NaN) are taken.
-    _allows_nan = False
     #: Whether data must be integers.
     _discrete = False
     #: Fewest rows that `fit` needs.
@@ -71,6 +70,11 @@ class Selector(Stored, SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     classes_: npt.NDArray[Any]
     n_features_in_: int
     feature_names_in_: npt.NDArray[Any]
+
+    @property
+    def _allows_nan(self) -> bool:
+        """Whether missing values (NaN) are taken."""
+        return self._discrete
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self, "support_")
@@ -236,6 +240,7 @@ _Self = TypeVar("_Self", bound="RowStream")
 TIE = 1e-12
 
 
+@dataclass(repr=False, eq=False)
 class RowStream(Selector):
     """Base of the selectors that learn from a stream of rows and keep the features of largest weight.
 
@@ -255,25 +260,24 @@ class RowStream(Selector):
     Examples
     --------
     >>> class LargestSum(RowStream):
-    ...     n_features_to_select = 1
     ...     def _start(self, n_features):
     ...         self.weights_ = np.zeros(n_features)
     ...     def _learn(self, X, codes):
     ...         self.weights_ = self.weights_ + X.sum(axis=0)
-    >>> stream = LargestSum()
+    >>> stream = LargestSum(1)
     >>> for row in [[1.0, 0.0]], [[1.0, 3.0]]:
     ...     stream = stream.partial_fit(row, ["a"], classes=["a", "b"])
     >>> stream.get_support(indices=True).tolist(), stream.n_seen_
     ([1], 2)
     """
 
-    n_features_to_select: float
+    n_features_to_select: float = 10
+    _: KW_ONLY
     batch_size: int = 100
     n_epochs: int = 1
     shuffle: bool = False
     random_state: Any = None
-    weights_: FloatArray
-    n_seen_: int
+    weights_: FloatArray = field(init=False)
 
     def _check_settings(self) -> None:
         """Refuse settings that make no sense."""

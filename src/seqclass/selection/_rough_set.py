@@ -431,16 +431,16 @@ def _share(column: FloatArray, rows: Any, others: Any) -> FloatArray:
 _STREAM_CELLS = 2**20
 
 
+@dataclass(repr=False, eq=False)
 class RoughSetStream(FeatureStream):
     """Base of the streams that keep a column if the class depends on it and on the set with it."""
 
     _accepts_sparse = True
     _min_rows = 2
 
-    def __init__(self, published: bool = False, max_bytes: float = 2**30, random_state: Any = None) -> None:
-        self.published = published
-        self.max_bytes = max_bytes
-        self.random_state = random_state
+    published: bool = False
+    max_bytes: float = 2**30
+    random_state: Any = None
 
     @property
     def dependency_(self) -> float:
@@ -466,8 +466,18 @@ class RoughSetStream(FeatureStream):
         """Dependency on the set with a column from which on the column is kept, though it adds nothing."""
 
     @abstractmethod
-    def _prune(self, column: FloatArray, dependency: float, order: IntArray) -> list[int] | None:
+    def _redundant(self, without: float, dependency: float) -> bool:
+        """Whether a column is dropped without which the dependency is as told."""
+
+    def _prune(self, column: FloatArray, dependency: float, order: IntArray) -> tuple[list[int] | None, float]:
         """Which of the kept columns a new one, with which the dependency is no higher, makes redundant."""
+        gone: list[int] = []
+        for member in order.tolist():
+            without = self._held.without([*gone, member], column, floor=dependency - TOLERANCE)
+            if self._redundant(without, dependency):
+                gone.append(member)
+                dependency = without
+        return gone, dependency
 
     def _follow(self) -> None:
         """Bring up to date what new columns must reach."""
@@ -518,7 +528,7 @@ class RoughSetStream(FeatureStream):
             self._dependency = dependency
         else:
             generator = np.random.default_rng([self._seed, number])
-            gone = self._prune(column, dependency, generator.permutation(len(self._kept)))
+            gone, _ = self._prune(column, dependency, generator.permutation(len(self._kept)))
         if gone is None and not self.published:
             return
         if gone:

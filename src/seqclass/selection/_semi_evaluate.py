@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, fields
+from dataclasses import KW_ONLY, astuple, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -250,27 +250,24 @@ def subset_key(subset: IntArray) -> bytes:
     return hashlib.blake2b(subset.astype("<i8").tobytes(), digest_size=16).digest()
 
 
+@dataclass(repr=False, eq=False)
 class Evaluator:
     """Scores subsets of columns, each once, and keeps the best."""
 
-    def __init__(
-        self,
-        estimator: Any,
-        scorer: Any,
-        X: Any,
-        y: npt.NDArray[Any],
-        splits: list[Split],
-        *,
-        n_jobs: int | None,
-        error_score: Any,
-        feature_params: Sequence[str],
-        max_evaluations: float,
-        max_time: float,
-        max_features: int,
-    ) -> None:
-        self.estimator, self.scorer, self.X, self.y, self.splits = estimator, scorer, X, y, splits
-        self.n_jobs, self.error_score, self.feature_params = n_jobs, error_score, feature_params
-        self.max_evaluations, self.max_time, self.max_features = max_evaluations, max_time, max_features
+    estimator: Any
+    scorer: Any
+    X: Any
+    y: npt.NDArray[Any]
+    splits: list[Split]
+    _: KW_ONLY
+    n_jobs: int | None
+    error_score: Any
+    feature_params: Sequence[str]
+    max_evaluations: float
+    max_time: float
+    max_features: int
+
+    def __post_init__(self) -> None:
         self.position: dict[bytes, int] = {}  # of a subset among the lines
         self.lines: list[tuple[int, int, float, float, float, float]] = []
         self.best: IntArray | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ _COLUMNS = 256
 _NEW = 1e-10
 
 
+@dataclass(repr=False, eq=False)
 class AlphaInvesting(FeatureStream):
     """Streamwise regression: a feature is added if its p-value is below what the wealth allows for its test.
 
@@ -49,7 +51,7 @@ class AlphaInvesting(FeatureStream):
     p_values_ : ndarray of shape (n_features_in_,)
         p-value of every feature when it came.
     support_, classes_, n_features_in_, feature_names_in_, n_seen_
-        As of all feature streams.
+        As in all feature streams.
 
     Notes
     -----
@@ -78,17 +80,10 @@ class AlphaInvesting(FeatureStream):
     _accepts_sparse = True
     _min_rows = 3
 
-    def __init__(
-        self,
-        initial_wealth: float = 0.5,
-        wealth_gain: float = 0.5,
-        p_value: str = "likelihood",
-        class_coding: str = "groups",
-    ) -> None:
-        self.initial_wealth = initial_wealth
-        self.wealth_gain = wealth_gain
-        self.p_value = p_value
-        self.class_coding = class_coding
+    initial_wealth: float = 0.5
+    wealth_gain: float = 0.5
+    p_value: str = "likelihood"
+    class_coding: str = "groups"
 
     @property
     def p_values_(self) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ WINDOW = 32
 LEAST = 1e-100
 
 
+@dataclass(repr=False, eq=False)
 class EFS(RowStream):
     """Extremal feature selection: features whose positive and negative weight differ most.
 
@@ -36,14 +38,8 @@ class EFS(RowStream):
         What a score has to exceed, theta.
     margin : float
         How clear a right score has to be not to count as a mistake, M.
-    batch_size : int
-        Rows that `fit` takes at a time; the result does not depend on it.
-    n_epochs : int
-        How often `fit` goes through the rows.
-    shuffle : bool
-        Whether `fit` puts the rows in random order, anew in each epoch.
-    random_state : None, int or generator
-        The shuffling.
+    batch_size, n_epochs, shuffle, random_state
+        As in :class:`FIRES`; the result does not depend on ``batch_size``.
 
     Attributes
     ----------
@@ -72,31 +68,10 @@ class EFS(RowStream):
 
     _accepts_sparse = True
 
-    def __init__(
-        self,
-        n_features_to_select: float = 10,
-        promotion: float = 1.5,
-        demotion: float = 0.5,
-        threshold: float = 1.0,
-        margin: float = 1.0,
-        *,
-        batch_size: int = 100,
-        n_epochs: int = 1,
-        shuffle: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.promotion = promotion
-        self.demotion = demotion
-        self.threshold = threshold
-        self.margin = margin
-        self.batch_size = batch_size
-        self.n_epochs = n_epochs
-        self.shuffle = shuffle
-        self.random_state = random_state
-
-    positive_: FloatArray
-    negative_: FloatArray
+    promotion: float = 1.5
+    demotion: float = 0.5
+    threshold: float = 1.0
+    margin: float = 1.0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+@dataclass(repr=False, eq=False)
 class FCBF(Selector):
     """Fast correlation-based filter of discrete data, by symmetric uncertainty.
 
@@ -39,7 +41,7 @@ class FCBF(Selector):
     support_ : ndarray of bool of shape (n_features_in_,)
         Which features are kept.
     classes_, n_features_in_, feature_names_in_
-        As of all selectors.
+        As in all selectors.
 
     Notes
     -----
@@ -65,11 +67,9 @@ class FCBF(Selector):
     """
 
     _accepts_sparse = True
-    _allows_nan = True
     _discrete = True
 
-    def __init__(self, delta: float = 0.0) -> None:
-        self.delta = delta
+    delta: float = 0.0
 
     def fit(self, X: Any, y: npt.ArrayLike) -> Self:
         """Select features.

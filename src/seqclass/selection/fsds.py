@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from seqclass._utils.validation import check_integer, check_real
 from seqclass.selection._base import RowStream, check_finite_columns, naming_columns
 
 
+@dataclass(repr=False, eq=False)
 class FSDS(RowStream):
     """Feature selection on data streams: a low-rank sketch of all rows, and ridge regression on its main directions.
 
@@ -31,14 +33,8 @@ class FSDS(RowStream):
         Columns of the sketch, above ``n_directions``; the square root of the number of features by default.
     ridge : float
         The ridge penalty alpha is this times the k-th singular value.
-    batch_size : int
-        Rows that `fit` takes at a time.
-    n_epochs : int
-        How often `fit` goes through the rows.
-    shuffle : bool
-        Whether `fit` puts the rows in random order, anew in each epoch.
-    random_state : None, int or generator
-        The shuffling.
+    batch_size, n_epochs, shuffle, random_state
+        As in :class:`FIRES`.
 
     Attributes
     ----------
@@ -62,28 +58,9 @@ class FSDS(RowStream):
     [2, 5]
     """
 
-    def __init__(
-        self,
-        n_features_to_select: float = 10,
-        n_directions: int = 2,
-        sketch_size: int | None = None,
-        ridge: float = 8.0,
-        *,
-        batch_size: int = 100,
-        n_epochs: int = 1,
-        shuffle: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_directions = n_directions
-        self.sketch_size = sketch_size
-        self.ridge = ridge
-        self.batch_size = batch_size
-        self.n_epochs = n_epochs
-        self.shuffle = shuffle
-        self.random_state = random_state
-
-    sketch_: FloatArray
+    n_directions: int = 2
+    sketch_size: int | None = None
+    ridge: float = 8.0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -91,35 +68,11 @@ class FSDS(RowStream):
         return tags
 
     def fit(self, X: Any, y: npt.ArrayLike | None = None) -> FSDS:
-        """Start anew and learn from the rows, batch by batch.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, n_features)
-            The rows.
-        y : ignored
-            Labels play no part.
-
-        Returns
-        -------
-        self
-        """
+        """Start anew and learn from the rows, batch by batch; labels play no part. See `FIRES.fit`."""
         return super().fit(X, y)  # type: ignore[arg-type]
 
     def partial_fit(self, X: Any, y: npt.ArrayLike | None = None, classes: npt.ArrayLike | None = None) -> FSDS:
-        """Learn from a batch of rows.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, n_features)
-            The batch.
-        y, classes : ignored
-            Labels play no part.
-
-        Returns
-        -------
-        self
-        """
+        """Learn from a batch of rows; labels and classes play no part. See `FIRES.partial_fit`."""
         return super().partial_fit(X, y, classes)  # type: ignore[arg-type]
 
     def _checked(self, X: Any, y: Any, classes: npt.ArrayLike | None, *, first: bool) -> tuple[Any, IntArray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from seqclass.selection._base import RowStream, largest
 WINDOW = 32
 
 
+@dataclass(repr=False, eq=False)
 class OFS(RowStream):
     """Online feature selection: learn from mistakes, project, keep the largest weights.
 
@@ -32,14 +34,8 @@ class OFS(RowStream):
         Weight of the squared norm, lambda.
     shrink : bool
         Whether the weights shrink. In the experiments of Haug et al. (KDD 2020) they do not.
-    batch_size : int
-        Rows that `fit` takes at a time; the result does not depend on it.
-    n_epochs : int
-        How often `fit` goes through the rows.
-    shuffle : bool
-        Whether `fit` puts the rows in random order, anew in each epoch.
-    random_state : None, int or generator
-        The shuffling.
+    batch_size, n_epochs, shuffle, random_state
+        As in :class:`FIRES`; the result does not depend on ``batch_size``.
 
     Attributes
     ----------
@@ -65,28 +61,10 @@ class OFS(RowStream):
 
     _accepts_sparse = True
 
-    def __init__(
-        self,
-        n_features_to_select: float = 10,
-        learning_rate: float = 0.2,
-        penalty: float = 0.01,
-        *,
-        shrink: bool = True,
-        batch_size: int = 100,
-        n_epochs: int = 1,
-        shuffle: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.learning_rate = learning_rate
-        self.penalty = penalty
-        self.shrink = shrink
-        self.batch_size = batch_size
-        self.n_epochs = n_epochs
-        self.shuffle = shuffle
-        self.random_state = random_state
-
-    coef_: FloatArray
+    learning_rate: float = 0.2
+    penalty: float = 0.01
+    _: KW_ONLY
+    shrink: bool = True
 
     def _check_settings(self) -> None:
         check_real(self.learning_rate, "learning_rate", np.finfo(float).tiny)

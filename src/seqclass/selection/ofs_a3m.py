@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.arrays import FloatArray
 from seqclass.selection._dependence import TOLERANCE
 from seqclass.selection._rough_set import Gap, RoughSetStream
 
@@ -40,7 +40,7 @@ class OFSA3M(RoughSetStream):
     dependency_ : float
         Dependency of the class on the features kept.
     support_, classes_, n_features_in_, feature_names_in_, n_seen_
-        As of all feature streams.
+        As in all feature streams.
 
     Notes
     -----
@@ -92,11 +92,5 @@ class OFSA3M(RoughSetStream):
     def _least(self) -> float:
         return self._dependency - TOLERANCE
 
-    def _prune(self, column: FloatArray, dependency: float, order: IntArray) -> list[int]:
-        gone: list[int] = []
-        for member in order.tolist():
-            without = self._held.without([*gone, member], column, floor=dependency - TOLERANCE)
-            if abs(without - dependency) <= TOLERANCE:
-                gone.append(member)
-                dependency = without
-        return gone
+    def _redundant(self, without: float, dependency: float) -> bool:
+        return abs(without - dependency) <= TOLERANCE

@@ -34,11 +34,8 @@ class OFSDensity(RoughSetStream):
         of the neighbourhoods of all, so that the others count themselves, which raises the dependency on few columns
         with few values (see the notes). A feature that lowers the dependency by up to 5% and
         makes nothing redundant is then kept.
-    max_bytes : float, default=2**30
-        Most bytes of the matrix of squared distances, of 8 n^2, which a column's share is added to. Of more rows the
-        distances are made from the features kept, block by block: slower, in memory that grows with n.
-    random_state : None, int or generator
-        Seed of the order in which features are tried for dropping.
+    max_bytes, random_state
+        As in `OFSA3M`.
 
     Attributes
     ----------
@@ -47,7 +44,7 @@ class OFSDensity(RoughSetStream):
     dependency_ : float
         Dependency of the class on the features kept; with ``published=True`` before those that lowered it came.
     support_, classes_, n_features_in_, feature_names_in_, n_seen_
-        As of all feature streams.
+        As in all feature streams.
 
     Notes
     -----
@@ -95,17 +92,15 @@ class OFSDensity(RoughSetStream):
     def _least(self) -> float:
         return (1 - _EQUAL) * self._dependency - TOLERANCE
 
-    def _prune(self, column: FloatArray, dependency: float, order: IntArray) -> list[int] | None:
-        gone: list[int] = []
-        for member in order.tolist():
-            without = self._held.without([*gone, member], column, floor=dependency - TOLERANCE)
-            if without >= dependency - TOLERANCE:
-                gone.append(member)
-                dependency = without
+    def _redundant(self, without: float, dependency: float) -> bool:
+        return without >= dependency - TOLERANCE
+
+    def _prune(self, column: FloatArray, dependency: float, order: IntArray) -> tuple[list[int] | None, float]:
+        gone, dependency = super()._prune(column, dependency, order)
         if dependency < self._dependency - TOLERANCE:
-            return None
+            return None, dependency
         self._dependency = dependency
-        return gone
+        return gone, dependency
 
     def _follow(self) -> None:
         self._mean = float(np.mean(self._own_kept))

@@ -2,22 +2,273 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.special import xlogy
+from scipy.stats import chi2, norm
+from scipy.stats import f as f_distribution
 
-from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.selection._base import FeatureStream
-from seqclass.selection._dependence import Columns, blocks
-from seqclass.selection._independence import ConditionalTest, LikelihoodRatioTest, PartialCorrelationTest
+from seqclass.selection._dependence import Columns, CorrelationDependence, InformationDependence, blocks
 
 __all__ = ["OSFS", "FastOSFS"]
+
+#: Conditioning sets tested at a time.
+_SETS = 1024
+
+
+class ConditionalTest(ABC):
+    """Holds the features kept, and tests them; the features are counted in the order in which they were added."""
+
+    n_members: int
+
+    @abstractmethod
+    def prepare(self, X: Any, first: int) -> tuple[Columns, FloatArray, Any]:
+        """Prepare columns; return them with their relevance and a mask of those that depend on the class."""
+
+    @abstractmethod
+    def add(self, column: Columns) -> None:
+        """Add a feature."""
+
+    @abstractmethod
+    def drop(self, member: int) -> None:
+        """Leave a feature out; later ones move up."""
+
+    @abstractmethod
+    def _independent(self, member: int, sets: IntArray) -> bool:
+        """Whether a feature is independent of the class given any one of the sets, shape (n_sets, size)."""
+
+    def passing(self, columns: Columns, largest: int, replaces: bool) -> int:
+        """How many of the next columns leave the features as they are, up to one that has to be looked at by itself."""
+        return 0
+
+    def separated(self, member: int, largest: int, through: int | None = None) -> bool:
+        """Whether some set of up to ``largest`` other features makes this one independent of the class."""
+        sets = conditioning_sets(self.n_members, member, largest, through)
+        return any(self._independent(member, batch) for batch in sets)
+
+
+def conditioning_sets(n_members: int, member: int, largest: int, through: int | None = None) -> Iterator[IntArray]:
+    """Batches of the sets of up to ``largest`` features other than one, the smallest first; all hold ``through``."""
+    others = [j for j in range(n_members) if j not in (member, through)]
+    fixed = [] if through is None else [through]
+    for size in range(1, largest + 1):
+        subsets = combinations(others, size - len(fixed))
+        while batch := [fixed + list(some) for some in islice(subsets, _SETS)]:
+            yield np.array(batch, dtype=np.intp)
+
+
+@register
+class LikelihoodRatioTest(ConditionalTest):
+    """G-squared test of discrete features: 2 n I(feature; class | set) against chi-squared."""
+
+    def __init__(self, alpha: float, codes: IntArray, n_classes: int, rows_per_freedom: float) -> None:
+        self.alpha, self.codes, self.n_classes = alpha, codes.astype(np.intp), n_classes
+        self.rows_per_freedom = rows_per_freedom
+        self.dependence = InformationDependence(False, 0.0, codes, n_classes)
+        self.values: list[IntArray] = []
+        self.sizes: list[int] = []
+
+    @property
+    def n_members(self) -> int:  # type: ignore[override]
+        """Number of features held."""
+        return len(self.values)
+
+    def prepare(self, X: Any, first: int) -> tuple[Columns, FloatArray, Any]:
+        """Prepare columns, and test them against the class alone."""
+        columns, relevance = self.dependence.prepare(X, first)
+        values = columns.values
+        if sp.issparse(values):
+            missing = np.add.reduceat(np.append(values.data < 0, False), values.indptr[:-1], dtype=np.intp)
+            missing = missing * (np.diff(values.indptr) > 0)
+        else:
+            missing = (values < 0).sum(axis=0)
+        n = len(self.codes) - missing
+        freedom = np.maximum((columns.stats[:, 0] - 1) * (self.n_classes - 1), 1)
+        p_value = chi2.sf(2 * np.log(2) * n * relevance, freedom)
+        return columns, relevance, (p_value < self.alpha) & (n >= self.rows_per_freedom * freedom)
+
+    def add(self, column: Columns) -> None:
+        values = column.values
+        self.values.append((values.toarray() if sp.issparse(values) else values).ravel())
+        self.sizes.append(int(column.stats[0, 0]))
+
+    def drop(self, member: int) -> None:
+        del self.values[member], self.sizes[member]
+
+    def _independent(self, member: int, sets: IntArray) -> bool:
+        return any(self.p_value(member, some) >= self.alpha for some in sets.tolist())
+
+    def p_value(self, member: int, given: Sequence[int]) -> float:
+        """Probability of so large a G-squared under independence; 1 where there are too few rows."""
+        sizes = [self.sizes[j] for j in given]
+        n_strata = int(np.prod(sizes, dtype=np.float64))
+        freedom = max((self.sizes[member] - 1) * (self.n_classes - 1) * n_strata, 1)
+        if len(self.codes) < self.rows_per_freedom * freedom:
+            return 1.0
+        present = self.values[member] >= 0
+        strata = np.zeros(len(self.codes), dtype=np.intp)
+        for j, size in zip(given, sizes):
+            present &= self.values[j] >= 0
+            strata = strata * size + self.values[j]
+        index = (strata * self.sizes[member] + self.values[member]) * self.n_classes + self.codes
+        index = index if present.all() else index[present]
+        if len(index) < self.rows_per_freedom * freedom:
+            return 1.0
+        shape = (n_strata, self.sizes[member], self.n_classes)
+        counts = np.bincount(index, minlength=int(np.prod(shape))).reshape(shape)
+        total = _log_sum(counts) - _log_sum(counts.sum(axis=1)) - _log_sum(counts.sum(axis=2))
+        return float(chi2.sf(2 * (total + _log_sum(counts.sum(axis=(1, 2)))), freedom))
+
+
+def _log_sum(counts: npt.NDArray[Any]) -> float:
+    return float(xlogy(counts, counts).sum())
+
+
+#: Tests made, and correlations held, at a time.
+_TESTS, _CELLS = 2**14, 2**21
+#: What remains of a feature, as a share of its variance, when others explain it.
+_EXPLAINED = 1e-9
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Correlations among some features, for each of several alternatives."""
+
+    gram: FloatArray
+    with_class: FloatArray
+
+    def rows(self, which: Any) -> Joint:
+        """Some of the alternatives."""
+        return Joint(self.gram[which], self.with_class[which])
+
+    def partial(self, member: int, sets: IntArray) -> FloatArray:
+        """Multiple correlation of a feature with the class given each set, shape (n, n_sets)."""
+        gram = self.gram[:, sets[:, :, None], sets[:, None, :]] + 1e-12 * np.eye(sets.shape[1])
+        with_member, with_class = self.gram[:, sets, member][..., None], self.with_class[:, sets]
+        solved = np.linalg.solve(gram, np.concatenate([with_member, with_class], axis=3))
+        left = 1 - np.einsum("nijk,nijk->ni", with_member, solved[..., :1])
+        shared = self.with_class[:, None, member] - (with_member.swapaxes(2, 3) @ solved[..., 1:])[:, :, 0]
+        rest = np.eye(with_class.shape[3]) - with_class.swapaxes(2, 3) @ solved[..., 1:]
+        # a direction of the class that the set explains in full has no part in it
+        size, axes = np.linalg.eigh(rest)
+        along = (shared[:, :, None] @ axes)[:, :, 0] ** 2
+        explained = np.divide(along, size, out=np.zeros_like(along), where=size > _EXPLAINED).sum(axis=2)
+        square = np.divide(explained, left, out=np.zeros_like(left), where=left > _EXPLAINED)
+        return np.asarray(np.sqrt(np.minimum(square, 1.0)))
+
+
+@register
+class PartialCorrelationTest(ConditionalTest):
+    """Fisher's Z-test of the partial correlation with the class; an F-test where the class is more than one number."""
+
+    def __init__(self, alpha: float, codes: IntArray, values: FloatArray | None, n_classes: int) -> None:
+        self.alpha, self.n = alpha, len(codes)
+        self.dependence = CorrelationDependence(alpha, codes, values, n_classes)
+        self.n_members = 0
+        self.members: Columns | None = None
+        self.gram = np.empty((0, 0))
+        self.with_class = np.empty((0, self.dependence.basis.shape[1]))
+
+    def prepare(self, X: Any, first: int) -> tuple[Columns, FloatArray, Any]:
+        """Prepare columns, and test them against the class alone."""
+        columns, relevance = self.dependence.prepare(X, first)
+        return columns, relevance, self.dependence.relevant(relevance)
+
+    def add(self, column: Columns) -> None:
+        self.with_class = np.concatenate([self.with_class, self.dependence.with_class(column)])
+        self.members = column if self.members is None or not self.n_members else self.members.join(column)
+        row = self.dependence.correlations(column, self.members)
+        gram = np.ones((self.n_members + 1, self.n_members + 1))
+        gram[:-1, :-1], gram[-1], gram[:, -1] = self.gram, row, row
+        self.gram = gram
+        self.n_members += 1
+
+    def drop(self, member: int) -> None:
+        rest = np.delete(np.arange(self.n_members), member)
+        self.gram, self.with_class = self.gram[np.ix_(rest, rest)], self.with_class[rest]
+        self.members = None if self.members is None else self.members.take(rest)
+        self.n_members -= 1
+
+    def passing(self, columns: Columns, largest: int, replaces: bool) -> int:
+        if not self.n_members or self.members is None:
+            return 0
+        some = columns.take(slice(0, max(1, _CELLS // (self.n_members + 1) ** 2)))
+        joint = self._beside(self.dependence.with_class(some), self.dependence.correlations(some, self.members))
+        n = self._explained(joint, largest)
+        for member in range(self.n_members) if replaces else ():
+            if n:
+                n = self._harmless(joint, n, member, largest)
+        return n
+
+    def _beside(self, with_class: FloatArray, correlations: FloatArray) -> Joint:
+        """The features, and after them one of the new columns."""
+        n, new = correlations.shape
+        joint = Joint(np.ones((n, new + 1, new + 1)), np.empty((n, new + 1, with_class.shape[1])))
+        joint.gram[:, :new, :new], joint.with_class[:, :new] = self.gram, self.with_class
+        joint.gram[:, new, :new] = joint.gram[:, :new, new] = correlations
+        joint.with_class[:, new] = with_class
+        return joint
+
+    def _explained(self, joint: Joint, largest: int) -> int:
+        """How many of the first new columns the others separate from the class."""
+        new = self.n_members
+        left = np.arange(len(joint.gram))
+        for sets in conditioning_sets(new + 1, new, largest):
+            for part in list(chunks(len(left), len(sets), _TESTS))[::-1]:
+                found = self._below(joint.rows(left[part]), new, sets).any(axis=1)
+                left = np.delete(left, part.start + np.flatnonzero(found))
+            if not left.size:
+                return len(joint.gram)
+        return int(left[0])
+
+    def _harmless(self, joint: Joint, n: int, member: int, largest: int) -> int:
+        """How many of the first ``n`` new columns separate a feature from the class in no set that holds them."""
+        new = self.n_members
+        for sets in conditioning_sets(new + 1, member, largest, through=new):
+            for part in chunks(n, len(sets), _TESTS):
+                found = self._below(joint.rows(part), member, sets).any(axis=1)
+                if found.any():
+                    n = part.start + int(found.argmax())
+                    break
+        return n
+
+    def _independent(self, member: int, sets: IntArray) -> bool:
+        return bool(self._below(Joint(self.gram[None], self.with_class[None]), member, sets).any())
+
+    def _below(self, joint: Joint, member: int, sets: IntArray) -> BoolArray:
+        q = self.with_class.shape[1]
+        free = self.n - sets.shape[1] - (3 if q == 1 else 1 + q)
+        return np.asarray(joint.partial(member, sets) < _critical(self.alpha, free, q))
+
+
+@lru_cache(maxsize=64)
+def _critical(alpha: float, free: int, q: int) -> float:
+    """Correlation below which a test does not reject; above one where there are too few rows for any."""
+    if free <= 0:
+        return 2.0
+    if q == 1:
+        return float(np.tanh(norm.isf(alpha / 2) / np.sqrt(free)))
+    critical = q / free * f_distribution.isf(alpha, q, free)
+    return float(np.sqrt(critical / (1 + critical)))
+
 
 #: Relevant columns that are tested at once, at most.
 _MOST = 1024
 
 
+@dataclass(repr=False, eq=False)
 class OSFS(FeatureStream):
     """Online streaming feature selection: keep what depends on the class and what no other kept features explain.
 
@@ -48,7 +299,7 @@ class OSFS(FeatureStream):
         Dependence of every feature with the class by itself: absolute correlation (or correlation ratio), or mutual
         information in bits.
     support_, classes_, n_features_in_, feature_names_in_, n_seen_
-        As of all feature streams.
+        As in all feature streams.
 
     Notes
     -----
@@ -76,23 +327,11 @@ class OSFS(FeatureStream):
     #: Whether a feature that others explain may still drop older ones before it goes.
     _replaces = True
 
-    def __init__(
-        self,
-        test: str = "fisher_z",
-        alpha: float = 0.01,
-        max_condition: int = 3,
-        class_coding: str = "groups",
-        rows_per_freedom: float = 5,
-    ) -> None:
-        self.test = test
-        self.alpha = alpha
-        self.max_condition = max_condition
-        self.class_coding = class_coding
-        self.rows_per_freedom = rows_per_freedom
-
-    @property
-    def _allows_nan(self) -> bool:  # type: ignore[override]
-        return self.test != "fisher_z"
+    test: str = "fisher_z"
+    alpha: float = 0.01
+    max_condition: int = 3
+    class_coding: str = "groups"
+    rows_per_freedom: float = 5
 
     @property
     def _discrete(self) -> bool:  # type: ignore[override]
@@ -171,12 +410,12 @@ class FastOSFS(OSFS):
     Parameters
     ----------
     test, alpha, max_condition, class_coding, rows_per_freedom
-        As of `OSFS`.
+        As in `OSFS`.
 
     Attributes
     ----------
     selected_, scores_, support_, classes_, n_features_in_, feature_names_in_, n_seen_
-        As of `OSFS`.
+        As in `OSFS`.
 
     Notes
     -----

@@ -283,10 +283,8 @@ class RiverClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, n_features)
-            The rows.
-        y : array-like of shape (n,)
-            Labels.
+        X, y
+            As in :meth:`fit`.
         classes : array-like, optional
             All labels there will be, with the first call; those of ``y`` by default.
 

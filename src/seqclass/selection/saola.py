@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -260,6 +261,7 @@ class _Batch:
         self.among.append((some, others, self.scan.dependence.pairs(left, right)))
 
 
+@dataclass(repr=False, eq=False)
 class SAOLA(FeatureStream):
     """Scalable and accurate online feature selection: each new feature is compared with those kept so far, in pairs.
 
@@ -300,7 +302,7 @@ class SAOLA(FeatureStream):
     support_ : ndarray of bool of shape (n_features_in_,)
         Which features are kept.
     classes_, n_features_in_, feature_names_in_, n_seen_
-        As of all selectors.
+        As in all selectors.
 
     Notes
     -----
@@ -339,25 +341,12 @@ class SAOLA(FeatureStream):
 
     _accepts_sparse = True
 
-    def __init__(
-        self,
-        measure: str = "mi",
-        delta_1: float = 0.0,
-        alpha: float = 0.01,
-        bound: str = "min",
-        class_coding: str = "groups",
-        drop_ties: bool = False,
-    ) -> None:
-        self.measure = measure
-        self.delta_1 = delta_1
-        self.alpha = alpha
-        self.bound = bound
-        self.class_coding = class_coding
-        self.drop_ties = drop_ties
-
-    @property
-    def _allows_nan(self) -> bool:  # type: ignore[override]
-        return self.measure != "fisher_z"
+    measure: str = "mi"
+    delta_1: float = 0.0
+    alpha: float = 0.01
+    bound: str = "min"
+    class_coding: str = "groups"
+    drop_ties: bool = False
 
     @property
     def _discrete(self) -> bool:  # type: ignore[override]

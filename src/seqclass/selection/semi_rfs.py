@@ -9,7 +9,7 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import KW_ONLY, asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -82,11 +82,6 @@ def described(thing: Any) -> str:
     return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(thing))
 
 
-def decisive(settings: SearchSettings, **others: Any) -> dict[str, Any]:
-    """The settings on which the course of a search depends, apart from its limits."""
-    return asdict(settings) | {name: described(value) for name, value in others.items()}
-
-
 def state_dict(state: SearchState, evaluator: Evaluator, data: str, settings: dict[str, Any]) -> dict[str, Any]:
     """All of a search, as plain data and arrays."""
     best = np.empty(0, dtype=np.intp) if evaluator.best is None else evaluator.best
@@ -98,7 +93,7 @@ def state_dict(state: SearchState, evaluator: Evaluator, data: str, settings: di
         "splits": list(evaluator.splits),
         "selected": state.selected.copy(),
         "stage": asdict(state.stage),
-        "cool": None if state.cool is None else _cool_dict(state.cool),
+        "cool": None if state.cool is None else vars(state.cool) | {"factors": state.cool.factors.copy()},
         "history": columns(as_history(state.steps)),
         "evaluations": columns(evaluator.table()),
         "keys": np.frombuffer(b"".join(evaluator.position), dtype=np.uint8).reshape(-1, 16),
@@ -107,15 +102,6 @@ def state_dict(state: SearchState, evaluator: Evaluator, data: str, settings: di
         "elapsed": evaluator.elapsed,
         **{name: getattr(state, name) for name in _NUMBERS},
     }
-
-
-def _cool_dict(cool: CoolDown) -> dict[str, Any]:
-    return {"cooling": cool.cooling, "scale": cool.scale, "factors": cool.factors.copy()}
-
-
-def write_state(parts: dict[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write a state, whole or not at all."""
-    save(parts, path)
 
 
 def read_state(
@@ -158,11 +144,6 @@ def restore(parts: dict[str, Any], evaluator: Evaluator) -> SearchState:
         steps=as_steps(from_columns(parts["history"], STEPS)),
         **{name: parts[name] for name in _NUMBERS},
     )
-
-
-def saved_splits(parts: dict[str, Any]) -> list[Split]:
-    """The folds of a saved search."""
-    return [(train, test) for train, test in parts["splits"]]
 
 
 #: Size of the initial subset of the paper's experiments.
@@ -243,87 +224,12 @@ def given_features(features: npt.ArrayLike, n: int) -> IntArray:
 CHECKPOINT_SECONDS = 5.0
 
 
-class SearchSelector(Selector, stored=False):
-    """Selector that runs a search; `SemiRFS` is its public form, and has the parameters."""
-
-    @property
-    def _accepts_sparse(self) -> bool:  # type: ignore[override]
-        return bool(get_tags(self.estimator).input_tags.sparse)
-
-    @property
-    def _allows_nan(self) -> bool:  # type: ignore[override]
-        return bool(get_tags(self.estimator).input_tags.allow_nan)
-
-    def _check_data(self, X: Any, y: npt.ArrayLike) -> tuple[Any, npt.NDArray[Any]]:
-        if not hasattr(self.estimator, "fit"):
-            raise TypeError(f"estimator must be a scikit-learn estimator, got {self.estimator!r}.")
-        if get_tags(self.estimator).input_tags.pairwise:
-            raise ValueError("estimator takes a precomputed kernel, which has no features to choose from.")
-        X, target = self._check_X_target(X, y)
-        if is_classifier(self.estimator):
-            target = plain_labels(target)
-            check_classification_targets(target)
-            self.classes_ = np.unique(target)
-        return X.tocsc() if sp.issparse(X) else X, target
-
-    def _decisive(self, settings: SearchSettings) -> dict[str, Any]:
-        names = ("estimator", "scoring", "error_score", "cv", "warm_start", "n_initial", "random_state")
-        others = {name: getattr(self, name) for name in names}
-        return decisive(settings, feature_params=tuple(self.feature_params), **others)
-
-    def _evaluator(
-        self, X: Any, y: npt.NDArray[Any], splits: list[Split], seed: int, settings: SearchSettings
-    ) -> Evaluator:
-        return Evaluator(
-            with_seeds(self.estimator, child_seed(seed, 1)),
-            check_scoring(self.estimator, scoring=self.scoring),
-            X,
-            y,
-            splits,
-            n_jobs=self.n_jobs,
-            error_score=self.error_score,
-            feature_params=tuple(self.feature_params),
-            max_evaluations=_or_infinite(self.max_evaluations),
-            max_time=_or_infinite(self.max_time),
-            max_features=settings.max_features,
-        )
-
-    def _search(self, state: SearchState, evaluator: Evaluator, settings: SearchSettings, data: str) -> None:
-        names, last = self._decisive(settings), time.monotonic()
-
-        def on_step(step: SemiRFSStep) -> bool:
-            nonlocal last
-            if self.checkpoint is not None and time.monotonic() - last >= CHECKPOINT_SECONDS:
-                write_state(state_dict(state, evaluator, data, names), self.checkpoint)
-                last = time.monotonic()
-            return self.callback is not None and bool(self.callback(step))
-
-        limits = {"max_iter": _or_infinite(self.max_iter), "patience": _or_infinite(self.patience)}
-        self.stop_reason_ = run_search(state, evaluator, settings, on_step=on_step, **limits)
-        self._state = state_dict(state, evaluator, data, names)
-        if self.checkpoint is not None:
-            write_state(self._state, self.checkpoint)
-        if evaluator.best is None:
-            raise ValueError(evaluator.failure())
-        self.support_ = np.zeros(len(state.selected), dtype=bool)
-        self.support_[evaluator.best] = True
-        self.best_score_, self.n_features_ = evaluator.best_score, len(evaluator.best)
-        self.history_, self.evaluations_ = as_history(state.steps), evaluator.table()
-        self.c_ = state.c
-        self.n_iter_, self.n_evaluations_ = state.stage.k, evaluator.n_evaluations
-        if self.stop_reason_ == "interrupted":
-            warnings.warn(
-                f"SemiRFS was interrupted after {self.n_evaluations_} evaluations and keeps the best subset so far; "
-                "save_state and resume go on from here.",
-                stacklevel=3,
-            )
-
-
 def _or_infinite(limit: float | None) -> float:
     return math.inf if limit is None else limit
 
 
-class SemiRFS(SearchSelector):
+@dataclass(repr=False, eq=False)
+class SemiRFS(Selector):
     """Semi-randomised feature selection: a search for the subset with which a learner does best.
 
     Each iteration draws a move with equal chances - add a feature, remove one, or both - and groups of features that
@@ -451,70 +357,37 @@ class SemiRFS(SearchSelector):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        scoring: Any = None,
-        cv: Any = 5,
-        adaptive: bool = True,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        warm_start: Any = True,
-        cool_down: bool = False,
-        max_time: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        *,
-        group_size: int = 2,
-        removal_group_size: int | None = None,
-        w: float = 0.5,
-        w_prime: float = 0.5,
-        c: float | None = None,
-        cooling: float = 2.0,
-        addition_penalty: float | None = None,
-        removal_size: int | str = 1,
-        n_relevant: int | None = None,
-        n_initial: int | None = None,
-        min_features: int = 1,
-        max_features: int | None = None,
-        max_iter: int | None = None,
-        max_evaluations: int | None = None,
-        patience: int | None = 50,
-        error_score: Any = np.nan,
-        feature_params: Sequence[str] = (),
-        callback: Callable[[SemiRFSStep], bool | None] | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.scoring = scoring
-        self.cv = cv
-        self.adaptive = adaptive
-        self.alpha = alpha
-        self.beta = beta
-        self.warm_start = warm_start
-        self.cool_down = cool_down
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.group_size = group_size
-        self.removal_group_size = removal_group_size
-        self.w = w
-        self.w_prime = w_prime
-        self.c = c
-        self.cooling = cooling
-        self.addition_penalty = addition_penalty
-        self.removal_size = removal_size
-        self.n_relevant = n_relevant
-        self.n_initial = n_initial
-        self.min_features = min_features
-        self.max_features = max_features
-        self.max_iter = max_iter
-        self.max_evaluations = max_evaluations
-        self.patience = patience
-        self.error_score = error_score
-        self.feature_params = feature_params
-        self.callback = callback
-        self.checkpoint = checkpoint
+    estimator: Any
+    scoring: Any = None
+    cv: Any = 5
+    adaptive: bool = True
+    alpha: float = 1.0
+    beta: float = 1.0
+    warm_start: Any = True
+    cool_down: bool = False
+    max_time: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    _: KW_ONLY
+    group_size: int = 2
+    removal_group_size: int | None = None
+    w: float = 0.5
+    w_prime: float = 0.5
+    c: float | None = None
+    cooling: float = 2.0
+    addition_penalty: float | None = None
+    removal_size: int | str = 1
+    n_relevant: int | None = None
+    n_initial: int | None = None
+    min_features: int = 1
+    max_features: int | None = None
+    max_iter: int | None = None
+    max_evaluations: int | None = None
+    patience: int | None = 50
+    error_score: Any = np.nan
+    feature_params: Sequence[str] = ()
+    callback: Callable[[SemiRFSStep], bool | None] | None = None
+    checkpoint: str | os.PathLike[str] | None = None
 
     @classmethod
     def rfs(cls, estimator: Any, **settings: Any) -> SemiRFS:
@@ -660,7 +533,7 @@ class SemiRFS(SearchSelector):
         X, y = self._check_data(X, y)
         settings, data = check_settings(self, X.shape[1]), fingerprint(X, y)
         parts = read_state(path, data, X.shape[1], self._decisive(settings))
-        evaluator = self._evaluator(X, y, saved_splits(parts), parts["seed"], settings)
+        evaluator = self._evaluator(X, y, parts["splits"], parts["seed"], settings)
         state = restore(parts, evaluator)
         with evaluator.workers(parts["elapsed"]):
             self._search(state, evaluator, settings, data)
@@ -680,4 +553,77 @@ class SemiRFS(SearchSelector):
             If it cannot be written.
         """
         check_is_fitted(self, "support_")
-        write_state(self._state, path)
+        save(self._state, path)
+
+    @property
+    def _accepts_sparse(self) -> bool:  # type: ignore[override]
+        return bool(get_tags(self.estimator).input_tags.sparse)
+
+    @property
+    def _allows_nan(self) -> bool:
+        return bool(get_tags(self.estimator).input_tags.allow_nan)
+
+    def _check_data(self, X: Any, y: npt.ArrayLike) -> tuple[Any, npt.NDArray[Any]]:
+        if not hasattr(self.estimator, "fit"):
+            raise TypeError(f"estimator must be a scikit-learn estimator, got {self.estimator!r}.")
+        if get_tags(self.estimator).input_tags.pairwise:
+            raise ValueError("estimator takes a precomputed kernel, which has no features to choose from.")
+        X, target = self._check_X_target(X, y)
+        if is_classifier(self.estimator):
+            target = plain_labels(target)
+            check_classification_targets(target)
+            self.classes_ = np.unique(target)
+        return X.tocsc() if sp.issparse(X) else X, target
+
+    def _decisive(self, settings: SearchSettings) -> dict[str, Any]:
+        """The settings on which the course of a search depends, apart from its limits."""
+        names = ("estimator", "scoring", "error_score", "cv", "warm_start", "n_initial", "random_state")
+        others = {name: described(getattr(self, name)) for name in names}
+        return asdict(settings) | {"feature_params": described(tuple(self.feature_params))} | others
+
+    def _evaluator(
+        self, X: Any, y: npt.NDArray[Any], splits: list[Split], seed: int, settings: SearchSettings
+    ) -> Evaluator:
+        return Evaluator(
+            with_seeds(self.estimator, child_seed(seed, 1)),
+            check_scoring(self.estimator, scoring=self.scoring),
+            X,
+            y,
+            splits,
+            n_jobs=self.n_jobs,
+            error_score=self.error_score,
+            feature_params=tuple(self.feature_params),
+            max_evaluations=_or_infinite(self.max_evaluations),
+            max_time=_or_infinite(self.max_time),
+            max_features=settings.max_features,
+        )
+
+    def _search(self, state: SearchState, evaluator: Evaluator, settings: SearchSettings, data: str) -> None:
+        names, last = self._decisive(settings), time.monotonic()
+
+        def on_step(step: SemiRFSStep) -> bool:
+            nonlocal last
+            if self.checkpoint is not None and time.monotonic() - last >= CHECKPOINT_SECONDS:
+                save(state_dict(state, evaluator, data, names), self.checkpoint)
+                last = time.monotonic()
+            return self.callback is not None and bool(self.callback(step))
+
+        limits = {"max_iter": _or_infinite(self.max_iter), "patience": _or_infinite(self.patience)}
+        self.stop_reason_ = run_search(state, evaluator, settings, on_step=on_step, **limits)
+        self._state = state_dict(state, evaluator, data, names)
+        if self.checkpoint is not None:
+            save(self._state, self.checkpoint)
+        if evaluator.best is None:
+            raise ValueError(evaluator.failure())
+        self.support_ = np.zeros(len(state.selected), dtype=bool)
+        self.support_[evaluator.best] = True
+        self.best_score_, self.n_features_ = evaluator.best_score, len(evaluator.best)
+        self.history_, self.evaluations_ = as_history(state.steps), evaluator.table()
+        self.c_ = state.c
+        self.n_iter_, self.n_evaluations_ = state.stage.k, evaluator.n_evaluations
+        if self.stop_reason_ == "interrupted":
+            warnings.warn(
+                f"SemiRFS was interrupted after {self.n_evaluations_} evaluations and keeps the best subset so far; "
+                "save_state and resume go on from here.",
+                stacklevel=3,
+            )

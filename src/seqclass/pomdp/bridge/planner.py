@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from numbers import Integral
 from threading import Lock
@@ -34,6 +35,7 @@ _PARTS = 10**10
 _LOCK = Lock()
 
 
+@dataclass(repr=False, eq=False)
 class PomdpPyPlanner(Solver):
     """A planner of pomdp-py, asked for an action at each information state that is met.
 
@@ -88,28 +90,16 @@ class PomdpPyPlanner(Solver):
     0.25
     """
 
-    def __init__(
-        self,
-        planner: str | Callable[[Any], Any] = "POUCT",
-        *,
-        n_simulations: int = 1000,
-        exploration_const: float | None = None,
-        max_depth: int | None = None,
-        guided: bool = True,
-        n_particles: int = 1000,
-        max_stages: int | None = None,
-        certificate_paths: int = 0,
-        random_state: Any = 0,
-    ) -> None:
-        self.planner = planner
-        self.n_simulations = n_simulations
-        self.exploration_const = exploration_const
-        self.max_depth = max_depth
-        self.guided = guided
-        self.n_particles = n_particles
-        self.max_stages = max_stages
-        self.certificate_paths = certificate_paths
-        self.random_state = random_state
+    planner: str | Callable[[Any], Any] = "POUCT"
+    _: KW_ONLY
+    n_simulations: int = 1000
+    exploration_const: float | None = None
+    max_depth: int | None = None
+    guided: bool = True
+    n_particles: int = 1000
+    max_stages: int | None = None
+    certificate_paths: int = 0
+    random_state: Any = 0
 
     def solve(self, problem: AcquisitionProblem) -> Policy:
         """Return the policy that plans when it is asked.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ __all__ = ["Solver", "ValueSolver"]
 FIRST_HORIZON = 64
 
 
+@dataclass(repr=False, eq=False)
 class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
     """Settings of a method that turns an acquisition problem into a policy.
 
@@ -48,8 +50,9 @@ class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
     0.25
     """
 
-    certificate_paths: int
-    random_state: Any
+    _: KW_ONLY
+    certificate_paths: int = 10_000
+    random_state: Any = 0
 
     @property
     def certifies_last(self) -> bool:
@@ -102,10 +105,8 @@ class ValueSolver(Solver):
         replaced by perfect knowledge for one more price differ by less than this share of the former.
     max_stages : int or None
         Longest horizon; None for no limit.
-    certificate_paths : int
-        Sampled paths of the certificate where it is not exact; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of whatever is random; the certificate's paths are independent of the solver's.
+    certificate_paths, random_state
+        As in `Solver`.
 
     Examples
     --------

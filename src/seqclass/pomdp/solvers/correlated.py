@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
 from typing import Any, NamedTuple
@@ -508,6 +509,7 @@ _FIRST_BELIEFS = 1000
 _N_BELIEFS, _MANY_BELIEFS, _MOST_TIMES, _CHEAP = 1000, 2000, 2.0, 0.01
 
 
+@dataclass(repr=False, eq=False)
 class ProjectedValueIteration(Solver):
     """Solver of problems without tables, such as those of correlated features that depend on too many others.
 
@@ -550,20 +552,10 @@ class ProjectedValueIteration(Solver):
     0.25
     """
 
-    def __init__(
-        self,
-        solver: Solver | None = None,
-        *,
-        max_contexts: int | None = None,
-        n_beliefs: int | None = None,
-        certificate_paths: int = 10_000,
-        random_state: Any = 0,
-    ) -> None:
-        self.solver = solver
-        self.max_contexts = max_contexts
-        self.n_beliefs = n_beliefs
-        self.certificate_paths = certificate_paths
-        self.random_state = random_state
+    solver: Solver | None = None
+    _: KW_ONLY
+    max_contexts: int | None = None
+    n_beliefs: int | None = None
 
     def solve(self, problem: AcquisitionProblem) -> Policy:
         """Solve a problem; see `Solver.solve`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import reduce
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -376,6 +377,7 @@ _SPREAD = 100
 _FEW_VECTORS = 500
 
 
+@dataclass(repr=False, eq=False)
 class ExactValueIteration(ValueSolver):
     """Every alpha vector that matters, for small problems: the optimum for all beliefs, and so for all priors.
 
@@ -406,10 +408,8 @@ class ExactValueIteration(ValueSolver):
         The horizon is doubled until its two bounds differ by less than this share.
     max_stages : int or None
         Longest horizon.
-    certificate_paths : int
-        Sampled paths of the certificate; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of the beliefs and the certificate.
+    certificate_paths, random_state
+        As in `Solver`.
 
     References
     ----------
@@ -428,28 +428,14 @@ class ExactValueIteration(ValueSolver):
     ('converged', array([[0.2, 0.3]]))
     """
 
-    def __init__(
-        self,
-        tolerance: float = 1e-9,
-        *,
-        method: str = "auto",
-        max_vectors: int | None = None,
-        max_seconds: float | None = 60.0,
-        n_beliefs: int = 1000,
-        horizon_tolerance: float = 1e-4,
-        max_stages: int | None = None,
-        certificate_paths: int = 10_000,
-        random_state: Any = 0,
-    ) -> None:
-        self.tolerance = tolerance
-        self.method = method
-        self.max_vectors = max_vectors
-        self.max_seconds = max_seconds
-        self.n_beliefs = n_beliefs
-        self.horizon_tolerance = horizon_tolerance
-        self.max_stages = max_stages
-        self.certificate_paths = certificate_paths
-        self.random_state = random_state
+    tolerance: float = 1e-9
+    _: KW_ONLY
+    method: str = "auto"
+    max_vectors: int | None = None
+    max_seconds: float | None = 60.0
+    n_beliefs: int = 1000
+    horizon_tolerance: float = 1e-4
+    max_stages: int | None = None
 
     def _check(self, problem: AcquisitionProblem) -> None:
         check_real(self.tolerance, "tolerance", 0)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +41,7 @@ _REMEMBERED = 2**24
 _clock = time.perf_counter
 
 
+@dataclass(repr=False, eq=False)
 class ExactFreeOrder(Solver):
     """The best policy over all orders of a free problem, or bounds of it that close in until a limit is reached.
 
@@ -87,20 +87,10 @@ class ExactFreeOrder(Solver):
     ('converged', 0.17, 0.0)
     """
 
-    def __init__(
-        self,
-        max_nodes: int = 200_000,
-        max_seconds: float | None = None,
-        *,
-        target_gap: float = 0.0,
-        certificate_paths: int = 10_000,
-        random_state: Any = 0,
-    ) -> None:
-        self.max_nodes = max_nodes
-        self.max_seconds = max_seconds
-        self.target_gap = target_gap
-        self.certificate_paths = certificate_paths
-        self.random_state = random_state
+    max_nodes: int = 200_000
+    max_seconds: float | None = None
+    _: KW_ONLY
+    target_gap: float = 0.0
 
     def solve(self, problem: AcquisitionProblem) -> Policy:
         """Solve a free problem; see `Solver.solve`."""

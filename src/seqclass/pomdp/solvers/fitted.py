@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from scipy import linalg
@@ -185,6 +185,7 @@ def fitted_values(problem: AcquisitionProblem, points: list[Points], terminal: F
     return values
 
 
+@dataclass(repr=False, eq=False)
 class FittedValueIteration(ValueSolver):
     """Value iteration over stages by least squares on smooth functions of the belief, for any number of classes.
 
@@ -207,10 +208,8 @@ class FittedValueIteration(ValueSolver):
         The horizon that is tried first.
     max_stages : int or None
         Longest horizon.
-    certificate_paths : int
-        Sampled paths of the certificate; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of the beliefs and the certificate.
+    certificate_paths, random_state
+        As in `Solver`.
 
     References
     ----------
@@ -230,24 +229,12 @@ class FittedValueIteration(ValueSolver):
 
     _paired = True
 
-    def __init__(
-        self,
-        n_beliefs: int = 2000,
-        *,
-        n_rounds: int = 2,
-        horizon_tolerance: float = 1e-3,
-        first_horizon: int = FIRST_HORIZON,
-        max_stages: int | None = None,
-        certificate_paths: int = 10_000,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_beliefs = n_beliefs
-        self.n_rounds = n_rounds
-        self.horizon_tolerance = horizon_tolerance
-        self.first_horizon = first_horizon
-        self.max_stages = max_stages
-        self.certificate_paths = certificate_paths
-        self.random_state = random_state
+    n_beliefs: int = 2000
+    _: KW_ONLY
+    n_rounds: int = 2
+    horizon_tolerance: float = 1e-3
+    first_horizon: int = FIRST_HORIZON
+    max_stages: int | None = None
 
     def _check(self, problem: AcquisitionProblem) -> None:
         check_integer(self.n_beliefs, "n_beliefs", 1)

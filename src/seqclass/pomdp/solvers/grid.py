@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -211,6 +212,7 @@ class GridProgram:
 _RESOLUTION = {1: 1, 2: 1000, 3: 80, 4: 24}
 
 
+@dataclass(repr=False, eq=False)
 class GridValueIteration(Solver):
     """Dynamic programming on a grid over the belief simplex, for few classes.
 
@@ -230,10 +232,8 @@ class GridValueIteration(Solver):
         The horizon that is tried first.
     max_stages : int or None
         Longest horizon.
-    certificate_paths : int
-        Sampled paths of the certificate; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of the certificate.
+    certificate_paths, random_state
+        As in `Solver`.
 
     References
     ----------
@@ -252,26 +252,13 @@ class GridValueIteration(Solver):
     ('converged', 0.25)
     """
 
-    def __init__(
-        self,
-        resolution: int | None = None,
-        *,
-        interpolation: str = "freudenthal",
-        max_bytes: float = 1e9,
-        horizon_tolerance: float = 1e-4,
-        first_horizon: int = FIRST_HORIZON,
-        max_stages: int | None = None,
-        certificate_paths: int = 10_000,
-        random_state: Any = 0,
-    ) -> None:
-        self.resolution = resolution
-        self.interpolation = interpolation
-        self.max_bytes = max_bytes
-        self.horizon_tolerance = horizon_tolerance
-        self.first_horizon = first_horizon
-        self.max_stages = max_stages
-        self.certificate_paths = certificate_paths
-        self.random_state = random_state
+    resolution: int | None = None
+    _: KW_ONLY
+    interpolation: str = "freudenthal"
+    max_bytes: float = 1e9
+    horizon_tolerance: float = 1e-4
+    first_horizon: int = FIRST_HORIZON
+    max_stages: int | None = None
 
     def solve(self, problem: AcquisitionProblem) -> Policy:
         """Solve a problem; see `Solver.solve`."""

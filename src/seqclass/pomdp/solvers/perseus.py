@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -134,6 +135,7 @@ class BeliefRounds:
         )
 
 
+@dataclass(repr=False, eq=False)
 class Perseus(ValueSolver):
     """Point-based value iteration over stages, for any number of classes.
 
@@ -175,10 +177,8 @@ class Perseus(ValueSolver):
         The horizon that is tried first.
     max_stages : int or None
         Longest horizon.
-    certificate_paths : int
-        Sampled paths of the certificate; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of the beliefs, the order of the visits and the certificate.
+    certificate_paths, random_state
+        As in `Solver`.
 
     References
     ----------
@@ -198,34 +198,17 @@ class Perseus(ValueSolver):
     0.0
     """
 
-    def __init__(
-        self,
-        n_beliefs: int = 3000,
-        *,
-        n_rounds: int = 2,
-        target_gap: float | None = None,
-        max_seconds: float | None = None,
-        max_beliefs: int = 50_000,
-        share_contexts: bool = False,
-        tolerance: float = 1e-4,
-        horizon_tolerance: float = 1e-4,
-        first_horizon: int = FIRST_HORIZON,
-        max_stages: int | None = None,
-        certificate_paths: int = 10_000,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_beliefs = n_beliefs
-        self.n_rounds = n_rounds
-        self.target_gap = target_gap
-        self.max_seconds = max_seconds
-        self.max_beliefs = max_beliefs
-        self.share_contexts = share_contexts
-        self.tolerance = tolerance
-        self.horizon_tolerance = horizon_tolerance
-        self.first_horizon = first_horizon
-        self.max_stages = max_stages
-        self.certificate_paths = certificate_paths
-        self.random_state = random_state
+    n_beliefs: int = 3000
+    _: KW_ONLY
+    n_rounds: int = 2
+    target_gap: float | None = None
+    max_seconds: float | None = None
+    max_beliefs: int = 50_000
+    share_contexts: bool = False
+    tolerance: float = 1e-4
+    horizon_tolerance: float = 1e-4
+    first_horizon: int = FIRST_HORIZON
+    max_stages: int | None = None
 
     @classmethod
     def published(cls, random_state: Any = 0) -> Perseus:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,10 +28,8 @@ class Rule(Solver):
 
     Parameters
     ----------
-    certificate_paths : int
-        Sampled paths of the certificate where it is not exact; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of the certificate.
+    certificate_paths, random_state
+        As in `Solver`.
 
     Examples
     --------
@@ -39,10 +38,6 @@ class Rule(Solver):
     >>> issubclass(DecideNow, Rule)
     True
     """
-
-    def __init__(self, *, certificate_paths: int = 10_000, random_state: Any = 0) -> None:
-        self.certificate_paths = certificate_paths
-        self.random_state = random_state
 
     @abstractmethod
     def _policy(self, problem: AcquisitionProblem) -> Policy:
@@ -57,6 +52,7 @@ class Rule(Solver):
         return certified(policy, self.certificate_paths, self.random_state)
 
 
+@dataclass(repr=False, eq=False)
 class FirstK(Rule):
     """Asks the first ``k`` questions of the order, or those that an ordering rule puts first, whatever they show.
 
@@ -67,10 +63,8 @@ class FirstK(Rule):
     rule : OrderingRule, optional
         Which question comes next, such as `ClassInformation()`; for problems in which any may. By default the open one
         of lowest number.
-    certificate_paths : int
-        Sampled paths of the certificate where it is not exact; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of the certificate.
+    certificate_paths, random_state
+        As in `Solver`.
 
     Examples
     --------
@@ -89,12 +83,9 @@ class FirstK(Rule):
     array([1])
     """
 
-    def __init__(
-        self, k: int = 1, *, rule: OrderingRule | None = None, certificate_paths: int = 10_000, random_state: Any = 0
-    ) -> None:
-        super().__init__(certificate_paths=certificate_paths, random_state=random_state)
-        self.k = k
-        self.rule = rule
+    k: int = 1
+    _: KW_ONLY
+    rule: OrderingRule | None = None
 
     def _policy(self, problem: AcquisitionProblem) -> Policy:
         return FixedLengthPolicy(problem, min(check_integer(self.k, "k", 0), problem.n_stages), self.rule)
@@ -105,10 +96,8 @@ class DecideNow(Rule):
 
     Parameters
     ----------
-    certificate_paths : int
-        Sampled paths of the certificate where it is not exact; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of the certificate.
+    certificate_paths, random_state
+        As in `Solver`.
 
     Examples
     --------
@@ -123,6 +112,7 @@ class DecideNow(Rule):
         return FixedLengthPolicy(problem, 0)
 
 
+@dataclass(repr=False, eq=False)
 class AcquireAll(Rule):
     """Asks for every feature, then decides: with a budget of features, for as many as there may be.
 
@@ -131,10 +121,8 @@ class AcquireAll(Rule):
     rule : OrderingRule, optional
         Which question comes next, such as `ClassInformation()`; for problems in which any may. By default the open one
         of lowest number.
-    certificate_paths : int
-        Sampled paths of the certificate where it is not exact; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of the certificate.
+    certificate_paths, random_state
+        As in `Solver`.
 
     Examples
     --------
@@ -145,16 +133,14 @@ class AcquireAll(Rule):
     3.0
     """
 
-    def __init__(
-        self, *, rule: OrderingRule | None = None, certificate_paths: int = 10_000, random_state: Any = 0
-    ) -> None:
-        super().__init__(certificate_paths=certificate_paths, random_state=random_state)
-        self.rule = rule
+    _: KW_ONLY
+    rule: OrderingRule | None = None
 
     def _policy(self, problem: AcquisitionProblem) -> Policy:
         return FixedLengthPolicy(problem, problem.n_stages, self.rule)
 
 
+@dataclass(repr=False, eq=False)
 class PosteriorThreshold(Rule):
     """Asks until one class is likely enough; prices play no part.
 
@@ -165,10 +151,8 @@ class PosteriorThreshold(Rule):
     rule : OrderingRule, optional
         Which question comes next, such as `ClassInformation()`; for problems in which any may. By default the open one
         of lowest number.
-    certificate_paths : int
-        Sampled paths of the certificate where it is not exact; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of the certificate.
+    certificate_paths, random_state
+        As in `Solver`.
 
     Examples
     --------
@@ -179,17 +163,9 @@ class PosteriorThreshold(Rule):
     array([0.  , 0.45, 0.55])
     """
 
-    def __init__(
-        self,
-        threshold: float = 0.95,
-        *,
-        rule: OrderingRule | None = None,
-        certificate_paths: int = 10_000,
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(certificate_paths=certificate_paths, random_state=random_state)
-        self.threshold = threshold
-        self.rule = rule
+    threshold: float = 0.95
+    _: KW_ONLY
+    rule: OrderingRule | None = None
 
     def _policy(self, problem: AcquisitionProblem) -> Policy:
         return PosteriorThresholdPolicy(problem, check_real(self.threshold, "threshold", 0, 1), self.rule)
@@ -300,6 +276,7 @@ class OrderBoundPolicy(Policy):
 _TREE_BYTES = 2**28
 
 
+@dataclass(repr=False, eq=False)
 class Lookahead(Rule):
     """Goes on where it pays within the next few questions, as if one had to decide after them.
 
@@ -310,10 +287,8 @@ class Lookahead(Rule):
     depth : int
         Questions it looks ahead: 1 is the myopic rule. The work grows with the number of outcomes to the power of it,
         in a free problem with that of outcomes times questions.
-    certificate_paths : int
-        Sampled paths of the certificate where it is not exact; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of the certificate.
+    certificate_paths, random_state
+        As in `Solver`.
     n_candidates : int or None
         From depth 2 on, in a free problem, look further only at so many questions of each history: those after which
         deciding is expected to cost least, prices included. None: at all that a bound does not rule out.
@@ -331,17 +306,9 @@ class Lookahead(Rule):
     1.0
     """
 
-    def __init__(
-        self,
-        depth: int = 1,
-        *,
-        certificate_paths: int = 10_000,
-        random_state: object = 0,
-        n_candidates: int | None = None,
-    ) -> None:
-        super().__init__(certificate_paths=certificate_paths, random_state=random_state)
-        self.depth = depth
-        self.n_candidates = n_candidates
+    depth: int = 1
+    _: KW_ONLY
+    n_candidates: int | None = None
 
     def _policy(self, problem: AcquisitionProblem) -> Policy:
         most = None if self.n_candidates is None else check_integer(self.n_candidates, "n_candidates", 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -300,6 +301,7 @@ _RARE = 1e-3
 _VALIDATION = 4
 
 
+@dataclass(repr=False, eq=False)
 class LinearThresholdSPSA(Solver):
     """Linear stopping thresholds, one for each stage and decision, learned without a dynamic program.
 
@@ -363,42 +365,21 @@ class LinearThresholdSPSA(Solver):
     ((3, 2, 2), True)
     """
 
-    def __init__(
-        self,
-        n_paths: int = 1000,
-        *,
-        max_iterations: int = 300,
-        tolerance: float = 1e-5,
-        gain: float = 0.7,
-        stability: float = 30.0,
-        gain_decay: float = 0.602,
-        perturbation: float = 0.6,
-        perturbation_decay: float = 0.2,
-        batch_iterations: int = 25,
-        n_restarts: int = 1,
-        average: bool = True,
-        published: bool = False,
-        horizon_tolerance: float = 1e-3,
-        max_stages: int | None = None,
-        certificate_paths: int = 10_000,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_paths = n_paths
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.gain = gain
-        self.stability = stability
-        self.gain_decay = gain_decay
-        self.perturbation = perturbation
-        self.perturbation_decay = perturbation_decay
-        self.batch_iterations = batch_iterations
-        self.n_restarts = n_restarts
-        self.average = average
-        self.published = published
-        self.horizon_tolerance = horizon_tolerance
-        self.max_stages = max_stages
-        self.certificate_paths = certificate_paths
-        self.random_state = random_state
+    n_paths: int = 1000
+    _: KW_ONLY
+    max_iterations: int = 300
+    tolerance: float = 1e-5
+    gain: float = 0.7
+    stability: float = 30.0
+    gain_decay: float = 0.602
+    perturbation: float = 0.6
+    perturbation_decay: float = 0.2
+    batch_iterations: int = 25
+    n_restarts: int = 1
+    average: bool = True
+    published: bool = False
+    horizon_tolerance: float = 1e-3
+    max_stages: int | None = None
 
     def gains(self, iteration: int) -> tuple[float, float]:
         """Step size ``a_t`` and perturbation size ``beta_t`` of an iteration, eq. (19).

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -44,6 +44,7 @@ __all__ = ["Adaptive", "ImprovedRule"]
 _BYTES = 2**26
 
 
+@dataclass(repr=False, eq=False)
 class ImprovedRule(OrderingRule):
     """Asks the question after which going on along another rule is expected to cost least.
 
@@ -73,9 +74,8 @@ class ImprovedRule(OrderingRule):
     per_price = False
     saves = True
 
-    def __init__(self, values: RuleValues, n_candidates: int = 4) -> None:
-        self.values = values
-        self.n_candidates = n_candidates
+    values: RuleValues
+    n_candidates: int = 4
 
     def work(self, problem: AcquisitionProblem) -> float:
         """Products that scoring all questions of one instance takes, roughly; see `OrderingRule.work`."""
@@ -171,6 +171,7 @@ _SEARCHED, _EXACTLY = "search over all orders", "all orders, exactly"
 _FIRST, _CLEARLY = 0.2, 4.0
 
 
+@dataclass(repr=False, eq=False)
 class Adaptive(Solver):
     """Chooses an ordering rule, stops along it by regression, and improves it: any question may come next.
 
@@ -214,10 +215,8 @@ class Adaptive(Solver):
         Longest time of all, certificate included, which every step looks at, so that a busy machine may choose
         otherwise: what was tried by then is chosen from, or a plan of few questions is made, with bounds that hold, and
         the status is ``"limit"``. None: no limit but those of work.
-    certificate_paths : int
-        Sampled paths of the certificate where it is not exact; 0 leaves it out.
-    random_state : int, generator or None
-        Seed of the cases.
+    certificate_paths, random_state
+        As in `Solver`.
 
     Examples
     --------
@@ -232,38 +231,19 @@ class Adaptive(Solver):
     ('EC2()', 0.1)
     """
 
-    def __init__(
-        self,
-        rules: Sequence[OrderingRule] | None = None,
-        *,
-        n_paths: int = 1000,
-        exact_expectation: bool = True,
-        n_cases: int = 5000,
-        n_candidates: int = 4,
-        max_rounds: int = 2,
-        max_nodes: int = 50_000,
-        search_nodes: int | None = None,
-        max_stages: int = 100,
-        first_horizon: int = 16,
-        max_work: float = 6e9,
-        max_seconds: float | None = None,
-        certificate_paths: int = 10_000,
-        random_state: Any = 0,
-    ) -> None:
-        self.rules = rules
-        self.n_paths = n_paths
-        self.exact_expectation = exact_expectation
-        self.n_cases = n_cases
-        self.n_candidates = n_candidates
-        self.max_rounds = max_rounds
-        self.max_nodes = max_nodes
-        self.search_nodes = search_nodes
-        self.max_stages = max_stages
-        self.first_horizon = first_horizon
-        self.max_work = max_work
-        self.max_seconds = max_seconds
-        self.certificate_paths = certificate_paths
-        self.random_state = random_state
+    rules: Sequence[OrderingRule] | None = None
+    _: KW_ONLY
+    n_paths: int = 1000
+    exact_expectation: bool = True
+    n_cases: int = 5000
+    n_candidates: int = 4
+    max_rounds: int = 2
+    max_nodes: int = 50_000
+    search_nodes: int | None = None
+    max_stages: int = 100
+    first_horizon: int = 16
+    max_work: float = 6e9
+    max_seconds: float | None = None
 
     @property
     def certifies_last(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from seqclass.pomdp.walk import Level
 __all__ = ["EC2", "ClassInformation", "CrossEntropy", "ExpectedSaving", "HiddenInformation", "LookaheadSaving"]
 
 
+@dataclass(repr=False, eq=False)
 class LookaheadSaving(OrderingRule):
     """The cost of deciding now less that of asking and then doing the best of at most ``depth - 1`` further questions.
 
@@ -44,9 +46,8 @@ class LookaheadSaving(OrderingRule):
     per_price = False
     saves = True
 
-    def __init__(self, depth: int = 2, n_candidates: int | None = None) -> None:
-        self.depth = depth
-        self.n_candidates = n_candidates
+    depth: int = 2
+    n_candidates: int | None = None
 
     def work(self, problem: AcquisitionProblem) -> float:
         """Products that scoring all questions of one instance takes, roughly; see `OrderingRule.work`."""
@@ -198,6 +199,7 @@ class ClassInformation(OrderingRule):
 _TINY = np.finfo(float).tiny
 
 
+@dataclass(repr=False, eq=False)
 class CrossEntropy(OrderingRule):
     """The share of the entropy of the class that the answer is expected to take away.
 
@@ -223,8 +225,7 @@ class CrossEntropy(OrderingRule):
     array([[0., 1.]])
     """
 
-    def __init__(self, per_price: bool = False) -> None:
-        self.per_price = per_price
+    per_price: bool = False
 
     def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
         """Shares of the entropy; see `OrderingRule.gains`."""
