@@ -99,8 +99,6 @@ def test_conditional_information(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = conditional_mutual_information(X, y)
     monkeypatch.setattr(information, "CHUNK_BYTES", 1)
     assert_allclose(conditional_mutual_information(X, y), whole, atol=1e-13)
-    monkeypatch.setattr(information, "_FLOAT32_EXACT", 1)
-    assert_allclose(conditional_mutual_information(X, y), whole, atol=1e-13)
 
 
 def test_weights_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -398,7 +398,7 @@ async def later(rows: Any, feature: Any) -> Any:
         ({"provider": later, "n": 200, "concurrency": 0}, ValueError, "concurrency must be at least 1"),
         ({"provider": later, "n": 200, "kept": 3}, TypeError, "kept must be a path or a dict, got 3"),
         ({"provider": later, "n": 200, "budget": -1}, ValueError, "budget"),
-        ({"provider": later, "n": 200, "known": ["x9"]}, ValueError, "known holds names, but"),
+        ({"provider": later, "n": 200, "known": ["x9"]}, ValueError, "known names 'x9', which is not a feature"),
     ],
 )
 def test_what_is_asked_wrongly_is_told(how: Any, error: Any, message: str) -> None:

@@ -96,8 +96,8 @@ class Labels:
         return self.told(name, "question") or name
 
     def in_line(self, name: str) -> str:
-        """The question on one line."""
-        return " ".join(self.question(name).split())
+        """The question on one line; a name is left as it is."""
+        return " ".join(self.told(name, "question").split()) or name
 
     def told(self, name: str, what: str) -> str:
         """One of ``question``, ``help``, ``unit`` and ``url`` of a feature; empty where there is none."""
