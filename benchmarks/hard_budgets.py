@@ -154,6 +154,7 @@ def _mnist(quoted: dict[str, Any], data: Any) -> list[dict[str, Any]]:
 CHOSEN: dict[str, tuple[list[int], str, dict[str, list[float]]]] = {
     "cube": ([3, 5, 10], "accuracy", {"GDFS": [58.0, 71.5, 80.7], "DIME": [53.6, 67.1, 74.4]}),
     "cube_nm": ([3, 5, 10], "accuracy", {"GDFS": [16.0, 17.0, 18.0], "DIME": [16.0, 17.0, 19.0]}),
+    "cube_nm, no bundle": ([3, 5, 10], "accuracy", {"GDFS": [16.0, 17.0, 18.0], "DIME": [16.0, 17.0, 19.0]}),
     "spambase": ([1, 3, 5, 10], "auroc", {"GDFS": [82.7, 92.8, 96.1, 97.9], "DIME": [82.5, 93.7, 96.3, 97.7]}),
     "thyroid_ann": ([1, 3, 5, 10], "accuracy", {"GDFS": [96.3, 99.2, 99.1, 98.9]}),
     "actg175": ([3, 5, 10], "accuracy", {}),
@@ -203,10 +204,11 @@ def _all_chosen(folder: Path | None, seeds: int) -> list[dict[str, Any]]:
 
 def _split(name: str, folder: Path | None, seed: int) -> Any:
     """Training rows and labels, test rows and labels, and bundles; None where there is no such set."""
-    if name in ("cube", "cube_nm"):
-        train = datasets.load(name, n_samples=GENERATED, random_state=2 * seed)
-        test = datasets.load(name, n_samples=5000, random_state=2 * seed + 1)
-        return train.X, train.y, test.X, test.y, train.bundles
+    world, apart, _ = name.partition(", no bundle")
+    if world in ("cube", "cube_nm"):
+        train = datasets.load(world, n_samples=GENERATED, random_state=2 * seed)
+        test = datasets.load(world, n_samples=5000, random_state=2 * seed + 1)
+        return train.X, train.y, test.X, test.y, None if apart else train.bundles
     if folder is None:
         return None
     if name in LABELS:

@@ -120,7 +120,7 @@ def at_budget(
 
 
 def worth_contexts(settings: Settings, X: Any, y: npt.NDArray[Any]) -> bool:
-    """Whether a column or a bundle, of not too many, changes what the others tell; a quick look at some rows."""
+    """Whether a column or a few together, of not too many, change what the others tell; a quick look at some rows."""
     if np.shape(X)[1] > _MANY:
         return False
     rows = some_rows(y, MOST_TESTED, 0)
@@ -240,11 +240,11 @@ class AdaptiveClassifier(DecidingClassifier):
 
     Simple and rich ways to learn are tried on the same folds of the training rows, from deciding at once over naive
     Bayes and a tree network in one order for everybody, to class mixtures by which every answer decides what is asked
-    next, as they are and calibrated; contexts (`ContextBayes`) too, where a quick look at some rows says that a column
-    or bundle changes what the others tell. The mixture of densities as it is stands: it is fitted to all rows, unless
-    another way, buying nothing among them, costs less on rows held out by more than a standard error. What the result
-    costs is held out as well: the rows of each fold are decided by what the other folds choose. Where models are
-    calibrated (see `SequentialClassifier`), each fold's is by the other folds.
+    next, as they are and calibrated; contexts (`ContextBayes`) too, where a quick look at some rows says that a column,
+    a bundle or a few together change what the others tell. The mixture of densities as it is stands: it is fitted to
+    all rows, unless another way, buying nothing among them, costs less on rows held out by more than a standard error.
+    What the result costs is held out as well: the rows of each fold are decided by what the other folds choose. Where
+    models are calibrated (see `SequentialClassifier`), each fold's is by the other folds.
 
     Parameters
     ----------
