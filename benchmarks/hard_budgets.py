@@ -52,7 +52,6 @@ METHODS = {
     "etana": lambda seed: seqclass.etana(1e-6),
     "mixture, 8 bins": lambda seed: mixture(8, seed),
     "mixture of densities, 16 bins": lambda seed: mixture(16, seed, density="auto"),
-    "chosen": lambda seed: seqclass.adaptive(budget=[1, 3, 5, 10], effort="quick", random_state=seed),
 }
 
 
@@ -209,11 +208,11 @@ def _all_chosen(folder: Path | None, names: list[str], seeds: int) -> list[dict[
 
 def _split(name: str, folder: Path | None, seed: int) -> Any:
     """Training rows and labels, test rows and labels, and bundles; None where there is no such set."""
-    world, apart, _ = name.partition(", no bundle")
-    if world in ("cube", "cube_nm"):
-        train = datasets.load(world, n_samples=GENERATED, random_state=2 * seed)
-        test = datasets.load(world, n_samples=5000, random_state=2 * seed + 1)
-        return train.X, train.y, test.X, test.y, None if apart else train.bundles
+    name, _, how = name.partition(", ")
+    if name in ("cube", "cube_nm"):
+        train = datasets.load(name, n_samples=GENERATED, random_state=2 * seed)
+        test = datasets.load(name, n_samples=5000, random_state=2 * seed + 1)
+        return train.X, train.y, test.X, test.y, None if how else train.bundles
     if folder is None:
         return None
     if name in LABELS:
