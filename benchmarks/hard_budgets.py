@@ -1,16 +1,19 @@
 """Class mixtures in any order at hard budgets of features, beside greedy deep selection (GDFS) on its own rows.
 
-    python benchmarks/hard_budgets.py [--data DIR] [--sets spambase mnist chosen] [--seeds N] [--json FILE]
-        [--picture FILE] [--quick]
+    python benchmarks/hard_budgets.py [--data DIR] [--sets spambase mnist chosen] [--chosen SET ...] [--seeds N]
+        [--json FILE] [--picture FILE] [--quick]
 
 All features cost the same, and of each test row so many are seen. Of Spambase the area under the ROC curve and the
 accuracy of what is believed then; of MNIST's pixels, black or white, and of its patches of 4 x 4 the accuracy. GDFS
 (Covert et al., ICML 2023) trains two networks on a GPU; its figures and its rows are in golden/gdfs.json beside the
 data. Ours is one fit for all budgets, to its training and validation rows. Settings were chosen on training rows alone.
 
-"chosen" is `seqclass.adaptive(budget=...)`, which chooses by itself on rows held out, on generated and on real sets;
-the figures of GDFS and of DIME (Gadgil et al., ICLR 2024) beside it are of their own code, of an earlier run on other
-draws and splits, and have noise of their own. Heart disease, of that run too, is not among the data.
+"chosen" is `seqclass.adaptive(budget=...)`, which chooses by itself on rows held out, on generated and on real sets
+(``--chosen`` names some of them), with 95% intervals over the seeds, each a draw or split of its own: splits share
+training rows, which their intervals count. The figures of GDFS and of DIME (Gadgil et al., ICLR 2024) beside it are of
+their own code, of an earlier run on other draws and splits, and have noise of their own; on GDFS's own rows of Spambase
+its figures are the published ones, and a seed of ours is that of the fit alone. Heart disease, of that run too, is not
+among the data.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ from seqclass._utils.files import replacing
 from seqclass.bn import ClassMixture
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import AcquireAll, ClassInformation
+from seqclass.stats import mean_interval
 
 #: When to stop is given: there is nothing to plan.
 SOLVER = AcquireAll(rule=ClassInformation(), certificate_paths=0)
@@ -57,11 +61,26 @@ MNIST_SIZE, MNIST_STEPS = {"pixels": 2000, "patches": 300}, {"pixels": 10, "patc
 #: How strongly the components are drawn together, and codes of a patch.
 MNIST_SHRINKAGE, MNIST_CODES = 0.1, 32
 
+#: Budgets, measure, and what GDFS and DIME reach at them where it was measured.
+CHOSEN: dict[str, tuple[list[int], str, dict[str, list[Any]]]] = {
+    "cube": ([3, 5, 10], "accuracy", {"GDFS": [58.0, 71.5, 80.7], "DIME": [53.6, 67.1, 74.4]}),
+    "cube_nm": ([3, 5, 10], "accuracy", {"GDFS": [16.0, 17.0, 18.0], "DIME": [16.0, 17.0, 19.0]}),
+    "cube_nm, no bundle": ([3, 5, 10], "accuracy", {"GDFS": [16.0, 17.0, 18.0], "DIME": [16.0, 17.0, 19.0]}),
+    "spambase": ([1, 3, 5, 10], "auroc", {"GDFS": [82.7, 92.8, 96.1, 97.9], "DIME": [82.5, 93.7, 96.3, 97.7]}),
+    "spambase, rows of GDFS": ([1, 3, 5, 10], "auroc", {"GDFS": [82.7, 92.6, 95.8, 96.9]}),
+    "thyroid_ann": ([1, 3, 5, 10], "accuracy", {"GDFS": [96.3, 99.2, 99.1, 98.9], "DIME": [None, 98.8, None, None]}),
+    "actg175": ([3, 5, 10], "accuracy", {}),
+    "bank": ([2, 4, 7], "accuracy", {}),
+}
+#: Labels of the tables, and rows of the generated sets.
+LABELS, GENERATED = {"actg175": "cens", "bank": "y"}, 600
+
 
 def main() -> None:
     made = parser(__doc__)
     add_data_option(made)
     made.add_argument("--sets", nargs="+", default=["spambase", "mnist"], choices=["spambase", "mnist", "chosen"])
+    made.add_argument("--chosen", nargs="+", default=list(CHOSEN), choices=list(CHOSEN), metavar="SET")
     made.add_argument("--seeds", type=int, default=5)
     made.add_argument("--picture", metavar="FILE", type=Path, help="draw what is reached by budget")
     arguments = made.parse_args()
@@ -70,7 +89,7 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     for name in ["spambase"] if arguments.quick else arguments.sets:
         if name == "chosen":
-            rows += _all_chosen(folder, arguments.seeds)
+            rows += _all_chosen(folder, arguments.chosen, arguments.seeds)
             continue
         if golden is None or not golden.exists() or name not in datasets.list_datasets(folder):
             left_out(name, f"no {name}.npz, or no golden/gdfs.json beside the data")
@@ -150,22 +169,10 @@ def _mnist(quoted: dict[str, Any], data: Any) -> list[dict[str, Any]]:
     ]
 
 
-#: Budgets, measure, and what GDFS and DIME reach at them where it was measured.
-CHOSEN: dict[str, tuple[list[int], str, dict[str, list[float]]]] = {
-    "cube": ([3, 5, 10], "accuracy", {"GDFS": [58.0, 71.5, 80.7], "DIME": [53.6, 67.1, 74.4]}),
-    "cube_nm": ([3, 5, 10], "accuracy", {"GDFS": [16.0, 17.0, 18.0], "DIME": [16.0, 17.0, 19.0]}),
-    "spambase": ([1, 3, 5, 10], "auroc", {"GDFS": [82.7, 92.8, 96.1, 97.9], "DIME": [82.5, 93.7, 96.3, 97.7]}),
-    "thyroid_ann": ([1, 3, 5, 10], "accuracy", {"GDFS": [96.3, 99.2, 99.1, 98.9]}),
-    "actg175": ([3, 5, 10], "accuracy", {}),
-    "bank": ([2, 4, 7], "accuracy", {}),
-}
-#: Labels of the tables, and rows of the generated sets.
-LABELS, GENERATED = {"actg175": "cens", "bank": "y"}, 600
-
-
-def _all_chosen(folder: Path | None, seeds: int) -> list[dict[str, Any]]:
+def _all_chosen(folder: Path | None, names: list[str], seeds: int) -> list[dict[str, Any]]:
     rows = []
-    for name, (budgets, measure, peers) in CHOSEN.items():
+    for name in names:
+        budgets, measure, peers = CHOSEN[name]
         found, took, chosen = [], 0.0, []
         for seed in range(seeds):
             split = _split(name, folder, seed)
@@ -188,25 +195,28 @@ def _all_chosen(folder: Path | None, seeds: int) -> list[dict[str, Any]]:
         if not found:
             continue
         print(f"\n{f'{name}: {measure}, %':38}" + "".join(f"{k:>7}" for k in budgets) + "   mean 1-10  CPU s")
+        source = "as published" if "GDFS" in name else "its own code"
         for peer, figures in peers.items():
-            _line(f"{peer}, its own code", np.array(figures), budgets, None)
-        mean, spread = np.mean(found, axis=0), np.std(found, axis=0, ddof=1) if seeds > 1 else np.zeros(len(budgets))
+            _line(f"{peer}, {source}", np.array(figures, dtype=float), budgets, None)
+        # fresh draws, or the same test rows; else a fifth of the rows to test
+        shared = 0.0 if name.startswith("cube") or "GDFS" in name else 0.25
+        ends = [mean_interval(scores, test_to_train=shared) if seeds > 1 else None for scores in zip(*found)]
+        mean, half = np.mean(found, axis=0), [0.0 if one is None else (one.upper - one.lower) / 2 for one in ends]
         _line(f"chosen, {seeds} seeds", mean, budgets, took)
-        print(
-            f"{'':38}" + "".join(f"{s:7.2f}" for s in spread) + f"  spread; {', '.join(sorted(set(chosen)))}",
-            flush=True,
-        )
+        taken = ", ".join(f"{one} {chosen.count(one)}" for one in sorted(set(chosen)))
+        print(f"{'  95% interval, more or less':38}" + "".join(f"{h:7.2f}" for h in half) + f"  {taken}", flush=True)
         row = {"name": f"{name}, chosen", "ours_s": took, "peer": None, "peer_s": None, "ratio": None, "peak_mb": None}
-        rows.append(row | {"budgets": budgets, measure: mean.tolist(), "peers": peers})
+        rows.append(row | {"budgets": budgets, measure: mean.tolist(), "interval": half, "peers": peers})
     return rows
 
 
 def _split(name: str, folder: Path | None, seed: int) -> Any:
     """Training rows and labels, test rows and labels, and bundles; None where there is no such set."""
+    name, _, how = name.partition(", ")
     if name in ("cube", "cube_nm"):
         train = datasets.load(name, n_samples=GENERATED, random_state=2 * seed)
         test = datasets.load(name, n_samples=5000, random_state=2 * seed + 1)
-        return train.X, train.y, test.X, test.y, train.bundles
+        return train.X, train.y, test.X, test.y, None if how else train.bundles
     if folder is None:
         return None
     if name in LABELS:
@@ -219,11 +229,15 @@ def _split(name: str, folder: Path | None, seed: int) -> Any:
         cut = len(y) * 4 // 5
         train, test = order[:cut], order[cut:]
         return X.iloc[train], y[train], X.iloc[test], y[test], None
-    if name not in datasets.list_datasets(folder):
+    golden = folder.parent / "golden" / "gdfs.json"
+    if name not in datasets.list_datasets(folder) or (how and not golden.exists()):
         return None
     data = datasets.load(name, folder)
     order = np.random.default_rng(seed).permutation(len(data.y))
     cut = len(order) * 4 // 5
+    if how:
+        rows = json.loads(golden.read_text(encoding="utf-8"))[name]["test_rows"]
+        order, cut = np.append(np.setdiff1d(order, rows), rows), len(order) - len(rows)
     return data.X[order[:cut]], data.y[order[:cut]], data.X[order[cut:]], data.y[order[cut:]], None
 
 

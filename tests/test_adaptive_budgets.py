@@ -42,6 +42,22 @@ def test_what_is_chosen_costs_least_on_average_over_the_budgets(fitted: Any) -> 
     assert costs[fitted.choice_.chosen] <= costs["mixture of densities"]
 
 
+def test_a_tree_is_taken_where_columns_repeat_one_another(tmp_path: Any) -> None:
+    """Ten weak signals, three noisy columns of each: who takes columns for independent counts a signal thrice."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 900)
+    signals = np.where(rng.random((900, 10)) < 0.65, y[:, None], 1 - y[:, None])
+    X = np.where(rng.random((900, 30)) < 0.02, 1, 0) ^ np.tile(signals, 3)
+    clf = seqclass.adaptive(effort="quick", budget=10).fit(X.astype(float), y)
+    costs = clf.choice_.to_frame()["cost"]
+    assert clf.choice_.chosen == "tree"
+    assert costs["tree"] < costs["mixture, cuts by labels"] - 0.05
+    assert costs["mixture of densities"] < costs["mixture, cuts by labels"] - 0.02  # many kinds in many samples
+    assert (clf.acquire(X).n_features == 10).all()
+    save(clf, tmp_path / "a.model")
+    assert (load(tmp_path / "a.model").predict(X) == clf.predict(X)).all()
+
+
 def test_what_came_next_is_one_of_the_ways_that_were_tried(fitted: Any) -> None:
     """It once looked among those of prices, where some of these names are not."""
     others = fitted.runners_up(20)

@@ -16,6 +16,7 @@ import seqclass
 import seqclass.datasets
 from seqclass import AdaptiveClassifier, Costs, SequentialClassifier, adaptive_classifier
 from seqclass.adaptive_classifier import EFFORTS, INCUMBENT, NOTHING, candidates, standard, worth_contexts
+from seqclass.datasets import make_cube_nm
 from seqclass.fitting.choice import choose
 from seqclass.pomdp import Adaptive
 
@@ -60,6 +61,15 @@ def test_contexts_are_tried_where_a_column_changes_what_the_others_tell(
     assert (record.decision == label[1]).mean() > 0.97
     assert record.n_features.mean() < 2.2
     assert {"contexts, equal widths", "contexts, equal counts"} <= set(pointed.choice_.to_frame().index)
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_contexts_are_tried_where_several_columns_together_change_what_the_others_tell(seed: int) -> None:
+    """Five noisy columns say which of five blocks tells the class; no single one of them does enough."""
+    data = make_cube_nm(600, random_state=seed)
+    assert worth_contexts(Settings(), data.X, data.y)
+    shuffled = np.random.default_rng(0).permutation(600)
+    assert not worth_contexts(Settings(), np.hstack([data.X[shuffled, :5], data.X[:, 5:]]), data.y)
 
 
 def test_contexts_that_were_tried_are_among_what_came_next(pointed: AdaptiveClassifier) -> None:

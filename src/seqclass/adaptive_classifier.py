@@ -18,7 +18,7 @@ from seqclass._utils.arrays import FloatArray
 from seqclass._utils.frames import plain
 from seqclass._utils.progress import telling
 from seqclass._utils.validation import check_choice, check_integer, plain_labels
-from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes
+from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes, TreeNetwork
 from seqclass.bn.context_bayes import MOST_TESTED, changes_what_others_tell
 from seqclass.bn.contexts import MOST_OUTCOMES
 from seqclass.classifier import SequentialClassifier
@@ -107,10 +107,15 @@ def at_budget(
     """Settings by name of what is tried where so many questions are asked of everybody: bins, models and rules."""
     found = {
         f"mixture, {_CUT[strategy]}": _mixture(strategy, effort, random_state)
-        for strategy in ("uniform", "quantile", "mdlp")
+        for strategy in ("quantile", "mdlp")
         if numbers
     }
-    found[INCUMBENT] = _mixture_of_densities(effort, random_state)
+    # what columns repeat counts once
+    cuts = Discretizer(_BINS["mdlp"], strategy="mdlp")
+    found["tree"] = _any_order(TreeNetwork(random_state=random_state), cuts, effort)
+    # no number of components is sought: averages of many kinds in many samples decide better, and as quickly
+    model = ClassMixture(_KINDS, n_bags=_BAGS, density="auto", random_state=random_state)
+    found[INCUMBENT] = _of_densities(model, effort)
     found["densities"] = _of_densities(ContextBayes(None, random_state=random_state), effort)
     if contexts:
         found |= _contexts(effort, random_state)
@@ -120,7 +125,7 @@ def at_budget(
 
 
 def worth_contexts(settings: Settings, X: Any, y: npt.NDArray[Any]) -> bool:
-    """Whether a column or a bundle, of not too many, changes what the others tell; a quick look at some rows."""
+    """Whether a column or a few together, of not too many, change what the others tell; a quick look at some rows."""
     if np.shape(X)[1] > _MANY:
         return False
     rows = some_rows(y, MOST_TESTED, 0)
@@ -143,6 +148,8 @@ _PATHS, _CASES = 1000, 300
 _FINE = 16
 _CUT = {"uniform": "equal widths", "quantile": "equal counts", "mdlp": "cuts by labels"}
 _BINS = {"uniform": 5, "quantile": 5, "mdlp": 8}
+#: Components of a class and bags of the mixture of densities at hard budgets.
+_KINDS, _BAGS = 40, 5
 
 
 def standard(effort: Effort, random_state: Any, n_columns: int) -> dict[str, Any]:
@@ -175,7 +182,7 @@ def _of_densities(model: ClassMixture | ContextBayes, effort: Effort, n_columns:
 
 
 def _any_order(
-    model: ClassMixture | ContextBayes,
+    model: ClassMixture | ContextBayes | TreeNetwork,
     discretizer: Discretizer,
     effort: Effort,
     n_columns: int = _MANY,
@@ -241,11 +248,11 @@ class AdaptiveClassifier(DecidingClassifier):
 
     Simple and rich ways to learn are tried on the same folds of the training rows, from deciding at once over naive
     Bayes and a tree network in one order for everybody, to class mixtures by which every answer decides what is asked
-    next, as they are and calibrated; contexts (`ContextBayes`) too, where a quick look at some rows says that a column
-    or bundle changes what the others tell. The mixture of densities as it is stands: it is fitted to all rows, unless
-    another way, buying nothing among them, costs less on rows held out by more than a standard error. What the result
-    costs is held out as well: the rows of each fold are decided by what the other folds choose. Where models are
-    calibrated (see `SequentialClassifier`), each fold's is by the other folds.
+    next, as they are and calibrated; contexts (`ContextBayes`) too, where a quick look at some rows says that a column,
+    a bundle or a few together change what the others tell. The mixture of densities as it is stands: it is fitted to
+    all rows, unless another way, buying nothing among them, costs less on rows held out by more than a standard error.
+    What the result costs is held out as well: the rows of each fold are decided by what the other folds choose. Where
+    models are calibrated (see `SequentialClassifier`), each fold's is by the other folds.
 
     Parameters
     ----------

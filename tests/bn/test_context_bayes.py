@@ -332,3 +332,22 @@ def test_wrong_settings_are_named(setting, message):
     X, y, sizes = pointing()
     with pytest.raises((ValueError, TypeError), match=message):
         ContextBayes(**setting).fit(X, y, n_outcomes=sizes)
+
+
+@pytest.mark.parametrize("n_bins", [4, 12])
+@pytest.mark.parametrize("seed", [0, 2])
+def test_a_context_of_several_columns_is_found(n_bins, seed):
+    """A noisy one-hot, of which a feature of its block tells more than the other columns of it do."""
+    data = make_cube_nm(600, random_state=seed)
+    model = ContextBayes().fit(Discretizer(n_bins).fit_transform(data.X), data.y)
+    assert model.context_.tolist() == [0, 1, 2, 3, 4]
+    assert len(model.context_values_) == 5
+
+
+def test_columns_that_tell_of_each_other_but_make_many_contexts_are_not_tried():
+    """Fourteen noisy copies of one coin, which together show far more outcomes than a single column may."""
+    rng = np.random.default_rng(0)
+    coins = rng.integers(0, 2, (900, 1))
+    X = np.where(rng.random((900, 14)) < 0.3, rng.integers(0, 2, (900, 14)), coins)
+    tried = [columns for columns, _ in ContextBayes().fit(X, rng.integers(0, 2, 900)).candidates_]
+    assert [len(columns) for columns in tried] == [1] * 6

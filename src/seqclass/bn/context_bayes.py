@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
 from typing import Any
@@ -28,7 +28,7 @@ from seqclass.bn._em import (
     stratified_folds,
 )
 from seqclass.bn._structure import pair_weights
-from seqclass.bn.contexts import GROUPS, MOST_COLUMNS, MOST_OUTCOMES, Contexts, coarse, contexts_of
+from seqclass.bn.contexts import GROUPS, MOST_COLUMNS, MOST_OUTCOMES, Contexts, coarse, contexts_of, halved
 from seqclass.bn.mixture import Mixture
 
 __all__ = ["ContextBayes"]
@@ -88,6 +88,9 @@ def fit_states(rows: Rows, contexts: Contexts | None, scales: Scales, family: In
 
 #: So many single columns are looked at, and of no more than so many features.
 SHORT_LIST, MOST_FEATURES = 6, 1000
+#: So many groups of columns that tell of each other are looked at, of no more than so many features, and from so many
+#: standard deviations beyond chance on.
+_MOST_GROUPS, _MOST_TIED, _TIED = 2, 200, 5.0
 #: Rows that are looked at to see whether contexts are worth a try.
 MOST_TESTED = 3000
 #: A context says little itself: this share of what the best column says, and not much more than by chance.
@@ -108,14 +111,11 @@ def choose_context(
     if not scored.size:
         return best, gains
     single, weight = rows.counts(folds=folds), rows.weight[scored]
-    for columns in [*bundles, *_short_list(rows)]:
-        contexts = contexts_of(rows.X, columns, rows.n_outcomes, rows.weight)
-        if contexts is None:
-            continue
+    for contexts in _looked_at(rows, bundles):
         others, classes = _gains(rows, folds, single, contexts, scales, family)[:, scored]
         gain, error = difference(others, np.zeros(len(scored)), weight)
         told, told_error = difference(classes, np.zeros(len(scored)), weight)
-        gains.append((tuple(columns.tolist()), gain))
+        gains.append((tuple(contexts.columns.tolist()), gain))
         if gain > max(error, most) and told >= -told_error:
             best, most = contexts, gain
     return best, gains
@@ -139,9 +139,8 @@ def changes_what_others_tell(
     entropy = float(entr(share).sum())
     family, scales = np.zeros(len(n_outcomes), dtype=np.intp), None
     single = None
-    for columns in [*bundles, *_short_list(rows)]:
-        contexts = contexts_of(rows.X, columns, n_outcomes, rows.weight)
-        if contexts is None or len(columns) == len(n_outcomes):
+    for contexts in _looked_at(rows, bundles):
+        if len(contexts.columns) == len(n_outcomes):
             continue
         context, n_contexts = contexts.of(rows.X)[:, None], len(contexts.patterns)
         own = mutual_information(context, rows.codes, n_outcomes=n_contexts, sample_weight=rows.weight)[0]
@@ -159,6 +158,16 @@ def changes_what_others_tell(
     return False
 
 
+def _looked_at(rows: Rows, bundles: Sequence[IntArray]) -> Iterator[Contexts]:
+    """Contexts that may be worth it: of bundles, of columns tied to each other, of single columns."""
+    tied = _tied(rows, bundles)
+    for number, columns in enumerate([*bundles, *tied, *_short_list(rows)], -len(bundles)):
+        contexts = contexts_of(rows.X, columns, rows.n_outcomes, rows.weight)
+        # what nobody named may take no longer than a single column
+        if contexts is not None and not (0 <= number < len(tied) and len(contexts.patterns) > MOST_OUTCOMES):
+            yield contexts
+
+
 def _short_list(rows: Rows) -> list[IntArray]:
     """Single columns that say most about the others given the class, beyond what chance would let them say."""
     if len(rows.n_outcomes) > MOST_FEATURES:
@@ -171,6 +180,32 @@ def _short_list(rows: Rows) -> list[IntArray]:
     total = beyond.sum(axis=1)
     order = np.argsort(-total, kind="stable")[:SHORT_LIST]
     return [np.array([j]) for j in order.tolist() if total[j] > 0 and sizes[j] > 1]
+
+
+def _tied(rows: Rows, bundles: Sequence[IntArray]) -> list[IntArray]:
+    """Groups of columns each of which clearly tells of each other given the class, as the columns of a one-hot do."""
+    if not 2 < len(rows.n_outcomes) <= _MOST_TIED:
+        return []
+    X, sizes = halved(rows.X, rows.n_outcomes, rows.weight)
+    said = 2 * rows.weight.sum() * np.asarray(pair_weights(X, rows.codes, sizes, rows.n_classes, rows.weight))
+    # by chance as a chi-squared variable of so many degrees of freedom
+    beyond = (said - rows.n_classes) / np.sqrt(2.0 * rows.n_classes)
+    np.fill_diagonal(beyond, 0.0)
+    for columns in bundles:
+        beyond[columns] = beyond[:, columns] = 0.0
+    groups: list[IntArray] = []
+    while len(groups) < _MOST_GROUPS:
+        # a column may tell most of one that tells of no other: three say more
+        weakest = np.array([np.minimum(np.minimum.outer(row, row), beyond).max(axis=1) for row in beyond])
+        first, second = np.unravel_index(int(weakest.argmax()), weakest.shape)
+        if weakest[first, second] <= _TIED:
+            break
+        group = [int(first), int(second)]
+        while len(group) < MOST_COLUMNS and (least := beyond[group].min(axis=0)).max() > _TIED:
+            group.append(int(least.argmax()))
+        beyond[group] = beyond[:, group] = 0.0
+        groups.append(np.sort(np.array(group, dtype=np.intp)))
+    return groups
 
 
 def _gains(
@@ -227,9 +262,9 @@ class ContextBayes(Mixture):
     context : "auto", None, int, str or sequence of int or str
         The feature whose outcomes are the contexts, or several whose joint outcomes are; inside a
         `SequentialClassifier` columns of the data, by number or name. None: no contexts, naive Bayes. ``"auto"``: each
-        bundle, and the six single features that say most about the others, are tried on held-out rows; the one given
-        which their other features are most probable, unless that is within a standard error of no context, or the
-        classes are told worse.
+        bundle, two groups of features that clearly tell of each other, such as a one-hot, and the six single features
+        that say most about the others, are tried on held-out rows; the one given which their other features are most
+        probable, unless that is within a standard error of no context, or the classes are told worse.
     density : {"auto", "tables", "normal", "rank"}
         ``"tables"``: any distribution over the outcomes. ``"normal"``: that of a normal variable over bins of equal
         widths, given class and context; ``"rank"``: over the normal scores of the outcomes' ranks, for bins of any
@@ -287,7 +322,8 @@ class ContextBayes(Mixture):
     -----
     A single feature of more than 12 outcomes has four groups of about as many rows as contexts; of several, each of
     more than three outcomes is cut in two (Otsu, 1979), and their joint outcomes of at least five rows are the
-    contexts, at most 32. Their tables are then soft, so that any other joint outcome is possible too.
+    contexts, at most 32. Their tables are then soft, so that any other joint outcome is possible too. Groups of
+    features that nobody named are sought among up to 200, and tried if they make no more than 12 contexts.
 
     References
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -121,15 +122,26 @@ def _in_two(rows: Any) -> IntArray:
     return (np.arange(size) > np.argmax(apart)).astype(np.intp)
 
 
+def halved(X: Codes, n_outcomes: IntArray, weight: FloatArray) -> tuple[Codes, IntArray]:
+    """Rows whose columns of more than three outcomes are cut in two, and the number of outcomes of each column."""
+    return _regrouped(X, n_outcomes, weight, _in_two)
+
+
 def coarse(X: Codes, n_outcomes: IntArray, weight: FloatArray, most: int, n_groups: int) -> tuple[Codes, IntArray]:
     """Rows whose columns of many outcomes are cut into groups, and the number of groups of each column."""
     if not (n_outcomes > most).any():
         return X, n_outcomes
+    return _regrouped(X, n_outcomes, weight, lambda rows: grouped(rows, most, n_groups))
+
+
+def _regrouped(
+    X: Codes, n_outcomes: IntArray, weight: FloatArray, group: Callable[[FloatArray], IntArray]
+) -> tuple[Codes, IntArray]:
     counts = contingency_table(X, np.zeros(X.shape[0], dtype=np.intp), 1, n_outcomes, weight)[:, :, 0]
     groups = np.zeros((len(n_outcomes), int(n_outcomes.max()) + 1), dtype=np.int32)
     groups[:, -1] = -1  # which -1 picks
     for row, size, rows in zip(groups, n_outcomes.tolist(), counts):
-        row[:size] = grouped(rows[:size], most, n_groups)
+        row[:size] = group(rows[:size])
     sizes = groups.max(axis=1).astype(np.intp) + 1
     if not sparse.issparse(X):
         return groups[np.arange(len(sizes)), X], sizes
