@@ -69,7 +69,7 @@ class Effort:
 
 
 EFFORTS = {
-    "quick": Effort(3, 3000, False, ("mdlp",), 1, False, 1000),
+    "quick": Effort(3, 3000, False, ("mdlp",), 1, False, 200),
     "normal": Effort(5, 10_000, True, ("uniform", "quantile", "mdlp"), 1, False, 1000),
     "thorough": Effort(10, 50_000, True, ("uniform", "quantile", "mdlp"), 5, True, 5000),
 }
