@@ -1,19 +1,24 @@
 """Seconds and memory of fitting `seqclass.adaptive`: by effort beside other methods, and how they grow.
 
-    python benchmarks/adaptive_fit.py [--parts sets growth] [--efforts EFFORT ...] [--sets SET ...] [--data DIR]
-                                      [--json FILE] [--quick]
+    python benchmarks/adaptive_fit.py [--parts sets growth folds] [--efforts EFFORT ...] [--sets SET ...] [--data DIR]
+                                      [--keep FILE] [--against FILE] [--json FILE] [--quick]
 
 ``sets``: one fit to all rows of each real set, by each effort, beside `etana`, `ifc2f` and scikit-learn's histogram
 boosting, which sees every feature and costs nothing. ``growth``: rows of six kinds in each class, and how a fit grows
 with rows, sparse columns, classes and components. A fit is in a process of its own: seconds are of its processor,
-memory is the most that was resident, the data included.
+memory is the most that was resident, the data included. ``folds``: fits to the folds of real_data.py (the first two of
+more than 1500 rows), seconds of the processor in all, and the realised cost of the rows held out; ``--keep`` writes
+these, and ``--against`` those of another version, kept before, tells the difference on the same rows with its 95%
+interval, set by set and on the mean of the sets.
 """
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -75,10 +80,37 @@ def grown(quick: bool, effort: str) -> Iterator[tuple[str, Make, Any, np.ndarray
         yield f"{size} components, {few or 20_000} rows x {columns}", partial(mixture, size), *rows
 
 
+def on_folds(make: Make, data: Any) -> tuple[np.ndarray, float]:
+    """Realised cost of each row that was held out, and seconds."""
+    (X, y, splits), costs, seconds = data, [], 0.0
+    for train, test in splits[: 2 if len(y) > 1500 else None]:
+        began = time.process_time()
+        clf = make().fit(X[train], y[train])
+        seconds += time.process_time() - began
+        record = clf.acquire(X[test])
+        costs.append(record.cost + (record.decision != y[test]))
+    return np.concatenate(costs), seconds
+
+
+def differing(kept: dict[str, Any], before: Any) -> None:
+    """By how much the rows of each set cost more than before, and their ratio of seconds."""
+    found = []
+    for name in [name for name in kept if name in before and not name.endswith("seconds")]:
+        above = kept[name] - before[name]
+        found.append((above.mean(), above.std(ddof=1) / np.sqrt(len(above))))
+        ratio = float(kept[f"{name} seconds"] / before[f"{name} seconds"])
+        print(f"{name:20} {found[-1][0]:+.4f} +- {1.96 * found[-1][1]:.4f}, seconds {ratio:.2f} of before")
+    if found:
+        mean, error = np.transpose(found)
+        print(f"{'mean':20} {mean.mean():+.4f} +- {1.96 * np.sqrt((error**2).sum()) / len(found):.4f}")
+
+
 def main() -> None:
     made = parser(__doc__)
     add_data_option(made)
-    made.add_argument("--parts", nargs="+", default=["sets", "growth"], choices=["sets", "growth"])
+    made.add_argument("--parts", nargs="+", default=["sets", "growth"], choices=["sets", "growth", "folds"])
+    made.add_argument("--keep", type=Path, help="write what the rows of the folds cost")
+    made.add_argument("--against", type=Path, help="compare with what was kept before")
     made.add_argument("--efforts", nargs="+", default=["quick", "normal"])
     made.add_argument("--sets", nargs="+", default=CHOICE_SETS)
     arguments = made.parse_args()
@@ -102,6 +134,16 @@ def main() -> None:
     if "growth" in arguments.parts:
         for step in grown(arguments.quick, "quick"):
             line(*step)
+    if "folds" in arguments.parts:
+        kept: dict[str, Any] = {}
+        for name, data in each_set(arguments, "5-fold"):
+            made_by = partial(seqclass.adaptive, PRICE, effort=arguments.efforts[0])
+            kept[name], kept[f"{name} seconds"] = on_folds(made_by, data)
+            print(f"{name:20} {kept[name].mean():.4f} {kept[f'{name} seconds']:.1f} s", flush=True)
+        if arguments.keep:
+            np.savez(arguments.keep, **kept)
+        if arguments.against:
+            differing(kept, np.load(arguments.against))
     print(f"MB: {PEAK_IS}")
     if arguments.json:
         write_json(rows, arguments.json)

@@ -291,8 +291,8 @@ def test_what_is_too_much_work_at_each_partial_answer_is_not_enumerated():
 def test_no_further_candidate_is_begun_when_the_time_is_up():
     problem = free_case(4).problem
     with ticking() as looks:
-        info = Adaptive(max_nodes=0, max_seconds=1000, certificate_paths=0).solve(problem).info
-        assert looks() < 1010
+        info = Adaptive(max_nodes=0, max_seconds=700, certificate_paths=0).solve(problem).info
+        assert looks() < 710
     assert 1 < len(info.ordering.candidates) < 5
     assert "LookaheadSaving()" in info.ordering.skipped
     assert info.status == "limit"
@@ -528,9 +528,41 @@ def test_a_search_that_is_far_off_is_left():
     rng = np.random.default_rng(0)
     sharp = rng.dirichlet(np.full(4, 0.8), size=(20, 4)).transpose(0, 2, 1)
     problem = TableProblem(np.full(4, 0.25), sharp, prices=0.005, free=True)
-    found = with_nodes(200).solve(problem)
+    found = with_nodes(200).set_params(certificate_paths=10).solve(problem)
     assert [candidate.name for candidate in found.info.ordering.candidates] == ["ClassInformation()"]
-    assert np.isnan(found.info.upper)
+    # where there is nothing to compare it with, and nobody asks what it costs, it is not tried on any case
+    bare = with_nodes(200).solve(problem)
+    assert np.isnan(bare.info.upper)
+    assert (bare.info.ordering.chosen, bare.info.ordering.candidates) == ("ClassInformation()", ())
+    for mine, theirs in zip(bare.values.weights, found.values.weights, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("exact_expectation", [False, True])
+def test_a_longer_horizon_goes_on_with_the_same_cases(monkeypatch, exact_expectation):
+    """Cases are followed once, whatever the horizon begins with."""
+    tables = np.array([[[0.75, 0.3], [0.25, 0.7]]] * 12)
+    problem = TableProblem([0.5, 0.5], tables, prices=0.005, free=True)
+    begun = []
+
+    def counted(info, *given):
+        begun.append(info.stage)
+        return real(info, *given)
+
+    real = values.walk
+    monkeypatch.setattr(values, "walk", counted)
+
+    def cost(first_horizon):
+        settings = {"first_horizon": first_horizon, "exact_expectation": exact_expectation}
+        found = fitted_values(problem, ClassInformation(), 12, 300, np.random.default_rng(0), **settings)
+        assert found.n_stages == 12
+        return exact(problem, RulePolicy(found))
+
+    whole = cost(12)
+    assert set(begun) == {0}
+    begun.clear()
+    assert cost(3) <= 1.02 * whole
+    assert [stage for stage in begun if stage] == [3, 3, 6, 6]
 
 
 def test_a_search_takes_no_more_work_than_it_may(monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -67,9 +68,11 @@ def test_contexts_are_tried_where_a_column_changes_what_the_others_tell(
 def test_contexts_are_tried_where_several_columns_together_change_what_the_others_tell(seed: int) -> None:
     """Five noisy columns say which of five blocks tells the class; no single one of them does enough."""
     data = make_cube_nm(600, random_state=seed)
-    assert worth_contexts(Settings(), data.X, data.y)
+    assert worth_contexts(SequentialClassifier().settings(), data.X, data.y)
     shuffled = np.random.default_rng(0).permutation(600)
-    assert not worth_contexts(Settings(), np.hstack([data.X[shuffled, :5], data.X[:, 5:]]), data.y)
+    assert not worth_contexts(
+        SequentialClassifier().settings(), np.hstack([data.X[shuffled, :5], data.X[:, 5:]]), data.y
+    )
 
 
 def test_contexts_that_were_tried_are_among_what_came_next(pointed: AdaptiveClassifier) -> None:
@@ -256,12 +259,12 @@ def test_the_best_order_is_searched_for_where_columns_are_few():
     """Of hundreds it would be what the training rows suggest by chance."""
     for name, effort in EFFORTS.items():
         few, many = (candidates(effort, 0, n) for n in (32, 33))
-        nodes = 5000 if name == "thorough" else 1000
+        nodes = {"quick": 200, "normal": 1000, "thorough": 5000}[name]
         assert {w["solver"].search_nodes for w in few.values() if isinstance(w["solver"], Adaptive)} == {nodes}
         assert {w["solver"].search_nodes for w in many.values() if isinstance(w["solver"], Adaptive)} == {0}
         assert [standard(effort, 0, n)["solver"].search_nodes for n in (32, 33)] == [nodes, 0]
     clf = AdaptiveClassifier(0.05, effort="quick").fit(X, Y, held_out=0)
-    assert clf.chosen().solver.search_nodes == 1000
+    assert clf.chosen().solver.search_nodes == 200
 
 
 def test_runners_up_are_what_was_tried_next() -> None:
@@ -279,3 +282,36 @@ def test_runners_up_are_what_was_tried_next() -> None:
     assert (stands.observation_model.density, stands.calibrate) == ("auto", False)
     with pytest.raises(ValueError, match="nothing was compared"):
         AdaptiveClassifier(effort="quick").fit(*load_iris(return_X_y=True), held_out=0).runners_up()
+
+
+@pytest.mark.parametrize("budget", [None, [1, 2]])
+def test_several_processes_find_the_same(budget):
+    one, two = (
+        AdaptiveClassifier(0.05, effort="quick", budget=budget, n_jobs=n_jobs).fit(X, Y) for n_jobs in (None, 2)
+    )
+    assert one.choice_.chosen == two.choice_.chosen
+    for mine, theirs in zip(one.choice_.candidates, two.choice_.candidates, strict=True):
+        assert replace(mine, seconds=0) == replace(theirs, seconds=0)
+    for name in ("prices", "decisions", "decision_costs", "counts", "fold"):
+        np.testing.assert_array_equal(getattr(one.held_out_, name), getattr(two.held_out_, name))
+    np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+    assert "n_jobs" not in two.chosen().get_params()
+
+
+def test_what_fails_in_another_process_is_said_as_in_this_one():
+    bad = np.where(np.arange(len(Y)) < 2, "rare", "often")
+    told = []
+    for n_jobs in (1, 2):
+        with pytest.raises(ValueError) as caught:
+            AdaptiveClassifier(0.05, effort="quick", max_cost=-1, n_jobs=n_jobs).fit(X, bad)
+        told.append(str(caught.value))
+    assert told[0] == told[1]
+
+
+def test_the_share_that_is_done_is_told(caplog):
+    with caplog.at_level(logging.INFO, "seqclass"):
+        AdaptiveClassifier(0.05, effort="quick").fit(X, Y)
+    shares = [record.share for record in caplog.records if hasattr(record, "share")]
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < 0.1
+    assert 0.8 < shares[-1] < 1  # the fit to all rows is still to come

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
+from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.frames import plain
-from seqclass._utils.progress import telling
+from seqclass._utils.progress import tell_share, telling
 from seqclass._utils.validation import check_choice, check_integer, plain_labels
 from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes, TreeNetwork
 from seqclass.bn.context_bayes import MOST_TESTED, changes_what_others_tell
@@ -26,8 +26,8 @@ from seqclass.costs import Costs
 from seqclass.deciding._coding import category_counts, check_training
 from seqclass.deciding.decider import Classifier
 from seqclass.discretize import Discretizer
-from seqclass.fitting._cross_fit import completed, cross_fit, yardsticks
-from seqclass.fitting._fit import Folds, fit_rows, fitted_without, money
+from seqclass.fitting._cross_fit import at_budgets, begun, by_others, completed, gathered, recalibrated, yardsticks
+from seqclass.fitting._fit import Folds, fit_rows, money
 from seqclass.fitting._folds import assign_folds, check_folds, some_rows
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import rows_of, weighted
@@ -62,6 +62,7 @@ class Effort:
     n_bags: int
     exact_expectation: bool
     search_nodes: int
+    certificate_paths: int
 
     def on(self, n_columns: int) -> Effort:
         """The same for data of so many columns."""
@@ -69,9 +70,9 @@ class Effort:
 
 
 EFFORTS = {
-    "quick": Effort(3, 3000, False, ("mdlp",), 1, False, 1000),
-    "normal": Effort(5, 10_000, True, ("uniform", "quantile", "mdlp"), 1, False, 1000),
-    "thorough": Effort(10, 50_000, True, ("uniform", "quantile", "mdlp"), 5, True, 5000),
+    "quick": Effort(3, 3000, False, ("mdlp",), 1, False, 200, 3000),
+    "normal": Effort(5, 10_000, True, ("uniform", "quantile", "mdlp"), 1, False, 1000, 10_000),
+    "thorough": Effort(10, 50_000, True, ("uniform", "quantile", "mdlp"), 5, True, 5000, 10_000),
 }
 
 
@@ -195,6 +196,7 @@ def _any_order(
         n_cases=_CASES,
         max_rounds=0,
         search_nodes=effort.search_nodes,
+        certificate_paths=effort.certificate_paths,
         random_state=model.random_state,
     )
     return {
@@ -212,7 +214,7 @@ def _filled(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 #: Settings of its own, and what is averaged over budgets.
-_OWN, _AVERAGED = ("effort", "budget"), ("decision_costs", "errors", "counts")
+_OWN, _AVERAGED = ("effort", "budget", "n_jobs"), ("decision_costs", "errors", "counts")
 
 
 #: What promises more, by effort.
@@ -230,6 +232,46 @@ class _Chosen:
             return self
         check_is_fitted(classifier, "choice_")
         return classifier._chosen[self.name]
+
+
+#: So many fits a process are under way at once.
+_AHEAD = 6
+
+
+class _Work:
+    """What is done by several processes, or by this one, and how much of it all is done."""
+
+    def __init__(self, n_jobs: int | None, total: int) -> None:
+        self.n_jobs, self.total, self.n_done = n_jobs, total, 0
+
+    def together(self, families: list[list[str]], n_folds: int) -> Iterator[list[list[str]]]:
+        """Families that are under way at once, of which all fits are kept: enough that no process waits."""
+        processes = effective_n_jobs(self.n_jobs)
+        most = 1 if processes == 1 else -(-_AHEAD * processes // n_folds)
+        for first in range(0, len(families), most):
+            yield families[first : first + most]
+
+    def done(self, jobs: Iterable[Any]) -> list[Any]:
+        """Results of jobs, in their order."""
+        found = []
+        for result in Parallel(n_jobs=self.n_jobs, return_as="generator", batch_size=1)(jobs):
+            found.append(result)
+            self.n_done += 1
+            tell_share(self.n_done, self.total)
+        return found
+
+
+def _families(ways: dict[str, dict[str, Any]]) -> list[list[str]]:
+    """Names of ways that differ in calibration alone, side by side: their models are the same."""
+    found: list[list[str]] = []
+    before: dict[str, Any] = {}
+    for name, way in ways.items():
+        if before and all(value is before[key] for key, value in way.items() if key != "calibrate"):
+            found[-1].append(name)
+        else:
+            found.append([name])
+        before = way
+    return found
 
 
 class _NeedsAllRows:
@@ -273,6 +315,9 @@ class AdaptiveClassifier(DecidingClassifier):
         stop.
     random_state : int, generator or None
         Seed of folds, models and solvers.
+    n_jobs : int, optional
+        Processes that fit candidates without a fold each, -1 for one a processor; what comes of it is the same. By
+        default one, or what `joblib.parallel_config` says, which may be a cluster's back end such as dask.
 
     Attributes
     ----------
@@ -313,6 +358,7 @@ class AdaptiveClassifier(DecidingClassifier):
     handle_unknown: str = "error"
     budget: int | Sequence[int] | None = None
     random_state: Any = 0
+    n_jobs: int | None = None
 
     def fit(
         self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None, *, held_out: int | None = None
@@ -405,20 +451,40 @@ class AdaptiveClassifier(DecidingClassifier):
     def _tried(
         self, ways: dict[str, dict[str, Any]], X: Any, y: npt.ArrayLike, fold: Any, weight: FloatArray | None
     ) -> tuple[list[HeldOut], list[float], dict[str, Folds]]:
-        tried, seconds, calibrated = [], [], {}
-        folds, before = None, {}
-        for number, (name, way) in enumerate(ways.items(), 1):
-            started, settings = perf_counter(), self._with(way)
-            fitted = {key: value for key, value in way.items() if key != "calibrate"}
-            with telling(f"candidate {number} of {len(ways)}, {name}"):
-                if folds is None or any(value is not before[key] for key, value in fitted.items()):
-                    folds, before = Folds(settings, X, y, fold, weight), fitted
-                parts = folds.planned(settings.calibrate)
-                tried.append(cross_fit(settings, X, y, fold, name, weight, parts))
-                if settings.calibrate:
-                    calibrated[name] = folds
-            seconds.append(perf_counter() - started)
-        return tried, seconds, calibrated
+        given, numbers, families = (plain(X), plain_labels(y), fold), range(int(fold.max()) + 1), _families(ways)
+        tried, seconds, calibrated = dict[str, HeldOut](), dict[str, float](), dict[str, Folds]()
+        steps = {name: f"candidate {n} of {len(ways)}, {name}" for n, name in enumerate(ways, 1)}
+        settings = {name: self._with(way) for name, way in ways.items()}
+        n_calibrated = sum(way["calibrate"] for way in ways.values())
+        work = _Work(self.n_jobs, (len(families) + n_calibrated + 1) * len(numbers) + n_calibrated)
+        for some in work.together(families, len(numbers)):
+            fits = work.done(
+                delayed(begun)(steps[names[0]], settings[names[0]], not ways[names[0]]["calibrate"], *given, n, weight)
+                for names in some
+                for n in numbers
+            )
+            again = []
+            for names in some:
+                own, fits = fits[: len(numbers)], fits[len(numbers) :]
+                for name in names:
+                    seconds[name] = sum(one.seconds for one in own) if name == names[0] else 0.0
+                    if ways[name]["calibrate"]:
+                        calibrated[name] = Folds(settings[name], *given, fits=[one.fit for one in own])
+                        again.append((name, own))
+                    else:
+                        acted = [one.acted for one in own]
+                        tried[name] = gathered(name, own[0].fit.decider, given[1], fold, acted)
+            asked = work.done(delayed(by_others)(steps[name], calibrated[name]) for name, _ in again)
+            planned = work.done(
+                delayed(recalibrated)(steps[name], settings[name], own[n].fit, found[n], *given, n)
+                for (name, own), (found, _) in zip(again, asked)
+                for n in numbers
+            )
+            for (name, own), (_, took) in zip(again, asked):
+                mine, planned = planned[: len(numbers)], planned[len(numbers) :]
+                seconds[name] += took + sum(each for _, each in mine)
+                tried[name] = gathered(name, own[0].fit.decider, given[1], fold, [acted for acted, _ in mine])
+        return [tried[name] for name in ways], [seconds[name] for name in ways], calibrated
 
     def _budgets(self) -> list[int]:
         """The budgets, the least first; none where prices say when to stop."""
@@ -436,22 +502,21 @@ class AdaptiveClassifier(DecidingClassifier):
         self, budgets: list[int], ways: dict[str, dict[str, Any]], X: Any, y: Any, fold: Any, weight: FloatArray | None
     ) -> tuple[list[HeldOut], list[HeldOut], list[float]]:
         """What each way costs on average over the budgets, prices left out, and at the last; and seconds."""
-        means, last, seconds, X = [], [], [], plain(X)
-        for number, (name, way) in enumerate(ways.items(), 1):
-            started, settings = perf_counter(), self._with(way)
-            with telling(f"candidate {number} of {len(ways)}, {name}"):
-                folds = range(int(fold.max()) + 1)
-                parts = [fitted_without(settings, X, y, fold, k, weight=weight, again=False) for k in folds]
-                helds = []
-                for budget in budgets:
-                    for part in parts:
-                        policy = clone(settings.solver).set_params(k=budget).solve(part.decider.problem)
-                        part.decider = replace(part.decider, policy=policy)
-                    helds.append(cross_fit(settings, X, y, fold, name, weight, parts))
+        given, numbers = (plain(X), plain_labels(y), fold), range(int(fold.max()) + 1)
+        means, last, seconds, work = [], [], [], _Work(self.n_jobs, (len(ways) + 1) * len(numbers))
+        found = work.done(
+            delayed(at_budgets)(f"candidate {at} of {len(ways)}, {name}", self._with(way), budgets, *given, n, weight)
+            for at, (name, way) in enumerate(ways.items(), 1)
+            for n in numbers
+        )
+        for name in ways:
+            mine, found = found[: len(numbers)], found[len(numbers) :]
+            by_budget = zip(*(one.acted for one in mine))
+            helds = [gathered(name, mine[0].decider, given[1], fold, acted) for acted in by_budget]
             mean = {key: np.mean([getattr(held, key) for held in helds], axis=0) for key in _AVERAGED}
             means.append(replace(helds[-1], prices=np.zeros_like(helds[-1].prices), **mean))
             last.append(helds[-1])
-            seconds.append(perf_counter() - started)
+            seconds.append(sum(one.seconds for one in mine))
         return means, last, seconds
 
     def _ways(self, n_columns: int, numbers: bool, contexts: bool) -> dict[str, dict[str, Any]]:

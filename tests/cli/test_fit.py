@@ -362,6 +362,8 @@ def test_fit_chooses_how_to_learn(folder: Path, run: Any, refuses: Any, patients
     assert [row["name"] for row in tried if row["chosen"]] == [clf.choice_.chosen]
     assert run("predict", "model.seq", "data.csv").exit_code == 0
     refuses("--effort is for --method adaptive", *FIT, "--effort", "quick")
+    refuses("--jobs is for --method adaptive", *FIT, "--jobs", "2")
+    refuses("--jobs must not be 0", *adaptive, "--jobs", "0")
     default = CliRunner().invoke(main, [*FIT, "--seed", "0"])
     assert str(clf.choice_).splitlines()[0] in default.stdout
     assert seqclass.load("model.seq").choice_.chosen == clf.choice_.chosen

@@ -12,7 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from seqclass._utils.progress import logger, telling
+from seqclass._utils.progress import logger, tell_share, telling
 from seqclass.cli import _progress
 from seqclass.cli._commands import quiet_option
 
@@ -80,6 +80,28 @@ def test_the_step_is_shown_after_two_seconds(screen: Screen, clock: Clock) -> No
     with telling("nothing"):
         pass
     assert "nothing" not in screen.getvalue()
+
+
+def test_how_much_is_done_and_how_long_the_rest_takes(
+    screen: Screen, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(_progress, "_clock", lambda: now[0])
+    with _progress.working("fitting"), telling("candidate 2 of 3"):
+        clock.tick()
+        clock.tick()
+        clock.settle()
+        assert "left" not in screen.getvalue()
+        now[0] = 130.0
+        tell_share(1, 4)
+        for seconds, left in ((130.0, "01:30"), (150.0, "01:10"), (500.0, "00:00")):
+            now[0] = seconds
+            clock.tick()
+            clock.settle()
+            line = screen.getvalue().split("\r")[-1]
+            assert "fitting: candidate 2 of 3 25%|" in line
+            assert line.rstrip().endswith(f", {left} left")
+        clock.is_done.put(True)
 
 
 def test_what_is_done_before_is_not_shown(screen: Screen, clock: Clock) -> None:

@@ -250,7 +250,7 @@ def test_rows_are_asked_once_for_all_that_listen(order: str, monkeypatch: pytest
     folds.planned(True)
     assert len(walks) == 3  # not two for each
     last = []
-    for number, (together, asked) in enumerate(folds._others):
+    for number, (together, asked) in enumerate(folds.others):
         ((alone, asked_alone),) = exponents_of([[part for k, part in enumerate(folds._parts) if k != number]], 1)
         assert_array_equal(together.n_rows, alone.n_rows)
         assert_allclose(together.exponents, alone.exponents, rtol=1e-12)

@@ -15,6 +15,7 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
+from seqclass.pomdp.solvers import base
 from seqclass.pomdp.solvers.base import certified
 
 SLACK = 1e-9
@@ -302,3 +303,18 @@ def test_deterministic_lower_end(repeated, oracle, make_case):
 def test_bad_new_settings_name_the_parameter(settings, repeated, policies):
     with pytest.raises(ValueError, match=next(iter(settings))):
         certify(repeated(2), policies.Fixed(repeated(2)), **settings)
+
+
+@pytest.mark.parametrize(("n_paths", "most"), [(10, 20_000), (3000, 30_000), (10_000, 100_000), (50_000, 100_000)])
+def test_a_solver_enumerates_no_longer_than_its_paths_take(monkeypatch, n_paths, most):
+    given = []
+
+    def noted(*arguments, max_histories, **settings):
+        given.append(max_histories)
+        return certify(*arguments, max_histories=max_histories, **settings)
+
+    monkeypatch.setattr(base, "certify", noted)
+    problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    policy = Perseus(certificate_paths=0).solve(problem)
+    assert certified(policy, n_paths, 0).info.gap == pytest.approx(0, abs=1e-9)
+    assert given == [most]

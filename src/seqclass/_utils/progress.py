@@ -49,6 +49,11 @@ logger = logging.getLogger("seqclass")
 _steps: ContextVar[tuple[str, ...]] = ContextVar("steps", default=())
 
 
+def tell_share(done: int, total: int) -> None:
+    """Tell how many of the parts of the work are done; handlers find the share in the record."""
+    logger.info("%d of %d parts done", done, total, extra={"share": done / total})
+
+
 @contextmanager
 def telling(step: str) -> Iterator[None]:
     """Tell that a step begins, after those that it is part of."""

@@ -376,6 +376,8 @@ def fit_components(rows: Rows, sizes: IntArray, settings: Settings, rng: np.rand
 CANDIDATES = (1, 2, 4, 8, 16, 32, 64)
 #: Folds that are held out in turn, and the most rows that are looked at.
 FOLDS, MOST_ROWS = 3, 5_000
+#: Which number of components predicts best shows long before a mixture is done.
+_ROUGH = 1e-5
 #: So many candidates in a row that are clearly worse than the best end the search.
 _PATIENCE = 2
 #: Smallest probability that is scored.
@@ -389,7 +391,7 @@ def rows_looked_at(n: int, most: int, rng: np.random.Generator) -> IntArray:
 
 def choose_components(rows: Rows, settings: Settings, rng: np.random.Generator) -> tuple[int, dict[int, float]]:
     """Choose by the held-out likelihood of rows given their class: the fewest within a standard error of the best."""
-    settings = replace(settings, n_bags=1)
+    settings = replace(settings, n_bags=1, tol=max(settings.tol, _ROUGH))
     if len(rows) > MOST_ROWS:
         rows = rows[rows_looked_at(len(rows), MOST_ROWS, rng)]
     n_classes = rows.n_classes

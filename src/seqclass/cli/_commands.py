@@ -211,6 +211,7 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     type=click.Choice(_EFFORTS),
     help="How much --method adaptive tries: seconds to minutes.  [default: quick]",
 )
+@click.option("--jobs", "-j", type=int, help="Processes of --method adaptive; -1 for one a processor.  [default: 1]")
 @click.option(
     "--select",
     type=click.Choice(_SELECTORS),

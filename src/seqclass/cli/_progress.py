@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -18,6 +19,7 @@ from seqclass.cli._commands import QUIET
 DELAY, EVERY = 2.0, 0.2
 #: Tests put their own here.
 _wait = threading.Event.wait
+_clock = time.perf_counter
 
 _T = TypeVar("_T")
 
@@ -76,14 +78,25 @@ def working(task: str) -> Iterator[None]:
 
 
 class _Latest(logging.Handler):
-    """Keeps the step that was told last."""
+    """Keeps the step that was told last, which share of the work was done then, and when that was."""
 
     def __init__(self, task: str) -> None:
         super().__init__(logging.INFO)
         self.task = self.text = task
+        self.began = _clock()
+        self.share, self.at = 0.0, self.began
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.text = f"{self.task}: {record.getMessage()}"
+        share = getattr(record, "share", None)
+        if share is None:
+            self.text = f"{self.task}: {record.getMessage()}"
+        else:
+            self.share, self.at = share, _clock()
+
+    def left(self) -> float:
+        """Seconds that the rest takes if it goes on as the share that is done."""
+        whole = (self.at - self.began) / self.share
+        return max(0.0, whole - (_clock() - self.began))
 
 
 def _show(told: _Latest, done: threading.Event) -> None:
@@ -91,9 +104,12 @@ def _show(told: _Latest, done: threading.Event) -> None:
 
     if _wait(done, DELAY):
         return
-    with tqdm(bar_format="{desc} {elapsed}", leave=False, file=sys.stderr) as bar:
+    with tqdm(total=1.0, bar_format="{desc} {elapsed}", leave=False, file=sys.stderr) as bar:
         bar.start_t -= DELAY
         while not _wait(done, EVERY):
+            if told.share:
+                left = tqdm.format_interval(told.left())
+                bar.n, bar.bar_format = told.share, f"{{desc}} {{percentage:.0f}}%|{{bar:10}}| {{elapsed}}, {left} left"
             bar.set_description_str(told.text)
 
 

@@ -53,6 +53,7 @@ def _command(
     currency: str | None,
     method: str | None,
     effort: str | None,
+    jobs: int | None,
     select: str | None,
     published: bool,
     order: str,
@@ -93,9 +94,11 @@ def _command(
         if any(said.values()):
             name = next(name for name, is_said in said.items() if is_said).replace("_", "-")
             raise InputError(f"--{name} is not for --method adaptive, which chooses such things itself.")
-        clf = adaptive(effort=effort or "quick", random_state=seed, **settings)
-    elif effort is not None:
-        raise InputError("--effort is for --method adaptive.")
+        if jobs == 0:
+            raise InputError("--jobs must not be 0.")
+        clf = adaptive(effort=effort or "quick", random_state=seed, n_jobs=jobs, **settings)
+    elif effort is not None or jobs is not None:
+        raise InputError(f"--{'jobs' if effort is None else 'effort'} is for --method adaptive.")
     else:
         clf = _METHODS[method](published=published, random_state=seed, **settings)
     started = time.perf_counter()

@@ -216,6 +216,8 @@ def _outcomes(info: InformationState, codes: Any) -> IntArray:
 #: So many answers, one after the other, have an exponent in common; those beyond have the last.
 _BLOCKS = (1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 16)
 MOST_ANSWERS = sum(_BLOCKS)
+#: Where any question may come next few cases are asked for more, and each answer takes a look at all questions.
+_MOST_FREE = sum(_BLOCKS[:8])
 #: Exponents that are tried; the mean of their weights lies between.
 _GRID = np.linspace(0.0, 1.0, 21)
 #: What the exponent before is worth, in rows.
@@ -236,7 +238,7 @@ class Following(Solver, stored=False):
         if self.adaptive.enumerates(problem):
             return uncertified(self.adaptive).solve(problem)
         assert self.adaptive.rules is not None
-        return RulePolicy(RuleValues(problem, self.adaptive.rules[0], min(MOST_ANSWERS, problem.n_stages)))
+        return RulePolicy(RuleValues(problem, self.adaptive.rules[0], min(_MOST_FREE, problem.n_stages)))
 
 
 def exponents_of(groups: list[list[Part]], repeats: int) -> list[tuple[Calibration, Asked]]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import replace
-from typing import Any
+from time import perf_counter
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import plain
@@ -17,13 +20,96 @@ from seqclass._utils.validation import plain_labels
 from seqclass.bn import NaiveBayes
 from seqclass.deciding.decider import Decider
 from seqclass.deciding.record import AcquisitionRecord
-from seqclass.fitting._fit import Fit, fitted_without
+from seqclass.fitting._fit import Fit, Folds, Found, asking_without, fitted_without, replanned
 from seqclass.fitting._folds import assign_folds, known_to
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import rows_of
 from seqclass.fitting._yardsticks import deciding_at_once, linear, scored
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp.solvers.ordering.observed import ON_ROWS
+
+
+class Acted(NamedTuple):
+    """What a classifier does with the rows of a fold."""
+
+    prices: FloatArray
+    decided: IntArray
+    counts: IntArray
+
+
+class AtBudgets(NamedTuple):
+    """A decider without a fold, what it does with the fold's rows at each budget, and seconds."""
+
+    decider: Decider
+    acted: list[Acted]
+    seconds: float
+
+
+class Begun(NamedTuple):
+    """A fit without a fold, what it does with the fold's rows as it is, if that is wanted, and seconds."""
+
+    fit: Fit
+    acted: Acted | None
+    seconds: float
+
+
+def begun(
+    step: str, settings: Settings, as_it_is: bool, X: Any, y: Any, fold: IntArray, number: int, weight: Any
+) -> Begun:
+    """Fit without a fold, and act, in whatever process."""
+    started, settings = perf_counter(), deepcopy(settings)
+    with telling(step):
+        fit, acted = asking_without(settings, X, y, fold, number, weight), None
+        if as_it_is:
+            with telling(f"fold {number + 1} of {int(fold.max()) + 1}"):
+                acted = acting(replanned(fit, settings.but(calibrate=False), X, y, fold, number), X, fold, number)
+    return Begun(fit, acted, perf_counter() - started)
+
+
+def recalibrated(
+    step: str, settings: Settings, fit: Fit, found: Found, X: Any, y: Any, fold: IntArray, number: int
+) -> tuple[Acted, float]:
+    """Calibrate a fit without a fold by what the other folds ask for, plan it and act; beside it seconds."""
+    started, settings = perf_counter(), deepcopy(settings)
+    with telling(step), telling(f"fold {number + 1} of {int(fold.max()) + 1}"):
+        acted = acting(replanned(fit, settings, X, y, fold, number, found), X, fold, number)
+    return acted, perf_counter() - started
+
+
+def by_others(step: str, folds: Folds) -> tuple[list[Found], float]:
+    """What all folds but one ask for, for each of them; beside it seconds."""
+    started = perf_counter()
+    with telling(step):
+        others = folds.others
+    return others, perf_counter() - started
+
+
+def at_budgets(
+    step: str, settings: Settings, budgets: Sequence[int], X: Any, y: Any, fold: IntArray, number: int, weight: Any
+) -> AtBudgets:
+    """Fit without a fold, and act at each budget."""
+    started, settings, found = perf_counter(), deepcopy(settings), []
+    with telling(step):
+        fit = fitted_without(settings, X, y, fold, number, weight=weight, again=False)
+        for budget in budgets:
+            policy = clone(settings.solver).set_params(k=budget).solve(fit.decider.problem)
+            fit.decider = replace(fit.decider, policy=policy)
+            found.append(acting(fit, X, fold, number))
+    return AtBudgets(fit.decider, found, perf_counter() - started)
+
+
+def acting(fit: Fit, X: Any, fold: IntArray, number: int) -> Acted:
+    """Let a fit without a fold act on its rows."""
+    record = _acquired(fit.decider, rows_of(X, np.flatnonzero(fold == number)))
+    return Acted(record.cost, record.decision, record.n_features)
+
+
+def gathered(name: str, decider: Decider, y: Any, fold: IntArray, found: Sequence[Acted]) -> HeldOut:
+    """What all folds did, by a decider of any of them; nothing is summed up yet."""
+    order = np.argsort(np.argsort(fold[fold >= 0], kind="stable"))
+    prices, decided, counts = (np.concatenate(column)[order] for column in zip(*found))
+    label = np.searchsorted(decider.classes, plain_labels(y))  # every training part has every class
+    return scored(name or "Classifier", decider.decision_costs, label, fold, decided, prices, counts)
 
 
 def cross_fit(
@@ -36,18 +122,11 @@ def cross_fit(
     parts: Sequence[Fit] = (),
 ) -> HeldOut:
     """Acquire and decide every row by a clone, or the part given, fitted without its fold; nothing is summed up yet."""
-    X, y = plain(X), plain_labels(y)
-    n = int((fold >= 0).sum())
-    place = np.cumsum(fold >= 0) - 1
-    prices, decided, counts = np.empty(n), np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp)
+    X, y, found = plain(X), plain_labels(y), []
     for number in range(int(fold.max()) + 1):
-        test = np.flatnonzero(fold == number)
         fit = parts[number] if parts else fitted_without(settings, X, y, fold, number, weight=weight)
-        record = _acquired(fit.decider, rows_of(X, test))
-        at = place[test]
-        prices[at], decided[at], counts[at] = record.cost, record.decision, record.n_features
-    label = np.searchsorted(fit.decider.classes, y)  # every training part has every class
-    return scored(name or "Classifier", fit.decider.decision_costs, label, fold, decided, prices, counts)
+        found.append(acting(fit, X, fold, number))
+    return gathered(name, fit.decider, y, fold, found)
 
 
 def yardsticks(fit: Fit, X: Any, y: npt.ArrayLike, fold: IntArray) -> tuple[HeldOut, HeldOut]:

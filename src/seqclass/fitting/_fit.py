@@ -181,11 +181,13 @@ def planned(
     return decider
 
 
-def replanned(fit: Fit, settings: Settings, X: Any, y: npt.NDArray[Any], found: Found | None = None) -> Fit:
-    """Order, calibrate and solve once more by other settings, with the rows that the model was fitted to."""
-    timings = dict(fit.timings)
-    codes = fit.decider.outcomes(X)
-    decider = planned(settings, fit.decider, codes, y, timings, certify=False, found=found)
+def replanned(
+    fit: Fit, settings: Settings, X: Any, y: npt.NDArray[Any], fold: IntArray, number: int, found: Found | None = None
+) -> Fit:
+    """Order, calibrate and solve a fit without a fold once more by other settings."""
+    timings, rows = dict(fit.timings), np.flatnonzero(fold != number)
+    codes = fit.decider.outcomes(rows_of(X, rows))
+    decider = planned(settings, fit.decider, codes, y[rows], timings, certify=False, found=found)
     return Fit(settings, decider, fit.selector, timings)
 
 
@@ -218,6 +220,13 @@ def fitted_without(
     return fit
 
 
+def asking_without(
+    settings: Settings, X: Any, y: npt.NDArray[Any], fold: IntArray, number: int, weight: FloatArray | None
+) -> Fit:
+    """A fit without a fold that is only asked for the next question; see `replanned`."""
+    return fitted_without(_asking(settings), X, y, fold, number, weight=weight, again=False)
+
+
 def calibrate(settings: Settings, X: Any, y: npt.ArrayLike, weight: FloatArray | None = None) -> Found:
     """Exponents by answer, and what each answer was about, along the questions that held-out rows are asked."""
     X, labels, free = plain(X), plain_labels(y), is_free(settings.order)
@@ -247,11 +256,18 @@ def _asking(settings: Settings) -> Settings:
 class Folds:
     """Fits without a fold each, to be planned with and without calibration."""
 
-    def __init__(self, settings: Settings, X: Any, y: npt.ArrayLike, fold: IntArray, weight: Any) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        X: Any,
+        y: npt.ArrayLike,
+        fold: IntArray,
+        weight: Any = None,
+        fits: Sequence[Fit] | None = None,
+    ) -> None:
         self._settings, self._X, self._y, self._fold = settings, plain(X), plain_labels(y), fold
-        self._fits = [
-            fitted_without(_asking(settings), self._X, self._y, fold, number, weight=weight, again=False)
-            for number in range(int(fold.max()) + 1)
+        self._fits = fits or [
+            asking_without(settings, self._X, self._y, fold, number, weight) for number in range(int(fold.max()) + 1)
         ]
 
     @cached_property
@@ -261,19 +277,18 @@ class Folds:
         ]
 
     @cached_property
-    def _others(self) -> list[Found]:
+    def others(self) -> list[Found]:
         """What all folds but one ask for, for each of them."""
         parts = self._parts
         return exponents_of([parts[:number] + parts[number + 1 :] for number in range(len(parts))], 1)
 
     def planned(self, calibrate: bool) -> list[Fit]:
         """The fits, solved; each is calibrated by what the other folds ask for."""
-        settings, fits = self._settings.but(calibrate=calibrate), []
-        for number, fit in enumerate(self._fits):
-            rows = np.flatnonzero(self._fold != number)
-            found = self._others[number] if calibrate else None
-            fits.append(replanned(fit, settings, rows_of(self._X, rows), self._y[rows], found))
-        return fits
+        settings, given = self._settings.but(calibrate=calibrate), (self._X, self._y, self._fold)
+        return [
+            replanned(fit, settings, *given, number, self.others[number] if calibrate else None)
+            for number, fit in enumerate(self._fits)
+        ]
 
     def found(self) -> Found:
         """What all folds together ask for."""

@@ -81,7 +81,7 @@ class OrderingChoice:
     chosen : str
         Name of the candidate that became the policy.
     candidates : tuple of OrderingCandidate
-        All that were tried, from the simplest on.
+        All that were tried, from the simplest on; none where there was one rule and no certificate was asked for.
     skipped : tuple of str
         What was not tried, since a limit of time or work was reached.
     scope : str

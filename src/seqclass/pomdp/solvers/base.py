@@ -16,6 +16,7 @@ from seqclass._utils.model_files import Stored
 from seqclass._utils.text import shown
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.bounds.certificate import certify
+from seqclass.pomdp.evaluation import MAX_HISTORIES
 from seqclass.pomdp.policy import WIDE_GAP, LookaheadPolicy, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.values import ValueFunction
@@ -199,6 +200,10 @@ def horizons(
         n_stages = min(2 * n_stages, limit)
 
 
+#: Histories a path up to which a certificate enumerates, and how many it does in any case: beyond, paths are quicker.
+_HISTORIES, _SURE_HISTORIES = 10, 20_000
+
+
 def certified(
     policy: Policy,
     n_paths: int,
@@ -213,8 +218,15 @@ def certified(
         return policy
     # a stream of its own: the paths must not be those that the solver learned from
     seed = another_stream(random_state)
+    most = min(MAX_HISTORIES, max(_SURE_HISTORIES, _HISTORIES * n_paths))
     certificate = certify(
-        policy.problem, policy, values=values, n_paths=max(2, n_paths), paired=paired, random_state=seed
+        policy.problem,
+        policy,
+        values=values,
+        n_paths=max(2, n_paths),
+        paired=paired,
+        max_histories=most,
+        random_state=seed,
     )
     status = policy.info.status
     return policy.with_info(

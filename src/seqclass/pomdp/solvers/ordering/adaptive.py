@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -380,8 +380,7 @@ class _Search:
         self.settings, self.problem, self.began = settings, problem, began
         self.n_stages = min(settings.max_stages, problem.n_stages)
         self.rng = as_generator(settings.random_state)
-        fresh = np.random.default_rng(self.rng.integers(2**63))
-        self.cases: Cases = model_cases(problem, settings.n_cases, fresh)
+        self._fresh = np.random.default_rng(self.rng.integers(2**63))
         self._once = ExpectedSaving().work(problem)
         few = problem.n_questions <= _FEW
         self._candidates = max(settings.n_candidates, problem.n_questions) if few else settings.n_candidates
@@ -389,14 +388,22 @@ class _Search:
         self.tried: list[_Tried] = []
         self.skipped: list[str] = []
 
+    @cached_property
+    def cases(self) -> Cases:
+        """Fresh cases that candidates are compared on."""
+        return model_cases(self.problem, self.settings.n_cases, self._fresh)
+
     def best(self, search: OrderSearch | None) -> Policy:
         """The policy of the best rule, or what a search over all orders comes to where that costs less."""
         rules = self._rules()
+        self.search = search
         for number, (name, make) in enumerate(rules, 1):
             with telling(f"candidate {number} of {len(rules)}, {name}"):
                 self._try(name, make)
         if not self.tried:
             raise TimeUp
+        if not self.tried[0].costs.size:
+            return self.tried[0].policy.with_info(ordering=OrderingChoice(self.tried[0].name, ()))
         chosen = self._simplest()
         for _ in range(self.settings.max_rounds):
             assert isinstance(chosen.policy, RulePolicy)
@@ -415,6 +422,14 @@ class _Search:
         found = chosen.policy.with_info(ordering=self._report(chosen))
         cut = len(chosen.costs) < len(self.cases.answers)
         return found.with_info(status="limit") if self.skipped or cut else found
+
+    def _is_alone(self, policy: RulePolicy) -> bool:
+        """Whether there is nothing to compare a policy with, and nobody asks what it costs."""
+        settings = self.settings
+        if settings.rules is None or len(settings.rules) > 1 or settings.max_rounds or settings.certificate_paths:
+            return False
+        cost = float(policy.values.value(self.problem.begin())[0])
+        return self.search is None or self.search.high > _NEAR * cost
 
     def bounded(self, found: Policy, lower: float) -> Policy:
         """Bounds by the cases that it was tried on, where there was no time for others."""
@@ -458,7 +473,10 @@ class _Search:
         started, tried = _clock(), None
         with suppress(TimeUp):
             look()
-            tried = self._followed(name, make())
+            policy = self._valued(make())
+            if policy is not None:
+                tried = _Tried(name, policy, np.empty(0), np.empty(0))
+                tried = tried if self._is_alone(policy) else self._compared(tried)
         if tried is None:
             self.skipped.append(name)
             return None
@@ -466,8 +484,8 @@ class _Search:
         self.tried.append(tried)
         return tried
 
-    def _followed(self, name: str, rule: OrderingRule) -> _Tried | None:
-        """Fit values to a rule and follow it; None where that is too laborious."""
+    def _valued(self, rule: OrderingRule) -> RulePolicy | None:
+        """Fit values to a rule; None where that is too laborious."""
         settings = self.settings
         # each case is followed, and after each question all that its answer may be is looked at
         most = settings.max_work / (rule.work(self.problem) * min(self.n_stages, _ASKED))
@@ -490,8 +508,7 @@ class _Search:
                 exact_expectation=exact_expectation,
             )
         status = "limit" if values.limited else "converged"
-        policy = RulePolicy(values, SolveInfo(status, n_stages=self.n_stages, size=values.size))
-        return self._compared(_Tried(name, policy, np.empty(0), np.empty(0)))
+        return RulePolicy(values, SolveInfo(status, n_stages=self.n_stages, size=values.size))
 
     def _compared(self, candidate: _Tried) -> _Tried:
         """Try a candidate on all cases, or on the first of them only, where it is clearly not the best there."""

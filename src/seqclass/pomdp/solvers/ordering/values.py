@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.model_files import register
 from seqclass._utils.progress import TimeUp
 from seqclass.pomdp.answers import Answers, SampledAnswers, TooLarge
@@ -198,7 +199,7 @@ class RulePolicy(Policy):
         """Question that the rule puts first, (n,); -1 where nothing is left to ask."""
         if info.stage >= self.n_stages:
             return np.full(len(info), DECIDE)
-        return self._of_parts(info, np.arange(len(info)))[0]
+        return self.values.rule.next(info)
 
     def continuation_cost(self, info: InformationState) -> FloatArray:
         """Expected cost of going on along the rule, the next price included, (n,); inf where nothing can be asked."""
@@ -239,31 +240,93 @@ class _Step:
     weight: FloatArray
     parent: IntArray
     stop: FloatArray
+    #: Rows that ask at random, and those that ask what the rule asks next.
+    random: IntArray
     asks: IntArray
     following: NextQuestion | None
     #: Rows that go on by the fitted values.
-    goes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    goes: IntArray
+
+    @cached_property
+    def told(self) -> FloatArray:
+        """What the cost of going on is explained by."""
+        assert self.following is not None
+        return self.following.features()
 
 
 class _Walk:
-    """A walk, and what is known of the costs of the level that the backward pass has come to."""
+    """Cases along a rule, as far as they were followed, and the costs of the level that the backward pass is at."""
 
-    def __init__(self, steps: list[_Step], foresees: bool) -> None:
-        self.steps, self.foresees = steps, foresees
-        self.total = float(steps[0].weight.sum())
+    def __init__(
+        self, problem: AcquisitionProblem, rule: OrderingRule, n_cases: int, rng: Any, foresees: bool, random: Any = ()
+    ) -> None:
+        """Without a generator all cases, if they are few; ``random``: how many questions each begins with by chance."""
+        self.rule, self.rng, self.foresees, self.random = rule, rng, foresees, np.asarray(random, dtype=np.intp)
+        self.n_cases, self.total = n_cases, 1.0 if rng is None else float(n_cases)
+        # cases that begin at random go each its own way
+        self.info = problem.begin(max(1, self.random.size))
+        weight = np.full(len(self.info), self.total if not self.random.size else 1.0)
+        self.visited, n = 0, len(self.info)
+        nothing, rows = np.empty(0, dtype=np.intp), np.arange(n)
+        self.steps = [_Step(weight, rows, self.info.stopping_cost, nothing, nothing, None, nothing)]
         #: What each history costs from there on, and what the values say that it does.
-        self.cost, self.value = steps[-1].stop, steps[-1].stop
+        self.cost = self.value = self.steps[-1].stop
+
+    def go_on(self, before: int, horizon: int) -> None:
+        """Follow the cases from one horizon, where they come to it, to another one."""
+        if len(self.steps) <= before:
+            return
+        wanted, first = self._wanted(before), self.steps.pop()
+        answers: Answers = ALL if self.rng is None else SampledAnswers(self.rng)
+        most = np.inf if self.rng is not None else float(self.n_cases - self.visited)
+        for level in walk(self.info, first.weight, lambda level: self._ask(level, wanted, horizon), answers, most):
+            self.info, visited = level.info, level.visited
+        self.visited += visited
+        self.steps[before].parent = first.parent
+
+    def _ask(self, level: Level, wanted: BoolArray, horizon: int) -> IntArray:
+        info, problem = level.info, level.info.problem
+        question, nothing = np.full(len(info), DECIDE), np.empty(0, dtype=np.intp)
+        if self.random.size:
+            self.random = self.random[level.parent]
+        asks = np.flatnonzero(~info.settled) if info.stage < horizon else nothing
+        if level.visited == 1:  # the first of those that go on
+            asks = asks[wanted[asks]]
+        random, following = nothing, None
+        if self.random.size:
+            first = self.random[asks] > info.stage
+            random, asks = asks[first], asks[~first]
+            chance = self.rng.random((random.size, problem.n_questions))
+            question[random] = np.where(info.open[random], chance, -1).argmax(axis=1)
+        if asks.size:
+            following = NextQuestion(self.rule, info[asks])
+            question[asks] = following.question
+            go = np.flatnonzero(following.question != DECIDE)
+            asks, following = asks[go], following[go]  # which leaves the costs of all questions behind
+        self.steps.append(_Step(level.weight, level.parent, info.stopping_cost, random, asks, following, nothing))
+        return question
+
+    def _reached(self, stage: int) -> BoolArray:
+        """Histories of a stage that come to it when they stop as the values say."""
+        reached = np.ones(len(self.steps[0].stop), dtype=bool)
+        for step, after in zip(self.steps[:stage], self.steps[1:]):
+            goes = np.zeros(len(step.stop), dtype=bool)
+            goes[step.goes] = goes[step.random] = True
+            reached = (reached & goes)[after.parent]
+        return reached
+
+    def _wanted(self, horizon: int) -> BoolArray:
+        """Histories at a horizon that are worth following: of those that stop long before nothing more is learnt."""
+        wanted = self._reached(horizon // 2)
+        for step in self.steps[horizon // 2 + 1 :]:
+            wanted = wanted[step.parent]
+        return wanted
 
     def reaching(self, stage: int) -> float:
         """Share of the cases that come to a stage when they stop as the values say."""
         if stage >= len(self.steps):
             return 0.0
-        reached = np.ones(len(self.steps[0].stop), dtype=bool)
-        for step, after in zip(self.steps[:stage], self.steps[1:]):
-            goes = np.zeros(len(step.stop), dtype=bool)
-            goes[step.goes] = True
-            reached = (reached & goes)[after.parent]
-        return float(self.steps[stage].weight[reached].sum()) / self.total
+        return float(self.steps[stage].weight[self._reached(stage)].sum()) / self.total
 
 
 def fitted_values(
@@ -277,77 +340,38 @@ def fitted_values(
     exact_expectation: bool = True,
 ) -> RuleValues:
     """Fit the cost of going on along a rule, by regression on simulated cases."""
-    horizon, values = min(first_horizon, n_stages), None
+    few = max(1, int(_EXPLORING * n_paths))
+    lengths = np.repeat(np.arange(1, min(_LONGEST, n_stages - 1) + 1), few)
+    every = _Walk(problem, rule, n_paths, None, False)
+    beside = [_Walk(problem, rule, few, rng, exact_expectation, lengths)] if lengths.size else []
+    before, horizon, values = 0, min(first_horizon, n_stages), None
     while True:
         try:
-            values, reaching = _fitted(problem, rule, horizon, n_paths, rng, exact_expectation)
+            try:
+                every.go_on(before, horizon)
+            except TooLarge:
+                every = _Walk(problem, rule, n_paths, rng, exact_expectation)
+                every.go_on(0, horizon)
+            for walk_ in beside:
+                walk_.go_on(before, horizon)
+            values = _fitted(RuleValues(problem, rule, horizon), [every, *beside])
         except TimeUp:
             if values is None:
                 raise
             values.limited = True
             return values
-        if horizon == n_stages or reaching <= _CUT_OFF:
+        if horizon == n_stages or every.reaching(horizon) <= _CUT_OFF:
             return values
-        horizon = min(2 * horizon, n_stages)
+        before, horizon = horizon, min(2 * horizon, n_stages)
 
 
-def _fitted(
-    problem: AcquisitionProblem,
-    rule: OrderingRule,
-    n_stages: int,
-    n_paths: int,
-    rng: np.random.Generator,
-    exact_expectation: bool,
-) -> tuple[RuleValues, float]:
-    """Values over a horizon, and the share of the cases that come to its end."""
-    values = RuleValues(problem, rule, n_stages)
-    every, sampled = _every_case(problem, rule, n_stages, n_paths, rng)
-    few = max(1, int(_EXPLORING * n_paths))
-    beside = [_followed(problem, rule, n_stages, few, rng, n) for n in range(1, min(_LONGEST, n_stages - 1) + 1)]
-    walks = [_Walk(every, sampled and exact_expectation), *(_Walk(steps, exact_expectation) for steps in beside)]
-    for stage in reversed(range(n_stages)):
-        _fit(values, stage, [walk for walk in walks if stage + 1 < len(walk.steps)])
-    return values, walks[0].reaching(n_stages)
-
-
-def _every_case(
-    problem: AcquisitionProblem, rule: OrderingRule, n_stages: int, n_paths: int, rng: Any
-) -> tuple[list[_Step], bool]:
-    """All cases along the rule, or a sample where they are more; and whether it is one."""
-    try:
-        return _followed(problem, rule, n_stages, n_paths, None), False
-    except TooLarge:
-        return _followed(problem, rule, n_stages, n_paths, rng), True
-
-
-def _followed(
-    problem: AcquisitionProblem, rule: OrderingRule, n_stages: int, n_paths: int, rng: Any, n_random: int = 0
-) -> list[_Step]:
-    """Walk along the rule, after a few questions at random; without a generator all cases, if they are few."""
-    steps: list[_Step] = []
-
-    def ask(level: Level) -> IntArray:
-        info = level.info
-        question = np.full(len(info), DECIDE)
-        following, on = None, np.empty(0, dtype=np.intp)
-        asks = np.flatnonzero(~info.settled) if info.stage < n_stages else on
-        if asks.size and info.stage < n_random:
-            question[asks] = np.where(info.open[asks], rng.random((asks.size, problem.n_questions)), -1).argmax(axis=1)
-        elif asks.size:
-            following = NextQuestion(rule, info[asks])
-            question[asks] = following.question
-            go = np.flatnonzero(following.question != DECIDE)
-            on, following = asks[go], following[go]  # which leaves the costs of all questions behind
-        steps.append(_Step(level.weight, level.parent, info.stopping_cost, on, following))
-        return question
-
-    answers: Answers = ALL if rng is None else SampledAnswers(rng)
-    # cases that begin at random go each its own way
-    start = problem.begin(n_paths if n_random else 1)
-    weight = np.full(len(start), 1.0 if rng is None or n_random else float(n_paths))
-    for _ in walk(start, weight, ask, answers, float(n_paths) if rng is None else np.inf):
-        pass
-    return steps
+def _fitted(values: RuleValues, walks: list[_Walk]) -> RuleValues:
+    """Fit the weights of all stages, the last one first."""
+    for path in walks:
+        path.cost = path.value = path.steps[-1].stop
+    for stage in reversed(range(values.n_stages)):
+        _fit(values, stage, [path for path in walks if stage + 1 < len(path.steps)])
+    return values
 
 
 def _fit(values: RuleValues, stage: int, walks: list[_Walk]) -> None:
@@ -363,7 +387,7 @@ def _fit(values: RuleValues, stage: int, walks: list[_Walk]) -> None:
             target = target[step.asks] + _price(step.following)
             if path.foresees:
                 target += _expected(values, step.following)
-            found.append((path, step.following, step.following.features(), target))
+            found.append((path, step.following, step.told, target))
     if not found:
         return
     weight = [path.steps[stage].weight[path.steps[stage].asks] / path.total for path, *_ in found]
@@ -373,7 +397,7 @@ def _fit(values: RuleValues, stage: int, walks: list[_Walk]) -> None:
         step, value = path.steps[stage], bounded(told @ weights[1:] + weights[0], following)
         rows, goes = step.asks, value < step.stop[step.asks]
         path.cost[rows[goes]], path.value[rows[goes]] = target[goes], value[goes]
-        step.following, step.goes = None, rows[goes]  # what was asked has served
+        step.goes = rows[goes]
 
 
 def _price(following: NextQuestion) -> FloatArray:
