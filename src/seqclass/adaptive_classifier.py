@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -252,13 +252,28 @@ class _Work:
             yield families[first : first + most]
 
     def done(self, jobs: Iterable[Any]) -> list[Any]:
-        """Results of jobs, in their order."""
+        """Results of jobs, in their order; of several that fail the first is raised, whichever was over first."""
         found = []
-        for result in Parallel(n_jobs=self.n_jobs, return_as="generator", batch_size=1)(jobs):
+        tried = (delayed(_tried)(*job) for job in jobs)
+        results = Parallel(n_jobs=self.n_jobs, return_as="generator", batch_size=1)(tried)
+        for result in results:
+            if isinstance(result, Exception):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # joblib's, of what was under way
+                    results.close()
+                raise result
             found.append(result)
             self.n_done += 1
             tell_share(self.n_done, self.total)
         return found
+
+
+def _tried(task: Callable[..., Any], arguments: Sequence[Any], settings: dict[str, Any]) -> Any:
+    """What a job gives, or the error that it ends with."""
+    try:
+        return task(*arguments, **settings)
+    except Exception as error:
+        return error
 
 
 def _families(ways: dict[str, dict[str, Any]]) -> list[list[str]]:
