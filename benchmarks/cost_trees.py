@@ -32,9 +32,9 @@ SETS = ["breast", "car", "diabetes", "flare", "glass", "iris", "tictactoe", "win
 LEVELS = ["low", "middle", "high"]
 METHODS: dict[str, Callable[..., Any]] = {
     "etana": seqclass.etana,
-    "etana calibrated": lambda costs, **more: seqclass.etana(costs, calibrate=True, **more),
+    "etana calibrated": lambda **more: seqclass.etana(calibrate=True, **more),
     "ifc2f": seqclass.ifc2f,
-    "adaptive quick": lambda costs, **more: seqclass.adaptive(costs, effort="quick", **more),
+    "adaptive quick": lambda **more: seqclass.adaptive(effort="quick", **more),
     "adaptive": seqclass.adaptive,
 }
 PEERS = ["depth3", "depth4-tuned"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from itertools import takewhile
 from time import perf_counter
 from typing import Any
 
@@ -253,18 +254,18 @@ class _Work:
 
     def done(self, jobs: Iterable[Any]) -> list[Any]:
         """Results of jobs, in their order; of several that fail the first is raised, whichever was over first."""
-        found = []
-        tried = (delayed(_tried)(*job) for job in jobs)
-        results = Parallel(n_jobs=self.n_jobs, return_as="generator", batch_size=1)(tried)
-        for result in results:
+        found: list[Any] = []
+        failed: list[Exception] = []
+        # what is under way comes to its end: joblib's processes do not bear to be left
+        tried = (delayed(_tried)(*job) for job in takewhile(lambda _: not failed, jobs))
+        for result in Parallel(n_jobs=self.n_jobs, return_as="generator", batch_size=1)(tried):
             if isinstance(result, Exception):
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # joblib's, of what was under way
-                    results.close()
-                raise result
+                failed.append(result)
             found.append(result)
             self.n_done += 1
             tell_share(self.n_done, self.total)
+        if failed:
+            raise failed[0]
         return found
 
 
