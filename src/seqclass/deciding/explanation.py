@@ -321,10 +321,10 @@ class Explanation:
         >>> clf = etana().fit([[0.0], [0.1], [0.9], [1.0]] * 10, ["a", "a", "b", "b"] * 10)
         >>> print(clf.explain([0.2])[0].in_words({"x0": {"question": "How long?", "unit": "cm"}}))
         At first: a 50.0%, b 50.0%
-        1. How long? 0.2 cm (< 0.3333): a 99.2%, b 0.8%
-           price 0.01, expected to save 0.4818 beyond it
+        1. How long? 0.2 cm (< 0.3333): a 95.5%, b 4.5%
+           price 0.01, expected to save 0.4248 beyond it
         Stopped because no further feature is on offer.
-        Decision: a, expected to cost 0.0082 (b 0.9918). 1 feature acquired, 0.01 paid.
+        Decision: a, expected to cost 0.0455 (b 0.9545). 1 feature acquired, 0.01 paid.
         """
         words = Labels.of(labels)
         asked, likeness = self.not_asked, self.likeness
