@@ -188,6 +188,16 @@ def test_a_search_closes_sooner_with_hints():
     assert (found.upper - found.lower) < 0.6 * (without.high - without.low)
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("n_classes", [1, 2, 4])
+def test_where_there_is_nothing_to_ask_or_to_tell(n_classes):
+    for tables in (np.empty((0, 2, n_classes)), np.full((3, 2, n_classes), 0.5)):
+        problem = TableProblem(np.full(n_classes, 1 / n_classes), tables, np.full(len(tables), 0.1), free=True)
+        policy = DecideNow(certificate_paths=0).solve(problem)
+        found = certify(problem, policy, method="simulation", n_paths=10)
+        assert found.lower == found.upper == pytest.approx(1 - 1 / n_classes)
+
+
 def test_of_sampled_questions_and_many_states_there_are_no_hints():
     rng = np.random.default_rng(0)
     tables = rng.dirichlet(np.ones(2), size=(3, 20)).transpose(0, 2, 1)

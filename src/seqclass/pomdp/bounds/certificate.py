@@ -20,7 +20,7 @@ from seqclass.pomdp.bounds.dual import CONFIDENCE as CONFIDENCE
 from seqclass.pomdp.bounds.dual import DualPaths, Ends, OneRow, quantile
 from seqclass.pomdp.bounds.hints import bounds_of
 from seqclass.pomdp.bounds.optimum import OrderBounds, optimal_cost
-from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above
+from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
 from seqclass.pomdp.needs import needed_order, needed_tables
@@ -266,7 +266,7 @@ class OverOrders(NamedTuple):
             look()
         if upper is not None and lower is not None:
             return OrderEnds(upper, upper, lower, 1.0, "exact", 0)
-        values = bounds_of(free)
+        values = bounds_of(free) if lower is None or has_repeats(free) else None
         if lower is None:
             lower = lowest(free, values)
         if upper is not None:

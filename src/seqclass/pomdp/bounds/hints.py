@@ -8,12 +8,19 @@ from itertools import combinations
 import numpy as np
 from scipy.optimize import linprog
 
-from seqclass._utils.arrays import FloatArray, IntArray, lower_envelope, row_sums
+from seqclass._utils.arrays import FloatArray, IntArray, lower_envelope
 from seqclass._utils.progress import look
 from seqclass.pomdp._simplex import SimplexGrid, grid_size
-from seqclass.pomdp.bounds.optimum import OrderBounds, asking_once
-from seqclass.pomdp.bounds.repeats import BeliefProgram, LogOddsLine, RepeatValues, has_repeats, told_apart
-from seqclass.pomdp.problem import OPEN, AcquisitionProblem, InformationState
+from seqclass.pomdp.bounds.optimum import OrderBounds, StateBounds
+from seqclass.pomdp.bounds.repeats import (
+    BeliefProgram,
+    LogOddsLine,
+    RepeatValues,
+    ValuesOfSets,
+    has_repeats,
+    told_apart,
+)
+from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.table_problem import TableProblem
 
 __all__: list[str] = []
@@ -29,7 +36,7 @@ _MOST_WORK, _MOST_ONCE, _MOST_FREE, _ROUNDS = 2e9, 14, 4, 3
 _ITERATIONS = 40
 #: Points of a line between two states, about.
 _LINE = 400
-#: Weights of grid points below this share are rounding.
+#: Weights of grid points, and differences of answers, below this are rounding.
 _NOTHING = 1e-12
 _TINY = np.finfo(float).tiny
 #: The mixture is found where no point is farther above it than this share of the largest value.
@@ -44,21 +51,21 @@ def has_hints(problem: AcquisitionProblem) -> bool:
 
 def bounds_of(problem: AcquisitionProblem) -> OrderBounds | None:
     """The best bounds over all orders that there are for a problem; None where there are none but one price more."""
-    if problem.samples:
+    if problem.samples or not problem.n_questions:
         return None
     if has_repeats(problem):
         return RepeatValues(problem)
     return HintedValues(problem) if has_hints(problem) else None
 
 
-class _Face:
+class _Face(ValuesOfSets):
     """The program of a few hidden states that a hint has left, and how likely each gives that hint."""
 
     def __init__(self, problem: AcquisitionProblem, tables: FloatArray, costs: FloatArray, states: IntArray) -> None:
-        self.states = states
+        self.states, size = states, len(states)
         own = np.ascontiguousarray(tables[:, :, states])
-        part = TableProblem(
-            np.full(len(states), 1 / len(states)),
+        self.problem = TableProblem(
+            np.full(size, 1 / size),
             own,
             problem.prices,
             costs[states],
@@ -67,40 +74,28 @@ class _Face:
             full_prices=problem.full_prices,
             free=True,
         )
-        size = len(states)
-        self.grid = LogOddsLine.of(part, _DISTANCE) if size == 2 else SimplexGrid(size, _STEPS[size])
-        self.program = BeliefProgram(part, own, self.grid)
+        self.grid = LogOddsLine.of(self.problem, _DISTANCE) if size == 2 else SimplexGrid(size, _STEPS[size])
+        self.program = BeliefProgram(self.problem, own, self.grid)
         # what is free of charge would tell all if it were asked again
         free = np.flatnonzero((problem.prices == 0) & (problem.n_outcomes > 1))
-        self.once: list[int] = free[:_MOST_FREE].tolist()
-        self.values = self.program.solve(self.once, np.repeat(self.program.begin(), 2 ** len(self.once), axis=0))
-        self.share: FloatArray = np.zeros(len(states))
+        self.once = free[:_MOST_FREE].tolist()
+        self.values = self.program.solve(self.once, self.program.begin())
+        self.share: FloatArray = np.zeros(size)
 
     def points(self) -> FloatArray:
         """Lower bounds at the grid's points, (n_points,)."""
         return np.asarray(np.minimum(self.values[0], self.program.stop))
 
-    def tell_apart(self, mass: FloatArray, most_work: float) -> bool:
+    def tell_apart(self, prior: FloatArray, most_work: float) -> bool:
         """Let fewer of the questions be asked again; whether there was anything to gain."""
-        before = len(self.once)
+        before, mass = len(self.once), self.share * prior[self.states]
         self.once, self.values = told_apart(
             self.program, self.once, self.values, mass / mass.sum(), _MOST_ONCE, most_work
         )
         return len(self.once) > before
 
-    def read(self, seen: IntArray | None, states: FloatArray) -> FloatArray:
-        """Cost of deciding or going on when the hint has been given, of unnormalised probabilities of all states."""
-        belief = states[:, self.states] * self.share
-        sets = np.zeros(len(belief), dtype=np.intp) if seen is None else (seen[:, self.once] != OPEN) @ self._bits
-        known = self.grid.read(self.values.reshape(-1), belief, "freudenthal", sets)
-        return np.minimum(known, self.program.problem.stopping_cost(belief))
 
-    @property
-    def _bits(self) -> IntArray:
-        return np.asarray(1 << np.arange(len(self.once)))
-
-
-class HintedValues(OrderBounds):
+class HintedValues(StateBounds):
     """Optimal costs of a relaxed problem: a hint at the start names a few hidden states, one of which is the case's.
 
     The hint costs nothing, and whoever has it may ignore it, so that no policy without it costs less than the best one
@@ -120,6 +115,7 @@ class HintedValues(OrderBounds):
             raise ValueError(f"HintedValues is for answers that depend on at most {_MOST_STATES} hidden states alone.")
         self.tables, classes = states
         self.costs: FloatArray = problem.decision_costs[classes]
+        self._perfect: FloatArray = self.costs.min(axis=1)
         self.prior = problem.begin().states[0]
         self.faces: list[_Face] = []
         self.value, n_states = 0.0, int(np.count_nonzero(self.prior))
@@ -133,15 +129,11 @@ class HintedValues(OrderBounds):
         work = _MOST_WORK / _ITERATIONS
         for _ in range(_ROUNDS):
             chosen = [face for face in self.faces if face.share.any()]
-            gained = [face.tell_apart(self._mass(face), work / len(chosen)) for face in chosen]
+            gained = [face.tell_apart(self.prior, work / len(chosen)) for face in chosen]
             if not any(gained):
                 break
             self._choose()
         self.faces = [face for face in self.faces if face.share.any()]
-        self.value = min(self.value, float(problem.begin().stopping_cost[0]))
-
-    def _mass(self, face: _Face) -> FloatArray:
-        return np.asarray(face.share * self.prior[face.states])
 
     def _candidates(self, size: int) -> list[tuple[int, ...]]:
         """Sets of states that are hard to tell apart, for each state the hardest first, as many as the work allows."""
@@ -168,17 +160,16 @@ class HintedValues(OrderBounds):
         for table, price in zip(np.sqrt(self.tables), prices):
             distance = -np.log(np.clip(table.T @ table, _TINY, 1.0))
             np.maximum(rate, distance / price, out=rate)
-        least = self.costs.min(axis=1)
-        suits = self.costs <= least[:, None]
-        return np.where(suits.astype(np.float64) @ suits.T > 0, 0.0, 1 / np.maximum(rate, _TINY))
+        suits = self.costs <= self._perfect[:, None]
+        return np.where(suits.astype(np.float64) @ suits.T > 0, 0.0, 1 / np.maximum(rate, _NOTHING))
 
     def _choose(self) -> None:
         """Find the hints that help the least: the prior as a mixture of grid points, of the dearest there is."""
-        known, n_states = self.costs.min(axis=1), len(self.prior)
+        n_states = len(self.prior)
         first = np.cumsum([n_states, *(len(face.grid.points) for face in self.faces)])
         points = np.zeros((int(first[-1]), n_states))
         points[:n_states] = np.eye(n_states)
-        values = np.concatenate([known, *(face.points() for face in self.faces)])
+        values = np.concatenate([self._perfect, *(face.points() for face in self.faces)])
         for face, begin, end in zip(self.faces, first, first[1:]):
             points[begin:end, face.states] = face.grid.points
         weight = _mixture(points, values, self.prior, np.concatenate([[0], first[:-1]]))
@@ -188,40 +179,20 @@ class HintedValues(OrderBounds):
         for face, begin, end in zip(self.faces, first, first[1:]):
             own = (weight[begin:end] @ face.grid.points) * scale[face.states]
             face.share = own / np.maximum(self.prior[face.states], _TINY)
-        self.value = float(self._hinted(None, self.prior[None])[0])
+        self.value = float(self.lower(self.problem.begin())[0])
 
-    def _hinted(self, seen: IntArray | None, states: FloatArray) -> FloatArray:
-        """Cost of deciding or going on for whoever is given the hint, of unnormalised probabilities, (n,)."""
-        total: FloatArray = states @ (self._untold * self.costs.min(axis=1))
+    def known(self, info: InformationState, states: FloatArray, question: IntArray | None = None) -> FloatArray:
+        """See `StateBounds.known`."""
+        hinted: FloatArray = states @ (self._untold * self._perfect)
         for face in self.faces:
             if face.share.any():
-                total += face.read(seen, states)
-        return np.asarray(total)
+                hinted += face.known(info, states[..., face.states] * face.share, question)
+        one_price = states @ (self.problem.prices.min() + self._perfect)
+        return np.asarray(np.minimum(np.maximum(hinted, one_price), lower_envelope(states, self.costs.T)))
 
     def lower(self, info: InformationState) -> FloatArray:
         """No way on costs less, (n,)."""
-        if info.stage >= self.problem.n_stages:
-            return info.stopping_cost
-        known = np.maximum(self._hinted(info.seen, info.states), info.cost_floor())
-        return np.minimum(info.stopping_cost, known)
-
-    def asking(self, info: InformationState) -> FloatArray:
-        """No way of asking each question and going on costs less, (n, n_questions); inf where it is not open."""
-        if info.stage + 1 >= self.problem.n_stages:
-            return asking_once(info)
-        n_questions, widest, n_states = self.tables.shape
-        after, least = np.empty((len(info), n_questions)), self.problem.prices.min() + self.costs.min(axis=1)
-        for part, some in info.parts(8.0 * 12 * n_questions * widest * n_states):
-            joint = (self.tables * some.states[:, None, None]).reshape(-1, n_states)
-            assert some.seen is not None  # of a free problem it always is
-            seen = np.repeat(some.seen[:, None], n_questions, axis=1)
-            place = np.arange(n_questions)
-            seen[:, place, place] = 0  # whatever was the answer
-            seen = np.repeat(seen.reshape(-1, n_questions), widest, axis=0)
-            cost = np.maximum(self._hinted(seen, joint), joint @ least)
-            np.minimum(cost, lower_envelope(joint, self.costs.T), out=cost)
-            after[part] = row_sums(cost.reshape(len(some), n_questions, widest))
-        return np.where(info.open, info.prices + after, np.inf)
+        return np.minimum(info.stopping_cost, np.maximum(super().lower(info), info.cost_floor()))
 
 
 def _mixture(points: FloatArray, values: FloatArray, prior: FloatArray, starts: IntArray) -> FloatArray:

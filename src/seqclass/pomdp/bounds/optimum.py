@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.validation import check_costs, check_integer
 from seqclass.pomdp.answers import PlannedAnswers
 from seqclass.pomdp.evaluation import MAX_HISTORIES
@@ -66,6 +66,34 @@ class OnePriceBounds(OrderBounds):
         if info.stage + 1 < problem.n_stages:
             vectors = np.vstack([vectors, problem.prices.min() + problem.perfect_cost])
         after = problem.costs_after(np.arange(problem.n_questions), info, vectors)
+        return np.where(info.open, info.prices + after, np.inf)
+
+
+class StateBounds(OrderBounds):
+    """Lower bounds where answers depend on states alone: those of `AcquisitionProblem.state_tables`."""
+
+    tables: FloatArray
+
+    @abstractmethod
+    def known(self, info: InformationState, states: FloatArray, question: IntArray | None = None) -> FloatArray:
+        """No way costs less, deciding among them, of unnormalised probabilities of the states, (..., n_states).
+
+        They are those of the rows, (n,), or after each answer to a question: of each row, (n, V), or of all of them, in
+        a row, (n, n_questions, V).
+        """
+
+    def lower(self, info: InformationState) -> FloatArray:
+        """See `OrderBounds.lower`."""
+        return info.stopping_cost if info.stage >= self.problem.n_stages else self.known(info, info.states)
+
+    def asking(self, info: InformationState) -> FloatArray:
+        """See `OrderBounds.asking`."""
+        if info.stage + 1 >= self.problem.n_stages:
+            return asking_once(info)
+        after, every = np.empty((len(info), len(self.tables))), np.arange(len(self.tables))[None]
+        for part, some in info.parts(8.0 * 12 * self.tables.size):
+            joint = self.tables * some.states[:, None, None]
+            after[part] = row_sums(self.known(some, joint, every))
         return np.where(info.open, info.prices + after, np.inf)
 
 

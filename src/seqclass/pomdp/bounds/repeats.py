@@ -12,7 +12,7 @@ from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.answers import Answers, Branches
-from seqclass.pomdp.bounds.optimum import OrderBounds, asking_once
+from seqclass.pomdp.bounds.optimum import StateBounds
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import OPEN, TIE, AcquisitionProblem, InformationState
 from seqclass.pomdp.walk import Fork, Level, begin, walk
@@ -83,8 +83,33 @@ def has_repeats(problem: AcquisitionProblem) -> bool:
     return problem.class_tables is not None and 2 <= problem.n_classes <= 3
 
 
+class ValuesOfSets:
+    """Values at the points of a grid, for each set of the few questions that were asked."""
+
+    problem: AcquisitionProblem
+    grid: SimplexGrid | LogOddsLine
+    once: list[int]
+    values: FloatArray
+
+    def known(self, info: InformationState, states: FloatArray, question: IntArray | None = None) -> FloatArray:
+        """See `StateBounds.known`."""
+        bits = np.zeros(self.problem.n_questions, dtype=np.intp)
+        bits[self.once] = 1 << np.arange(len(self.once))
+        if info.seen is None:
+            sets: IntArray = np.full(len(info), int(bits[: info.stage].sum()))
+        else:
+            sets = np.asarray((info.seen != OPEN) @ bits)
+        if question is not None:
+            sets = (sets if np.ndim(question) < 2 else sets[:, None]) | bits[question]
+        sets = np.broadcast_to(sets.reshape(*sets.shape, *[1] * (states.ndim - 1 - sets.ndim)), states.shape[:-1])
+        rows = states.reshape(-1, states.shape[-1])
+        going_on = self.grid.read(self.values.reshape(-1), rows, "freudenthal", sets.ravel())
+        # where few questions are left to look at, the bound may be above the cost of deciding
+        return np.minimum(going_on, self.problem.stopping_cost(rows)).reshape(states.shape[:-1])
+
+
 @register
-class RepeatValues(OrderBounds):
+class RepeatValues(ValuesOfSets, StateBounds):
     """Optimal costs of a relaxed problem in which all but a few questions may be asked again, with a fresh answer.
 
     Attributes
@@ -106,68 +131,21 @@ class RepeatValues(OrderBounds):
         program = BeliefProgram(problem, tables, self.grid)
         most = min(most_once, int(np.log2(_MOST_VALUES / len(self.grid.points))))
         every = problem.n_questions <= most
-        once = list(range(problem.n_questions)) if every else []
-        values = program.solve(once, np.repeat(program.begin(), 2 ** len(once), axis=0))
+        self.once = list(range(problem.n_questions)) if every else []
+        self.values = program.solve(self.once, program.begin())
         if not every:
-            once, values = told_apart(program, once, values, problem.prior, most, _MOST_WORK)
-        self.once: list[int] = once
-        self.values = values
+            self.once, self.values = told_apart(program, self.once, self.values, problem.prior, most, _MOST_WORK)
 
     @property
     def value(self) -> float:
         """No policy costs less, over all orders."""
         return float(self.lower(self.problem.begin())[0])
 
-    def lower(self, info: InformationState) -> FloatArray:
-        """No way on costs less, (n,)."""
-        if info.stage >= self.problem.n_stages:
-            return info.stopping_cost
-        going_on = self._read(self._asked(info), info.belief)
-        return np.minimum(info.stopping_cost, going_on)
-
-    def asking(self, info: InformationState) -> FloatArray:
-        """No way of asking each question and going on costs less, (n, n_questions); inf where it is not open."""
-        if info.stage + 1 >= self.problem.n_stages:
-            return asking_once(info)
-        n_questions, widest, n_classes = self.tables.shape
-        after = np.empty((len(info), n_questions))
-        bit = self._bits
-        for part, some in info.parts(8.0 * 12 * n_questions * widest * n_classes):
-            joint = self.tables * some.belief[:, None, None]
-            asked = self._asked(some)[:, None] | bit
-            sets = np.broadcast_to(asked[:, :, None], joint.shape[:3])
-            # where few questions are left to look at, the bound may be above the cost of deciding
-            rows = joint.reshape(-1, n_classes)
-            cost = np.minimum(self._read(sets.ravel(), rows), self.problem.stopping_cost(rows))
-            after[part] = row_sums(cost.reshape(joint.shape[:3]))
-        return np.where(info.open, info.prices + after, np.inf)
-
     def after(self, info: InformationState) -> FloatArray:
         """Expected bound after the question that the rows are about to ask, its price left out, (n,)."""
-        joint = info.joint
         if info.stage + 1 >= self.problem.n_stages:
-            return row_sums(self.problem.stopping_cost(joint))
-        sets = np.repeat(self._asked(info) | self._bits[info.question], joint.shape[1])
-        rows = joint.reshape(-1, joint.shape[2])
-        cost = np.minimum(self._read(sets, rows), self.problem.stopping_cost(rows))
-        return row_sums(cost.reshape(joint.shape[:2]))
-
-    @property
-    def _bits(self) -> IntArray:
-        """Of each question what it adds to the number of a set."""
-        bits = np.zeros(self.problem.n_questions, dtype=np.intp)
-        bits[self.once] = 1 << np.arange(len(self.once))
-        return bits
-
-    def _asked(self, info: InformationState) -> IntArray:
-        """Number of the set of the few questions that each row was asked."""
-        if info.seen is None:
-            return np.full(len(info), int(self._bits[: info.stage].sum()))
-        return np.asarray((info.seen != OPEN) @ self._bits)
-
-    def _read(self, sets: IntArray, belief: FloatArray) -> FloatArray:
-        """Values of unnormalised beliefs, which scale with them."""
-        return self.grid.read(self.values.reshape(-1), belief, "freudenthal", sets)
+            return row_sums(self.problem.stopping_cost(info.joint))
+        return row_sums(self.known(info, info.joint, np.asarray(info.question)))
 
 
 class BeliefProgram:
@@ -203,9 +181,9 @@ class BeliefProgram:
         return prices
 
     def solve(self, once: list[int], known: FloatArray) -> FloatArray:
-        """Values of all sets, (n_sets, n_points), from bounds ``known`` that the program does not lower."""
+        """Values of all sets, (n_sets, n_points), from bounds ``known``, of each or of all, that it does not lower."""
         n_sets = 2 ** len(once)
-        values: FloatArray = known.copy()
+        values: FloatArray = np.array(np.broadcast_to(known, (n_sets, known.shape[1])))
         size = np.array([int(number).bit_count() for number in range(n_sets)])
         rest = np.setdiff1d(np.arange(self.problem.n_questions), once)
         for n_asked in range(len(once), -1, -1):
