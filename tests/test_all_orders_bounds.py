@@ -189,6 +189,22 @@ def test_a_search_closes_sooner_with_hints():
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_bounds_are_free_of_units_and_of_what_cannot_be():
+    tables, wrong = np.random.default_rng(0).dirichlet(np.ones(2), size=(6, 5)).transpose(0, 2, 1), 1 - np.eye(5)
+    found = [
+        bounds_of(TableProblem(np.full(5, 0.2), tables, 0.02 * unit, unit * wrong, free=True)).value / unit
+        for unit in (1e-9, 1.0, 1e12)
+    ]
+    np.testing.assert_allclose(found, found[1], rtol=1e-9)
+    assert found[1] > 0.1
+    free = TableProblem(np.full(5, 0.2), tables[:3], 0.0, wrong, free=True)
+    assert 0.1 < bounds_of(free).value <= optimal_cost(free)
+    sure = TableProblem([1.0, 0, 0, 0, 0], tables, 0.02, wrong, free=True)
+    assert bounds_of(sure).lower(sure.begin()).tolist() == [0.0]
+    assert bounds_of(sure).asking(sure.begin())[0].tolist() == [0.02] * 6
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("n_classes", [1, 2, 4])
 def test_where_there_is_nothing_to_ask_or_to_tell(n_classes):
     for tables in (np.empty((0, 2, n_classes)), np.full((3, 2, n_classes), 0.5)):

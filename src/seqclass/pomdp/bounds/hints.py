@@ -61,6 +61,8 @@ def bounds_of(problem: AcquisitionProblem) -> OrderBounds | None:
 class _Face(ValuesOfSets):
     """The program of a few hidden states that a hint has left, and how likely each gives that hint."""
 
+    _program: BeliefProgram | None = None
+
     def __init__(self, problem: AcquisitionProblem, tables: FloatArray, costs: FloatArray, states: IntArray) -> None:
         self.states, size = states, len(states)
         own = np.ascontiguousarray(tables[:, :, states])
@@ -75,22 +77,28 @@ class _Face(ValuesOfSets):
             free=True,
         )
         self.grid = LogOddsLine.of(self.problem, _DISTANCE) if size == 2 else SimplexGrid(size, _STEPS[size])
-        self.program = BeliefProgram(self.problem, own, self.grid)
+        self._tables, program = own, BeliefProgram(self.problem, own, self.grid)
         # what is free of charge would tell all if it were asked again
         free = np.flatnonzero((problem.prices == 0) & (problem.n_outcomes > 1))
         self.once = free[:_MOST_FREE].tolist()
-        self.values = self.program.solve(self.once, self.program.begin())
+        self.values, self._stop = program.solve(self.once, program.begin()), program.stop
         self.share: FloatArray = np.zeros(size)
 
     def points(self) -> FloatArray:
         """Lower bounds at the grid's points, (n_points,)."""
-        return np.asarray(np.minimum(self.values[0], self.program.stop))
+        return np.asarray(np.minimum(self.values[0], self._stop))
+
+    def forget_program(self) -> None:
+        """Leave what only programs need, which is large."""
+        self._program = None
 
     def tell_apart(self, prior: FloatArray, most_work: float) -> bool:
         """Let fewer of the questions be asked again; whether there was anything to gain."""
+        if self._program is None:  # only the few that are chosen keep theirs
+            self._program = BeliefProgram(self.problem, self._tables, self.grid)
         before, mass = len(self.once), self.share * prior[self.states]
         self.once, self.values = told_apart(
-            self.program, self.once, self.values, mass / mass.sum(), _MOST_ONCE, most_work
+            self._program, self.once, self.values, mass / mass.sum(), _MOST_ONCE, most_work
         )
         return len(self.once) > before
 
@@ -118,7 +126,8 @@ class HintedValues(StateBounds):
         self._perfect: FloatArray = self.costs.min(axis=1)
         self.prior = problem.begin().states[0]
         self.faces: list[_Face] = []
-        self.value, n_states = 0.0, int(np.count_nonzero(self.prior))
+        n_states = int(np.count_nonzero(self.prior))
+        self._choose()
         for size in range(2, 2 + len(_STEPS) + 1):
             if size > n_states:
                 break
@@ -134,6 +143,8 @@ class HintedValues(StateBounds):
                 break
             self._choose()
         self.faces = [face for face in self.faces if face.share.any()]
+        for face in self.faces:
+            face.forget_program()
 
     def _candidates(self, size: int) -> list[tuple[int, ...]]:
         """Sets of states that are hard to tell apart, for each state the hardest first, as many as the work allows."""
@@ -156,7 +167,8 @@ class HintedValues(StateBounds):
     def _likeness(self) -> FloatArray:
         """How much has to be paid to tell two states apart, (n_states, n_states); 0 where one decision suits both."""
         rate = np.zeros((len(self.prior), len(self.prior)))
-        prices = np.maximum(self.problem.prices, 0.01 * self.problem.prices.mean() + _TINY)
+        least = 0.01 * self.problem.prices.mean() + 1e-6 * self.costs.max() + _TINY
+        prices = np.maximum(self.problem.prices, least)
         for table, price in zip(np.sqrt(self.tables), prices):
             distance = -np.log(np.clip(table.T @ table, _TINY, 1.0))
             np.maximum(rate, distance / price, out=rate)
@@ -197,19 +209,24 @@ class HintedValues(StateBounds):
 
 def _mixture(points: FloatArray, values: FloatArray, prior: FloatArray, starts: IntArray) -> FloatArray:
     """Weights of the points, which mix to the prior, of the largest mean value, (n_points,)."""
-    n = len(prior)
-    active = np.arange(n)  # the corners, with which there is always a mixture
-    while True:
-        found = linprog(-values[active], A_eq=points[active].T, b_eq=prior, method="highs")
-        above = values + points @ found.eqlin.marginals
+    n, largest = len(prior), float(values.max(initial=0.0))
+    weight = np.zeros(len(values))
+    weight[:n] = prior  # the corners, with which there is always a mixture
+    active = np.arange(n)
+    while largest > 0:
+        look()
+        # in units of its own: a solver takes what is large or small for what has no solution
+        found = linprog(-values[active] / largest, A_eq=points[active].T, b_eq=prior, method="highs")
+        if found.x is None:
+            break  # what was found before is a mixture too
+        weight = np.zeros(len(values))
+        weight[active] = np.where(found.x > _NOTHING, found.x, 0.0)
+        above = values / largest + points @ found.eqlin.marginals
         above[active] = 0.0
         best = np.maximum.reduceat(above, starts)
-        if best.max(initial=0.0) <= _CLOSE * values.max(initial=0.0):
+        if best.max(initial=0.0) <= _CLOSE:
             break
         # of each face the point that is farthest above what is known
         size = np.diff(starts, append=len(values))
-        hit = np.flatnonzero((above >= np.repeat(best, size)) & (above > 0))
-        active = np.concatenate([active, hit])
-    weight = np.zeros(len(values))
-    weight[active] = np.where(found.x > _NOTHING, found.x, 0.0)
+        active = np.concatenate([active, np.flatnonzero((above >= np.repeat(best, size)) & (above > 0))])
     return weight
