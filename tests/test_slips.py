@@ -347,3 +347,16 @@ def test_attributes_that_a_setting_brings(clf: Any) -> None:
 def test_a_row_is_no_saved_session(clf: Any) -> None:
     with pytest.raises(TypeError, match=r"saved must be the text of a session's to_json\(\), .*; facts go to known="):
         clf.session({clf.feature_name(0): 1.0})
+
+
+def test_own_solvers_keep_the_settings_that_they_state():
+    class Myopic(GivesNothing):
+        certificate_paths = 0
+        random_state = 3
+
+    class Deep(GivesNothing):
+        def __init__(self, depth=2):
+            self.depth = depth
+
+    assert (Myopic().certificate_paths, Myopic().random_state, Myopic().get_params()) == (0, 3, {})
+    assert Deep(3).get_params() == {"depth": 3}

@@ -184,7 +184,7 @@ class Stored:
         # of a dataclass dask would look at the fields alone, which are the settings, and take two models for one
         from dask.base import normalize_token
 
-        return normalize_token((type(self), vars(self)))
+        return normalize_token((type(self), state_of(self)))
 
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:

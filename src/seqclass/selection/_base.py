@@ -240,7 +240,7 @@ _Self = TypeVar("_Self", bound="RowStream")
 TIE = 1e-12
 
 
-@dataclass(repr=False, eq=False)
+@dataclass(repr=False, eq=False, init=False)
 class RowStream(Selector):
     """Base of the selectors that learn from a stream of rows and keep the features of largest weight.
 
@@ -260,11 +260,12 @@ class RowStream(Selector):
     Examples
     --------
     >>> class LargestSum(RowStream):
+    ...     n_features_to_select = 1
     ...     def _start(self, n_features):
     ...         self.weights_ = np.zeros(n_features)
     ...     def _learn(self, X, codes):
     ...         self.weights_ = self.weights_ + X.sum(axis=0)
-    >>> stream = LargestSum(1)
+    >>> stream = LargestSum()
     >>> for row in [[1.0, 0.0]], [[1.0, 3.0]]:
     ...     stream = stream.partial_fit(row, ["a"], classes=["a", "b"])
     >>> stream.get_support(indices=True).tolist(), stream.n_seen_

@@ -28,7 +28,8 @@ __all__ = ["Solver", "ValueSolver"]
 FIRST_HORIZON = 64
 
 
-@dataclass(repr=False, eq=False)
+# its settings are fields of solvers that are dataclasses; others have constructors of their own, or none
+@dataclass(repr=False, eq=False, init=False)
 class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
     """Settings of a method that turns an acquisition problem into a policy.
 

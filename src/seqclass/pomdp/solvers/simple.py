@@ -91,6 +91,7 @@ class FirstK(Rule):
         return FixedLengthPolicy(problem, min(check_integer(self.k, "k", 0), problem.n_stages), self.rule)
 
 
+@dataclass(repr=False, eq=False)
 class DecideNow(Rule):
     """Decides from the prior and asks for nothing.
 

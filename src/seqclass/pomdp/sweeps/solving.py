@@ -259,8 +259,8 @@ def _one_by_one(solver: Solver, problem: AcquisitionProblem, multipliers: FloatA
 def _blended(solver: Solver, problem: AcquisitionProblem, multipliers: FloatArray) -> SweepPolicies:
     if len(anchors(multipliers)) == len(multipliers):
         return _one_by_one(solver, problem, multipliers)
-    paths = check_integer(solver.certificate_paths, "certificate_paths", 0)
-    bare = clone(solver).set_params(certificate_paths=0)
+    paths = check_integer(solver.get_params(deep=False).get("certificate_paths", 0), "certificate_paths", 0)
+    bare = clone(solver).set_params(certificate_paths=0) if paths else solver
     return InterpolatedSweep(problem, multipliers, bare, max(2, paths) if paths else 0)
 
 
