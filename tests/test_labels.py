@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
+import re
 from dataclasses import FrozenInstanceError
 
 import numpy as np
@@ -189,6 +192,40 @@ def test_an_explanation_in_words(clf):
     assert [s.name for s in partly.steps] == ["Which colour?" if s.name == "colour" else s.name for s in told.steps]
     assert [s.value for s in partly.steps if s.name == "age"] in ([], [55.5])
     assert str(told.in_words(None)) == plain
+
+
+def test_labels_go_to_other_processes():
+    labels = Labels.of(TOLD)
+    for other in (pickle.loads(pickle.dumps(labels)), copy.deepcopy(labels)):
+        assert other == labels
+        with pytest.raises(TypeError, match="does not support item assignment"):
+            other.answers("age")["young"] = "young"
+
+
+def test_large_whole_numbers_and_bools_are_choices():
+    """Whole numbers of seven digits are told apart, and a column of bool is named as users write it."""
+    rng = np.random.default_rng(0)
+    y, X = rng.integers(0, 2, 200), pd.DataFrame()
+    X["code"] = 2_000_001 + 2 * y + rng.integers(0, 2, 200)
+    X["flag"] = rng.random(200) < 0.2 + 0.6 * y
+    clf = etana(solver=GridValueIteration(20, certificate_paths=0)).fit(X, y)
+    decider, codes = decider_of(clf), [str(2_000_001 + i) for i in range(4)]
+    assert decider.few_values(0) == codes
+    words = decider.words(
+        {"code": {"answers": dict(zip(codes, "ABCD"))}, "flag": {"answers": {True: "yes", False: "no"}}}
+    )
+    assert decider.choices(0, words) == dict(zip(codes, "ABCD"))
+    assert decider.choices(1, words) == {"1": "yes", "0": "no"}
+    assert words.shown("code", 2_000_003.0, None) == ("C", None)
+    with pytest.raises(ValueError, match="names 'maybe', which 'flag' does not show; its answers are '1', '0'"):
+        decider.words({"flag": {"answers": {"maybe": "?"}}})
+
+
+def test_every_cost_of_an_explanation_is_in_its_unit():
+    X, y = [[0.0], [0.4], [0.6], [1.0]] * 10, [0, 1, 0, 1] * 10
+    costs = Costs(10.0, decision_costs=[[0, 50_000], [40_000, 0]], unit="EUR")
+    text = etana(costs, solver=GridValueIteration(20, certificate_paths=0)).fit(X, y).explain([[0.2]])[0].decision_text
+    assert re.findall(r"\d+(?: EUR)?", text.partition("(")[2].partition(")")[0])[1].endswith(" EUR")
 
 
 def test_columns_without_names_have_words():

@@ -338,6 +338,22 @@ def test_unknown_categories_are_treated_as_in_a_table(tmp_path: Path) -> None:
     assert_same(clf.acquire(provider=Reads(new), n=200, kept=tmp_path / "told.db"), clf.acquire(new))
 
 
+@pytest.mark.parametrize("n", [1, 5])
+def test_a_frame_tells_of_a_feature_by_its_name(n: int) -> None:
+    X = mixed()
+    clf = SequentialClassifier(solver=QUICK, feature_costs=0.001).fit(X, Y)
+    assert_same(clf.acquire(provider=lambda rows, feature: X[[feature]].iloc[rows], n=n), clf.acquire(X[:n]))
+    with pytest.raises(ValueError, match=r"provider must give a dict or data frame of '.*', got 'other'"):
+        clf.acquire(provider=lambda rows, feature: pd.DataFrame({"other": [1.0] * len(rows)}), n=n)
+
+
+@pytest.mark.parametrize("about", [{"n": 7}, {"kept": {}}])
+def test_what_is_about_a_source_needs_one(about: dict[str, Any]) -> None:
+    clf = SequentialClassifier(solver=QUICK, feature_costs=0.001).fit(mixed(), Y)
+    with pytest.raises(ValueError, match="n and kept are about a live source: give it as provider"):
+        clf.acquire(mixed(), **about)
+
+
 @pytest.mark.parametrize(
     ("told", "message"),
     [

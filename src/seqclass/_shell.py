@@ -236,6 +236,8 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         if provider is None:
             if X is None:
                 raise ValueError("give the instances as X, or a live source as provider and n.")
+            if n is not None or kept is not None:
+                raise ValueError("n and kept are about a live source: give it as provider, or leave them out.")
             return decider.acquire(X, record_beliefs=record_beliefs, known=known, budget=budget)
         if X is not None:
             raise ValueError("give either X or provider: a live source tells all that is asked, what is known too.")

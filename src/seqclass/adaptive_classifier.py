@@ -333,7 +333,7 @@ class AdaptiveClassifier(DecidingClassifier):
         Seed of folds, models and solvers.
     n_jobs : int, optional
         Processes that fit candidates without a fold each, -1 for one a processor; what comes of it is the same. By
-        default one, or what `joblib.parallel_config` says, which may be a cluster's back end such as dask.
+        default one, or what `joblib.parallel_config` says, any back end but multiprocessing: dask's for a cluster.
 
     Attributes
     ----------

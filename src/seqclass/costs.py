@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.model_files import Stored, register
-from seqclass._utils.text import listed, shown
+from seqclass._utils.text import is_unit, listed, shown
 from seqclass._utils.validation import check_costs, check_flag, check_n_classes, columns_of
 
 __all__ = ["Costs", "Prices", "first_of_groups", "warn_of_money"]
@@ -138,7 +138,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         """
         if self.unit is None:
             return ""
-        if not isinstance(self.unit, str) or not self.unit.strip() or not self.unit.isprintable():
+        if not is_unit(self.unit):
             raise ValueError(f"unit must be a text of one line, such as 'EUR', or None; got {shown(self.unit)}.")
         return self.unit.strip()
 

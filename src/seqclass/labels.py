@@ -46,9 +46,17 @@ class Labels:
     ('How old are you?', ('63 years', 'old'), 'sex')
     """
 
-    features: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType({}))
+    features: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     #: Where each feature, and each answer, is told of.
     _places: Mapping[tuple[str, str | None], str] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        frozen = {name: told | {"answers": _frozen(told.get("answers", {}))} for name, told in _plain(self.features)}
+        object.__setattr__(self, "features", _frozen({name: _frozen(told) for name, told in frozen.items()}))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        features = {name: told | {"answers": dict(told["answers"])} for name, told in _plain(self.features)}
+        return Labels, (features, self._places)
 
     @classmethod
     def of(cls, given: Any) -> Labels:
@@ -157,19 +165,34 @@ class Labels:
         ValueError
             If they tell of others; the message names column and row.
         """
+        features = dict(self.features)
         for name in self.features:
             if name not in names:
                 there = near(name, list(names), "the features are")
                 raise ValueError(f"{self._places[name, None]} names {shown(name)}, which is no feature; {there}")
             known = self.answers(name).keys() if answers is None else answers(name)
+            # columns of bool are numbers to a classifier
+            own = {_BOOLS.get(one, one) if one not in known else one: text for one, text in self.answers(name).items()}
+            if len(own) == len(self.answers(name)) and all(one in known for one in own):
+                features[name] = {**self.features[name], "answers": own}
+                continue
             if absent := [answer for answer in self.answers(name) if answer not in known]:
                 place, there = self._places[name, absent[0]], listed(known, 12) or "none"
                 raise ValueError(
                     f"{place} names {shown(absent[0])}, which {shown(name)} does not show; its answers are {there}."
                 )
-        return self
+        return Labels(features, self._places)
 
 
+_frozen = MappingProxyType
+
+
+def _plain(features: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    return ((name, dict(told)) for name, told in features.items())
+
+
+#: How people write the values of columns of bool.
+_BOOLS = {"True": "1", "False": "0"}
 #: Control characters, but for the ends of lines and tabs.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 #: Names the place of a column of a row, or of a key of a mapping.
@@ -282,15 +305,7 @@ def _put_together(rows: Iterable[tuple[_Place, dict[str, Any]]]) -> Labels:
             told["answers"][answer] = row["text"] or answer
         if row["url"] and not re.fullmatch(r"https?://[^\s<>\"]+", row["url"]):
             raise ValueError(f"{place('url')} must begin with https:// or http://, got {shown(row['url'])}.")
-    return Labels(
-        MappingProxyType(
-            {
-                name: MappingProxyType(told | {"answers": MappingProxyType(told["answers"])})
-                for name, told in found.items()
-            }
-        ),
-        places,
-    )
+    return Labels(found, places)
 
 
 def _text(value: Any, place: _Place, column: str) -> str:

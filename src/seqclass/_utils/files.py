@@ -77,7 +77,7 @@ def _runs(process: int) -> bool:
 
 #: What to do about an error of SQLite, by a word of its message.
 _HINTS = {
-    "full": " Make room and run it again: the cells that are done are kept.",
+    "full": " Make room and run it again: the parts that are done are kept.",
     "readonly": " Write to another file, or to a copy of it.",
     "locked": " Another process is writing to it.",
 }

@@ -11,12 +11,15 @@ from typing import Any
 
 #: A saving that is this close to none, or to the price lost, is taken for it: texts have four decimals.
 _NEAR = 5e-5
+#: Whole numbers up to here are exact as floats.
+_WHOLE = 2**53
 
 
 def value_text(value: Any) -> str:
-    """Write a raw value as a person would: six digits, no trailing zeros."""
+    """Write a raw value as a person would: whole numbers in full, six digits of others, no trailing zeros."""
     if isinstance(value, Real) and not isinstance(value, Integral):  # numpy's too
-        return f"{float(value):.6g}"
+        number = float(value)
+        return f"{number:.0f}" if number.is_integer() and 0 < abs(number) < _WHOLE else f"{number:.6g}"
     if isinstance(value, dict):  # of a bundle, by name
         return ", ".join(f"{name} {value_text(one)}" for name, one in value.items())
     return str(value)
@@ -33,6 +36,11 @@ def money(value: float, unit: str = "", decimals: int | None = None) -> str:
         return f"{value:.{decimals}f}"
     text = f"{value:.4g}" if abs(value) < 9999.5 else f"{value:.0f}"
     return f"{text} {unit}".rstrip()
+
+
+def is_unit(text: Any) -> bool:
+    """Whether a unit of money is a text that reads in the midst of others."""
+    return isinstance(text, str) and bool(text.strip()) and text.isprintable()
 
 
 def unit_text(decision_costs: Any, unit: str = "") -> str:

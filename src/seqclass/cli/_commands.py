@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from seqclass._utils.text import shown
+from seqclass._utils.text import is_unit, shown
 
 
 class File(click.Path):
@@ -100,7 +100,7 @@ unknown_option = click.option(
 
 def _unit(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """A unit, which is read in the midst of texts."""
-    if value is not None and not (value.strip() and value.isprintable()):
+    if value is not None and not is_unit(value):
         raise click.BadParameter(f"{shown(value)} is no unit; give a short text, such as EUR.")
     return value
 

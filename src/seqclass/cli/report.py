@@ -38,7 +38,7 @@ def _command(
             "price": price,
             "positive": positive,
             "labels": labels,
-            "unit": currency or "",
+            "unit": currency,
         }
         written = write_report(results, page, title=title, **told)
     also = "" if no_explorer else f", {count(found.n_instances, 'instance')} to step through"

@@ -298,11 +298,12 @@ def _columns(given: Any, question: Any, names: list[Any]) -> list[Any]:
         if inspect.iscoroutine(given):
             given.close()
         raise TypeError("provider gives what has to be awaited: define it by async def.")
-    if len(names) == 1:
+    if len(names) == 1 and not hasattr(given, "columns"):
         return [given]
     if not hasattr(given, "keys") or any(name not in given for name in names):
+        what = f"the bundle {shown(question)}, with {listed(names)}" if len(names) > 1 else shown(question)
         raise ValueError(
-            f"provider must give a dict or data frame of the bundle {shown(question)}, with {listed(names)}, got "
+            f"provider must give a dict or data frame of {what}, got "
             f"{listed(given.keys()) if hasattr(given, 'keys') else type(given).__name__}."
         )
     return [given[name] for name in names]

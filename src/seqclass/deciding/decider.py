@@ -190,7 +190,7 @@ class Decider:
         def shown_by(name: str) -> list[str]:
             if (column := number.get(name)) is None:  # a bundle
                 return []
-            return self.answers(column) or [*self.outcome_labels(column), *self.few_values(column)]
+            return self.answers(column) or list(dict.fromkeys([*self.outcome_labels(column), *self.few_values(column)]))
 
         return Labels.of(labels).checked(dict.fromkeys([*number, *self.prices.bundle_names]), shown_by)
 

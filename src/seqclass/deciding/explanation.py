@@ -489,9 +489,9 @@ def _stop_line(question: Question | None, unit: str) -> str:
 def _decision_line(explanation: Explanation) -> str:
     costs = explanation.decision_costs
     others = sorted((cost, str(label)) for label, cost in costs.items() if label != explanation.decision)
-    shown = ", ".join(f"{label} {cost:.4f}" for cost, label in others[:3])
-    rest = f" ({shown}{', ...' if len(others) > 3 else ''})" if shown else ""
     n, unit = explanation.n_features, explanation.unit
+    shown = ", ".join(f"{label} {money(cost, unit, 4)}" for cost, label in others[:3])
+    rest = f" ({shown}{', ...' if len(others) > 3 else ''})" if shown else ""
     return (
         f"Decision: {explanation.decision}, expected to cost {money(costs[explanation.decision], unit, 4)}{rest}. "
         f"{n} feature{'' if n == 1 else 's'} acquired, {money(explanation.cost, unit)} paid."

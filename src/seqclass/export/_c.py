@@ -48,7 +48,7 @@ const double *seq_belief(const seq_case *c);                /* P(class | what wa
 const char *seq_question_name(int question);
 const char *seq_question_text(int question);                /* in words, where there are any, else its name */
 const char *seq_feature_name(int feature);
-const char *seq_answer_text(int feature, int outcome);      /* what an outcome is, in words where there are any */
+const char *seq_answer_text(int feature, int outcome);      /* in words where there are any; "" of SEQ_MISSING */
 const char *seq_class_name(int number);
 const char *seq_decision_name(int decision);
 """

@@ -52,7 +52,7 @@ const char *seq_feature_name(int feature)
 
 const char *seq_answer_text(int feature, int outcome)
 {
-    return seq_answers[seq_answer_start[feature] + outcome];
+    return outcome < 0 ? "" : seq_answers[seq_answer_start[feature] + outcome];
 }
 
 const char *seq_class_name(int number)

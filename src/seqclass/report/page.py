@@ -11,6 +11,7 @@ from typing import Any
 
 from seqclass import __version__
 from seqclass._utils.files import replacing
+from seqclass.costs import Costs
 from seqclass.deciding.explanation import Explanation
 from seqclass.experiment import Comparison, Explored, Results
 from seqclass.experiment._columns import by_default
@@ -221,7 +222,7 @@ def write_report(
     price: float | None = None,
     positive: Any = None,
     labels: Any = None,
-    unit: str = "",
+    unit: str | None = None,
 ) -> Path:
     """Write a run as one HTML page: tables that sort, pictures, and instances to step through.
 
@@ -248,7 +249,7 @@ def write_report(
     labels : Labels, path, mapping or data frame, optional
         Names of features, and what they show, in other words; see `seqclass.Labels.of`. Bins differ from fold to fold,
         so that words are best given to categories and values.
-    unit : str
+    unit : str, optional
         What prices and costs are counted in, such as ``"EUR"``; by default what the explanations say.
 
     Returns
@@ -281,7 +282,8 @@ def write_report(
         found = {str(k): one if isinstance(one, Explored) else Explored(list(one)) for k, one in explanations.items()}
         explanations = ExploredRun(found)
     sought = list(positive) if isinstance(positive, (list, tuple)) else [] if positive is None else [positive]
-    text = _page(results, results.path.name if title is None else title, explanations, price, sought, labels, unit)
+    unit, title = Costs(unit=unit).unit_name(), results.path.name if title is None else title
+    text = _page(results, title, explanations, price, sought, labels, unit)
     with replacing(path) as temporary:
         temporary.write_bytes(text.encode("utf-8", errors="backslashreplace"))
     return Path(path)
