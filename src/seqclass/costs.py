@@ -15,9 +15,9 @@ from sklearn.base import BaseEstimator
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.model_files import Stored, register
 from seqclass._utils.text import is_unit, listed, shown
-from seqclass._utils.validation import check_costs, check_flag, check_n_classes, columns_of
+from seqclass._utils.validation import check_costs, check_flag, check_integer, check_n_classes, columns_of
 
-__all__ = ["Costs", "Prices", "first_of_groups", "warn_of_money"]
+__all__ = ["Costs", "Prices", "Visits", "first_of_groups", "warn_of_money"]
 
 
 class Costs(Stored, BaseEstimator):  # type: ignore[misc]
@@ -47,6 +47,16 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
     unit : str or None
         What prices and costs are counted in, such as ``"EUR"``: texts and exported pages then say so. It changes no
         number, and may be changed after the fit.
+    visit_cost : float
+        What each visit costs, whatever is asked in it: several features may then be ordered together, and `Panels` says
+        which. A feature that is bought by itself takes a visit of its own.
+    delays : float, array-like, dict or None
+        How long the answer of each feature takes, in any unit of time; a dict may leave out those that take none. A
+        visit takes as long as its slowest answer. Needs ``delay_cost``.
+    delay_cost : float or None
+        What waiting costs per unit of time.
+    max_panel : int or None
+        Most features, or bundles, that are ordered in one visit.
 
     Examples
     --------
@@ -70,6 +80,10 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         decisions: Sequence[Any] | None = None,
         charge_missing: bool = False,
         unit: str | None = None,
+        visit_cost: float = 0.0,
+        delays: Any = None,
+        delay_cost: float | None = None,
+        max_panel: int | None = None,
     ) -> None:
         self.feature_costs = feature_costs
         self.discounted_costs = discounted_costs
@@ -79,6 +93,10 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         self.decisions = decisions
         self.charge_missing = charge_missing
         self.unit = unit
+        self.visit_cost = visit_cost
+        self.delays = delays
+        self.delay_cost = delay_cost
+        self.max_panel = max_panel
 
     @classmethod
     def of(cls, given: Any) -> Costs:
@@ -116,7 +134,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         return {
             name: value
             for name, value in own.items()
-            if name == "feature_costs" or not (value is None or value is False)
+            if name == "feature_costs" or not (value is None or value is False or (name == "visit_cost" and not value))
         }
 
     def unit_name(self) -> str:
@@ -159,8 +177,8 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            If a price is missing, negative or not finite, a name is unknown, features of a bundle differ in price or
-            group, or the unit is no text.
+            If a price is missing, negative or not finite, a name is unknown, features of a bundle differ in price,
+            group or delay, what visits cost is negative or not finite, or the unit is no text.
 
         Examples
         --------
@@ -171,22 +189,37 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         """
         check_flag(self.charge_missing, "charge_missing")
         self.unit_name()
-        feature_costs, groups, discounted_costs, bundles = map(
-            _mapping, (self.feature_costs, self.groups, self.discounted_costs, self.bundles)
+        feature_costs, groups, discounted_costs, bundles, delays = map(
+            _mapping, (self.feature_costs, self.groups, self.discounted_costs, self.bundles, self.delays)
         )
         if bundles is None:
-            return _prices(feature_costs, n_features, names, groups, discounted_costs)
+            prices = _prices(feature_costs, n_features, names, groups, discounted_costs)
+            return replace(prices, visits=self._visits(delays, n_features, names))
         labels, known = _labels(bundles, "bundles", n_features, names)
         members = {
             label: [j if names is None else names[j] for j in np.flatnonzero(labels == k).tolist()]
             for label, k in known
         }
-        feature_costs, groups, discounted_costs = (
-            _spread(value, members, names) for value in (feature_costs, groups, discounted_costs)
+        feature_costs, groups, discounted_costs, delays = (
+            _spread(value, members, names) for value in (feature_costs, groups, discounted_costs, delays)
         )
         prices = _prices(feature_costs, n_features, names, groups, discounted_costs)
+        prices = replace(prices, visits=self._visits(delays, n_features, names))
         _check_bundles(prices, labels, members, names)
         return replace(prices, bundles=labels, bundle_names=tuple(str(label) for label, _ in known))
+
+    def _visits(self, delays: Any, n_features: int, names: Sequence[Hashable] | None) -> Visits | None:
+        """What visits cost; None where they cost nothing, and features are best bought one at a time."""
+        cost = _single(self.visit_cost, "visit_cost")
+        most = None if self.max_panel is None else check_integer(self.max_panel, "max_panel", 1)
+        if (delays is None) != (self.delay_cost is None):
+            raise ValueError("delays and delay_cost belong together: how long answers take, and what waiting costs.")
+        takes = np.zeros(n_features)
+        if delays is not None:
+            takes = _some(delays, "delays", takes, names)
+        per_time = 0.0 if self.delay_cost is None else _single(self.delay_cost, "delay_cost")
+        visits = Visits(cost, takes, per_time, most)
+        return visits if visits.alone.any() else None
 
     def of_decisions(self, classes: npt.NDArray[Any]) -> tuple[FloatArray, npt.NDArray[Any]]:
         """Return the cost matrix of decisions and their labels.
@@ -239,6 +272,84 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
 
 @register
 @dataclass(frozen=True)
+class Visits:
+    """What visits cost beyond the prices of what is asked in them.
+
+    Attributes
+    ----------
+    cost : float
+        Cost of a visit, whatever is asked in it.
+    delays : ndarray of shape (n_features,)
+        How long each answer takes.
+    delay_cost : float
+        Cost of a unit of time; a visit takes as long as its slowest answer.
+    max_panel : int or None
+        Most that is asked in one visit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> visits = Visits(0.5, np.array([0.0, 2.0, 1.0]), 0.1)
+    >>> visits.alone, visits.of(np.array([[True, False, True], [False, False, False]]))
+    (array([0.5, 0.7, 0.6]), array([0.6, 0. ]))
+    """
+
+    cost: float
+    delays: FloatArray
+    delay_cost: float = 0.0
+    max_panel: int | None = None
+
+    @property
+    def alone(self) -> FloatArray:
+        """Cost of a visit in which one thing alone is asked, (n_features,)."""
+        return np.asarray(self.cost + self.delay_cost * self.delays)
+
+    def of(self, panels: BoolArray) -> FloatArray:
+        """Cost of a visit for each of some sets, (n,); of nothing it is zero.
+
+        Parameters
+        ----------
+        panels : ndarray of bool of shape (n, n_features)
+            What is asked in it.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        waits = np.where(panels, self.delay_cost * self.delays, 0.0).max(axis=1, initial=0.0)
+        return np.where(panels.any(axis=1), self.cost + waits, 0.0)
+
+    def take(self, columns: IntArray) -> Visits:
+        """Visits in which only some features are asked.
+
+        Parameters
+        ----------
+        columns : ndarray of int of shape (m,)
+            The features to keep.
+
+        Returns
+        -------
+        Visits
+        """
+        return replace(self, delays=self.delays[columns])
+
+    def scaled(self, factor: float) -> Visits:
+        """Visits that cost so many times as much.
+
+        Parameters
+        ----------
+        factor : float
+            At least 0.
+
+        Returns
+        -------
+        Visits
+        """
+        return replace(self, cost=self.cost * factor, delay_cost=self.delay_cost * factor)
+
+
+@register
+@dataclass(frozen=True)
 class Prices:
     """Price of every feature.
 
@@ -254,6 +365,8 @@ class Prices:
         Bundle of each feature, -1 for none: its features are bought and seen at once, for the price of one.
     bundle_names : tuple of str
         Name of each bundle.
+    visits : Visits or None
+        What visits cost; None where they cost nothing.
 
     Examples
     --------
@@ -268,6 +381,7 @@ class Prices:
     groups: IntArray | None
     bundles: IntArray | None = None
     bundle_names: tuple[str, ...] = ()
+    visits: Visits | None = None
 
     def take(self, columns: IntArray) -> Prices:
         """Prices of some features only.
@@ -282,7 +396,8 @@ class Prices:
         Prices
         """
         groups, bundles = (None if v is None else v[columns] for v in (self.groups, self.bundles))
-        return Prices(self.full[columns], self.discounted[columns], groups, bundles, self.bundle_names)
+        visits = None if self.visits is None else self.visits.take(columns)
+        return Prices(self.full[columns], self.discounted[columns], groups, bundles, self.bundle_names, visits)
 
     def of(self, features: IntArray) -> tuple[FloatArray, FloatArray, IntArray | None]:
         """Prices of features that may be bought in any order, their full prices, and their groups.
@@ -368,6 +483,7 @@ def _check_bundles(
     for number, label in enumerate(members):
         rows = np.flatnonzero(labels == number)
         told = [("price", prices.full), ("discounted price", prices.discounted), ("group", prices.groups)]
+        told += [] if prices.visits is None else [("delay", prices.visits.delays)]
         for what, values in told:
             if values is not None and (values[rows] != values[rows[0]]).any():
                 other = int(rows[(values[rows] != values[rows[0]]).argmax()])
@@ -388,7 +504,7 @@ def _prices(
     labels, _ = _labels(groups, "groups", n_features, names)
     if discounted_costs is None and (labels >= 0).any():
         warnings.warn("groups change nothing without discounted_costs: give the prices within a group.", stacklevel=2)
-    discounted = full if discounted_costs is None else _discounts(discounted_costs, full, names)
+    discounted = full if discounted_costs is None else _some(discounted_costs, "discounted_costs", full, names)
     # what no other feature can make cheaper has no discount
     discounted = np.where(labels >= 0, discounted, full)
     if (discounted > full).any():
@@ -426,13 +542,21 @@ def _by_feature(value: Any, name: str, n_features: int, names: Sequence[Hashable
     return array
 
 
-def _discounts(value: Any, full: FloatArray, names: Sequence[Hashable] | None) -> FloatArray:
+def _some(value: Any, what: str, rest: FloatArray, names: Sequence[Hashable] | None) -> FloatArray:
+    """A number for each feature; a dict may leave out what has that of the rest."""
     if not isinstance(value, Mapping):
-        return _by_feature(value, "discounted_costs", full.size, names)
-    discounted = full.copy()
-    for key, j in _positions(value, "discounted_costs", full.size, names).items():
-        discounted[j] = _number(value[key], f"discounted_costs[{shown(key)}]")
-    return check_costs(discounted, "discounted_costs")
+        return _by_feature(value, what, rest.size, names)
+    numbers = rest.copy()
+    for key, j in _positions(value, what, rest.size, names).items():
+        numbers[j] = _number(value[key], f"{what}[{shown(key)}]")
+    return check_costs(numbers, what)
+
+
+def _single(value: Any, name: str) -> float:
+    number = check_costs(value, name)
+    if number.ndim:
+        raise ValueError(f"{name} must be one number, got shape {number.shape}.")
+    return float(number)
 
 
 def _labels(

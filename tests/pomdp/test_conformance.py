@@ -60,8 +60,8 @@ EXPECTED = {
     **{name: Expected(**YARDSTICK) for name in ("AcquireAll", "DecideNow", "FirstK", "PosteriorThreshold")},
 }
 
-#: Solvers of problems in which any question may come next, which have tests of their own.
-FREE_ONLY = {"Adaptive", "ExactFreeOrder"}
+#: Solvers of problems in which any question may come next, or visits cost something, which have tests of their own.
+OWN_TESTS = {"Adaptive", "ExactFreeOrder", "FixedPanels", "Panels"}
 
 SOLVERS = [
     cls
@@ -70,7 +70,7 @@ SOLVERS = [
     and issubclass(cls, Solver)
     and cls is not Solver
     and not inspect.isabstract(cls)
-    and cls.__name__ not in FREE_ONLY
+    and cls.__name__ not in OWN_TESTS
 ]
 
 

@@ -248,7 +248,7 @@ class Case:
         before = self.facts
         facts = before.asking(question).update(np.array([outcome]), charge_missing=charge_missing and not known)
         if known:
-            facts.paid, facts.spent = before.paid, before.spent
+            facts.paid, facts.spent, facts.visits = before.paid, before.spent, before.visits
         all_known = self.known | {question} if known else self.known
         return Case(facts, _seen_by(self.info, facts, all_known), all_known)
 

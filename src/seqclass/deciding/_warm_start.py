@@ -29,7 +29,21 @@ def as_seen(begun: InformationState, facts: InformationState, stage: int, state:
         # a problem of hidden states keeps of the answers what its model does
         messages = facts.state.messages if isinstance(facts.state, Answers) else facts.state
         state = Answers(messages, state.values)
-    return InformationState(problem, stage, facts.belief, state, paid, facts.lot, seen=seen, spent=facts.spent)
+    ordered = None if facts.ordered is None else facts.ordered[:, : problem.n_questions]
+    info = InformationState(
+        problem,
+        stage,
+        facts.belief,
+        state,
+        paid,
+        facts.lot,
+        seen=seen,
+        spent=facts.spent,
+        visits=facts.visits,
+        ordered=ordered,
+    )
+    info.told = facts.told
+    return info
 
 
 def _columns(paid: Any, n: int) -> Any:
@@ -142,7 +156,7 @@ def _told(info: InformationState, question: int, outcome: IntArray, charged: boo
     after = before.asking(question).update(outcome[there], charge_missing=bool(charged))
     after.stage = before.stage
     if charged is None:
-        after.paid, after.spent = before.paid, before.spent
+        after.paid, after.spent, after.visits = before.paid, before.spent, before.visits
     if there.size == len(info):
         return after
     missing = np.setdiff1d(np.arange(len(outcome)), there)

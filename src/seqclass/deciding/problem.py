@@ -428,8 +428,10 @@ def acquisition_problem(
     if tables is not None and not listed:
         n_classes = len(model.classes_)
         hidden = HiddenTables(np.ones(n_classes), np.arange(n_classes), tables)
+    visits = None if prices.visits is None else prices.visits.take(first)
     if tables is None and hidden is None:
-        return ModelProblem(model, prior, prices=stage_prices, decision_costs=decision_costs, **given)
+        problem = ModelProblem(model, prior, prices=stage_prices, decision_costs=decision_costs, **given)
+        return problem.with_visits(visits)
     if not listed:
         assert hidden is not None  # or it would be a problem of the model
         assert shown is not None
@@ -438,11 +440,13 @@ def acquisition_problem(
     by_column = single if shown is None else _joint(model, single, first, shown)
     n_outcomes = model.n_outcomes_[first] if shown is None else None
     if hidden is None:
-        return TableProblem(prior, by_column, stage_prices, decision_costs, n_outcomes=n_outcomes, **given)
+        plain = TableProblem(prior, by_column, stage_prices, decision_costs, n_outcomes=n_outcomes, **given)
+        return plain.with_visits(visits)
     weights = np.asarray(prior)[hidden.classes] * hidden.weights
-    return MixtureProblem(
+    mixed = MixtureProblem(
         weights, hidden.classes, by_column, stage_prices, decision_costs, n_outcomes=n_outcomes, **given
     )
+    return mixed.with_visits(visits)
 
 
 def _questions(

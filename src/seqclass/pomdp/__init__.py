@@ -45,6 +45,7 @@ from seqclass.pomdp.solvers.ordering.rules import (
     LookaheadSaving,
 )
 from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
+from seqclass.pomdp.solvers.panels import FixedPanels, PanelPolicy, Panels, PanelValues
 from seqclass.pomdp.solvers.perseus import Perseus
 from seqclass.pomdp.solvers.simple import AcquireAll, DecideNow, FirstK, Lookahead, PosteriorThreshold
 from seqclass.pomdp.solvers.thresholds import LinearThresholdPolicy, LinearThresholdSPSA
@@ -79,6 +80,7 @@ __all__ = [
     "FirstK",
     "FittedValueIteration",
     "FittedValues",
+    "FixedPanels",
     "FunctionPolicy",
     "GivenOrder",
     "GridValueIteration",
@@ -98,6 +100,9 @@ __all__ = [
     "OrderingCandidate",
     "OrderingChoice",
     "OrderingRule",
+    "PanelPolicy",
+    "PanelValues",
+    "Panels",
     "Perseus",
     "Policy",
     "PomdpPyModels",

@@ -12,7 +12,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass.pomdp.answers import DataAnswers
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import InformationState
-from seqclass.pomdp.walk import Level, walk
+from seqclass.pomdp.walk import Level, next_of, walk
 
 __all__ = ["Acquisition", "acquire"]
 
@@ -62,6 +62,9 @@ class Acquisition:
         The feature of each question of the problem.
     leaf_expected : Expected or None
         What the policy expected on the way. Only if recorded.
+    leaf_visit : ndarray of int of shape (n_leaves, longest) or None
+        Number of the visit, from 1, in which each question was asked; -1 beyond the stop. None where visits cost
+        nothing.
 
     Examples
     --------
@@ -82,6 +85,7 @@ class Acquisition:
     features: IntArray
     leaf_beliefs: FloatArray | None = None
     leaf_expected: Expected | None = None
+    leaf_visit: IntArray | None = None
 
     @property
     def leaf_path(self) -> IntArray:
@@ -194,6 +198,7 @@ class Histories:
         #: Of each level: the histories that end there, the questions of all, and their branches' parents and outcomes.
         self.ends: list[IntArray] = []
         self.questions: list[IntArray] = []
+        self.visits: list[IntArray] | None = None if policy.problem.visits is None else []
         self.parents: list[IntArray] = []
         self.seen: list[IntArray] = []
         self.prices = [np.empty(0)]
@@ -206,11 +211,16 @@ class Histories:
             # every level is kept until the end; there are never more histories than instances
             self.parents.append(level.parent.astype(np.int32 if self.leaf.size < 2**31 else np.intp))
             self.seen.append(level.outcome.astype(np.int64 if level.outcome.max() >= 2**31 else np.int32))
-        question = self.policy.act(info) if self.chosen is None else self.chosen(level)
+        question = next_of(self.policy, level) if self.chosen is None else self.chosen(level)
+        info = level.info
         stop = question == DECIDE
         ends = np.flatnonzero(stop)
         self.ends.append(ends)
         self.questions.append(question.astype(np.int32))
+        if self.visits is not None and info.visits is not None and info.ordered is not None:
+            rows = np.arange(len(info))
+            alone = ~info.ordered[rows, np.maximum(question, 0)]
+            self.visits.append(np.where(stop, -1, info.visits + alone).astype(np.int32))
         if "belief" in self.records:
             self.records["belief"].append(info.belief)
         if self.following is not None:
@@ -251,7 +261,7 @@ class Histories:
             self.leaf[rows[at]] = number[node[at]]
 
     def result(self) -> Acquisition:
-        question, outcome, recorded = self._trace()
+        question, outcome, visit, recorded = self._trace()
         expected = None
         if self.following is not None:
             expected = Expected(recorded["price"], recorded["saving"], np.concatenate(self.following))
@@ -265,12 +275,14 @@ class Histories:
             features=self.policy.problem.features,
             leaf_beliefs=recorded.get("belief"),
             leaf_expected=expected,
+            leaf_visit=visit,
         )
 
-    def _trace(self) -> tuple[IntArray, IntArray, dict[str, FloatArray]]:
+    def _trace(self) -> tuple[IntArray, IntArray, IntArray | None, dict[str, FloatArray]]:
         """Follow every leaf back to the root: questions, outcomes and what was recorded on its way."""
         longest = len(self.parents)
         path = np.full((longest, self.count), -1, dtype=np.int32)
+        visit = None if self.visits is None else path.copy()
         outcome = np.full((longest, self.count), -1, dtype=np.result_type(np.int32, *(s.dtype for s in self.seen)))
         recorded = {
             name: np.full((longest + 1, self.count, *levels[0].shape[1:]) if levels else (1, 0), np.nan)
@@ -284,6 +296,8 @@ class Histories:
                 outcome[level, start:] = self.seen[level][at]
                 at = self.parents[level][at]
                 path[level, start:] = self.questions[level][at]
+                if visit is not None and self.visits is not None:
+                    visit[level, start:] = self.visits[level][at]
             start -= self.ends[level].size
             at = np.concatenate([self.ends[level], at])
             ending = slice(start, start + self.ends[level].size)
@@ -292,4 +306,5 @@ class Histories:
             if "belief" in recorded:
                 recorded["belief"][level + 1 :, ending] = recorded["belief"][level, ending]
         swapped = {name: np.ascontiguousarray(np.swapaxes(values, 0, 1)) for name, values in recorded.items()}
-        return np.ascontiguousarray(path.T), np.ascontiguousarray(outcome.T), swapped
+        told = None if visit is None else np.ascontiguousarray(visit.T)
+        return np.ascontiguousarray(path.T), np.ascontiguousarray(outcome.T), told, swapped

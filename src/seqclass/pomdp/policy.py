@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks, row_sums
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.model_files import Stored, register
 from seqclass._utils.text import shown
 from seqclass._utils.validation import check_real
@@ -307,6 +307,38 @@ class Policy(Stored, ABC):
             return np.full(len(info), DECIDE)
         return self._act(info)
 
+    def panels(self, info: InformationState) -> BoolArray | None:
+        """What each row orders now, to be answered in one visit, (n, n_questions); None where it orders nothing ever.
+
+        Most policies ask one question at a time; see `Panels`.
+
+        Parameters
+        ----------
+        info : InformationState
+            What is known of ``n`` instances.
+
+        Returns
+        -------
+        ndarray of bool of shape (n, n_questions), or None
+            A row of none where it decides, and where it waits for what was ordered before.
+        """
+        return None
+
+    def order(self, info: InformationState) -> InformationState:
+        """What is known once each row has ordered what it orders now; see `panels`.
+
+        Parameters
+        ----------
+        info : InformationState
+            What is known of ``n`` instances.
+
+        Returns
+        -------
+        InformationState
+        """
+        panels = self.panels(info)
+        return info if panels is None else info.ordering(panels)
+
     def following(self, info: InformationState) -> IntArray:
         """Question that comes next wherever it goes on, (n,): in a fixed order the stage's, else what `act` asks.
 
@@ -504,6 +536,8 @@ def scale_prices(problem: AcquisitionProblem, multiplier: float) -> AcquisitionP
     changes: dict[str, Any] = {"prices": problem.prices * multiplier, "full_prices": problem.full_prices * multiplier}
     if problem.max_cost is not None:  # the same may be afforded
         changes["max_cost"] = problem.max_cost * multiplier
+    if problem.visits is not None:
+        changes["visits"] = problem.visits.scaled(multiplier)
     return problem.replace(**changes)
 
 
@@ -570,6 +604,10 @@ class RepricedPolicy(Policy):
         ndarray of shape (n,)
         """
         return self.policy.continuation_cost(self._scaled(info))
+
+    def panels(self, info: InformationState) -> BoolArray | None:
+        """What each row orders now, as the policy has it; see `Policy.panels`."""
+        return self.policy.panels(self._scaled(info))
 
     def _act(self, info: InformationState) -> IntArray:
         return self.policy.act(self._scaled(info))

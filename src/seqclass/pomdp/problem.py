@@ -24,7 +24,7 @@ from seqclass._utils.arrays import (
 )
 from seqclass._utils.model_files import Stored
 from seqclass._utils.validation import check_costs, check_distribution, check_integer, check_real
-from seqclass.costs import first_of_groups
+from seqclass.costs import Visits, first_of_groups
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.hidden import Hidden
 from seqclass.pomdp.tables import Tables
@@ -64,6 +64,10 @@ class InformationState:
         order, where the first ``stage`` questions have been asked.
     spent : ndarray of shape (n,), optional
         Prices paid so far; by default nothing.
+    visits : ndarray of int of shape (n,), optional
+        Visits so far; None where visits cost nothing.
+    ordered : ndarray of bool of shape (n, n_questions), optional
+        Questions that were ordered in the last visit and not answered yet; None where visits cost nothing.
 
     Examples
     --------
@@ -86,6 +90,8 @@ class InformationState:
         *,
         seen: IntArray | None = None,
         spent: FloatArray | None = None,
+        visits: IntArray | None = None,
+        ordered: BoolArray | None = None,
     ) -> None:
         self.problem = problem
         self.stage = stage
@@ -95,6 +101,10 @@ class InformationState:
         self.lot = lot
         self.seen = seen
         self.spent = np.zeros(len(belief)) if spent is None else spent
+        self.visits = visits
+        self.ordered = ordered
+        #: Whether it was said what is ordered: what has nothing ordered then decides.
+        self.told = False
         self._question: int | IntArray | None = None
 
     def __len__(self) -> int:
@@ -126,7 +136,10 @@ class InformationState:
             lot,
             seen=seen,
             spent=self.spent[rows],
+            visits=None if self.visits is None else self.visits[rows],
+            ordered=None if self.ordered is None else self.ordered[rows],
         )
+        part.told = self.told
         asked = self._question
         part._question = asked[rows] if self._mixed else asked  # type: ignore[index]
         return part
@@ -166,6 +179,8 @@ class InformationState:
             joined("lot"),
             seen=joined("seen"),
             spent=joined("spent"),
+            visits=joined("visits"),
+            ordered=joined("ordered"),
         )
 
     @property
@@ -213,9 +228,73 @@ class InformationState:
         other._question = question
         return other
 
+    def ordering(self, panels: BoolArray) -> InformationState:
+        """Return what is known once each row has ordered a set of questions, to be answered in one visit.
+
+        Parameters
+        ----------
+        panels : ndarray of bool of shape (n, n_questions)
+            What each orders; a row of none orders nothing.
+
+        Returns
+        -------
+        InformationState
+            The same, with the visits paid for; answers come one by one, by `update`, and cost their prices.
+
+        Raises
+        ------
+        ValueError
+            If visits cost nothing here, or a row orders what is not open, more than goes into one visit, or anything
+            before what it ordered last was answered.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seqclass.costs import Visits
+        >>> from seqclass.pomdp import TableProblem
+        >>> likelihoods = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.6, 0.5], [0.4, 0.5]]])
+        >>> problem = TableProblem([0.5, 0.5], likelihoods, prices=0.1, free=True)
+        >>> info = problem.with_visits(Visits(0.25, np.zeros(2))).begin().ordering(np.array([[True, True]]))
+        >>> info.spent.tolist(), info.asking(1).update(np.array([0])).spent.tolist()
+        ([0.25], [0.35])
+        """
+        visits = self.problem.visits
+        if visits is None or self.ordered is None or self.visits is None:
+            raise ValueError("visits cost nothing in this problem, so that nothing is ordered: ask one at a time.")
+        wants = panels.any(axis=1)
+        if (self.ordered.any(axis=1) & wants).any():
+            raise ValueError("what was ordered last has not been answered yet: wait for it before anything is ordered.")
+        if (panels & ~self.unasked).any():
+            raise ValueError("a panel has a question that was asked before.")
+        if visits.max_panel is not None and int(panels.sum(axis=1).max(initial=0)) > visits.max_panel:
+            raise ValueError(f"a panel has more than max_panel={visits.max_panel} questions.")
+        other = copy.copy(self)
+        for name in ("open", "costs_once", "likelihood", "joint", "predictive"):
+            other.__dict__.pop(name, None)
+        other.ordered, other.visits = self.ordered | panels, self.visits + wants
+        other.spent, other.told = self.spent + visits.of(panels), True
+        return other
+
+    @property
+    def unasked(self) -> BoolArray:
+        """Which questions were not asked, (n, n_questions), whether they may be asked now or not."""
+        if self.seen is None:  # a fixed order
+            return np.broadcast_to(
+                np.arange(self.problem.n_questions) >= self.stage, (len(self), self.problem.n_questions)
+            )
+        return np.asarray(self.seen == OPEN)
+
+    @property
+    def waiting(self) -> BoolArray:
+        """Where something was ordered that was not answered yet, (n,)."""
+        return np.zeros(len(self), dtype=bool) if self.ordered is None else np.asarray(self.ordered.any(axis=1))
+
     @cached_property
     def open(self) -> BoolArray:
-        """Which questions may be asked now, (n, n_questions); in a free problem all not asked and affordable."""
+        """Which questions may be asked now, (n, n_questions); in a free problem all not asked and affordable.
+
+        Where something was ordered that was not answered yet, these questions.
+        """
         problem = self.problem
         shape = (len(self), problem.n_questions)
         if self.stage >= problem.n_stages:
@@ -225,6 +304,8 @@ class InformationState:
         result: BoolArray = self.seen == OPEN
         if problem.max_cost is not None:
             result = result & (self.spent[:, None] + self.prices <= problem.max_cost * _WITHIN)
+        if self.ordered is not None and (waiting := self.waiting).any():
+            result[waiting] = self.ordered[waiting]
         return result
 
     @cached_property
@@ -260,6 +341,21 @@ class InformationState:
     def price(self) -> FloatArray:
         """Price of the question for each row, (n,)."""
         problem, question = self.problem, self.question
+        price = self._price
+        if problem.visits is None:
+            return price
+        return price - np.where(self._was_ordered, problem.visits.alone[question], 0.0)
+
+    @property
+    def _was_ordered(self) -> BoolArray:
+        """Where the question was ordered before, and its visit is paid for."""
+        assert self.ordered is not None  # where visits cost something
+        return np.asarray(self.ordered[np.arange(len(self)) if self._mixed else slice(None), self.question])
+
+    @property
+    def _price(self) -> FloatArray:
+        """Price of the question for each row, asked by itself."""
+        problem, question = self.problem, self.question
         price = np.broadcast_to(problem.prices[question], len(self))
         if self.paid is None or problem.groups is None or not self.paid.shape[1]:
             return price
@@ -271,12 +367,17 @@ class InformationState:
 
     @property
     def prices(self) -> FloatArray:
-        """Price of every question for each row, (n, n_questions); one row where all rows pay alike."""
-        problem = self.problem
-        if self.paid is None or problem.groups is None or not self.paid.shape[1]:
-            return problem.prices[None]
-        discounted = self.paid[:, problem.groups] | (problem.groups < 0)
-        return np.where(discounted, problem.prices, problem.full_prices)
+        """Price of every question for each row, (n, n_questions); one row where all rows pay alike.
+
+        Where visits cost something, with that of a visit in which it is asked alone, unless it was ordered before.
+        """
+        problem, prices = self.problem, self.problem.prices[None]
+        if self.paid is not None and problem.groups is not None and self.paid.shape[1]:
+            discounted = self.paid[:, problem.groups] | (problem.groups < 0)
+            prices = np.where(discounted, problem.prices, problem.full_prices)
+        if self.ordered is not None and problem.visits is not None and self.ordered.any():
+            prices = prices - np.where(self.ordered, problem.visits.alone, 0.0)
+        return prices
 
     @cached_property
     def stopping_cost(self) -> FloatArray:
@@ -376,6 +477,15 @@ class InformationState:
         belief[seen] = joint / total
         state = self.problem.advance(parent.question, parent.state, outcome)
         acquired = (outcome >= 0) | charge_missing
+        paid, visits, ordered = np.where(acquired, parent.price, 0.0), parent.visits, None
+        if self.problem.visits is not None:
+            assert parent.ordered is not None  # where visits cost something
+            assert parent.visits is not None
+            alone = ~parent._was_ordered
+            # the visit was made, whatever came of it
+            paid = paid + np.where(alone & ~acquired, self.problem.visits.alone[parent.question], 0.0)
+            visits, ordered = parent.visits + alone, parent.ordered.copy()
+            ordered[np.arange(len(ordered)) if parent._mixed else slice(None), parent.question] = False
         return InformationState(
             self.problem,
             self.stage + 1,
@@ -384,7 +494,9 @@ class InformationState:
             parent._pay(acquired),
             parent.lot,
             seen=parent._note(outcome),
-            spent=parent.spent + np.where(acquired, parent.price, 0.0),
+            spent=parent.spent + paid,
+            visits=visits,
+            ordered=ordered,
         )
 
     def _pay(self, acquired: BoolArray) -> BoolArray | None:
@@ -503,6 +615,8 @@ class AcquisitionProblem(Stored, ABC):
     max_questions: int | None = None
     max_cost: float | None = None
     bundles: Sequence[Bundle | None] | None = None
+    #: What visits cost, by question; None where they cost nothing. Prices are those of what is asked in a visit alone.
+    visits: Visits | None = None
     #: Attributes that are worked out of the likelihoods, and gone where these are replaced.
     _of_likelihoods: tuple[str, ...] = ()
 
@@ -765,13 +879,65 @@ class AcquisitionProblem(Stored, ABC):
         other.perfect_cost = other.decision_costs.min(axis=1)
         return other
 
+    def with_visits(self, visits: Visits | None) -> AcquisitionProblem:
+        """Return the problem in which each visit costs something, whatever is asked in it.
+
+        Its prices are those of what is asked in a visit alone, so that solvers which ask one question at a time plan
+        for that; what is ordered together (`InformationState.ordering`) costs one visit.
+
+        Parameters
+        ----------
+        visits : Visits or None
+            What visits cost, with the delay of each question; None: as it is.
+
+        Returns
+        -------
+        AcquisitionProblem
+
+        Raises
+        ------
+        ValueError
+            If visits cost something already, or there is not a delay for each question.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seqclass.costs import Visits
+        >>> from seqclass.pomdp import TableProblem
+        >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
+        >>> problem.with_visits(Visits(0.25, np.zeros(1))).prices
+        array([0.35])
+        """
+        if visits is None:
+            return self
+        if self.visits is not None:
+            raise ValueError("visits cost something in this problem already: give it without.")
+        if visits.delays.shape != (self.n_questions,):
+            raise ValueError(f"visits must have a delay for each of the {self.n_questions} questions.")
+        alone = visits.alone
+        return self.replace(prices=self.prices + alone, full_prices=self.full_prices + alone, visits=visits)
+
+    @property
+    def own_prices(self) -> FloatArray:
+        """Price of each question without that of a visit, (n_questions,)."""
+        return self.prices if self.visits is None else np.maximum(self.prices - self.visits.alone, 0.0)
+
+    def without_visits(self, share: float = 0.0) -> AcquisitionProblem:
+        """Return the problem in which visits cost nothing, but each question a share of one in which it is alone."""
+        if self.visits is None:
+            return self
+        less = (1 - share) * self.visits.alone
+        prices, full = (np.maximum(p - less, 0.0) for p in (self.prices, self.full_prices))
+        return self.replace(prices=prices, full_prices=full, visits=None)
+
     def in_any_order(self) -> AcquisitionProblem:
         """Return the problem of the same questions in any order, itself where it is free; not every problem has one."""
         return self if self.free else self.replace(free=True)
 
     def subset(self, questions: IntArray) -> AcquisitionProblem:
         """Return the problem of some questions, by their numbers; of a fixed order they must be the first ones."""
-        return self.replace(**{name: picked(getattr(self, name), questions) for name in self._by_question()})
+        changes = {name: picked(getattr(self, name), questions) for name in self._by_question()}
+        return self.replace(**changes, visits=None if self.visits is None else self.visits.take(questions))
 
     def _by_question(self) -> list[str]:
         always = ["prices", "full_prices", "n_outcomes", "features"]
@@ -795,4 +961,7 @@ class AcquisitionProblem(Stored, ABC):
             bundles = [bundle.n_codes for bundle in self.bundles or () if bundle is not None]
             kind = smallest_int(max([int(self.n_outcomes.max(initial=1)), *bundles]) - 1)
             seen = np.full((n, self.n_questions), OPEN, dtype=kind)
-        return InformationState(self, 0, np.tile(self.prior, (n, 1)), self.start(n), paid, seen=seen)
+        belief, visits, ordered = np.tile(self.prior, (n, 1)), None, None
+        if self.visits is not None:
+            visits, ordered = np.zeros(n, dtype=np.intp), np.zeros((n, self.n_questions), dtype=bool)
+        return InformationState(self, 0, belief, self.start(n), paid, seen=seen, visits=visits, ordered=ordered)

@@ -247,7 +247,13 @@ def along(
 ) -> Iterator[Level]:
     """Walk along a policy, a stage at a time, until it has stopped everywhere."""
     info, weight = begin(problem, policy, total, answers)
-    return walk(info, weight, lambda level: policy.act(level.info), answers, max_histories)
+    return walk(info, weight, lambda level: next_of(policy, level), answers, max_histories)
+
+
+def next_of(policy: Policy, level: Level) -> IntArray:
+    """What each history of a level asks next, after it has ordered what it orders now."""
+    level.info = policy.order(level.info)
+    return policy.act(level.info)
 
 
 def enumerated_or_sampled(

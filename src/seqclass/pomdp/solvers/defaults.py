@@ -6,9 +6,8 @@ from typing import Any
 
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver
-from seqclass.pomdp.solvers.correlated import ProjectedValueIteration, table_solver
-from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
-from seqclass.pomdp.solvers.simple import Lookahead
+from seqclass.pomdp.solvers.panels import Panels
+from seqclass.pomdp.solvers.sequential import sequential_solver
 
 __all__ = ["default_solver"]
 
@@ -17,7 +16,8 @@ def default_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver
     """Solver for a problem of this kind.
 
     With tables a grid for at most three classes and `Perseus` beyond; without, `ProjectedValueIteration` where the
-    problem has a projection, else look-ahead of two features. In a free problem `Adaptive`.
+    problem has a projection, else look-ahead of two features. In a free problem `Adaptive`. Where visits cost something
+    `Panels`, of either.
 
     Parameters
     ----------
@@ -37,10 +37,4 @@ def default_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver
     >>> default_solver(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1))
     GridValueIteration()
     """
-    if problem.free:
-        return Adaptive(random_state=random_state)
-    if problem.tables is not None:
-        return table_solver(problem, random_state)
-    if problem.projection(1) is not None:
-        return ProjectedValueIteration(random_state=random_state)
-    return Lookahead(2, random_state=random_state)
+    return sequential_solver(problem, random_state) if problem.visits is None else Panels(random_state=random_state)

@@ -86,11 +86,15 @@ def _walked(problem: AcquisitionProblem, n: int, exact: bool, rng: np.random.Gen
     """Answers and weights of cases that are asked everything: all that there are, or a sample."""
     answers: Answers = ALL if exact else SampledAnswers(rng)
     start = unlimited(problem).begin()
-    *_, last = walk(start, np.array([1.0 if exact else float(n)]), everything, answers)
-    assert last.info.seen is not None  # of a free problem it always is
+    along: IntArray = np.empty((1, 0), dtype=np.intp)
+    for level in walk(start, np.array([1.0 if exact else float(n)]), everything, answers):
+        last = level
+        if level.stage:
+            along = np.column_stack([along[level.parent], level.outcome])
+    seen = along if last.info.seen is None else last.info.seen
     found = np.arange(len(last.weight))
     rows = rng.permutation(found if exact else np.repeat(found, last.weight.astype(np.int64)))
-    return last.info.seen[rows], last.weight[rows] if exact else np.full(n, 1 / n)
+    return seen[rows], last.weight[rows] if exact else np.full(n, 1 / n)
 
 
 def unlimited(problem: AcquisitionProblem) -> AcquisitionProblem:

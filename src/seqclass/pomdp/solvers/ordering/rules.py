@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks, row_sums
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp.hidden import CACHE_BYTES, common, plogp
 from seqclass.pomdp.policy import DECIDE, Policy, unit
@@ -298,11 +298,26 @@ def asking(policy: Policy, see: View = as_it_is, budget: int | None = None) -> C
     def ask(level: Level) -> IntArray:
         question = np.full(len(level.info), DECIDE)
         if budget is None or level.stage < budget:
+            level.info = ordered(policy, level, see, budget)
             for rows, info in see(level):
                 question[rows] = policy.act(info) if budget is None else next_question(policy, info)
         return question
 
     return ask
+
+
+def ordered(policy: Policy, level: Level, see: View, budget: int | None) -> InformationState:
+    """What is known of a level once a policy has ordered what it orders, no more than a budget is left for."""
+    info = level.info
+    if info.ordered is None:
+        return info
+    panels: BoolArray = np.zeros(info.ordered.shape, dtype=bool)
+    for rows, seen in see(level):
+        if (found := policy.panels(seen)) is not None:
+            panels[rows, : found.shape[1]] = found
+    if budget is not None:
+        panels &= np.cumsum(panels, axis=1) <= budget - level.stage
+    return info.ordering(panels)
 
 
 def next_question(policy: Policy, info: InformationState) -> IntArray:

@@ -1,0 +1,900 @@
+"""Several questions at once: what to order together where a visit costs something, and when to stop."""
+
+from __future__ import annotations
+
+import copy
+import time
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._utils.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    another_stream,
+    as_generator,
+    lower_envelope,
+    row_sums,
+)
+from seqclass._utils.model_files import register
+from seqclass._utils.progress import telling
+from seqclass._utils.validation import check_flag, check_integer, check_part
+from seqclass.costs import Visits
+from seqclass.pomdp.answers import DataAnswers
+from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
+from seqclass.pomdp.bounds.optimum import asked_once, evidence, expand
+from seqclass.pomdp.evaluation import evaluate
+from seqclass.pomdp.policy import (
+    DECIDE,
+    WIDE_GAP,
+    OrderingCandidate,
+    OrderingChoice,
+    Policy,
+    RepricedPolicy,
+    SolveInfo,
+)
+from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
+from seqclass.pomdp.solvers.base import Solver, uncertified
+from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
+from seqclass.pomdp.solvers.ordering.cases import Cases, model_cases
+from seqclass.pomdp.solvers.ordering.rules import EC2, ClassInformation
+from seqclass.pomdp.solvers.ordering.values import ridge
+from seqclass.pomdp.solvers.sequential import sequential_solver
+from seqclass.pomdp.walk import Level, walk
+
+__all__ = ["FixedPanels", "PanelPolicy", "PanelValues", "Panels"]
+
+
+#: Up to so many classes the regression knows the belief in each of them.
+_MOST_CLASSES = 10
+
+
+@register
+class PanelValues:
+    """Expected cost of going on from a belief, by a regression; without weights nothing follows a visit.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    weights : ndarray, optional
+        Intercept and weight of each column of `told`.
+
+    Examples
+    --------
+    >>> from seqclass.costs import Visits
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
+    >>> problem = problem.with_visits(Visits(0.25, np.zeros(1)))
+    >>> PanelValues(problem).after(problem.begin(), np.array([0]), problem.begin().unasked).round(3)
+    array([[0.15]])
+    """
+
+    def __init__(self, problem: AcquisitionProblem, weights: FloatArray | None = None) -> None:
+        self.problem = problem
+        self.weights = weights
+
+    @property
+    def size(self) -> int:
+        """Number of weights."""
+        return 0 if self.weights is None else self.weights.size
+
+    @cached_property
+    def least(self) -> float:
+        """The least that going on costs beyond the decision."""
+        return float(self.problem.prices.min(initial=np.inf))
+
+    def told(self, info: InformationState) -> FloatArray:
+        """What the cost of going on is explained by, (n, n_columns)."""
+        stop, belief = info.stopping_cost, info.belief
+        columns = self._of_belief(belief, stop, np.ones(len(info)))
+        share = (~info.unasked).mean(axis=1)
+        return np.column_stack([*columns, share, share * stop])
+
+    def _of_belief(self, joint: FloatArray, stop: FloatArray, total: FloatArray) -> list[FloatArray]:
+        """Columns about beliefs that are not normalised, times their totals."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            spread = total - np.where(total > 0, row_sums(joint**2) / total, 0.0)
+            squares = [np.where(total > 0, x / total, 0.0) for x in (stop**2, stop * spread, spread**2)]
+        columns = [stop, spread, np.sqrt(stop * total), np.sqrt(np.maximum(spread, 0.0) * total), *squares]
+        if joint.shape[-1] <= _MOST_CLASSES:
+            columns += [joint[..., c] for c in range(joint.shape[-1])]
+        return columns
+
+    def after(self, info: InformationState, questions: IntArray, closed: BoolArray | None = None) -> FloatArray:
+        """Expected cost after each of some questions: of deciding, or of going on where that is less, prices left out.
+
+        Parameters
+        ----------
+        info : InformationState
+            What is known of ``n`` instances.
+        questions : ndarray of int of shape (m,)
+            The questions.
+        closed : ndarray of bool of shape (n, n_questions), optional
+            Where no other question is left after it.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+        """
+        if self.weights is None:
+            return info.problem.costs_after(questions, info)
+        problem, weights = self.problem, self.weights
+        result = np.empty((len(info), len(questions)))
+        share = ((~info.unasked).sum(axis=1) + 1) / problem.n_questions
+        offset = (weights[0] + weights[-2] * share)[:, None, None]
+        factor = (weights[-1] * share)[:, None, None]
+        vectors, known = problem.decision_costs.T, problem.perfect_cost
+        for part, places, likelihood in info.likelihood_parts(questions, 4 * problem.n_classes):
+            joint = likelihood * info.belief[part, None, None]
+            stop, total = lower_envelope(joint, vectors), row_sums(joint)
+            cost = total * offset[part] + stop * factor[part]
+            for column, w in zip(self._of_belief(joint, stop, total), weights[1:-2]):
+                cost += w * column
+            floor = total * self.least + joint @ known
+            cost = np.minimum(stop, np.maximum(cost, floor))
+            if closed is not None:
+                cost = np.where(closed[part][:, questions[places], None], stop, cost)
+            result[part, places] = row_sums(cost)
+        return result
+
+
+class Best(NamedTuple):
+    """The best panel of each row.
+
+    Attributes
+    ----------
+    panel : ndarray of bool of shape (n, n_questions)
+        The panel; of none where nothing can be ordered.
+    cost : ndarray of shape (n,)
+        What ordering it and going on is expected to cost; inf where nothing can be ordered.
+    """
+
+    panel: BoolArray
+    cost: FloatArray
+
+
+#: A panel grows on for so many questions that save nothing yet.
+_PATIENCE = 2
+#: Up to so many open questions all are tried at each step; of more those that are most promising by themselves.
+_TRIED = 40
+
+
+class PanelPolicy(Policy):
+    """Orders the panel that greed finds while ordering it is expected to cost less than deciding.
+
+    Questions are added one by one, each time the one after which the expected cost is least; the answers of those
+    before are followed, all of them or where they are many an even sample of fixed size.
+
+    Parameters
+    ----------
+    values : PanelValues
+        Cost of going on after a visit.
+    sizes : tuple of int
+        Least and most questions of a panel, as far as so many are open.
+    n_branches : int
+        Joint answers that are followed of each instance.
+    once : bool
+        Whether there is one visit at most.
+    info : SolveInfo, optional
+        What the solver reports.
+
+    Examples
+    --------
+    >>> from seqclass.costs import Visits
+    >>> from seqclass.pomdp import TableProblem
+    >>> sensor = [[0.9, 0.2], [0.1, 0.8]]
+    >>> problem = TableProblem([0.5, 0.5], np.array([sensor, sensor, sensor]), prices=0.01, free=True)
+    >>> problem = problem.with_visits(Visits(0.05, np.zeros(3)))
+    >>> PanelPolicy(PanelValues(problem), (1, 3)).panels(problem.begin())
+    array([[ True,  True,  True]])
+    """
+
+    def __init__(
+        self,
+        values: PanelValues,
+        sizes: tuple[int, int],
+        n_branches: int = 32,
+        once: bool = False,
+        info: SolveInfo | None = None,
+    ) -> None:
+        super().__init__(values.problem, info=info)
+        self.values, self.sizes, self.n_branches, self.once = values, sizes, n_branches, once
+
+    @cached_property
+    def _alone(self) -> AcquisitionProblem:
+        """The questions without visits and budgets, which count elsewhere."""
+        return self.problem.without_visits().replace(max_cost=None, max_questions=None)
+
+    def panels(self, info: InformationState) -> BoolArray:
+        """What each row orders now, (n, n_questions); see `Policy.panels`."""
+        panels = np.zeros((len(info), self.problem.n_questions), dtype=bool)
+        rows = np.flatnonzero(self.chooses(info) & ~info.settled)
+        if rows.size:
+            some = info[rows]
+            best = self.best(some)
+            on = best.cost < some.to_beat
+            panels[rows[on]] = best.panel[on]
+        return panels
+
+    def chooses(self, info: InformationState) -> BoolArray:
+        """Where a panel may be ordered now, (n,): nothing is waited for, and there may be another visit."""
+        if info.stage >= self.n_stages:
+            return np.zeros(len(info), dtype=bool)
+        chooses = ~info.waiting
+        return chooses & (info.visits == 0) if self.once and info.visits is not None else chooses
+
+    def _act(self, info: InformationState) -> IntArray:
+        panels = info.ordered
+        if not info.told:
+            chosen = self.panels(info)
+            panels = chosen if panels is None else chosen | panels
+        return _first(panels, len(info))
+
+    def following(self, info: InformationState) -> IntArray:
+        """What was ordered, else the first question of the panel that comes next wherever it goes on, (n,)."""
+        question = _first(info.ordered, len(info))
+        rows = np.flatnonzero((question == DECIDE) & self.chooses(info))
+        if rows.size:
+            question[rows] = _first(self.best(info[rows]).panel, rows.size)
+        return question
+
+    def continuation_cost(self, info: InformationState) -> FloatArray:
+        """Expected cost of ordering the best panel and going on, (n,); inf where nothing can be ordered.
+
+        Where an answer of the last panel is still waited for, the cost is NaN: nothing is chosen there.
+        """
+        cost = np.where(info.waiting, np.nan, np.inf)
+        rows = np.flatnonzero(self.chooses(info))
+        if rows.size:
+            cost[rows] = self.best(info[rows]).cost
+        return cost
+
+    def best(self, info: InformationState) -> Best:
+        """The best panel of each row, whether it is worth ordering or not.
+
+        Parameters
+        ----------
+        info : InformationState
+            What is known of ``n`` instances that wait for nothing.
+
+        Returns
+        -------
+        Best
+        """
+        n, problem = len(info), self.problem
+        panel, cost = np.zeros((n, problem.n_questions), dtype=bool), np.full(n, np.inf)
+        width = min(self.n_branches, _TRIED * float(problem.n_outcomes.max(initial=1)))
+        for part, some in info.parts(
+            8.0 * 8 * self.n_branches * (problem.n_questions + problem.n_classes * width), 2**28
+        ):
+            panel[part], cost[part] = _Growing(self, some).grow()
+        return Best(panel, cost)
+
+
+def _first(panels: BoolArray | None, n: int) -> IntArray:
+    if panels is None:
+        return np.full(n, DECIDE)
+    return np.where(panels.any(axis=1), panels.argmax(axis=1), DECIDE)
+
+
+def panel_prices(info: InformationState, panels: BoolArray) -> FloatArray:
+    """Prices of what is in a panel of each row, (n,), that of the visit left out; the first of a group pays in full."""
+    problem = info.problem
+    own = problem.own_prices
+    total = panels @ own
+    if info.paid is None or problem.groups is None:
+        return np.asarray(total)
+    extra = problem.full_prices - problem.prices
+    for group in np.unique(problem.groups[problem.groups >= 0]).tolist():
+        members = np.flatnonzero(problem.groups == group)
+        some = panels[:, members]
+        first = some.any(axis=1) & ~info.paid[:, group]
+        total = total + np.where(first, extra[members][some.argmax(axis=1)], 0.0)
+    return np.asarray(total)
+
+
+class _Growing:
+    """Panels of a batch of rows that grow by a question at a time."""
+
+    def __init__(self, policy: PanelPolicy, info: InformationState) -> None:
+        self.policy, self.info = policy, info
+        self.problem = problem = info.problem
+        assert problem.visits is not None
+        self.visits: Visits = problem.visits
+        n = len(info)
+        self.open = info.open if problem.free else info.unasked
+        most = min(policy.sizes[1], problem.n_stages - info.stage, self.visits.max_panel or problem.n_questions)
+        self.most = np.minimum(most, self.open.sum(axis=1))
+        self.least = np.minimum(policy.sizes[0], self.most)
+        self.panel = np.zeros((n, problem.n_questions), dtype=bool)
+        self.known = info.belief @ problem.perfect_cost
+        # answers of each row so far: their histories, whose they are, and their shares
+        self.branches = copy.copy(info)
+        for name in ("open", "costs_once", "likelihood", "joint", "predictive"):
+            self.branches.__dict__.pop(name, None)
+        self.branches.problem, self.branches.ordered, self.branches.visits = policy._alone, None, None
+        self.owner, self.weight = np.arange(n), np.ones(n)
+
+    def grow(self) -> tuple[BoolArray, FloatArray]:
+        """Best panels and their costs."""
+        n = len(self.info)
+        best, cost, since = self.panel.copy(), np.full(n, np.inf), np.zeros(n, dtype=int)
+        rows = np.flatnonzero(self.most > 0)
+        self._keep(rows)
+        size = 0
+        while rows.size:
+            size += 1
+            question, found = self.next(rows)
+            self.panel[rows, question] = True
+            counts = size >= self.least[rows]
+            better = counts & (found < cost[rows] * (1 - TIE))
+            best[rows[better]], cost[rows[better]] = self.panel[rows[better]], found[better]
+            since[rows] = np.where(better | ~counts, 0, since[rows] + 1)
+            # whatever is added, what was spent is spent
+            floor = self._price(rows, self.panel[rows]) + self.known[rows]
+            on = (size < self.most[rows]) & (~counts | ((since[rows] < _PATIENCE) & (floor < cost[rows])))
+            rows, question = rows[on], question[on]
+            if rows.size:
+                self._keep(rows)
+                self.follow(rows, question)
+        return best, cost
+
+    def _price(self, rows: IntArray, panel: BoolArray) -> FloatArray:
+        return np.asarray(panel_prices(self.info[rows], panel) + self.visits.of(panel))
+
+    def _keep(self, rows: IntArray) -> None:
+        """Leave the branches of other rows."""
+        if rows.size == len(np.unique(self.owner)):
+            return
+        kept = np.flatnonzero(np.isin(self.owner, rows))
+        self.branches, self.owner, self.weight = self.branches[kept], self.owner[kept], self.weight[kept]
+
+    def next(self, rows: IntArray) -> tuple[IntArray, FloatArray]:
+        """The question that each row adds, and what its panel then costs."""
+        panel, problem = self.panel[rows], self.problem
+        allowed = self.open[rows] & ~panel
+        if not problem.free:  # the next one of the order
+            allowed &= np.cumsum(allowed, axis=1) == 1
+        asked = np.flatnonzero(allowed.any(axis=0))
+        place = np.searchsorted(rows, self.owner)
+        closed = None
+        if self.policy.values.weights is not None:
+            last = self.open[rows].sum(axis=1) - panel.sum(axis=1) <= 1
+            closed = np.broadcast_to(last[place, None], (len(place), problem.n_questions))
+        after = self.policy.values.after(self.branches, asked, closed)
+        expected = np.zeros((len(rows), len(asked)))
+        starts = np.flatnonzero(np.diff(place, prepend=-1))
+        expected = np.add.reduceat(after * self.weight[:, None], starts, axis=0)
+        waits = self.visits.delay_cost * self.visits.delays
+        longest = np.where(panel, waits, 0.0).max(axis=1)
+        prices = np.broadcast_to(self.branches.prices, (len(place), problem.n_questions))[starts][:, asked]
+        spent = panel_prices(self.info[rows], panel)
+        total = spent[:, None] + prices + self.visits.cost + np.maximum(longest[:, None], waits[asked]) + expected
+        if problem.max_cost is not None:
+            paid = total - expected + self.info.spent[rows][:, None]
+            total = np.where(paid <= problem.max_cost * (1 + TIE), total, np.inf)
+        total = np.where(allowed[:, asked], total, np.inf)
+        best = (total <= total.min(axis=1, keepdims=True) * (1 + TIE)).argmax(axis=1)
+        return asked[best], total[np.arange(len(rows)), best]
+
+    def follow(self, rows: IntArray, question: IntArray) -> None:
+        """Follow the answers of the question that each row adds, an even sample where they are too many."""
+        place = np.searchsorted(rows, self.owner)
+        if self.problem.free:
+            level = asked_once(self.branches, np.arange(len(place)), question[place])
+        else:
+            level = asked_once(self.branches, np.arange(len(place)), np.full(len(place), self.branches.stage))
+        owner = self.owner[level.parent]
+        order = np.argsort(owner, kind="stable")
+        owner, weight, most = owner[order], (self.weight[level.parent] * level.weight)[order], self.policy.n_branches
+        count = np.bincount(np.searchsorted(rows, owner), minlength=len(rows))
+        many = np.flatnonzero(count > most)
+        if many.size:
+            end = np.cumsum(weight)
+            start = np.append(0.0, end)[np.append(0, np.cumsum(count))]
+            share = (np.arange(most) + 0.5) / most
+            wanted = (start[many, None] + share * (start[many + 1] - start[many])[:, None]).ravel()
+            drawn, times = np.unique(np.minimum(np.searchsorted(end, wanted), len(end) - 1), return_counts=True)
+            few = np.flatnonzero(~np.isin(owner, rows[many]))
+            kept = np.concatenate([few, drawn])
+            share_of = np.concatenate([weight[few], times / most])
+            again = np.argsort(kept, kind="stable")
+            order, owner, weight = order[kept[again]], owner[kept[again]], share_of[again]
+        self.branches, self.owner, self.weight = level.info[order], owner, weight
+
+
+class _Along:
+    """Cases along a policy: what was chosen at each level, and what each history and each case cost in the end."""
+
+    def __init__(self, policy: PanelPolicy, cases: Cases, first: BoolArray | None = None) -> None:
+        """Follow the cases; ``first``: a panel that each of them begins with, (n, n_questions)."""
+        self.policy, n = policy, len(cases.X)
+        info, node = policy.problem.begin(), np.zeros(n, dtype=np.intp)
+        if first is not None:
+            panels, node = np.unique(first, axis=0, return_inverse=True)
+            node = node.reshape(-1)
+            info = policy.problem.begin(len(panels)).ordering(panels)
+        self.stops: list[FloatArray] = []
+        self.spent: list[FloatArray] = []
+        self.parents: list[IntArray] = []
+        self.weights: list[FloatArray] = []
+        #: Rows of each level that choose a panel, what is told of them, what the policy expects, and which order it.
+        self.choices: list[tuple[IntArray, FloatArray, FloatArray, BoolArray]] = []
+        #: What each case costs, and the questions that it is asked.
+        self.costs, self.asked = np.empty(n), np.zeros(n)
+        self.data = DataAnswers(cases.X, cases.columns, node)
+        for _ in walk(
+            info, np.asarray(np.bincount(node, cases.weight, len(info)), dtype=np.float64), self._ask, self.data
+        ):
+            pass
+        self.totals = self._backward()
+
+    def _ask(self, level: Level) -> IntArray:
+        info, policy = level.info, self.policy
+        rows = np.flatnonzero(policy.chooses(info))
+        some = info[rows]
+        best = policy.best(some)
+        orders = (best.cost < some.to_beat) & ~some.settled
+        panels = np.zeros((len(info), info.problem.n_questions), dtype=bool)
+        panels[rows[orders]] = best.panel[orders]
+        self.choices.append((rows, policy.values.told(some), best.cost, orders))
+        self.stops.append(info.stopping_cost)
+        self.spent.append(info.spent)
+        self.parents.append(level.parent)
+        self.weights.append(level.weight)
+        level.info = info.ordering(panels)
+        question = policy.act(level.info)
+        ends = question == DECIDE
+        some_cases = ends[self.data.node]
+        cost = info.spent + info.stopping_cost
+        self.costs[self.data.rows[some_cases]] = cost[self.data.node[some_cases]]
+        self.asked[self.data.rows[some_cases]] = info.stage
+        return question
+
+    def _backward(self) -> list[FloatArray]:
+        totals: list[FloatArray] = []
+        for number in range(len(self.stops) - 1, -1, -1):
+            total = self.spent[number] + self.stops[number]
+            if totals:
+                parent, weight = self.parents[number + 1], self.weights[number + 1]
+                share = np.bincount(parent, weight, minlength=len(total))
+                mean = np.bincount(parent, weight * totals[-1], minlength=len(total))
+                total = np.where(share > 0, mean / np.where(share > 0, share, 1.0), total)
+            totals.append(total)
+        return totals[::-1]
+
+    def examples(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """What is told where a panel is chosen, what going on costs there, and how many cases come to it."""
+        told, targets, weights = [], [], []
+        for number, (rows, columns, expected, orders) in enumerate(self.choices):
+            cost = np.where(orders, self.totals[number][rows] - self.spent[number][rows], expected)
+            kept = np.isfinite(cost)
+            told.append(columns[kept])
+            targets.append(cost[kept])
+            weights.append(self.weights[number][rows][kept])
+        return np.concatenate(told), np.concatenate(targets), np.concatenate(weights)
+
+
+@dataclass
+class _Tried:
+    """A policy, and what it cost in each case."""
+
+    name: str
+    policy: Policy
+    costs: FloatArray
+    asked: FloatArray
+    seconds: float
+
+
+#: Most questions of the first visit that values are learnt after.
+_LONG = 12
+
+
+@dataclass(repr=False, eq=False)
+class _PanelSolver(Solver):
+    """What solvers of panels share."""
+
+    n_paths: int = 1000
+    _: KW_ONLY
+    n_branches: int = 32
+    certificate_paths: int = 2000
+
+    def _check(self, problem: AcquisitionProblem) -> None:
+        for name, low in (("n_paths", 2), ("n_branches", 1)):
+            check_integer(getattr(self, name), name, low)
+        check_integer(self.certificate_paths, "certificate_paths", 0)
+        if problem.visits is None:
+            raise ValueError(
+                f"{type(self).__name__} plans visits, and here they cost nothing, so that one question at a time is "
+                "best: give visit_cost, or delays and delay_cost, or use Adaptive() or default_solver(problem)."
+            )
+        if problem.samples:
+            raise ValueError(
+                f"{type(self).__name__} follows every answer, and a bundle of this problem has too many: split it."
+            )
+
+    def _upper(self, policy: Policy) -> float:
+        """No more than this is what the policy costs, for sure where its histories are few."""
+        seed, n = another_stream(self.random_state), max(2, self.certificate_paths)
+        found = evaluate(policy.problem, policy, n_paths=n, max_histories=n, random_state=seed)
+        return found.cost + quantile(CONFIDENCE) * found.cost_std_error
+
+    def _improved(
+        self,
+        problem: AcquisitionProblem,
+        cases: Cases,
+        sizes: tuple[int, int],
+        rounds: int,
+        rng: np.random.Generator,
+    ) -> list[_Tried]:
+        """Policies, each on values fitted along those before, from one after which nothing follows a visit."""
+        values, found = PanelValues(problem), []
+        examples: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+        for number in range(rounds + 1):
+            started = time.perf_counter()
+            policy = PanelPolicy(values, sizes, self.n_branches)
+            with telling(f"round {number + 1} of {rounds + 1}"):
+                along = _Along(policy, cases)
+                found.append(_Tried(f"panels, round {number + 1}", policy, along.costs, along.asked, 0.0))
+                if number < rounds:
+                    first = self._first_visits(policy, len(cases.X) // 2, rng)
+                    # a case may come to the same from a first visit that the policy would not have made
+                    beside = [] if first is None else [_Along(policy, _some(cases, len(first)), first)]
+                    examples = [*examples, *(walked.examples() for walked in (along, *beside))]
+                    told, target, weight = (np.concatenate(column) for column in zip(*examples[-4:]))
+                    if target.size:
+                        values = PanelValues(problem, ridge(told, target, weight))
+            found[-1].seconds = time.perf_counter() - started
+        return found
+
+    @staticmethod
+    def _first_visits(policy: PanelPolicy, n: int, rng: np.random.Generator) -> BoolArray | None:
+        """Parts of a large panel, to learn what going on costs after them."""
+        problem = policy.problem
+        growing = _Growing(policy, problem.begin())
+        order: list[int] = []
+        rows = np.flatnonzero(growing.most > 0)
+        while rows.size and len(order) < min(_LONG, int(growing.most[0])):
+            question, _ = growing.next(rows)
+            growing.panel[rows, question] = True
+            order.append(int(question[0]))
+            growing.follow(rows, question)
+        if not order or not n:
+            return None
+        size = rng.integers(1, len(order) + 1, n)[:, None]
+        rank = np.arange(len(order))[None]
+        if problem.free:
+            rank = np.argsort(rng.random((n, len(order))), axis=1)
+        panels = np.zeros((n, problem.n_questions), dtype=bool)
+        panels[:, order] = rank < size
+        return panels
+
+
+def _some(cases: Cases, n: int) -> Cases:
+    return Cases(cases.answers[:n], cases.X[:n], cases.columns, cases.weight[:n], False)
+
+
+@dataclass(repr=False, eq=False)
+class Panels(_PanelSolver):
+    """Plans visits: which questions to order together, when to look, and when to stop.
+
+    Where partial answers and sets are few, the recursion over all of them gives the optimum over all panels. Beyond,
+    panels are grown question by question on values of what follows, which a regression learns along the policy; each
+    round starts from the policy of the one before. What is best on cases of the model is taken: one of the rounds, a
+    single visit, or one question at a time.
+
+    Parameters
+    ----------
+    n_paths : int
+        Cases of the model that policies are followed on.
+    n_branches : int
+        Joint answers of a panel that are followed at each choice; where they are more, an even sample of them.
+    max_rounds : int
+        Rounds of improvement.
+    max_nodes : int
+        Pairs of partial answers and sets up to which the recursion is made; 0 never does.
+    solver : Solver or None
+        Solver of problems in which one question is asked at a time: its policy is tried as well, and its lower bound
+        where visits cost nothing is what the certificate builds on. None: `Adaptive` with two quick rules, or in a
+        fixed order that which is used where visits cost nothing.
+    certificate_paths, random_state
+        As in `Solver`.
+
+    Notes
+    -----
+    The lower bound is about all panels (``info.scope``): a policy that asks anything makes a visit, and of ``m`` that
+    fit into one at most each question takes a share of ``1 / m`` of it; a case whose questions are asked one at a time
+    at such prices costs no more, and its solver's lower bound is taken.
+
+    Examples
+    --------
+    >>> from seqclass.costs import Visits
+    >>> from seqclass.pomdp import TableProblem
+    >>> sensor = [[0.9, 0.2], [0.1, 0.8]]
+    >>> problem = TableProblem([0.5, 0.5], np.array([sensor] * 3), prices=0.01, free=True)
+    >>> policy = Panels().solve(problem.with_visits(Visits(0.05, np.zeros(3))))
+    >>> policy.panels(policy.problem.begin()).tolist(), round(policy.info.upper, 4)
+    ([[True, True, True]], 0.1525)
+    """
+
+    _: KW_ONLY
+    max_rounds: int = 2
+    max_nodes: int = 2_000_000
+    solver: Any = None
+
+    def solve(self, problem: AcquisitionProblem) -> Policy:
+        """Solve a problem in which visits cost something; see `Solver.solve`."""
+        self._check(problem)
+        check_integer(self.max_rounds, "max_rounds", 0)
+        check_integer(self.max_nodes, "max_nodes", 0)
+        started = time.perf_counter()
+        sizes, rng = (1, problem.n_questions), as_generator(self.random_state)
+        if exactly := _exact(problem, self.max_nodes, PanelPolicy(PanelValues(problem), sizes, self.n_branches)):
+            return exactly.with_info(seconds=time.perf_counter() - started)
+        cases = model_cases(problem.without_visits(), self.n_paths, rng)
+        tried = self._improved(problem, cases, sizes, self.max_rounds, rng)
+        once = PanelPolicy(PanelValues(problem), sizes, self.n_branches, True)
+        tried += [self._followed("one visit", once, cases), self._sequential(problem, cases)]
+        chosen = min(tried, key=lambda one: cases.mean_and_error(one.costs)[0])
+        info = SolveInfo(
+            "converged",
+            n_stages=problem.n_stages,
+            size=sum(t.policy.values.size for t in tried if isinstance(t.policy, PanelPolicy)),
+            seconds=time.perf_counter() - started,
+            ordering=_choice(chosen, tried, cases),
+        )
+        policy = copy.copy(chosen.policy)
+        policy.info = info
+        return self._certified(policy)
+
+    def _followed(self, name: str, policy: PanelPolicy, cases: Cases) -> _Tried:
+        started = time.perf_counter()
+        along = _Along(policy, cases)
+        return _Tried(name, policy, along.costs, along.asked, time.perf_counter() - started)
+
+    def _sequential(self, problem: AcquisitionProblem, cases: Cases) -> _Tried:
+        """One question at a time, each a visit."""
+        started = time.perf_counter()
+        alone = uncertified(self._planner(problem)).solve(problem.without_visits(1.0))
+        policy = RepricedPolicy(alone, problem, 1.0)
+        costs, asked = cases.costs(policy, 0, len(cases.X))
+        return _Tried("one question at a time", policy, costs, asked, time.perf_counter() - started)
+
+    def _planner(self, problem: AcquisitionProblem) -> Solver:
+        if self.solver is not None:
+            check_part(self.solver, "solver", "a solver such as Adaptive()", ("solve",))
+            return self.solver  # type: ignore[no-any-return]
+        paths, seed = self.certificate_paths, self.random_state
+        if problem.free:  # a yardstick and a bound: not every rule has to be tried for these
+            rules = [EC2(), ClassInformation()]
+            return Adaptive(rules, max_rounds=0, certificate_paths=paths, random_state=seed)
+        return sequential_solver(problem.without_visits(), seed)
+
+    def _certified(self, policy: Policy) -> Policy:
+        """The policy with what it costs on fresh cases, and what no policy costs less than."""
+        if not self.certificate_paths:
+            return policy
+        started, problem = time.perf_counter(), policy.problem
+        with telling("bounds over all panels"):
+            upper = self._upper(policy)
+            lower = min(upper, _lower(problem, self._planner(problem)))
+        gap = (upper - lower) / upper if upper > 0 else 0.0
+        return policy.with_info(
+            status="wide gap" if gap > WIDE_GAP else "converged",
+            upper=upper,
+            lower=lower,
+            gap=gap,
+            confidence=CONFIDENCE,
+            scope="all panels",
+            certify_seconds=time.perf_counter() - started,
+        )
+
+
+def _choice(chosen: _Tried, tried: list[_Tried], cases: Cases) -> OrderingChoice:
+    return OrderingChoice(
+        chosen.name,
+        tuple(
+            OrderingCandidate(
+                t.name,
+                *cases.mean_and_error(t.costs),
+                *cases.mean_and_error(t.costs - chosen.costs),
+                cases.mean_and_error(t.asked)[0],
+                len(t.costs),
+                t.seconds,
+            )
+            for t in tried
+        ),
+    )
+
+
+def _lower(problem: AcquisitionProblem, planner: Solver) -> float:
+    """No policy of any panels costs less: what is asked takes one visit, or a share of those that its number takes."""
+    assert problem.visits is not None
+    begun, most = problem.begin(), problem.visits.max_panel or problem.n_stages
+    stop = float(begun.stopping_cost[0])
+    if not problem.n_stages:
+        return stop
+    found = float(problem.visits.alone.min()) + planner.solve(problem.without_visits()).info.lower
+    if most < problem.n_stages:
+        found = max(found, planner.solve(problem.without_visits(1 / most)).info.lower)
+    return min(stop, max(found, float(begun.cost_floor()[0])))
+
+
+class PlannedPanels(Policy):
+    """A table of what to order after each partial answer, and another policy wherever it says nothing."""
+
+    def __init__(
+        self, problem: AcquisitionProblem, plan: list[PanelPlan], fallback: PanelPolicy, info: SolveInfo | None = None
+    ) -> None:
+        super().__init__(problem, info=info)
+        self.plan, self.fallback = plan, fallback
+
+    def panels(self, info: InformationState) -> BoolArray:
+        """What each row orders now, (n, n_questions); see `Policy.panels`."""
+        panels = np.zeros((len(info), self.problem.n_questions), dtype=bool)
+        rows = np.flatnonzero(self.fallback.chooses(info))
+        if rows.size:
+            sets, cost, known = self._planned(info[rows])
+            on = known & (cost < info.to_beat[rows])
+            panels[rows[on]] = sets[on]
+            if not known.all():
+                panels[rows[~known]] = self.fallback.panels(info[rows[~known]])
+        return panels
+
+    def _planned(self, info: InformationState) -> tuple[BoolArray, FloatArray, BoolArray]:
+        """The best panel of each row, what it costs, and where the table knows of it."""
+        n, problem = len(info), self.problem
+        number, cost, known = np.zeros(n, dtype=np.int64), np.full(n, np.inf), np.zeros(n, dtype=bool)
+        if info.stage < len(self.plan):
+            keys, panels, costs = self.plan[info.stage]
+            wanted = evidence(info)
+            place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            known = keys[place] == wanted
+            number, cost = np.where(known, panels[place], 0), np.where(known, costs[place], np.inf)
+        return (number[:, None] >> np.arange(problem.n_questions)) & 1 == 1, cost, known
+
+    def _act(self, info: InformationState) -> IntArray:
+        ordered = info.ordered
+        if not info.told:
+            chosen = self.panels(info)
+            ordered = chosen if ordered is None else chosen | ordered
+        return _first(ordered, len(info))
+
+    def following(self, info: InformationState) -> IntArray:
+        """What was ordered, else the first question of the panel that comes next wherever it goes on, (n,)."""
+        question = _first(info.ordered, len(info))
+        rows = np.flatnonzero((question == DECIDE) & self.fallback.chooses(info))
+        if rows.size:
+            sets, _, known = self._planned(info[rows])
+            question[rows] = np.where(known, _first(sets, rows.size), self.fallback.following(info[rows]))
+        return question
+
+    def continuation_cost(self, info: InformationState) -> FloatArray:
+        """Cost of the best panel and what follows, (n,); NaN where an answer is waited for."""
+        cost = np.where(info.waiting, np.nan, np.inf)
+        rows = np.flatnonzero(self.fallback.chooses(info))
+        if rows.size:
+            _, found, known = self._planned(info[rows])
+            cost[rows] = np.where(known, found, self.fallback.continuation_cost(info[rows]))
+        return cost
+
+
+#: Of partial answers after so many questions sorted keys, the best panel of each as a number of bits, and its cost.
+PanelPlan = tuple[npt.NDArray[np.bytes_], IntArray, FloatArray]
+
+
+def _exact(problem: AcquisitionProblem, most: int, fallback: PanelPolicy) -> PlannedPanels | None:
+    """The best policy over all panels by recursion over partial answers and sets; None where they are too many."""
+    sizes = problem.n_outcomes + 1.0
+    if not problem.free or problem.max_cost is not None or np.log(2 * sizes).sum() > np.log(max(most, 1)):
+        return None
+    assert problem.visits is not None
+    n, alone = problem.n_questions, problem.without_visits().replace(max_questions=None)
+    stages = expand(alone.begin(), problem.n_stages, 0.0).stages
+    sets = np.arange(2**n)
+    members = (sets[:, None] >> np.arange(n)) & 1 == 1
+    count, visit = members.sum(axis=1), problem.visits.of(members)
+    fits = (count > 0) & (count <= (problem.visits.max_panel or n))
+    plan: list[PanelPlan] = []
+    after: FloatArray = np.empty((0, len(sets)))
+    for number in range(len(stages) - 1, -1, -1):
+        stage, info = stages[number], stages[number].info
+        stop = info.stopping_cost
+        # of what is not followed the class is known, and nothing changes what deciding costs
+        expected = np.repeat(stop[:, None], len(sets), axis=1)
+        for question in np.unique(stage.question).tolist():
+            pairs = np.flatnonzero(stage.question == question)
+            first = members[:, question] & (members[:, :question].sum(axis=1) == 0)
+            branch = np.flatnonzero(np.isin(stages[number + 1].entry, pairs))
+            follows = stages[number + 1]
+            rows, rest = stage.row[pairs], sets[first] ^ (1 << question)
+            place = np.searchsorted(pairs, follows.entry[branch])
+            value = follows.weight[branch, None] * after[follows.place[branch]][:, rest]
+            starts = np.flatnonzero(np.diff(place, prepend=-1))
+            expected[np.ix_(rows, sets[first])] = np.add.reduceat(value, starts, axis=0)
+        prices = np.stack([panel_prices(info, np.broadcast_to(m, (len(info), n))) for m in members], axis=1)
+        taken = (~info.unasked) @ (1 << np.arange(n))
+        possible = fits & ((sets & taken[:, None]) == 0) & (count <= problem.n_stages - info.stage)
+        costs = np.where(possible, prices + visit + expected, np.inf)
+        panel = (costs <= costs.min(axis=1, keepdims=True) * (1 + TIE)).argmax(axis=1)
+        least = costs[np.arange(len(info)), panel]
+        keys = evidence(info)
+        order = np.argsort(keys)
+        plan.append((keys[order], panel[order].astype(np.int64), least[order]))
+        expected[:, 0] = np.where(least < stop * (1 - TIE), least, stop)
+        after = expected
+    cost = float(after[0, 0])
+    report = SolveInfo(
+        "converged",
+        upper=cost,
+        lower=cost,
+        gap=0.0,
+        n_stages=problem.n_stages,
+        size=sum(len(s.info) for s in stages),
+        confidence=1.0,
+        scope="all panels",
+        ordering=OrderingChoice("all panels, exactly", ()),
+    )
+    return PlannedPanels(problem, plan[::-1], fallback, report)
+
+
+@dataclass(repr=False, eq=False)
+class FixedPanels(_PanelSolver):
+    """Panels of one size: a simple rule to compare with.
+
+    Each visit orders as many questions as it is told, or all that are left where they are fewer: those after which
+    deciding is expected to cost least, or in a fixed order the next ones. It stops where that is not worth it.
+
+    Parameters
+    ----------
+    size : int or None
+        Questions a visit; None for all that there are.
+    once : bool
+        Whether there is one visit at most.
+    n_paths : int
+        Cases of the model that what follows a visit is learnt on.
+    n_branches, certificate_paths, random_state
+        As in `Panels`; the certificate gives what the policy costs, and no lower bound.
+
+    Examples
+    --------
+    >>> from seqclass.costs import Visits
+    >>> from seqclass.pomdp import TableProblem
+    >>> sensor = [[0.9, 0.2], [0.1, 0.8]]
+    >>> problem = TableProblem([0.5, 0.5], np.array([sensor] * 3), prices=0.01, free=True)
+    >>> policy = FixedPanels(2).solve(problem.with_visits(Visits(0.05, np.zeros(3))))
+    >>> policy.panels(policy.problem.begin())
+    array([[ True,  True, False]])
+    """
+
+    size: int | None = None
+    once: bool = False
+    _: KW_ONLY
+    n_paths: int = 1000
+
+    def solve(self, problem: AcquisitionProblem) -> Policy:
+        """Solve a problem in which visits cost something; see `Solver.solve`."""
+        self._check(problem)
+        check_flag(self.once, "once")
+        size = problem.n_questions if self.size is None else check_integer(self.size, "size", 1)
+        started, rng, sizes = time.perf_counter(), as_generator(self.random_state), (size, size)
+        if self.once or size >= problem.n_questions:
+            policy = PanelPolicy(PanelValues(problem), sizes, self.n_branches, self.once)
+        else:
+            cases = model_cases(problem.without_visits(), self.n_paths, rng)
+            last = self._improved(problem, cases, sizes, 1, rng)[-1].policy
+            assert isinstance(last, PanelPolicy)
+            policy = last
+        seconds = time.perf_counter() - started
+        policy = policy.with_info(status="converged", n_stages=problem.n_stages, seconds=seconds)
+        if not self.certificate_paths:
+            return policy
+        upper = self._upper(policy)
+        lower = min(upper, float(problem.begin().cost_floor()[0]))
+        gap = (upper - lower) / upper if upper > 0 else 0.0
+        return policy.with_info(upper=upper, lower=lower, gap=gap, confidence=CONFIDENCE, scope="all panels")
