@@ -639,7 +639,19 @@ def charged(acquired: Any, prices: Prices) -> tuple[IntArray, FloatArray]:
             # one of them pays the full price: that for which the difference is least
             least = np.where(bought.toarray() > 0, extra[columns], np.inf).min(axis=1)
             cost = cost + np.where(np.isfinite(least), least, 0.0)
+    if prices.visits is not None:
+        cost = cost + _at_once(sp.csr_array(acquired), prices.visits)
     return np.asarray(acquired.sum(axis=1), dtype=np.intp).ravel(), np.asarray(cost, dtype=np.float64)
+
+
+def _at_once(acquired: Any, visits: Visits) -> FloatArray:
+    """Cost of the visits of each instance that orders all at once, as far as a panel holds it, the slowest first."""
+    total = np.zeros(acquired.shape[0])
+    most = visits.max_panel or max(acquired.shape[1], 1)
+    for row, columns in enumerate(np.split(acquired.indices, acquired.indptr[1:-1])):
+        waits = np.sort(visits.delays[columns])[::-1][::most]
+        total[row] = visits.cost * waits.size + visits.delay_cost * waits.sum()
+    return total
 
 
 def _once(acquired: Any, bundles: IntArray) -> Any:

@@ -32,9 +32,33 @@ class File(click.Path):
 costs_option = click.option(
     "--costs",
     type=File("file"),
-    help="Prices: CSV with the columns feature,cost[,group][,discounted][,bundle], or JSON with feature_costs, groups, "
-    "discounted_costs, bundles, decision_costs, decisions.",
+    help="Prices: CSV with the columns feature,cost[,group][,discounted][,bundle][,delay], or JSON with feature_costs, "
+    "groups, discounted_costs, bundles, delays, visit_cost, delay_cost, max_panel, decision_costs, decisions.",
 )
+
+
+def visit_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How `fit` and `plan` take what visits cost."""
+    options = (
+        click.option(
+            "--visit-cost",
+            type=Finite(min=0),
+            metavar="PRICE",
+            help="What each visit costs, whatever is asked in it: what to order together is then planned.",
+        ),
+        click.option(
+            "--delay-cost",
+            type=Finite(min=0),
+            metavar="PRICE",
+            help="What a unit of time costs; how long each answer takes stands in the column delay of --costs.",
+        ),
+        click.option("--max-panel", type=click.IntRange(min=1), metavar="N", help="Most questions of a visit."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 dataset_costs_option = click.option(
     "--dataset-costs", is_flag=True, help="Take the prices from NAME.costs.csv or NAME.costs.json beside the data."
 )
@@ -204,6 +228,7 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     help="Price of every feature, or of those that --costs leaves out.  [default: 0.01]",
 )
 @decision_costs_option
+@visit_options
 @currency_option
 @click.option("--method", type=click.Choice(_METHODS), help=_METHOD_HELP)
 @click.option(
@@ -291,6 +316,7 @@ def fit() -> None:
 )
 @costs_option
 @decision_costs_option
+@visit_options
 @currency_option
 @click.option(
     "--question",

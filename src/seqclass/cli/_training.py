@@ -143,6 +143,12 @@ def read_prices(
     return found
 
 
+def said_of_visits(visit_cost: float | None, delay_cost: float | None, max_panel: int | None) -> dict[str, Any]:
+    """What was said of visits as settings of a `Costs`."""
+    said = {"visit_cost": visit_cost, "delay_cost": delay_cost, "max_panel": max_panel}
+    return {name: value for name, value in said.items() if value is not None}
+
+
 def costs_file(data: Path, costs: Path | None, dataset_costs: bool) -> Path | None:
     """The file of costs that was asked for: one that was named, or the one beside the data."""
     if not dataset_costs:

@@ -126,6 +126,7 @@ def _run(asking: _Asking) -> bool:
     shown, session = None, asking.session
     while (question := session.next_feature) is not None:
         if question != shown:
+            _show_visit(asking)
             _show_question(asking, question)
             shown = question
         line = _read_line()
@@ -143,6 +144,19 @@ def _run(asking: _Asking) -> bool:
             shown = None
             _keep(asking)
     return True
+
+
+def _show_visit(asking: _Asking) -> None:
+    """Say what is ordered together, where a visit begins."""
+    session, panel = asking.session, asking.session.next_panel
+    if not session.visit_cost or len(panel) < 2:
+        return
+    price = sum(question.price for question in panel) + session.visit_cost
+    names = ", ".join(asking.question(question.name) for question in panel)
+    saving = saving_text(panel[0].expected_saving, price, asking.unit)
+    told = f"price {money(price, asking.unit)}, {money(session.visit_cost, asking.unit)} of it for the visit"
+    click.echo(wrapped(f"\nOrder together: {names}  ({told}{', ' if saving else ''}{saving})"))
+    click.echo("Answers may come in any order, NAME = VALUE; leave waits for no more of them.")
 
 
 def _show_question(asking: _Asking, question: Question) -> None:
@@ -172,6 +186,8 @@ def _answer(asking: _Asking, question: Question, line: str) -> None:
         session.unavailable(question.name)
     elif line.lower() in ("undo", "u"):
         session.undo()
+    elif line.lower() == "leave":
+        session.leave()
     elif line.lower() == "best":
         _show_best(asking)
     elif line.lower() == "help":

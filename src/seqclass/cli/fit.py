@@ -18,7 +18,7 @@ from seqclass.cli._describe import describe, expected_text, feature_lines, held_
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import count, echo_json, gap_text, wrapped
 from seqclass.cli._progress import working
-from seqclass.cli._training import Rows, costs_file, read_decision_costs, read_prices, read_rows
+from seqclass.cli._training import Rows, costs_file, read_decision_costs, read_prices, read_rows, said_of_visits
 from seqclass.costs import Costs
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import evaluate
@@ -50,6 +50,9 @@ def _command(
     dataset_costs: bool,
     feature_cost: float | None,
     decision_costs: Path | None,
+    visit_cost: float | None,
+    delay_cost: float | None,
+    max_panel: int | None,
     currency: str | None,
     method: str | None,
     effort: str | None,
@@ -71,6 +74,7 @@ def _command(
     left_out = [*drop, target] if target else list(drop)
     given = read_prices(costs, feature_cost, rows.names, rows.classes, left_out)
     given |= read_decision_costs(decision_costs, rows.classes)
+    given |= said_of_visits(visit_cost, delay_cost, max_panel)
     settings: dict[str, Any] = {"feature_costs": Costs(**given, unit=currency)}
     said = {"published": published, "order": order == "adaptive", "n_bins": n_bins is not None}
     said |= {"select": select is not None, "calibrate": calibrate}

@@ -17,10 +17,10 @@ from seqclass.cli._describe import LIMITED, bound_text, describe, expected_text,
 from seqclass.cli._errors import InputError, check_input, check_output, refused
 from seqclass.cli._format import count, echo_json, wrapped
 from seqclass.cli._progress import working
-from seqclass.cli._training import read_decision_costs, read_prices
+from seqclass.cli._training import read_decision_costs, read_prices, said_of_visits
 from seqclass.costs import Costs
 from seqclass.fitting._fit import network_solver
-from seqclass.pomdp import Evaluation, evaluate
+from seqclass.pomdp import Evaluation, Panels, evaluate
 
 #: Questions that are listed.
 _MOST = 8
@@ -33,6 +33,9 @@ def _command(
     price: float | None,
     costs: Path | None,
     decision_costs: Path | None,
+    visit_cost: float | None,
+    delay_cost: float | None,
+    max_panel: int | None,
     currency: str | None,
     questions: tuple[str, ...],
     hidden: tuple[str, ...],
@@ -55,8 +58,12 @@ def _command(
     left_out = [name for name in model.network_.names if name not in model.questions_]
     given = read_prices(costs, price, model.questions_, model.classes_, left_out)
     given |= read_decision_costs(decision_costs, model.classes_)
-    settings: dict[str, Any] = {"feature_costs": Costs(**given, unit=currency)}
-    settings |= {"random_state": seed, "solver": network_solver(seed, seconds)}
+    given |= said_of_visits(visit_cost, delay_cost, max_panel)
+    prices = Costs(**given, unit=currency)
+    settings: dict[str, Any] = {"feature_costs": prices, "random_state": seed, "solver": network_solver(seed, seconds)}
+    with refused():
+        if prices.prices(len(model.questions_), model.questions_).visits is not None:
+            settings["solver"] = Panels(solver=settings["solver"], random_state=seed)
     started = time.perf_counter()
     with refused(), working("planning"):
         clf = SequentialClassifier.from_network(model.network_, target, questions=model.questions_, **settings)

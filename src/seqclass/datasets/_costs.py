@@ -14,8 +14,9 @@ from seqclass._utils.text import listed, near, sentence, shown
 from seqclass._utils.validation import check_costs
 from seqclass.datasets._tables import USUAL, CsvForm, check_input, header, read_frame
 
-_COLUMNS = ("feature", "cost", "discounted", "group", "bundle")
-_KEYS = ("feature_costs", "discounted_costs", "groups", "bundles", "decision_costs", "decisions")
+_COLUMNS = ("feature", "cost", "discounted", "group", "bundle", "delay")
+_VISITS = ("visit_cost", "delay_cost", "max_panel")
+_KEYS = ("feature_costs", "discounted_costs", "groups", "bundles", "delays", *_VISITS, "decision_costs", "decisions")
 
 
 def beside(path: Path, stem: str) -> Path | None:
@@ -54,7 +55,8 @@ def _from_table(
     if "feature" not in columns or "cost" not in columns or not set(columns) <= set(_COLUMNS):
         hint = "; 'discounted' is the price that is left, not what is taken off" if "discount" in columns else ""
         raise ValueError(
-            f"{path} must have the columns feature and cost, and may have discounted, group and bundle{hint}; it has "
+            f"{path} must have the columns feature and cost, and may have discounted, group, bundle and "
+            f"delay{hint}; it has "
             f"{listed(columns)}."
         )
     frame = read_frame(path, text=_COLUMNS, form=form)
@@ -84,6 +86,8 @@ def _from_table(
     if "discounted" in frame:
         full = np.full(len(names), np.nan) if rest is None else prices
         found["discounted_costs"] = _column(frame, "discounted", places, full, path, form)
+    if "delay" in frame:
+        found["delays"] = _column(frame, "delay", places, np.zeros(len(names)), path, form)
     return check_prices(found, names, str(path))
 
 
@@ -134,6 +138,17 @@ def _from_json(
             if wrong := [label for label in labels if isinstance(label, (list, dict))]:
                 raise ValueError(f"{path}: {key} must be texts or numbers, but one is {shown(wrong[0])}.")
             found[key] = tuple(labels)
+    if content.get("delays") is not None:
+        values = _by_feature(content["delays"], "delays", names, path, others, complete=False)
+        given = np.array([_price(value, "delays", name, path) for value, name in zip(values, names)])
+        found["delays"] = np.where(np.isnan(given), 0.0, given)
+    for key in _VISITS:
+        if (value := content.get(key)) is not None:
+            whole = key == "max_panel"
+            if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or not value >= whole:
+                what = "a whole number of at least 1" if whole else "a number of at least 0"
+                raise ValueError(f"{path}: {key} must be {what}, not {shown(value)}.")
+            found[key] = value
     if content.get("decision_costs") is not None:
         labels = content.get("decisions") or []
         if not isinstance(labels, list):

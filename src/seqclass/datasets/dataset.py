@@ -216,6 +216,12 @@ class Dataset:
         Name or number of the question whose answer shows the feature, where it shows others too: one blood draw, one
         context. None for a feature that is seen alone. A bundle costs what ``feature_costs`` give for its features
         together.
+    delays : ndarray of shape (n_features,) or None
+        How long the answer of each feature takes.
+    visit_cost, delay_cost : float or None
+        What a visit costs, and a unit of the time that its slowest answer takes, in the units of the source.
+    max_panel : int or None
+        Most features that are asked in one visit.
     decision_costs : ndarray of shape (n_classes, n_decisions) or None
         Cost of each decision when each class is true; None: 1 for a wrong class.
     decisions : tuple of str
@@ -269,6 +275,10 @@ class Dataset:
     optimum: Optimum | None = None
     description: str = ""
     source: str = ""
+    delays: FloatArray | None = None
+    visit_cost: float | None = None
+    delay_cost: float | None = None
+    max_panel: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "X", _narrow(self.X))
@@ -279,7 +289,7 @@ class Dataset:
             raise ValueError(f"y of {self.name!r} must hold an integer for each of the {n} rows, got {self.y.shape}.")
         if n and (self.y.min() < 0 or self.y.max() >= len(self.class_names)):
             raise ValueError(f"y of {self.name!r} must lie between 0 and {len(self.class_names) - 1}.")
-        for name in ("feature_names", "feature_costs", "discounted_costs", "groups", "bundles"):
+        for name in ("feature_names", "feature_costs", "discounted_costs", "groups", "bundles", "delays"):
             value = getattr(self, name)
             if value is not None and len(value) != m:
                 raise ValueError(f"{name} of {self.name!r} must have {m} entries, one a feature, got {len(value)}.")
@@ -418,6 +428,12 @@ class Dataset:
                 found["discounted_costs"] = scale * self._filled(discounted, missing_cost)
         if self.groups is not None:
             found["groups"] = list(self.groups)
+        if self.visit_cost is not None:
+            found["visit_cost"] = scale * self.visit_cost
+        if self.delays is not None and self.delay_cost is not None:
+            found |= {"delays": self.delays, "delay_cost": scale * self.delay_cost}
+        if self.max_panel is not None:
+            found["max_panel"] = self.max_panel
         if self.decision_costs is not None:
             found["decision_costs"] = self.decision_costs
         if self.decisions:  # classes are codes, so that all labels of decisions are positions

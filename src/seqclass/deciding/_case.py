@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from seqclass._utils.arrays import FloatArray
+from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.text import listed, shown
 from seqclass.deciding._warm_start import as_seen
 from seqclass.deciding.decider import Decider
@@ -230,11 +231,14 @@ class Case:
         The same as the policy sees it, which in a fixed order stands at the first stage that is not known.
     known : frozenset of int
         Questions whose answers were known and not asked for.
+    due : float
+        Cost of visits that no answer has come of yet.
     """
 
     facts: InformationState
     info: InformationState
     known: frozenset[int] = frozenset()
+    due: float = 0.0
 
     @classmethod
     def begin(cls, problem: AcquisitionProblem, info: InformationState) -> Case:
@@ -242,6 +246,23 @@ class Case:
         facts = problem.begin()
         facts.lot = info.lot
         return cls(facts, info)
+
+    def order(self, panel: BoolArray) -> Case:
+        """What is known once a set of questions was ordered, (n_questions of the facts,)."""
+        visits, n = self.facts.problem.visits, self.info.problem.n_questions
+        due = 0.0 if visits is None else float(visits.of(panel[None])[0])
+        facts, info = self.facts.ordering(panel[None]), self.info.ordering(panel[None, :n])
+        return replace(self, facts=facts, info=info, due=self.due + due)
+
+    def leave(self) -> Case:
+        """What is known where no more is waited for."""
+        facts, info = copy.copy(self.facts), copy.copy(self.info)
+        for state in (facts, info):
+            assert state.ordered is not None  # or nothing would be waited for
+            state.ordered, state.told = np.zeros_like(state.ordered), False
+            state.__dict__.pop("open", None)
+            state.__dict__.pop("costs_once", None)
+        return replace(self, facts=facts, info=info)
 
     def learn(self, question: int, outcome: int, *, known: bool, charge_missing: bool) -> Case:
         """What is known after an answer, which costs nothing where it was known before."""

@@ -69,7 +69,7 @@ class _Teller:
             not_asked=self._not_asked(leaf, n_asked),
             decision=decisions[self.acquired.leaf_decision[leaf]],
             decision_costs=dict(zip(decisions, costs)),
-            cost=float(sum(step.paid for step in steps)),
+            cost=float(sum(step.paid + step.visit_price for step in steps)),
             likeness=self._likeness(leaf, n_asked, known[leaf, n_asked]),
             unit=decider.unit,
         )
@@ -101,6 +101,10 @@ class _Teller:
         features = self.questions.features(int(self.acquired.leaf_question[leaf, k]))
         outcome, price = int(self.acquired.leaf_outcome[leaf, k]), float(expected.price[leaf, k])
         seen = outcome >= 0
+        visit, visits = None, decider.problem.visits
+        if self.acquired.leaf_visit is not None:
+            visit = int(self.acquired.leaf_visit[leaf, k])
+        begins = visit is not None and (k == 0 or visit != int(self.acquired.leaf_visit[leaf, k - 1]))  # type: ignore[index]
         return ExplanationStep(
             name=self.questions.name(int(self.acquired.leaf_question[leaf, k])),
             column=features[0].column,
@@ -112,7 +116,18 @@ class _Teller:
             expected_saving=float(expected.saving[leaf, k]),
             before=before,
             after=after,
+            visit=visit,
+            visit_price=self._visit_price(leaf, visit) if begins and visits is not None else 0.0,
         )
+
+    def _visit_price(self, leaf: int, visit: int | None) -> float:
+        """What a visit of a history cost beyond the prices."""
+        problem, leaf_visit = self.decider.problem, self.acquired.leaf_visit
+        assert problem.visits is not None
+        assert leaf_visit is not None
+        panel = np.zeros((1, problem.n_questions), dtype=bool)
+        panel[0, self.acquired.leaf_question[leaf, leaf_visit[leaf] == visit]] = True
+        return float(problem.visits.of(panel)[0])
 
     def _not_asked(self, leaf: int, n_asked: int) -> Question | None:
         expected = self.acquired.leaf_expected

@@ -267,7 +267,7 @@ class Decider:
     ) -> AcquisitionRecord:
         """Acquire and decide, and tell what was acquired; see `DecidingClassifier.acquire`."""
         acquired = self.run(X, record_beliefs, known, budget)
-        return AcquisitionRecord.from_acquisition(acquired, self.decisions, self.support)
+        return AcquisitionRecord.from_acquisition(acquired, self.decisions, self.support, self.prices.visits)
 
     def next_question(self, X: Any, known: npt.ArrayLike | None = None, *, budget: int | None = None) -> IntArray:
         """What to ask next of each instance, a column or -1; see `DecidingClassifier.next_question`."""

@@ -180,6 +180,10 @@ class ExplanationStep:
         NaN where the policy cannot tell.
     before, after : tuple of float of length n_classes
         P(class | what was seen) before and after the answer.
+    visit : int or None
+        Number of the visit, from 1, in which it was ordered; None where visits cost nothing.
+    visit_price : float
+        What that visit cost beyond the prices, at its first step; 0 at the others.
 
     Examples
     --------
@@ -198,6 +202,8 @@ class ExplanationStep:
     expected_saving: float
     before: tuple[float, ...]
     after: tuple[float, ...]
+    visit: int | None = None
+    visit_price: float = 0.0
 
     @property
     def missing(self) -> bool:
@@ -277,6 +283,8 @@ class Explanation:
     def __str__(self) -> str:
         lines = [f"At first: {belief_text(self.classes, self.prior)}"]
         for number, step in enumerate(self.steps, 1):
+            if step.visit is not None and (number == 1 or step.visit != self.steps[number - 2].visit):
+                lines.append(_visit_line([s for s in self.steps if s.visit == step.visit], self.unit))
             lines += _step_lines(number, step, self.classes, self.unit)
         is_likely = self.likeness is not None and self.likeness.probability >= _LIKELY
         likeness = [str(self.likeness)] if is_likely else []
@@ -474,9 +482,18 @@ def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any], unit
         shown = value_text(step.value)
         within = "" if step.label in (shown, None) else f" ({step.label})"
         told = f"{answered(step.name, shown + within)}: {belief_text(classes, step.after)}"
-    saving = saving_text(step.expected_saving, step.price, unit)
+    saving = saving_text(step.expected_saving, step.price, unit) if step.visit is None else ""
     unpaid = ", not charged" if step.missing and not step.paid and step.price else ""
     return [f"{number}. {told}", f"   price {money(step.price, unit)}{', ' if saving else ''}{saving}{unpaid}"]
+
+
+def _visit_line(steps: Sequence[ExplanationStep], unit: str) -> str:
+    """What was ordered in a visit, and why together."""
+    first, names = steps[0], ", ".join(step.name for step in steps)
+    saving = saving_text(first.expected_saving, first.visit_price + sum(step.price for step in steps), unit)
+    why = f"ordered together, since one at a time they would take {len(steps)} visits" if len(steps) > 1 else "ordered"
+    tail = f", {saving.replace('beyond it', 'beyond all that')}" if saving else ""
+    return f"Visit {first.visit} ({money(first.visit_price, unit)}): {names} {why}{tail}"
 
 
 def _stop_line(question: Question | None, unit: str) -> str:

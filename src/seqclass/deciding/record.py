@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass.costs import Visits
 from seqclass.pomdp import Acquisition
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class AcquisitionRecord:
     n_features : ndarray of int of shape (n,)
         Features acquired; one that was asked for and missing does not count, and a bundle counts once.
     cost : ndarray of shape (n,)
-        Prices paid, in units of misclassification cost.
+        Prices paid, in units of misclassification cost, with those of visits.
     order : ndarray of int of shape (n, longest)
         Columns of ``X`` in the order they were asked for, of a bundle the first one; -1 beyond the stop.
     outcome : ndarray of int of shape (n, longest)
@@ -49,6 +50,10 @@ class AcquisitionRecord:
         Posterior before anything was asked and after each answer, the last repeated beyond the stop; on request.
     history : ndarray of int of shape (n,) or None
         Number of what each went through, the same for those that saw the same, with what was known at the start.
+    visit : ndarray of int of shape (n, longest) or None
+        Number of the visit, from 1, in which each was ordered; -1 beyond the stop. None where visits cost nothing.
+    time : ndarray of shape (n,) or None
+        Time that the answers took: of each visit that of its slowest one. None where visits cost nothing.
 
     Examples
     --------
@@ -68,9 +73,18 @@ class AcquisitionRecord:
     outcome: IntArray
     beliefs: FloatArray | None = None
     history: IntArray | None = None
+    visit: IntArray | None = None
+    time: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.decision)
+
+    @property
+    def n_visits(self) -> IntArray:
+        """Visits of each instance, (n,); where these cost nothing, each question is one."""
+        if self.visit is None:
+            return np.asarray((self.order >= 0).sum(axis=1))
+        return np.asarray(self.visit.max(axis=1, initial=0))
 
     def to_frame(self, classes: Sequence[Any] | None = None, names: Sequence[Any] | None = None) -> pd.DataFrame:
         """Return the record as a data frame, a row an instance.
@@ -86,7 +100,7 @@ class AcquisitionRecord:
         -------
         pandas.DataFrame
             Columns ``decision``, ``n_features``, ``cost``, ``asked`` (a tuple, first one first), and ``P(label)`` of
-            each class.
+            each class; where visits cost something, also ``n_visits`` and ``time``, and ``asked`` is a tuple of visits.
 
         Examples
         --------
@@ -105,14 +119,17 @@ class AcquisitionRecord:
             tuple(j if names is None else names[j] for j in row[: list(row).index(-1) if -1 in row else None])
             for row in self.order.tolist()
         ]
-        table = {"decision": self.decision, "n_features": self.n_features, "cost": self.cost}
+        table: dict[str, Any] = {"decision": self.decision, "n_features": self.n_features, "cost": self.cost}
+        if self.visit is not None:
+            table |= {"n_visits": self.n_visits, "time": self.time}
+            asked = [_by_visit(names_, visit) for names_, visit in zip(asked, self.visit.tolist())]
         beliefs = {f"P({label})": self.posterior[:, i] for i, label in enumerate(labels)}
         frame: pd.DataFrame = pd.DataFrame(table | {"asked": pd.Series(asked, dtype=object)} | beliefs)
         return frame
 
     @classmethod
     def from_acquisition(
-        cls, acquired: Acquisition, decisions: npt.NDArray[Any], columns: IntArray
+        cls, acquired: Acquisition, decisions: npt.NDArray[Any], columns: IntArray, visits: Visits | None = None
     ) -> AcquisitionRecord:
         """Spread the leaves of an acquisition over its instances.
 
@@ -124,6 +141,8 @@ class AcquisitionRecord:
             Labels of the decisions.
         columns : ndarray of int of shape (n_features,)
             Column of ``X`` of each feature of the problem.
+        visits : Visits or None
+            What visits cost, by column of ``X``; None where they cost nothing.
 
         Returns
         -------
@@ -142,4 +161,23 @@ class AcquisitionRecord:
             outcome=acquired.leaf_outcome[leaf],
             beliefs=None if beliefs is None else beliefs[leaf],
             history=leaf,
+            visit=None if acquired.leaf_visit is None else acquired.leaf_visit[leaf],
+            time=None if visits is None else waits(order, acquired.leaf_visit, visits.delays).sum(axis=1)[leaf],
         )
+
+
+def waits(order: IntArray, visit: IntArray | None, delays: FloatArray) -> FloatArray:
+    """How long the slowest answer of each visit takes, where the visit begins, (n, longest); 0 elsewhere."""
+    assert visit is not None  # where visits cost something
+    delay = np.where(order >= 0, delays[order], 0.0)
+    longest = np.zeros(delay.shape)
+    for number in range(1, int(visit.max(initial=0)) + 1):
+        of = visit == number
+        rows = np.flatnonzero(of.any(axis=1))
+        longest[rows, of[rows].argmax(axis=1)] = np.where(of[rows], delay[rows], 0.0).max(axis=1)
+    return longest
+
+
+def _by_visit(asked: tuple[Any, ...], visit: Sequence[int]) -> tuple[tuple[Any, ...], ...]:
+    numbers = visit[: len(asked)]
+    return tuple(tuple(a for a, v in zip(asked, numbers) if v == number) for number in dict.fromkeys(numbers))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -36,6 +37,14 @@ _FORMAT = "seqclass-session"
 _VERSION = 2
 
 
+class Visit(NamedTuple):
+    """What was ordered after so many answers, None where no more was waited for; and whether an answer implied it."""
+
+    after: int
+    names: list[str] | None
+    implied: bool
+
+
 class SavedSession(NamedTuple):
     """What the text of a session tells; of each answer its name, its value, and whether it was known."""
 
@@ -43,9 +52,12 @@ class SavedSession(NamedTuple):
     lot: int
     first: list[str]
     answers: list[tuple[str, Any, bool]]
+    visits: list[tuple[int, list[str] | None]]
 
 
-def write_session(model: str, lot: int, first: Sequence[str], answers: Sequence[Answer]) -> str:
+def write_session(
+    model: str, lot: int, first: Sequence[str], answers: Sequence[Answer], visits: Sequence[Visit] = ()
+) -> str:
     """JSON text of a session."""
     told = [[a.name, a.value, True] if a.known else [a.name, a.value] for a in answers]
     content: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "model": model, "answers": told}
@@ -53,6 +65,8 @@ def write_session(model: str, lot: int, first: Sequence[str], answers: Sequence[
         content["lot"] = lot
     if first:
         content["first"] = list(first)
+    if visits:
+        content["visits"] = [[visit.after, visit.names] for visit in visits]
     return json.dumps(content)
 
 
@@ -63,11 +77,12 @@ def read_session(text: str, n_lots: int) -> SavedSession:
         lot, first = content.get("lot", 0), [str(name) for name in content.get("first", [])]
         known = content["format"] == _FORMAT and content["version"] in (1, _VERSION) and type(lot) is int
         answers = [(str(name), value, rest == [True]) for name, value, *rest in content["answers"]]
+        visits = [(int(n), None if names is None else list(map(str, names))) for n, names in content.get("visits", [])]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         known = False
     if not known or not 0 <= lot < n_lots:
         raise ValueError("this is not a saved session, or one of a newer seqclass.")
-    return SavedSession(content.get("model"), lot, first, answers)
+    return SavedSession(content.get("model"), lot, first, answers, visits)
 
 
 class Session:
@@ -133,18 +148,108 @@ class Session:
         self._lot, begun = lot, self._decider.policy.begin()[0]
         self._cases = [Case.begin(self._questions.problem, begun[np.array([lot])])]
         self._answers: list[Answer] = []
+        self._visits: list[Visit] = []
 
     @property
     def next_feature(self) -> Question | None:
         """The question to ask next; None where it is time to decide."""
+        return next(iter(self.next_panel), None)
+
+    @property
+    def next_panel(self) -> tuple[Question, ...]:
+        """The questions to order together now, or that were ordered and not answered yet; none where to decide.
+
+        Their prices are their own: what the visit costs is `visit_cost`. The first one's expected saving is that of all
+        of them, the visit counted. Where visits cost nothing, it is `next_feature` alone.
+        """
+        numbers, saving = self._next()
+        prices = self._ordered(numbers).facts.prices[0]
+        savings_ = [saving, *[float("nan")] * (len(numbers) - 1)]
+        return tuple(self._questions.describe(q, float(prices[q]), s) for q, s in zip(numbers, savings_))
+
+    @property
+    def visit_cost(self) -> float:
+        """What the visit of `next_panel` costs beyond its prices; 0 where that was ordered, or visits cost nothing."""
+        numbers, _ = self._next()
+        return self._ordered(numbers).due - self._cases[-1].due
+
+    def order(self, names: Sequence[str | int] | None = None) -> None:
+        """Say that features were ordered together, of which the answers are waited for.
+
+        An answer to one of `next_panel` says so by itself; this is for other panels, and for what is to be kept while
+        no answer has come yet.
+
+        Parameters
+        ----------
+        names : sequence of str or int, optional
+            The features or bundles, or the numbers of columns; by default those of `next_panel`.
+
+        Raises
+        ------
+        ValueError
+            If visits cost nothing, something is waited for, or one is no feature of the model or was answered before.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from seqclass import Costs, SequentialClassifier
+        >>> costs = Costs(0.01, visit_cost=0.1)
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> case = SequentialClassifier(feature_costs=costs, order="adaptive").fit(X, y).session()
+        >>> case.order(["petal width (cm)", "petal length (cm)"])
+        >>> case.observe("petal length (cm)", 4.9)
+        >>> [question.name for question in case.next_panel], case.n_visits, round(case.cost, 2)
+        (['petal width (cm)'], 1, 0.11)
+        >>> case.leave()
+        >>> case.observe("petal width (cm)", 1.8)
+        >>> case.n_visits, round(case.cost, 2)
+        (2, 0.22)
+        """
+        if isinstance(names, (str, Integral)):
+            raise ValueError(f"names must be a list of features, got {shown(names)}.")
+        numbers = self._next()[0] if names is None else [self._number(name) for name in names]
+        if not numbers:
+            raise ValueError("there is nothing to order: name at least one feature, or decide.")
+        self._cases[-1] = self._ordered(numbers, again=True)
+        self._visits.append(Visit(len(self._answers), [self._questions.name(q) for q in numbers], False))
+
+    def leave(self) -> None:
+        """Wait no more for what was ordered: what is known then decides what comes next, and the visit stays paid for.
+
+        Raises
+        ------
+        ValueError
+            If nothing is waited for.
+        """
+        if not self._cases[-1].facts.waiting[0]:
+            raise ValueError("nothing that was ordered is waited for.")
+        self._cases[-1] = self._cases[-1].leave()
+        self._visits.append(Visit(len(self._answers), None, False))
+
+    def _next(self) -> tuple[list[int], float]:
+        """Questions of the next panel, and what it is expected to save; those that are waited for where any are."""
         case, policy = self._cases[-1], self._decider.policy
-        pending = [question for question in self._first if case.facts.open[0, question]]
-        if pending:
-            return self._describe(pending[0], float(savings(case.facts)[pending[0]]))
-        question = int(policy.act(case.info)[0])
-        if question == DECIDE:
-            return None
-        return self._describe(question, float(expected_saving(policy, case.info)[0]))
+        facts, visits = case.facts, case.facts.problem.visits
+        if facts.ordered is not None and facts.waiting[0]:
+            return np.flatnonzero(facts.ordered[0]).tolist(), float("nan")
+        if pending := [question for question in self._first if facts.open[0, question]]:
+            most = 1 if visits is None else visits.max_panel or len(pending)
+            return pending[:most], float(savings(facts)[pending[0]])
+        if (panels := policy.panels(case.info)) is None:
+            question = int(policy.act(case.info)[0])
+            numbers = [] if question == DECIDE else [question]
+        else:
+            numbers = np.flatnonzero(panels[0]).tolist()
+        return numbers, float(expected_saving(policy, case.info)[0]) if numbers else float("nan")
+
+    def _ordered(self, numbers: Sequence[int], again: bool = False) -> Case:
+        """The case once a panel was ordered, as it is where visits cost nothing or the panel is waited for."""
+        case = self._cases[-1]
+        if not again and (case.facts.problem.visits is None or not len(numbers) or case.facts.waiting[0]):
+            return case
+        panel = np.zeros(case.facts.problem.n_questions, dtype=bool)
+        panel[list(numbers)] = True
+        return case.order(panel)
 
     def suggestions(self, n: int = 3) -> list[Question]:
         """The most promising questions, the best first.
@@ -196,8 +301,14 @@ class Session:
 
     @property
     def cost(self) -> float:
-        """Prices paid so far."""
-        return float(sum(answer.price for answer in self._answers))
+        """Prices paid so far, with those of visits."""
+        return float(sum(answer.price for answer in self._answers)) + self._cases[-1].due
+
+    @property
+    def n_visits(self) -> int:
+        """Visits so far; where these cost nothing, each question that was asked is one."""
+        visits = self._cases[-1].facts.visits
+        return sum(not answer.known for answer in self._answers) if visits is None else int(visits[0])
 
     @property
     def n_features(self) -> int:
@@ -315,6 +426,8 @@ class Session:
             raise ValueError("there is no answer to take back.")
         self._answers.pop()
         self._cases.pop()
+        n = len(self._answers)
+        self._visits = [visit for visit in self._visits if visit.after < n or (visit.after == n and not visit.implied)]
 
     def to_json(self) -> str:
         """Return the session as JSON text, for ``SequentialClassifier.session(saved)``.
@@ -324,7 +437,7 @@ class Session:
         str
         """
         first = [self._questions.name(question) for question in self._first]
-        return write_session(fingerprint(self._decider), self._lot, first, self._answers)
+        return write_session(fingerprint(self._decider), self._lot, first, self._answers, self._visits)
 
     def restore(self, saved: str) -> None:
         """Take up a saved session where it was left; nothing changes if that fails.
@@ -344,12 +457,19 @@ class Session:
             raise ValueError("this session was saved with another model.")
         fresh = Session(self._decider, first=told.first)
         fresh._start(told.lot)
-        for name, value, known in told.answers:
+        for number, answer in enumerate([*told.answers, None]):
+            for after, names in told.visits:
+                if after == number:
+                    fresh.leave() if names is None else fresh.order(names)
+            if answer is None:
+                break
+            name, value, known = answer
             if value is None:
                 fresh.unavailable(name)
             else:
                 fresh.observe(name, value, known=known)
-        self._first, self._lot, self._cases, self._answers = fresh._first, fresh._lot, fresh._cases, fresh._answers
+        self._first, self._lot, self._visits = fresh._first, fresh._lot, fresh._visits
+        self._cases, self._answers = fresh._cases, fresh._answers
 
     def _known(self, known: Mapping[Any, Any]) -> dict[int, dict[str, Any]]:
         """Values that are known by question and feature; those of one bundle belong together."""
@@ -370,10 +490,12 @@ class Session:
         return f"<Session: {self.n_features} acquired, {money(self.cost, self._decider.unit)} paid; {beliefs}>"
 
     def __str__(self) -> str:
-        question = self.next_feature
-        if question is None:
+        panel, unit = self.next_panel, self._decider.unit
+        if not panel:
             return f"{repr(self)[1:-1]}; next: decide {self.decision}"
-        return f"{repr(self)[1:-1]}; next: ask {question.name} (price {money(question.price, self._decider.unit)})"
+        names = ", ".join(question.name for question in panel)
+        price = money(sum(question.price for question in panel) + self.visit_cost, unit)
+        return f"{repr(self)[1:-1]}; next: ask {names} (price {price})"
 
     def _describe(self, question: int, saving: float) -> Question:
         facts = self._cases[-1].facts
@@ -430,19 +552,27 @@ class Session:
 
     def _advance(self, question: int, value: Any, outcome: int, *, known: bool = False) -> None:
         case, name = self._cases[-1], self._questions.name(question)
-        if not case.facts.open[0, question]:
+        if not case.facts.unasked[0, question]:
             raise ValueError(f"{shown(name)} was answered before; take that back by undo().")
-        asked = self.next_feature
-        saving = asked.expected_saving if asked is not None and asked.name == name else savings(case.facts)[question]
+        panel, saving = self._next()
+        if question not in panel[:1]:
+            saving = float("nan") if question in panel else float(savings(case.facts)[question])
         paid = not known and (outcome >= 0 or self._decider.charge_missing)
-        following = case.learn(question, outcome, known=known, charge_missing=self._decider.charge_missing)
+        if case.facts.problem.visits is not None and not known and not case.facts.waiting[0]:
+            ordered = panel if question in panel else [question]
+            case = self._ordered(ordered)
+            self._visits.append(Visit(len(self._answers), [self._questions.name(q) for q in ordered], True))
+        following = replace(
+            case.learn(question, outcome, known=known, charge_missing=self._decider.charge_missing),
+            due=case.due if known else 0.0,
+        )
         self._cases.append(following)
         self._answers.append(
             Answer(
                 name,
                 value,
                 outcome,
-                float(case.facts.prices[0, question]) if paid else 0.0,
+                (float(case.facts.prices[0, question]) if paid else 0.0) + case.due - following.due,
                 float(saving),
                 tuple(float(p) for p in following.facts.belief[0]),
                 known,

@@ -13,7 +13,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_costs, class_numbers, group_numbers
 from seqclass.costs import Prices
 from seqclass.deciding.decider import decider_of
-from seqclass.deciding.record import AcquisitionRecord
+from seqclass.deciding.record import AcquisitionRecord, waits
 from seqclass.evaluation.calibration_curves import QuestionCalibration, calibration_by_questions
 from seqclass.evaluation.decision_curves import DecisionCurve, acquired_curve
 from seqclass.fitting.held_out import Interval, cost_interval, row_interval
@@ -26,7 +26,10 @@ __all__ = ["ClassScores", "GroupScores", "Scores", "score_rows"]
 
 
 def step_prices(record: AcquisitionRecord, prices: Prices, charge_missing: bool = False) -> FloatArray:
-    """What each step costs, (n, longest): of a group the first in full, the others less; 0 beyond the stop."""
+    """What each step costs, (n, longest): of a group the first in full, the others less; 0 beyond the stop.
+
+    What a visit costs is part of its first step.
+    """
     spent = np.zeros(record.order.shape)
     groups = np.full(prices.full.shape, -1) if prices.groups is None else prices.groups
     paid = np.zeros((len(record), int(groups.max(initial=-1)) + 2), dtype=bool)
@@ -36,6 +39,10 @@ def step_prices(record: AcquisitionRecord, prices: Prices, charge_missing: bool 
         less = paid[rows, group] & (group >= 0)
         spent[rows, step] = np.where(less, prices.discounted[bought], prices.full[bought])
         paid[rows, group] = True
+    if prices.visits is not None and record.visit is not None:
+        begins = (record.visit > 0) & (np.diff(record.visit, axis=1, prepend=0) != 0)
+        longest = waits(record.order, record.visit, prices.visits.delays)
+        spent += np.where(begins, prices.visits.cost + prices.visits.delay_cost * longest, 0.0)
     return spent
 
 
@@ -49,7 +56,9 @@ def steps_of(record: AcquisitionRecord, taken: BoolArray) -> tuple[IntArray, Int
 
 
 #: What a record holds of each instance, beside beliefs and the history.
-_FIELDS = ("decision", "posterior", "n_features", "cost", "order", "outcome")
+_FIELDS = ("decision", "posterior", "n_features", "cost", "order", "outcome", "visit", "time")
+#: Those of them that have an entry a step.
+_BY_STEP = ("order", "outcome", "visit")
 
 
 def joined(records: Sequence[AcquisitionRecord]) -> AcquisitionRecord:
@@ -57,16 +66,18 @@ def joined(records: Sequence[AcquisitionRecord]) -> AcquisitionRecord:
     longest = max((part.order.shape[1] for part in records), default=0)
 
     def whole(part: AcquisitionRecord, name: str) -> Any:
-        short = longest - part.order.shape[1] if name in ("order", "outcome") else 0
+        short = longest - part.order.shape[1] if name in _BY_STEP else 0
         values = getattr(part, name)
         return np.pad(values, ((0, 0), (0, short)), constant_values=-1) if short else values
 
-    return AcquisitionRecord(*(np.concatenate([whole(part, name) for part in records]) for name in _FIELDS))
+    there = [name for name in _FIELDS if all(getattr(part, name) is not None for part in records)]
+    return AcquisitionRecord(**{name: np.concatenate([whole(part, name) for part in records]) for name in there})
 
 
 def some_rows(record: AcquisitionRecord, rows: IntArray) -> AcquisitionRecord:
     """Some rows of a record, without beliefs."""
-    return AcquisitionRecord(*(getattr(record, name)[rows] for name in _FIELDS))
+    there = {name: value for name in _FIELDS if (value := getattr(record, name)) is not None}
+    return AcquisitionRecord(**{name: value[rows] for name, value in there.items()})
 
 
 _NONE: Interval = (float("nan"), float("nan"))

@@ -28,6 +28,7 @@ _LONGEST = 100
 #: What of a data set bears on results.
 _FIELDS = (
     *("feature_costs", "discounted_costs", "groups", "decision_costs", "decisions"),
+    *("delays", "visit_cost", "delay_cost", "max_panel"),
     *("train_index", "valid_index", "test_index", "class_names"),
 )
 

@@ -174,4 +174,6 @@ def remedies(fit: Fit) -> tuple[str, ...]:
 def _acquired(decider: Decider, X: Any) -> AcquisitionRecord:
     """What a fold's record does, decisions by number."""
     acquired = decider.run(known_to(decider, X))
-    return AcquisitionRecord.from_acquisition(acquired, np.arange(len(decider.decisions)), decider.support)
+    return AcquisitionRecord.from_acquisition(
+        acquired, np.arange(len(decider.decisions)), decider.support, decider.prices.visits
+    )

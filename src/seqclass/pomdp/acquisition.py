@@ -212,7 +212,7 @@ class Histories:
             self.parents.append(level.parent.astype(np.int32 if self.leaf.size < 2**31 else np.intp))
             self.seen.append(level.outcome.astype(np.int64 if level.outcome.max() >= 2**31 else np.int32))
         question = next_of(self.policy, level) if self.chosen is None else self.chosen(level)
-        info = level.info
+        before, info = info, level.info
         stop = question == DECIDE
         ends = np.flatnonzero(stop)
         self.ends.append(ends)
@@ -224,7 +224,7 @@ class Histories:
         if "belief" in self.records:
             self.records["belief"].append(info.belief)
         if self.following is not None:
-            self._expect(info, question, ends)
+            self._expect(before, info, question, ends)
         if ends.size:
             belief = info.belief[ends]
             self.last.append(belief)
@@ -233,13 +233,13 @@ class Histories:
             self._end(stop)
         return question
 
-    def _expect(self, info: InformationState, question: IntArray, ends: IntArray) -> None:
-        """Note what the policy expects of the question asked, or of the one that would have come next."""
+    def _expect(self, before: InformationState, info: InformationState, question: IntArray, ends: IntArray) -> None:
+        """Note what the policy expected before it ordered anything, and what the question costs then."""
         assert self.following is not None  # its caller has looked
         following, saving = question.copy(), np.empty(len(info))
-        following[ends] = self.policy.following(info[ends])
+        following[ends] = self.policy.following(before[ends])
         row_bytes = 8.0 * 3 * float(info.problem.n_outcomes.max(initial=1)) * info.problem.n_classes
-        for part, some in info.parts(row_bytes):
+        for part, some in before.parts(row_bytes):
             saving[part] = some.stopping_cost - self.policy.continuation_cost(some)
         prices = np.broadcast_to(info.prices, (len(info), info.problem.n_questions))
         known = following != DECIDE
