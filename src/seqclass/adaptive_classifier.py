@@ -34,7 +34,7 @@ from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import rows_of, weighted
 from seqclass.fitting.choice import Choice, choose
 from seqclass.fitting.held_out import HeldOut
-from seqclass.pomdp import Adaptive, ClassInformation, DecideNow, FirstK, HiddenInformation, OrderingRule
+from seqclass.pomdp import Adaptive, ClassInformation, DecideNow, FirstK, HiddenInformation, OrderingRule, Panels
 from seqclass.recipes import ifc2f
 
 __all__ = ["AdaptiveClassifier", "adaptive"]
@@ -415,7 +415,7 @@ class AdaptiveClassifier(DecidingClassifier):
         kept, labels, weight = weighted(X, y, sample_weight)
         columns = Classifier()
         _, seen, encoder = check_training(columns, kept, labels)
-        self._chosen = standard(effort, self.random_state, np.shape(kept)[1])
+        self._chosen = self._for_visits(standard(effort, self.random_state, np.shape(kept)[1]))
         # what is wrong with prices and costs is said before anything is tried
         money(self.settings(), columns, np.unique(seen), warn=False)
         if budgets:
@@ -540,7 +540,17 @@ class AdaptiveClassifier(DecidingClassifier):
         effort, budgets = EFFORTS[self.effort], self._budgets()
         if budgets:
             return at_budget(effort, self.random_state, numbers, contexts, budgets[-1])
-        return candidates(effort, self.random_state, n_columns, numbers, contexts)
+        ways = candidates(effort, self.random_state, n_columns, numbers, contexts)
+        return {name: self._for_visits(way) for name, way in ways.items()}
+
+    def _for_visits(self, way: dict[str, Any]) -> dict[str, Any]:
+        """A way that plans what to order together, where a visit costs something."""
+        costs, solver = Costs.of(self.feature_costs), way["solver"]
+        if not isinstance(solver, Adaptive) or not (costs.visit_cost or costs.delay_cost):
+            return way
+        few, seed = min(1000, solver.certificate_paths), solver.random_state  # each takes longer
+        settings: dict[str, Any] = {"certificate_paths": few, "random_state": seed}
+        return way | {"solver": Panels(_PATHS // 4, n_branches=16, max_rounds=1, solver=solver, **settings)}
 
     def _with(self, way: dict[str, Any]) -> Settings:
         return Settings.of(self._way(way))

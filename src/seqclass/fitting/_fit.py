@@ -30,7 +30,7 @@ from seqclass.fitting._folds import assign_folds
 from seqclass.fitting._planning import judge, ordered, solved, staged
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import filter_features, fit_model, prefitted, rows_of, timed, weighted
-from seqclass.pomdp import EC2, Adaptive, ClassInformation, DecideNow, ExpectedSaving
+from seqclass.pomdp import EC2, Adaptive, ClassInformation, DecideNow, ExpectedSaving, Panels
 
 #: Folds, which up to so many rows are drawn twice, each time for half; and where any question may come next.
 _FOLDS, _FEW_ROWS, _FREE_FOLDS = 10, 500, 5
@@ -247,6 +247,8 @@ def calibrate(settings: Settings, X: Any, y: npt.ArrayLike, weight: FloatArray |
 def _asking(settings: Settings) -> Settings:
     """Settings for a fit that is only asked for the next question, for which most need not be solved."""
     solver = settings.solver if is_free(settings.order) else DecideNow()
+    if isinstance(solver, Panels) and solver.solver is not None:  # what is asked next, not what is ordered with it
+        solver = solver.solver
     if isinstance(solver, Adaptive) and solver.rules is not None and len(solver.rules) == 1 and not solver.max_rounds:
         solver = Following(solver)
     settings = settings.but(calibrate=False)

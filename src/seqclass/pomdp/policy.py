@@ -144,6 +144,8 @@ _NARROWER = {
     "or more certificate_paths.",
     "all orders": "the policy or the bound may be poor; try Adaptive() with more search_nodes, ExactFreeOrder with "
     "more max_nodes, Lookahead(2), or fewer questions.",
+    "all panels": "the policy or the bound may be poor, and where there may be many visits the bound is: try Panels "
+    "with more max_nodes, n_paths or n_branches, or fewer questions.",
 }
 _ADVICE = {
     "truncated": "the horizon was cut before more features ceased to matter: raise max_stages.",
@@ -212,7 +214,7 @@ class SolveInfo:
         What was reached on the way, of solvers that improve until a wanted gap or time.
     scope : str
         Which policies `lower` is about: ``"order"``, those that ask in this order; ``"all orders"``, whatever they ask
-        next.
+        next; ``"all panels"``, whatever they order together.
     ordering : OrderingChoice or None
         What was tried and chosen, of a solver that chooses an adaptive order.
 

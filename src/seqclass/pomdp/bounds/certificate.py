@@ -24,7 +24,7 @@ from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
 from seqclass.pomdp.needs import needed_order, needed_tables
-from seqclass.pomdp.policy import FunctionPolicy, LookaheadPolicy, Policy
+from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LookaheadPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.values import ValueFunction
@@ -297,7 +297,7 @@ _QUICK_BELIEFS = 500
 #: Differences of the two ends are rare and large where values are good: of fewer paths their mean is not yet normal.
 _FEWEST_PAIRED = 1000
 #: What a certificate is about, in words.
-SCOPES = {"order": "in this order", "all orders": "over all orders"}
+SCOPES = {"order": "in this order", "all orders": "over all orders", "all panels": "over all panels"}
 _METHODS = ("auto", "exact", "simulation", "deterministic")
 
 
@@ -326,7 +326,8 @@ class Certificate(OneRow):
     seconds : float
         Wall-clock time.
     scope : str
-        What no policy means: ``"order"``, of those that ask in this order; ``"all orders"``, whatever it asks next.
+        What no policy means: ``"order"``, of those that ask in this order; ``"all orders"``, whatever it asks next;
+        ``"all panels"``, whatever it orders together in a visit.
 
     Examples
     --------
@@ -428,7 +429,9 @@ def certify(
     scope : {"order", "all orders"}, optional
         Which policies the lower end is about. By default those of the problem: all orders of a free one. A policy of a
         fixed order may be compared with all orders of its questions, if the problem has a free twin
-        (`AcquisitionProblem.in_any_order`).
+        (`AcquisitionProblem.in_any_order`). Where visits cost something, it is about all panels of these: whatever is
+        asked takes one visit at least, or a share of those that its number takes; with that added to the prices, asking
+        one at a time costs no more, and its lower end is taken.
 
     Returns
     -------
@@ -471,7 +474,11 @@ def certify(
     rng = as_generator(random_state)
     if scope is None:
         scope = "all orders" if problem.free else "order"
-    if check_choice(scope, "scope", tuple(SCOPES)) == "all orders":
+    check_choice(scope, "scope", ("order", "all orders"))
+    if problem.visits is not None:
+        limits = OverOrders(method, n_paths, confidence, max_histories)
+        return _over_panels(problem, policy, limits, scope, rng, started)
+    if scope == "all orders":
         limits = OverOrders(method, n_paths, confidence, max_histories)
         return _over_orders(limits.ends(problem, problem.in_any_order(), policy, rng), started, scope)
     needed_order(problem, 'certify(scope="order")', 'scope="all orders"')
@@ -542,6 +549,44 @@ def _interval(ends: Ends, upper: float | None, lower: float | None, z: float) ->
         high = upper, upper
         low, error = ends.low_given(upper)
     return _Interval(high, (low - z * error, low) if lower is None else (lower, lower))
+
+
+def _over_panels(
+    problem: AcquisitionProblem,
+    policy: Policy,
+    limits: OverOrders,
+    scope: str,
+    rng: np.random.Generator,
+    started: float,
+) -> Certificate:
+    """What a policy of visits costs, and what none of any panels costs less than."""
+    assert problem.visits is not None
+    how = "auto" if limits.method == "deterministic" else limits.method
+    found = evaluate(
+        problem, policy, method=how, n_paths=limits.n_paths, max_histories=limits.max_histories, random_state=rng
+    )
+    most, begun = problem.visits.max_panel or problem.n_stages, problem.begin()
+    shares = [0.0, 1 / most] if most < problem.n_stages else [0.0]
+    inner = [
+        certify(
+            plain,
+            FunctionPolicy(plain, lambda info: np.full(len(info), DECIDE)),
+            n_paths=limits.n_paths,
+            max_histories=limits.max_histories,
+            confidence=limits.confidence,
+            random_state=rng,
+            scope=scope,
+        )
+        for plain in map(problem.without_visits, shares)
+    ]
+    once = float(problem.visits.alone.min(initial=np.inf))
+    lower = max([float(begun.cost_floor()[0]), once + inner[0].lower, *(one.lower for one in inner[1:])])
+    lower = min(float(begun.stopping_cost[0]), lower)
+    exact = found.method == "exact" and all(one.confidence == 1.0 for one in inner)
+    upper = found.cost + quantile(limits.confidence) * found.cost_std_error
+    kind = "exact" if exact else "simulation"
+    ends, n_paths = _Interval((upper, found.cost), (lower, lower)), 0 if exact else limits.n_paths
+    return _certificate(ends, 1.0 if exact else limits.confidence, kind, n_paths, started, "all panels")
 
 
 def _over_orders(ends: OrderEnds, started: float, scope: str) -> Certificate:

@@ -220,6 +220,8 @@ def certified(
     # a stream of its own: the paths must not be those that the solver learned from
     seed = another_stream(random_state)
     most = min(MAX_HISTORIES, max(_SURE_HISTORIES, _HISTORIES * n_paths))
+    if policy.problem.visits is not None:  # of which each takes long
+        most = max(2, n_paths)
     certificate = certify(
         policy.problem,
         policy,

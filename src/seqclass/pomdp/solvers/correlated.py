@@ -23,7 +23,9 @@ from seqclass.pomdp.problem import AcquisitionProblem, InformationState
 from seqclass.pomdp.solvers.base import Solver, certified
 from seqclass.pomdp.solvers.fitted import FittedValueIteration, FittedValues, scaled_ridge, solved_ridge
 from seqclass.pomdp.solvers.grid import GridValueIteration
+from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
 from seqclass.pomdp.solvers.perseus import Perseus
+from seqclass.pomdp.solvers.simple import Lookahead
 from seqclass.pomdp.values import ProjectedValues, ValueFunction
 
 __all__ = ["BoundedLookaheadPolicy", "CorrectedValues", "ProjectedValueIteration"]
@@ -641,3 +643,14 @@ def table_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver:
     if problem.n_classes <= 3:
         return GridValueIteration(random_state=random_state)
     return Perseus(random_state=random_state)
+
+
+def sequential_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver:
+    """Solver for a problem in which one question is asked at a time; see `default_solver`."""
+    if problem.free:
+        return Adaptive(random_state=random_state)
+    if problem.tables is not None:
+        return table_solver(problem, random_state)
+    if problem.projection(1) is not None:
+        return ProjectedValueIteration(random_state=random_state)
+    return Lookahead(2, random_state=random_state)

@@ -6,8 +6,8 @@ from typing import Any
 
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver
+from seqclass.pomdp.solvers.correlated import sequential_solver
 from seqclass.pomdp.solvers.panels import Panels
-from seqclass.pomdp.solvers.sequential import sequential_solver
 
 __all__ = ["default_solver"]
 

@@ -15,7 +15,6 @@ from seqclass._utils.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
-    another_stream,
     as_generator,
     lower_envelope,
     row_sums,
@@ -25,12 +24,9 @@ from seqclass._utils.progress import telling
 from seqclass._utils.validation import check_flag, check_integer, check_part
 from seqclass.costs import Visits
 from seqclass.pomdp.answers import DataAnswers
-from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.bounds.optimum import asked_once, evidence, expand
-from seqclass.pomdp.evaluation import evaluate
 from seqclass.pomdp.policy import (
     DECIDE,
-    WIDE_GAP,
     OrderingCandidate,
     OrderingChoice,
     Policy,
@@ -38,12 +34,12 @@ from seqclass.pomdp.policy import (
     SolveInfo,
 )
 from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
-from seqclass.pomdp.solvers.base import Solver, uncertified
+from seqclass.pomdp.solvers.base import Solver, certified, uncertified
+from seqclass.pomdp.solvers.correlated import sequential_solver
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
 from seqclass.pomdp.solvers.ordering.cases import Cases, model_cases
 from seqclass.pomdp.solvers.ordering.rules import EC2, ClassInformation
 from seqclass.pomdp.solvers.ordering.values import ridge
-from seqclass.pomdp.solvers.sequential import sequential_solver
 from seqclass.pomdp.walk import Level, walk
 
 __all__ = ["FixedPanels", "PanelPolicy", "PanelValues", "Panels"]
@@ -160,8 +156,6 @@ class Best(NamedTuple):
 
 #: A panel grows on for so many questions that save nothing yet.
 _PATIENCE = 2
-#: Up to so many open questions all are tried at each step; of more those that are most promising by themselves.
-_TRIED = 40
 
 
 class PanelPolicy(Policy):
@@ -268,10 +262,8 @@ class PanelPolicy(Policy):
         """
         n, problem = len(info), self.problem
         panel, cost = np.zeros((n, problem.n_questions), dtype=bool), np.full(n, np.inf)
-        width = min(self.n_branches, _TRIED * float(problem.n_outcomes.max(initial=1)))
-        for part, some in info.parts(
-            8.0 * 8 * self.n_branches * (problem.n_questions + problem.n_classes * width), 2**28
-        ):
+        row_bytes = 8.0 * 4 * self.n_branches * (problem.n_questions + problem.n_classes)
+        for part, some in info.parts(row_bytes, 2**28):
             panel[part], cost[part] = _Growing(self, some).grow()
         return Best(panel, cost)
 
@@ -508,21 +500,10 @@ class _PanelSolver(Solver):
         for name, low in (("n_paths", 2), ("n_branches", 1)):
             check_integer(getattr(self, name), name, low)
         check_integer(self.certificate_paths, "certificate_paths", 0)
-        if problem.visits is None:
-            raise ValueError(
-                f"{type(self).__name__} plans visits, and here they cost nothing, so that one question at a time is "
-                "best: give visit_cost, or delays and delay_cost, or use Adaptive() or default_solver(problem)."
-            )
         if problem.samples:
             raise ValueError(
                 f"{type(self).__name__} follows every answer, and a bundle of this problem has too many: split it."
             )
-
-    def _upper(self, policy: Policy) -> float:
-        """No more than this is what the policy costs, for sure where its histories are few."""
-        seed, n = another_stream(self.random_state), max(2, self.certificate_paths)
-        found = evaluate(policy.problem, policy, n_paths=n, max_histories=n, random_state=seed)
-        return found.cost + quantile(CONFIDENCE) * found.cost_std_error
 
     def _improved(
         self,
@@ -599,17 +580,14 @@ class Panels(_PanelSolver):
     max_nodes : int
         Pairs of partial answers and sets up to which the recursion is made; 0 never does.
     solver : Solver or None
-        Solver of problems in which one question is asked at a time: its policy is tried as well, and its lower bound
-        where visits cost nothing is what the certificate builds on. None: `Adaptive` with two quick rules, or in a
-        fixed order that which is used where visits cost nothing.
+        Solver of problems in which one question is asked at a time, which is tried as well. None: `Adaptive` with two
+        quick rules, or in a fixed order that which is used where visits cost nothing.
     certificate_paths, random_state
         As in `Solver`.
 
     Notes
     -----
-    The lower bound is about all panels (``info.scope``): a policy that asks anything makes a visit, and of ``m`` that
-    fit into one at most each question takes a share of ``1 / m`` of it; a case whose questions are asked one at a time
-    at such prices costs no more, and its solver's lower bound is taken.
+    The lower bound is about all panels (``info.scope``); see `certify`.
 
     Examples
     --------
@@ -628,8 +606,11 @@ class Panels(_PanelSolver):
     solver: Any = None
 
     def solve(self, problem: AcquisitionProblem) -> Policy:
-        """Solve a problem in which visits cost something; see `Solver.solve`."""
+        """Solve a problem; where visits cost nothing, one question at a time is best. See `Solver.solve`."""
         self._check(problem)
+        if problem.visits is None:
+            planner = sequential_solver(problem, self.random_state) if self.solver is None else self._planner(problem)
+            return planner.solve(problem)
         check_integer(self.max_rounds, "max_rounds", 0)
         check_integer(self.max_nodes, "max_nodes", 0)
         started = time.perf_counter()
@@ -650,7 +631,7 @@ class Panels(_PanelSolver):
         )
         policy = copy.copy(chosen.policy)
         policy.info = info
-        return self._certified(policy)
+        return certified(policy, self.certificate_paths, self.random_state)
 
     def _followed(self, name: str, policy: PanelPolicy, cases: Cases) -> _Tried:
         started = time.perf_counter()
@@ -675,25 +656,6 @@ class Panels(_PanelSolver):
             return Adaptive(rules, max_rounds=0, certificate_paths=paths, random_state=seed)
         return sequential_solver(problem.without_visits(), seed)
 
-    def _certified(self, policy: Policy) -> Policy:
-        """The policy with what it costs on fresh cases, and what no policy costs less than."""
-        if not self.certificate_paths:
-            return policy
-        started, problem = time.perf_counter(), policy.problem
-        with telling("bounds over all panels"):
-            upper = self._upper(policy)
-            lower = min(upper, _lower(problem, self._planner(problem)))
-        gap = (upper - lower) / upper if upper > 0 else 0.0
-        return policy.with_info(
-            status="wide gap" if gap > WIDE_GAP else "converged",
-            upper=upper,
-            lower=lower,
-            gap=gap,
-            confidence=CONFIDENCE,
-            scope="all panels",
-            certify_seconds=time.perf_counter() - started,
-        )
-
 
 def _choice(chosen: _Tried, tried: list[_Tried], cases: Cases) -> OrderingChoice:
     return OrderingChoice(
@@ -710,19 +672,6 @@ def _choice(chosen: _Tried, tried: list[_Tried], cases: Cases) -> OrderingChoice
             for t in tried
         ),
     )
-
-
-def _lower(problem: AcquisitionProblem, planner: Solver) -> float:
-    """No policy of any panels costs less: what is asked takes one visit, or a share of those that its number takes."""
-    assert problem.visits is not None
-    begun, most = problem.begin(), problem.visits.max_panel or problem.n_stages
-    stop = float(begun.stopping_cost[0])
-    if not problem.n_stages:
-        return stop
-    found = float(problem.visits.alone.min()) + planner.solve(problem.without_visits()).info.lower
-    if most < problem.n_stages:
-        found = max(found, planner.solve(problem.without_visits(1 / most)).info.lower)
-    return min(stop, max(found, float(begun.cost_floor()[0])))
 
 
 class PlannedPanels(Policy):
@@ -859,7 +808,7 @@ class FixedPanels(_PanelSolver):
     n_paths : int
         Cases of the model that what follows a visit is learnt on.
     n_branches, certificate_paths, random_state
-        As in `Panels`; the certificate gives what the policy costs, and no lower bound.
+        As in `Panels`.
 
     Examples
     --------
@@ -880,6 +829,11 @@ class FixedPanels(_PanelSolver):
     def solve(self, problem: AcquisitionProblem) -> Policy:
         """Solve a problem in which visits cost something; see `Solver.solve`."""
         self._check(problem)
+        if problem.visits is None:
+            raise ValueError(
+                "FixedPanels orders several questions in one visit, and here visits cost nothing: give visit_cost, or "
+                "delays and delay_cost, or use FirstK."
+            )
         check_flag(self.once, "once")
         size = problem.n_questions if self.size is None else check_integer(self.size, "size", 1)
         started, rng, sizes = time.perf_counter(), as_generator(self.random_state), (size, size)
@@ -892,9 +846,4 @@ class FixedPanels(_PanelSolver):
             policy = last
         seconds = time.perf_counter() - started
         policy = policy.with_info(status="converged", n_stages=problem.n_stages, seconds=seconds)
-        if not self.certificate_paths:
-            return policy
-        upper = self._upper(policy)
-        lower = min(upper, float(problem.begin().cost_floor()[0]))
-        gap = (upper - lower) / upper if upper > 0 else 0.0
-        return policy.with_info(upper=upper, lower=lower, gap=gap, confidence=CONFIDENCE, scope="all panels")
+        return certified(policy, self.certificate_paths, self.random_state)
