@@ -26,7 +26,7 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.alpha import Points, point_based, sample_beliefs
-from seqclass.pomdp.problem import TIE
+from seqclass.pomdp.information import TIE
 from seqclass.pomdp.solvers.grid import GridProgram
 
 #: Classes, bins and features of the random problems.

@@ -36,6 +36,7 @@ __all__ = ["Chunks", "DecidedParts", "from_dask", "predict_dask", "predict_parqu
 def check_kept(clf: DecidingClassifier, keep: Sequence[str], what: str = "keep") -> None:
     """Refuse columns to copy that would share their name with another column of the output; raises a ValueError."""
     ours = ["decision", *(f"posterior_{label}" for label in clf.classes_.tolist()), "n_features", "cost", "asked"]
+    ours += [] if decider_of(clf).prices.visits is None else ["n_visits", "time"]
     for i, name in enumerate(keep):
         if name in ours:
             raise ValueError(
@@ -54,6 +55,8 @@ def decided_frame(clf: DecidingClassifier, record: AcquisitionRecord, kept: Any)
     for i, label in enumerate(clf.classes_.tolist()):
         columns[f"posterior_{label}"] = record.posterior[:, i]
     columns |= {"n_features": record.n_features, "cost": record.cost, "asked": _asked(clf, record.order)}
+    if record.visit is not None:
+        columns |= {"n_visits": record.n_visits, "time": record.time}
     return pd.DataFrame(columns)
 
 

@@ -17,7 +17,7 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
-from seqclass.pomdp.problem import TIE
+from seqclass.pomdp.information import TIE
 
 RULES = [DecideNow(), AcquireAll(), FirstK(2), PosteriorThreshold(0.8), Lookahead(1), Lookahead(2), Lookahead(3)]
 KINDS = ["plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions"]

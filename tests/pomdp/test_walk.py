@@ -11,7 +11,7 @@ from seqclass.pomdp import FunctionPolicy, TableProblem, evaluate
 from seqclass.pomdp.alpha import select
 from seqclass.pomdp.answers import AllAnswers, SampledAnswers, TooLarge
 from seqclass.pomdp.bounds.optimum import optimal_cost
-from seqclass.pomdp.problem import InformationState
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.walk import parted
 
 

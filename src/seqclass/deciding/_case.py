@@ -15,7 +15,7 @@ from seqclass._utils.text import listed, shown
 from seqclass.deciding._warm_start import as_seen
 from seqclass.deciding.decider import Decider
 from seqclass.pomdp import AcquisitionProblem, InformationState
-from seqclass.pomdp.problem import OPEN
+from seqclass.pomdp.information import OPEN
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from seqclass.deciding.record import AcquisitionRecord, EncodedRows
 from seqclass.pomdp import Acquisition
 from seqclass.pomdp.acquisition import Histories, begun
 from seqclass.pomdp.answers import DataAnswers
-from seqclass.pomdp.problem import OPEN
+from seqclass.pomdp.information import OPEN
 from seqclass.pomdp.walk import Level, walk
 
 #: Rows that go through together where the source is asynchronous.

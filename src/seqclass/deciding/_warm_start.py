@@ -10,7 +10,7 @@ from seqclass._utils.arrays import BoolArray, IntArray
 from seqclass.deciding.problem import Answers, ModelProblem
 from seqclass.pomdp import DECIDE, AcquisitionProblem, InformationState, MixtureProblem, Policy
 from seqclass.pomdp.answers import DataAnswers
-from seqclass.pomdp.problem import OPEN
+from seqclass.pomdp.information import OPEN
 from seqclass.pomdp.solvers.ordering.rules import next_question
 from seqclass.pomdp.walk import Level, walk
 

@@ -239,7 +239,7 @@ class Session:
             question = int(policy.act(case.info)[0])
             numbers = [] if question == DECIDE else [question]
         else:
-            numbers = np.flatnonzero(panels[0]).tolist()
+            numbers = np.flatnonzero(panels[0] & facts.unasked[0, : panels.shape[1]]).tolist()
         return numbers, float(expected_saving(policy, case.info)[0]) if numbers else float("nan")
 
     def _ordered(self, numbers: Sequence[int], again: bool = False) -> Case:

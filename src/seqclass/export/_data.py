@@ -19,7 +19,8 @@ from seqclass.export._program import Unwritten, program
 from seqclass.labels import Labels
 from seqclass.pomdp import DECIDE
 from seqclass.pomdp.answers import AllAnswers
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import Level, walk
 
 #: Share of answers that are missing, in the probability of a case.
@@ -141,6 +142,11 @@ def as_data(decider: Decider, labels: Any, max_nodes: int, min_probability: floa
     if len(decider.policy.begin()[1]) > 1:
         raise ValueError("this policy draws lots, so no page tells what it asks; fit without a budget to keep.")
     problem = decider.all_questions()
+    if problem.visits is not None:
+        raise ValueError(
+            "this policy may order several questions at once, which an exported file cannot yet; use `seqclass ask`, "
+            "or fit without visit_cost and delays."
+        )
     features, questions = _questions(decider, problem, decider.words(labels))
     data: dict[str, Any] = {
         "format": FORMAT,

@@ -36,7 +36,8 @@ from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.alpha import AlphaVectors
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bundles import DrawnBundle
-from seqclass.pomdp.problem import OPEN, AcquisitionProblem
+from seqclass.pomdp.information import OPEN
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.exact_free_order import PlannedPolicy, RecursionPolicy
 from seqclass.pomdp.solvers.fitted import FittedValues
 from seqclass.pomdp.solvers.ordering.adaptive import ImprovedRule

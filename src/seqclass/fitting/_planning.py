@@ -17,6 +17,7 @@ from seqclass.pomdp import (
     AcquisitionProblem,
     Adaptive,
     GivenOrder,
+    Panels,
     Policy,
     Solver,
     solve_for_budget,
@@ -50,7 +51,10 @@ def staged(settings: Settings, decider: Decider, order: IntArray) -> Acquisition
 
 def solver_of(settings: Settings, problem: AcquisitionProblem, certify: bool = True) -> Solver:
     """The solver that the settings name, or that suits the problem."""
-    solver = default_solver(problem, settings.random_state) if settings.solver is None else settings.solver
+    solver = settings.solver
+    if isinstance(solver, Panels) and problem.visits is None:  # then one question at a time is best
+        solver = solver.solver
+    solver = default_solver(problem, settings.random_state) if solver is None else solver
     return solver if certify else uncertified(solver)
 
 

@@ -12,6 +12,7 @@ from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.evaluation import Evaluation, evaluate
 from seqclass.pomdp.files import read_policy, write_pomdp, write_pomdpx
 from seqclass.pomdp.hidden import Hidden
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.mixture_problem import MixtureProblem
 from seqclass.pomdp.policy import (
     DECIDE,
@@ -25,7 +26,7 @@ from seqclass.pomdp.policy import (
     SolveStep,
     scale_prices,
 )
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, ValueSolver
 from seqclass.pomdp.solvers.correlated import BoundedLookaheadPolicy, CorrectedValues, ProjectedValueIteration
 from seqclass.pomdp.solvers.defaults import default_solver
@@ -45,7 +46,8 @@ from seqclass.pomdp.solvers.ordering.rules import (
     LookaheadSaving,
 )
 from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
-from seqclass.pomdp.solvers.panels import FixedPanels, PanelPolicy, Panels, PanelValues
+from seqclass.pomdp.solvers.panel_policy import PanelPolicy, PanelValues
+from seqclass.pomdp.solvers.panels import FixedPanels, Panels
 from seqclass.pomdp.solvers.perseus import Perseus
 from seqclass.pomdp.solvers.simple import AcquireAll, DecideNow, FirstK, Lookahead, PosteriorThreshold
 from seqclass.pomdp.solvers.thresholds import LinearThresholdPolicy, LinearThresholdSPSA

@@ -10,8 +10,8 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass.pomdp.answers import DataAnswers
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import InformationState
 from seqclass.pomdp.walk import Level, next_of, walk
 
 __all__ = ["Acquisition", "acquire"]
@@ -245,6 +245,10 @@ class Histories:
         known = following != DECIDE
         price = np.full(len(info), np.nan)
         price[known] = prices[known, following[known]]
+        if info.ordered is not None and info.problem.visits is not None:  # visits are told of by themselves
+            asked = np.flatnonzero(question != DECIDE)
+            alone = ~info.ordered[asked, question[asked]]
+            price[asked] -= np.where(alone, info.problem.visits.alone[question[asked]], 0.0)
         self.records["price"].append(price)
         self.records["saving"].append(saving)
         self.following.append(following[ends])

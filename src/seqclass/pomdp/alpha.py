@@ -9,8 +9,9 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.model_files import register
+from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy
-from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.values import ProjectedValues, StoppingValue, ValueFunction
 from seqclass.pomdp.walk import Fork, Level, walk
 

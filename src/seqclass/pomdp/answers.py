@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE
-from seqclass.pomdp.problem import InformationState
 
 if TYPE_CHECKING:
     from seqclass.pomdp.problem import AcquisitionProblem

@@ -12,8 +12,9 @@ from seqclass._utils.progress import TimeUp, left
 from seqclass._utils.text import shown
 from seqclass._utils.validation import check_choice, check_integer
 from seqclass.pomdp.answers import Answers
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import Policy
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import ALL, along, enumerated_or_sampled
 
 __all__ = ["Evaluation", "evaluate"]

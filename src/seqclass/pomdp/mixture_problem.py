@@ -13,7 +13,8 @@ from seqclass._utils.arrays import FloatArray, IntArray, chunks, conditioned, wi
 from seqclass._utils.validation import check_distribution
 from seqclass.pomdp.bundles import Bundle, DrawnBundle
 from seqclass.pomdp.hidden import CACHE_BYTES, Hidden, padded
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.table_problem import check_padding, check_table
 
 __all__ = ["MixtureProblem"]

@@ -14,7 +14,8 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_
 from seqclass._utils.model_files import Stored, register
 from seqclass._utils.text import shown
 from seqclass._utils.validation import check_real
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.values import ValueFunction
 
 __all__ = [

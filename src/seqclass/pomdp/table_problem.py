@@ -13,7 +13,8 @@ from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_finite
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.hidden import padded, table_costs
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.tables import ContextTables, OneContext, Tables
 
 __all__ = ["TableProblem"]

@@ -12,8 +12,9 @@ import numpy.typing as npt
 from seqclass._utils.arrays import FloatArray, IntArray, lower_envelope
 from seqclass.pomdp.alpha import AlphaSet, AlphaVectors
 from seqclass.pomdp.bounds.optimum import asked_once, evidence, open_questions
+from seqclass.pomdp.information import OPEN, TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, SolveInfo
-from seqclass.pomdp.problem import OPEN, TIE, AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 
 __all__: list[str] = []
 

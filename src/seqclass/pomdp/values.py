@@ -8,7 +8,8 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import Stored
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.tables import Tables
 
 __all__ = ["ProjectedValues", "StoppingValue", "ValueFunction"]

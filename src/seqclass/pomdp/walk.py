@@ -15,8 +15,9 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.progress import TimeUp, left, look, within
 from seqclass.pomdp.answers import AllAnswers, Answers, SampledAnswers, TooLarge
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 
 __all__: list[str] = []
 

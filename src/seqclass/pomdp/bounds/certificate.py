@@ -23,9 +23,10 @@ from seqclass.pomdp.bounds.optimum import OrderBounds, optimal_cost
 from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.needs import needed_order, needed_tables
 from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LookaheadPolicy, Policy
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.values import ValueFunction
 

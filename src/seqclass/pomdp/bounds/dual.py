@@ -12,9 +12,10 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.validation import check_choice, check_integer
 from seqclass.pomdp.answers import SampledAnswers, TooLarge
 from seqclass.pomdp.evaluation import MAX_HISTORIES
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.needs import needed_order
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.values import ValueFunction
 from seqclass.pomdp.walk import ALL, Fork, Level, begin, check_questions, walk
 

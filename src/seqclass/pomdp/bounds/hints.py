@@ -20,7 +20,8 @@ from seqclass.pomdp.bounds.repeats import (
     has_repeats,
     told_apart,
 )
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.table_problem import TableProblem
 
 __all__: list[str] = []

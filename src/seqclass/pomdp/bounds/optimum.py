@@ -13,8 +13,9 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_
 from seqclass._utils.validation import check_costs, check_integer
 from seqclass.pomdp.answers import PlannedAnswers
 from seqclass.pomdp.evaluation import MAX_HISTORIES
+from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE
-from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import Fork, Level, walk
 
 __all__ = ["optimal_cost"]

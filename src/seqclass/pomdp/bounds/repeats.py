@@ -13,8 +13,9 @@ from seqclass._utils.validation import check_integer
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.answers import Answers, Branches
 from seqclass.pomdp.bounds.optimum import StateBounds
+from seqclass.pomdp.information import OPEN, TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import OPEN, TIE, AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import Fork, Level, begin, walk
 
 __all__: list[str] = []

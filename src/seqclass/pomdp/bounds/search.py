@@ -9,8 +9,9 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.progress import TimeUp, look, within
 from seqclass.pomdp.bounds.optimum import OnePriceBounds, OrderBounds, Plan, asked_once, asking_once, evidence
+from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE
-from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 
 __all__: list[str] = []
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, as_generator
 from seqclass._utils.validation import check_integer
+from seqclass.pomdp.information import TIE
 from seqclass.pomdp.needs import needed_tables
-from seqclass.pomdp.problem import TIE, AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.unrolled import FreeNodes
 

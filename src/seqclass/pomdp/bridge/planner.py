@@ -18,8 +18,9 @@ from sklearn.base import clone
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.pomdp.bridge.models import Process, Staged, Unrolled, check_tables, make_agent, pomdp_py, stage_prices
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified
 from seqclass.pomdp.unrolled import FreeNodes
 

@@ -17,9 +17,10 @@ from sklearn.base import clone
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks, row_sums
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp.alpha import ALWAYS, sample_states
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.needs import needed_order
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified
 from seqclass.pomdp.solvers.fitted import FittedValueIteration, FittedValues, scaled_ridge, solved_ridge
 from seqclass.pomdp.solvers.grid import GridValueIteration

@@ -20,8 +20,9 @@ from seqclass.pomdp.bounds.optimum import Enumeration, OrderBounds, Plan, eviden
 from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
+from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import WIDE_GAP, Policy, SolveInfo
-from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.simple import DeepLookaheadPolicy, OrderBoundPolicy
 

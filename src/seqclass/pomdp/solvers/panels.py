@@ -5,8 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,15 +15,12 @@ from seqclass._utils.arrays import (
     FloatArray,
     IntArray,
     as_generator,
-    lower_envelope,
-    row_sums,
 )
-from seqclass._utils.model_files import register
 from seqclass._utils.progress import telling
 from seqclass._utils.validation import check_flag, check_integer, check_part
-from seqclass.costs import Visits
 from seqclass.pomdp.answers import DataAnswers
-from seqclass.pomdp.bounds.optimum import asked_once, evidence, expand
+from seqclass.pomdp.bounds.optimum import evidence, expand
+from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import (
     DECIDE,
     OrderingCandidate,
@@ -33,371 +29,17 @@ from seqclass.pomdp.policy import (
     RepricedPolicy,
     SolveInfo,
 )
-from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified, uncertified
 from seqclass.pomdp.solvers.correlated import sequential_solver
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
 from seqclass.pomdp.solvers.ordering.cases import Cases, model_cases
 from seqclass.pomdp.solvers.ordering.rules import EC2, ClassInformation
 from seqclass.pomdp.solvers.ordering.values import ridge
+from seqclass.pomdp.solvers.panel_policy import Growing, PanelPolicy, PanelValues, first_of, panel_prices
 from seqclass.pomdp.walk import Level, walk
 
-__all__ = ["FixedPanels", "PanelPolicy", "PanelValues", "Panels"]
-
-
-#: Up to so many classes the regression knows the belief in each of them.
-_MOST_CLASSES = 10
-
-
-@register
-class PanelValues:
-    """Expected cost of going on from a belief, by a regression; without weights nothing follows a visit.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    weights : ndarray, optional
-        Intercept and weight of each column of `told`.
-
-    Examples
-    --------
-    >>> from seqclass.costs import Visits
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
-    >>> problem = problem.with_visits(Visits(0.25, np.zeros(1)))
-    >>> PanelValues(problem).after(problem.begin(), np.array([0]), problem.begin().unasked).round(3)
-    array([[0.15]])
-    """
-
-    def __init__(self, problem: AcquisitionProblem, weights: FloatArray | None = None) -> None:
-        self.problem = problem
-        self.weights = weights
-
-    @property
-    def size(self) -> int:
-        """Number of weights."""
-        return 0 if self.weights is None else self.weights.size
-
-    @cached_property
-    def least(self) -> float:
-        """The least that going on costs beyond the decision."""
-        return float(self.problem.prices.min(initial=np.inf))
-
-    def told(self, info: InformationState) -> FloatArray:
-        """What the cost of going on is explained by, (n, n_columns)."""
-        stop, belief = info.stopping_cost, info.belief
-        columns = self._of_belief(belief, stop, np.ones(len(info)))
-        share = (~info.unasked).mean(axis=1)
-        return np.column_stack([*columns, share, share * stop])
-
-    def _of_belief(self, joint: FloatArray, stop: FloatArray, total: FloatArray) -> list[FloatArray]:
-        """Columns about beliefs that are not normalised, times their totals."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            spread = total - np.where(total > 0, row_sums(joint**2) / total, 0.0)
-            squares = [np.where(total > 0, x / total, 0.0) for x in (stop**2, stop * spread, spread**2)]
-        columns = [stop, spread, np.sqrt(stop * total), np.sqrt(np.maximum(spread, 0.0) * total), *squares]
-        if joint.shape[-1] <= _MOST_CLASSES:
-            columns += [joint[..., c] for c in range(joint.shape[-1])]
-        return columns
-
-    def after(self, info: InformationState, questions: IntArray, closed: BoolArray | None = None) -> FloatArray:
-        """Expected cost after each of some questions: of deciding, or of going on where that is less, prices left out.
-
-        Parameters
-        ----------
-        info : InformationState
-            What is known of ``n`` instances.
-        questions : ndarray of int of shape (m,)
-            The questions.
-        closed : ndarray of bool of shape (n, n_questions), optional
-            Where no other question is left after it.
-
-        Returns
-        -------
-        ndarray of shape (n, m)
-        """
-        if self.weights is None:
-            return info.problem.costs_after(questions, info)
-        problem, weights = self.problem, self.weights
-        result = np.empty((len(info), len(questions)))
-        share = ((~info.unasked).sum(axis=1) + 1) / problem.n_questions
-        offset = (weights[0] + weights[-2] * share)[:, None, None]
-        factor = (weights[-1] * share)[:, None, None]
-        vectors, known = problem.decision_costs.T, problem.perfect_cost
-        for part, places, likelihood in info.likelihood_parts(questions, 4 * problem.n_classes):
-            joint = likelihood * info.belief[part, None, None]
-            stop, total = lower_envelope(joint, vectors), row_sums(joint)
-            cost = total * offset[part] + stop * factor[part]
-            for column, w in zip(self._of_belief(joint, stop, total), weights[1:-2]):
-                cost += w * column
-            floor = total * self.least + joint @ known
-            cost = np.minimum(stop, np.maximum(cost, floor))
-            if closed is not None:
-                cost = np.where(closed[part][:, questions[places], None], stop, cost)
-            result[part, places] = row_sums(cost)
-        return result
-
-
-class Best(NamedTuple):
-    """The best panel of each row.
-
-    Attributes
-    ----------
-    panel : ndarray of bool of shape (n, n_questions)
-        The panel; of none where nothing can be ordered.
-    cost : ndarray of shape (n,)
-        What ordering it and going on is expected to cost; inf where nothing can be ordered.
-    """
-
-    panel: BoolArray
-    cost: FloatArray
-
-
-#: A panel grows on for so many questions that save nothing yet.
-_PATIENCE = 2
-
-
-class PanelPolicy(Policy):
-    """Orders the panel that greed finds while ordering it is expected to cost less than deciding.
-
-    Questions are added one by one, each time the one after which the expected cost is least; the answers of those
-    before are followed, all of them or where they are many an even sample of fixed size.
-
-    Parameters
-    ----------
-    values : PanelValues
-        Cost of going on after a visit.
-    sizes : tuple of int
-        Least and most questions of a panel, as far as so many are open.
-    n_branches : int
-        Joint answers that are followed of each instance.
-    once : bool
-        Whether there is one visit at most.
-    info : SolveInfo, optional
-        What the solver reports.
-
-    Examples
-    --------
-    >>> from seqclass.costs import Visits
-    >>> from seqclass.pomdp import TableProblem
-    >>> sensor = [[0.9, 0.2], [0.1, 0.8]]
-    >>> problem = TableProblem([0.5, 0.5], np.array([sensor, sensor, sensor]), prices=0.01, free=True)
-    >>> problem = problem.with_visits(Visits(0.05, np.zeros(3)))
-    >>> PanelPolicy(PanelValues(problem), (1, 3)).panels(problem.begin())
-    array([[ True,  True,  True]])
-    """
-
-    def __init__(
-        self,
-        values: PanelValues,
-        sizes: tuple[int, int],
-        n_branches: int = 32,
-        once: bool = False,
-        info: SolveInfo | None = None,
-    ) -> None:
-        super().__init__(values.problem, info=info)
-        self.values, self.sizes, self.n_branches, self.once = values, sizes, n_branches, once
-
-    @cached_property
-    def _alone(self) -> AcquisitionProblem:
-        """The questions without visits and budgets, which count elsewhere."""
-        return self.problem.without_visits().replace(max_cost=None, max_questions=None)
-
-    def panels(self, info: InformationState) -> BoolArray:
-        """What each row orders now, (n, n_questions); see `Policy.panels`."""
-        panels = np.zeros((len(info), self.problem.n_questions), dtype=bool)
-        rows = np.flatnonzero(self.chooses(info) & ~info.settled)
-        if rows.size:
-            some = info[rows]
-            best = self.best(some)
-            on = best.cost < some.to_beat
-            panels[rows[on]] = best.panel[on]
-        return panels
-
-    def chooses(self, info: InformationState) -> BoolArray:
-        """Where a panel may be ordered now, (n,): nothing is waited for, and there may be another visit."""
-        if info.stage >= self.n_stages:
-            return np.zeros(len(info), dtype=bool)
-        chooses = ~info.waiting
-        return chooses & (info.visits == 0) if self.once and info.visits is not None else chooses
-
-    def _act(self, info: InformationState) -> IntArray:
-        panels = info.ordered
-        if not info.told:
-            chosen = self.panels(info)
-            panels = chosen if panels is None else chosen | panels
-        return _first(panels, len(info))
-
-    def following(self, info: InformationState) -> IntArray:
-        """What was ordered, else the first question of the panel that comes next wherever it goes on, (n,)."""
-        question = _first(info.ordered, len(info))
-        rows = np.flatnonzero((question == DECIDE) & self.chooses(info))
-        if rows.size:
-            question[rows] = _first(self.best(info[rows]).panel, rows.size)
-        return question
-
-    def continuation_cost(self, info: InformationState) -> FloatArray:
-        """Expected cost of ordering the best panel and going on, (n,); inf where nothing can be ordered.
-
-        Where an answer of the last panel is still waited for, the cost is NaN: nothing is chosen there.
-        """
-        cost = np.where(info.waiting, np.nan, np.inf)
-        rows = np.flatnonzero(self.chooses(info))
-        if rows.size:
-            cost[rows] = self.best(info[rows]).cost
-        return cost
-
-    def best(self, info: InformationState) -> Best:
-        """The best panel of each row, whether it is worth ordering or not.
-
-        Parameters
-        ----------
-        info : InformationState
-            What is known of ``n`` instances that wait for nothing.
-
-        Returns
-        -------
-        Best
-        """
-        n, problem = len(info), self.problem
-        panel, cost = np.zeros((n, problem.n_questions), dtype=bool), np.full(n, np.inf)
-        row_bytes = 8.0 * 4 * self.n_branches * (problem.n_questions + problem.n_classes)
-        for part, some in info.parts(row_bytes, 2**28):
-            panel[part], cost[part] = _Growing(self, some).grow()
-        return Best(panel, cost)
-
-
-def _first(panels: BoolArray | None, n: int) -> IntArray:
-    if panels is None:
-        return np.full(n, DECIDE)
-    return np.where(panels.any(axis=1), panels.argmax(axis=1), DECIDE)
-
-
-def panel_prices(info: InformationState, panels: BoolArray) -> FloatArray:
-    """Prices of what is in a panel of each row, (n,), that of the visit left out; the first of a group pays in full."""
-    problem = info.problem
-    own = problem.own_prices
-    total = panels @ own
-    if info.paid is None or problem.groups is None:
-        return np.asarray(total)
-    extra = problem.full_prices - problem.prices
-    for group in np.unique(problem.groups[problem.groups >= 0]).tolist():
-        members = np.flatnonzero(problem.groups == group)
-        some = panels[:, members]
-        first = some.any(axis=1) & ~info.paid[:, group]
-        total = total + np.where(first, extra[members][some.argmax(axis=1)], 0.0)
-    return np.asarray(total)
-
-
-class _Growing:
-    """Panels of a batch of rows that grow by a question at a time."""
-
-    def __init__(self, policy: PanelPolicy, info: InformationState) -> None:
-        self.policy, self.info = policy, info
-        self.problem = problem = info.problem
-        assert problem.visits is not None
-        self.visits: Visits = problem.visits
-        n = len(info)
-        self.open = info.open if problem.free else info.unasked
-        most = min(policy.sizes[1], problem.n_stages - info.stage, self.visits.max_panel or problem.n_questions)
-        self.most = np.minimum(most, self.open.sum(axis=1))
-        self.least = np.minimum(policy.sizes[0], self.most)
-        self.panel = np.zeros((n, problem.n_questions), dtype=bool)
-        self.known = info.belief @ problem.perfect_cost
-        # answers of each row so far: their histories, whose they are, and their shares
-        self.branches = copy.copy(info)
-        for name in ("open", "costs_once", "likelihood", "joint", "predictive"):
-            self.branches.__dict__.pop(name, None)
-        self.branches.problem, self.branches.ordered, self.branches.visits = policy._alone, None, None
-        self.owner, self.weight = np.arange(n), np.ones(n)
-
-    def grow(self) -> tuple[BoolArray, FloatArray]:
-        """Best panels and their costs."""
-        n = len(self.info)
-        best, cost, since = self.panel.copy(), np.full(n, np.inf), np.zeros(n, dtype=int)
-        rows = np.flatnonzero(self.most > 0)
-        self._keep(rows)
-        size = 0
-        while rows.size:
-            size += 1
-            question, found = self.next(rows)
-            self.panel[rows, question] = True
-            counts = size >= self.least[rows]
-            better = counts & (found < cost[rows] * (1 - TIE))
-            best[rows[better]], cost[rows[better]] = self.panel[rows[better]], found[better]
-            since[rows] = np.where(better | ~counts, 0, since[rows] + 1)
-            # whatever is added, what was spent is spent
-            floor = self._price(rows, self.panel[rows]) + self.known[rows]
-            on = (size < self.most[rows]) & (~counts | ((since[rows] < _PATIENCE) & (floor < cost[rows])))
-            rows, question = rows[on], question[on]
-            if rows.size:
-                self._keep(rows)
-                self.follow(rows, question)
-        return best, cost
-
-    def _price(self, rows: IntArray, panel: BoolArray) -> FloatArray:
-        return np.asarray(panel_prices(self.info[rows], panel) + self.visits.of(panel))
-
-    def _keep(self, rows: IntArray) -> None:
-        """Leave the branches of other rows."""
-        if rows.size == len(np.unique(self.owner)):
-            return
-        kept = np.flatnonzero(np.isin(self.owner, rows))
-        self.branches, self.owner, self.weight = self.branches[kept], self.owner[kept], self.weight[kept]
-
-    def next(self, rows: IntArray) -> tuple[IntArray, FloatArray]:
-        """The question that each row adds, and what its panel then costs."""
-        panel, problem = self.panel[rows], self.problem
-        allowed = self.open[rows] & ~panel
-        if not problem.free:  # the next one of the order
-            allowed &= np.cumsum(allowed, axis=1) == 1
-        asked = np.flatnonzero(allowed.any(axis=0))
-        place = np.searchsorted(rows, self.owner)
-        closed = None
-        if self.policy.values.weights is not None:
-            last = self.open[rows].sum(axis=1) - panel.sum(axis=1) <= 1
-            closed = np.broadcast_to(last[place, None], (len(place), problem.n_questions))
-        after = self.policy.values.after(self.branches, asked, closed)
-        expected = np.zeros((len(rows), len(asked)))
-        starts = np.flatnonzero(np.diff(place, prepend=-1))
-        expected = np.add.reduceat(after * self.weight[:, None], starts, axis=0)
-        waits = self.visits.delay_cost * self.visits.delays
-        longest = np.where(panel, waits, 0.0).max(axis=1)
-        prices = np.broadcast_to(self.branches.prices, (len(place), problem.n_questions))[starts][:, asked]
-        spent = panel_prices(self.info[rows], panel)
-        total = spent[:, None] + prices + self.visits.cost + np.maximum(longest[:, None], waits[asked]) + expected
-        if problem.max_cost is not None:
-            paid = total - expected + self.info.spent[rows][:, None]
-            total = np.where(paid <= problem.max_cost * (1 + TIE), total, np.inf)
-        total = np.where(allowed[:, asked], total, np.inf)
-        best = (total <= total.min(axis=1, keepdims=True) * (1 + TIE)).argmax(axis=1)
-        return asked[best], total[np.arange(len(rows)), best]
-
-    def follow(self, rows: IntArray, question: IntArray) -> None:
-        """Follow the answers of the question that each row adds, an even sample where they are too many."""
-        place = np.searchsorted(rows, self.owner)
-        if self.problem.free:
-            level = asked_once(self.branches, np.arange(len(place)), question[place])
-        else:
-            level = asked_once(self.branches, np.arange(len(place)), np.full(len(place), self.branches.stage))
-        owner = self.owner[level.parent]
-        order = np.argsort(owner, kind="stable")
-        owner, weight, most = owner[order], (self.weight[level.parent] * level.weight)[order], self.policy.n_branches
-        count = np.bincount(np.searchsorted(rows, owner), minlength=len(rows))
-        many = np.flatnonzero(count > most)
-        if many.size:
-            end = np.cumsum(weight)
-            start = np.append(0.0, end)[np.append(0, np.cumsum(count))]
-            share = (np.arange(most) + 0.5) / most
-            wanted = (start[many, None] + share * (start[many + 1] - start[many])[:, None]).ravel()
-            drawn, times = np.unique(np.minimum(np.searchsorted(end, wanted), len(end) - 1), return_counts=True)
-            few = np.flatnonzero(~np.isin(owner, rows[many]))
-            kept = np.concatenate([few, drawn])
-            share_of = np.concatenate([weight[few], times / most])
-            again = np.argsort(kept, kind="stable")
-            order, owner, weight = order[kept[again]], owner[kept[again]], share_of[again]
-        self.branches, self.owner, self.weight = level.info[order], owner, weight
+__all__ = ["FixedPanels", "Panels"]
 
 
 class _Along:
@@ -537,7 +179,7 @@ class _PanelSolver(Solver):
     def _first_visits(policy: PanelPolicy, n: int, rng: np.random.Generator) -> BoolArray | None:
         """Parts of a large panel, to learn what going on costs after them."""
         problem = policy.problem
-        growing = _Growing(policy, problem.begin())
+        growing = Growing(policy, problem.begin())
         order: list[int] = []
         rows = np.flatnonzero(growing.most > 0)
         while rows.size and len(order) < min(_LONG, int(growing.most[0])):
@@ -712,15 +354,15 @@ class PlannedPanels(Policy):
         if not info.told:
             chosen = self.panels(info)
             ordered = chosen if ordered is None else chosen | ordered
-        return _first(ordered, len(info))
+        return first_of(ordered, len(info))
 
     def following(self, info: InformationState) -> IntArray:
         """What was ordered, else the first question of the panel that comes next wherever it goes on, (n,)."""
-        question = _first(info.ordered, len(info))
+        question = first_of(info.ordered, len(info))
         rows = np.flatnonzero((question == DECIDE) & self.fallback.chooses(info))
         if rows.size:
             sets, _, known = self._planned(info[rows])
-            question[rows] = np.where(known, _first(sets, rows.size), self.fallback.following(info[rows]))
+            question[rows] = np.where(known, first_of(sets, rows.size), self.fallback.following(info[rows]))
         return question
 
     def continuation_cost(self, info: InformationState) -> FloatArray:

@@ -12,8 +12,9 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
 from seqclass._utils.validation import check_integer, check_part, check_real
 from seqclass.pomdp.bounds.optimum import OrderBounds, asked_once, distinct
+from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo, unit
-from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified
 from seqclass.pomdp.walk import first_open
 

@@ -12,9 +12,10 @@ import numpy.typing as npt
 from seqclass._utils.arrays import CHUNK_BYTES, FloatArray, IntArray, as_generator, row_sums
 from seqclass._utils.validation import check_finite, check_integer, check_real
 from seqclass.pomdp.answers import SampledAnswers
+from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.needs import needed_order
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, SolveInfo, unit
-from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified, horizons
 from seqclass.pomdp.solvers.perseus import Perseus
 from seqclass.pomdp.values import StoppingValue, ValueFunction

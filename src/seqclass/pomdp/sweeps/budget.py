@@ -16,8 +16,9 @@ from seqclass.pomdp.answers import TooLarge
 from seqclass.pomdp.bounds.certificate import Certificate, certify
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.evaluation import evaluate
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, RepricedPolicy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, uncertified
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.grid import GridValueIteration

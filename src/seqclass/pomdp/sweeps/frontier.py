@@ -15,8 +15,9 @@ from seqclass.pomdp.answers import Answers, SampledAnswers, TooLarge
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.bounds.optimum import optimal_costs
 from seqclass.pomdp.evaluation import evaluate
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import Policy, RepricedPolicy, scale_prices
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, policy_of
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.sweeps.solving import Look, SweepPolicies, solve_sweep

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_not_negative, check_real
 from seqclass.pomdp.answers import DataAnswers
+from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
-from seqclass.pomdp.problem import TIE, InformationState
 from seqclass.pomdp.solvers.ordering.rules import next_question
 from seqclass.pomdp.walk import Level, walk
 

@@ -12,8 +12,9 @@ from sklearn.base import clone
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.validation import check_integer, check_real
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, RepricedPolicy, SolveInfo, scale_prices
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, policy_of
 from seqclass.pomdp.solvers.correlated import ProjectedValueIteration
 from seqclass.pomdp.solvers.fitted import FittedValueIteration

@@ -19,8 +19,9 @@ from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.bounds.optimum import asked_once, distinct
 from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, WIDE_GAP, OrderingCandidate, OrderingChoice, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified
 from seqclass.pomdp.solvers.exact_free_order import are_few, enumerated, planned
 from seqclass.pomdp.solvers.ordering.base import OrderingRule

@@ -9,8 +9,9 @@ from sklearn.base import BaseEstimator
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import Stored
+from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, unit
-from seqclass.pomdp.problem import TIE, AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 
 __all__ = ["OrderingRule"]
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.ordering.base import OrderingRule, smallest_price
 from seqclass.pomdp.solvers.ordering.cases import Cases, unlimited
 

@@ -10,8 +10,9 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp.hidden import CACHE_BYTES, common, plogp
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, unit
-from seqclass.pomdp.problem import AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 from seqclass.pomdp.solvers.simple import lookahead_costs
 from seqclass.pomdp.walk import Level
@@ -317,7 +318,7 @@ def ordered(policy: Policy, level: Level, see: View, budget: int | None) -> Info
             panels[rows, : found.shape[1]] = found
     if budget is not None:
         panels &= np.cumsum(panels, axis=1) <= budget - level.stage
-    return info.ordering(panels)
+    return info.ordering(panels & info.unasked)  # a fixed order may come to what was known before
 
 
 def next_question(policy: Policy, info: InformationState) -> IntArray:

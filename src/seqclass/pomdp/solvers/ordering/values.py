@@ -14,8 +14,9 @@ from seqclass._utils.progress import TimeUp
 from seqclass.pomdp.answers import Answers, SampledAnswers, TooLarge
 from seqclass.pomdp.bounds.optimum import asked_once
 from seqclass.pomdp.hidden import plogp
+from seqclass.pomdp.information import OPEN, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
-from seqclass.pomdp.problem import OPEN, AcquisitionProblem, InformationState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.ordering.base import SCORE_BYTES, OrderingRule, best
 from seqclass.pomdp.walk import ALL, Level, walk
 

@@ -1,0 +1,393 @@
+"""Visits: several questions ordered together, planned, bounded, followed and told."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer
+
+from seqclass import Costs, SequentialClassifier, adaptive, load
+from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
+from seqclass.cli import main
+from seqclass.costs import Visits
+from seqclass.datasets import load as load_data
+from seqclass.discretize import Discretizer
+from seqclass.experiment import action_table
+from seqclass.pomdp import (
+    Adaptive,
+    FixedPanels,
+    Panels,
+    TableProblem,
+    acquire,
+    certify,
+    default_solver,
+    evaluate,
+    scale_prices,
+)
+from seqclass.testing import check_solver, sample_problems
+
+FAST = {"n_paths": 200, "certificate_paths": 100}
+
+
+def random_problem(seed: int, free: bool = True) -> TableProblem:
+    """A problem of up to six questions, perhaps with groups, delays and a largest panel."""
+    rng = np.random.default_rng(seed)
+    n, n_classes = int(rng.integers(1, 7)), int(rng.integers(2, 4))
+    sizes = rng.integers(2, 4 if n < 6 else 3, n)
+    tables = np.zeros((n, sizes.max(), n_classes))
+    for question, size in enumerate(sizes):
+        tables[question, :size] = rng.dirichlet(np.full(size, 0.6), n_classes).T
+    prices, groups = rng.uniform(0, 0.08, n), None
+    full = prices
+    if rng.random() < 0.5:
+        groups = rng.integers(-1, 2, n)
+        full = np.where(groups >= 0, prices + 0.04, prices)
+    costs = 1 - np.eye(n_classes)
+    if rng.random() < 0.5:
+        costs = rng.uniform(0.2, 2, (n_classes, n_classes)) * costs
+    most = None if rng.random() < 0.7 else int(rng.integers(1, n + 1))
+    visits = Visits(
+        float(rng.choice([0.01, 0.03, 0.1])), rng.integers(0, 3, n) * 1.0, float(rng.choice([0, 0.02])), most
+    )
+    prior = rng.dirichlet(np.full(n_classes, 2.0))
+    problem = TableProblem(prior, tables, prices, costs, n_outcomes=sizes, groups=groups, full_prices=full, free=free)
+    return problem.with_visits(visits)
+
+
+def by_hand(problem: TableProblem) -> float:
+    """The optimum over all panels, by recursion over what was seen, set by set and answer by answer."""
+    visits, tables, groups = problem.visits, problem.class_tables, problem.groups
+    own, full = problem.prices - visits.alone, problem.full_prices - visits.alone
+    known: dict[Any, float] = {}
+
+    def panels(left: list[int]) -> Iterator[tuple[int, ...]]:
+        for size in range(1, min(visits.max_panel or len(left), len(left)) + 1):
+            yield from itertools.combinations(left, size) if problem.free else [tuple(left[:size])]
+
+    def best(seen: tuple[tuple[int, int], ...]) -> float:
+        if seen not in known:
+            belief = problem.prior.copy()
+            for question, outcome in seen:
+                belief = belief * tables[question, outcome]
+            least = float((belief @ problem.decision_costs).min())
+            asked = {question for question, _ in seen}
+            for panel in panels([q for q in range(len(tables)) if q not in asked]):
+                spent = visits.cost + max(visits.delay_cost * visits.delays[q] for q in panel)
+                paid = set() if groups is None else {groups[q] for q in asked}
+                for question in panel:
+                    first = groups is not None and groups[question] >= 0 and groups[question] not in paid
+                    spent += full[question] if first else own[question]
+                    paid |= set() if groups is None else {groups[question]}
+                cost = spent * belief.sum()
+                for outcomes in itertools.product(*(range(problem.n_outcomes[q]) for q in panel)):
+                    if cost >= least:
+                        break
+                    cost += best(tuple(sorted((*seen, *zip(panel, outcomes)))))
+                least = min(least, cost)
+            known[seen] = least
+        return known[seen]
+
+    return best(())
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_recursion_is_the_optimum(seed):
+    problem = random_problem(seed)
+    policy, optimum = Panels().solve(problem), by_hand(problem)
+    assert policy.info.upper == pytest.approx(optimum, abs=1e-9)
+    assert policy.info.lower == policy.info.upper
+    assert evaluate(problem, policy, method="exact").cost == pytest.approx(optimum, abs=1e-9)
+
+
+def test_grown_panels_are_near_the_optimum_and_bounds_hold():
+    above = []
+    for seed in range(30):
+        problem = random_problem(1000 + seed)
+        optimum = Panels().solve(problem).info.upper
+        policy = Panels(max_nodes=0, **FAST).solve(problem)
+        cost = evaluate(problem, policy, method="exact").cost
+        assert cost >= optimum - 1e-9
+        assert policy.info.lower <= optimum + 1e-9
+        assert policy.info.scope == "all panels"
+        above.append(cost / optimum - 1 if optimum > 1e-9 else 0.0)
+    assert np.mean(above) < 0.01
+    assert max(above) < 0.1
+
+
+def test_panels_of_a_fixed_order_are_near_the_optimum():
+    above = []
+    for seed in range(20):
+        problem = random_problem(2000 + seed, free=False)
+        optimum, policy = by_hand(problem), Panels(**FAST).solve(problem)
+        cost = evaluate(problem, policy, method="exact").cost
+        assert policy.info.lower <= optimum + 1e-9
+        assert cost >= optimum - 1e-9
+        above.append(cost / optimum - 1 if optimum > 1e-9 else 0.0)
+    assert np.mean(above) < 0.01
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10_000), factor=st.floats(1, 5))
+def test_dearer_visits_cost_no_less(seed, factor):
+    problem = random_problem(seed)
+    visits = problem.visits
+    other = problem.without_visits().with_visits(Visits(visits.cost * factor, visits.delays, visits.delay_cost))
+    cheap = problem.without_visits().with_visits(Visits(visits.cost, visits.delays, visits.delay_cost))
+    assert Panels().solve(other).info.upper >= Panels().solve(cheap).info.upper - 1e-12
+    assert Panels().solve(scale_prices(cheap, factor)).info.upper >= Panels().solve(cheap).info.upper - 1e-12
+
+
+def test_where_visits_cost_nothing_nothing_changes():
+    X, y = load_breast_cancer(return_X_y=True)
+    for order in ("adaptive", "conditional"):
+        plain = SequentialClassifier(order=order).fit(X[:300], y[:300])
+        said = Costs(visit_cost=0.0, delays=np.ones(X.shape[1]), delay_cost=0.0, max_panel=3)
+        for solver in (None, Panels()):
+            clf = SequentialClassifier(feature_costs=said, order=order, solver=solver).fit(X[:300], y[:300])
+            mine, theirs = clf.acquire(X[300:]), plain.acquire(X[300:])
+            assert mine.visit is None
+            np.testing.assert_array_equal(mine.order, theirs.order)
+            np.testing.assert_array_equal(mine.cost, theirs.cost)
+            assert clf.policy_.info.upper == plain.policy_.info.upper
+
+
+@pytest.mark.parametrize("free", [True, False])
+@pytest.mark.parametrize(
+    "solver",
+    [Panels(**FAST), Panels(max_nodes=0, **FAST), FixedPanels(2, **FAST), FixedPanels(once=True, **FAST)],
+    ids=repr,
+)
+def test_solvers_of_panels_do_what_solvers_promise(solver, free):
+    problems = sample_problems(8, free=free)
+    check_solver(solver, [p.with_visits(Visits(0.03, np.arange(p.n_questions) % 2.0, 0.01)) for p in problems])
+
+
+def test_fixed_panels_are_of_their_size():
+    problem = next(p for p in map(random_problem, range(100)) if p.n_questions == 6 and p.visits.max_panel is None)
+    for size in (1, 3, None):
+        policy = FixedPanels(size, **FAST).solve(problem)
+        policy = type(policy)(policy.values, policy.sizes)
+        assert policy.best(problem.begin()).panel.sum() == (size or 6)
+
+
+def test_certificates_of_other_policies_are_about_panels_too():
+    problem = random_problem(7)
+    optimum = Panels().solve(problem).info.upper
+    certificate = certify(problem, Adaptive().solve(problem))
+    assert certificate.scope == "all panels"
+    assert certificate.lower <= optimum + 1e-9 <= certificate.upper + 2e-9
+    assert "over all panels" in str(certificate)
+
+
+def test_a_budget_counts_visits():
+    problem = random_problem(3).replace(max_cost=0.1)
+    policy = Panels(**FAST).solve(problem)
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, problem.n_outcomes, (200, problem.n_questions))
+    assert acquire(policy, X).leaf_price.max() <= 0.1 + 1e-9
+    few = random_problem(3).replace(max_questions=2)
+    assert (acquire(Panels(**FAST).solve(few), X).leaf_question >= 0).sum(axis=1).max() <= 2
+
+
+def test_what_may_not_be_ordered():
+    problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.1, free=True)
+    with pytest.raises(ValueError, match="visits cost nothing"):
+        problem.begin().ordering(np.array([[True, False, False]]))
+    info = problem.with_visits(Visits(0.1, np.zeros(3), max_panel=2)).begin()
+    with pytest.raises(ValueError, match="max_panel=2"):
+        info.ordering(np.array([[True, True, True]]))
+    ordered = info.ordering(np.array([[True, True, False]]))
+    with pytest.raises(ValueError, match="not been answered"):
+        ordered.ordering(np.array([[False, False, True]]))
+    with pytest.raises(ValueError, match="asked before"):
+        ordered.asking(0).update(np.array([0])).asking(1).update(np.array([0])).ordering(
+            np.array([[True, False, False]])
+        )
+    with pytest.raises(ValueError, match="FixedPanels"):
+        FixedPanels(2).solve(problem)
+    with pytest.raises(ValueError, match="a delay for each"):
+        problem.with_visits(Visits(0.1, np.zeros(2)))
+    assert repr(default_solver(problem.with_visits(Visits(0.1, np.zeros(3))))) == "Panels()"
+
+
+@pytest.mark.parametrize(
+    "wrong, why",
+    [
+        ({"visit_cost": -1}, "visit_cost must not be negative"),
+        ({"visit_cost": float("nan")}, "visit_cost must"),
+        ({"visit_cost": [1, 2]}, "visit_cost must be one number"),
+        ({"visit_cost": 0.1, "max_panel": 0}, "max_panel must be at least 1"),
+        ({"delays": [1, 1]}, "belong together"),
+        ({"delay_cost": 1}, "belong together"),
+        ({"delays": [1, -1], "delay_cost": 1}, "delays must not be negative"),
+        ({"delays": {"c": 1}, "delay_cost": 1}, "delays"),
+        ({"delays": {"a": 1}, "delay_cost": 1, "bundles": {"a": "x", "b": "x"}}, "has one delay"),
+    ],
+)
+def test_costs_of_visits_that_cannot_be(wrong, why):
+    with pytest.raises(ValueError, match=why):
+        Costs(0.1, **wrong).prices(2, ["a", "b"])
+
+
+@pytest.fixture(scope="module")
+def table() -> Any:
+    return load_breast_cancer(as_frame=True).frame.rename(columns={"target": "diagnosis"}).iloc[:, -12:]
+
+
+COSTS = {
+    "plain": Costs(0.01, visit_cost=0.03),
+    "delays": Costs(
+        0.01, visit_cost=0.03, delays={"worst area": 2, "worst texture": 1}, delay_cost=0.01, max_panel=3, unit="EUR"
+    ),
+    "groups": Costs(0.01, visit_cost=0.02, groups=[0] * 5 + [-1] * 6, discounted_costs=0.004),
+    "bundles": Costs(0.02, visit_cost=0.03, bundles=["scan", "scan"] + [None] * 9, charge_missing=True),
+}
+MODELS = {
+    "naive": (NaiveBayes(), "adaptive"),
+    "fixed": (NaiveBayes(), "conditional"),
+    "mixture": (ClassMixture(2, max_iter=10), "adaptive"),
+    "tree": (TreeNetwork(), "adaptive"),
+}
+
+
+@pytest.mark.parametrize("costs", COSTS)
+@pytest.mark.parametrize("model", MODELS)
+def test_every_way_to_run_agrees(model, costs, table, tmp_path):
+    X, y = table.drop(columns="diagnosis"), table["diagnosis"]
+    made, order = MODELS[model]
+    solver = Panels(150, n_branches=8, max_rounds=1, certificate_paths=30)
+    clf = SequentialClassifier(made, solver, discretizer=Discretizer(3), feature_costs=COSTS[costs], order=order).fit(
+        X[:300], y[:300]
+    )
+    some = X[300:330].reset_index(drop=True)
+    some.iloc[::3, 2] = np.nan
+    record = clf.acquire(some)
+    assert record.n_visits.max() >= 1
+    frame = record.to_frame(clf.classes_, list(X.columns))
+    assert frame["n_visits"].tolist() == record.n_visits.tolist() == [len(asked) for asked in frame["asked"]]
+    np.testing.assert_allclose(action_table(clf, some).groupby("row")["price"].sum(), record.cost)
+    rng = np.random.default_rng(0)
+    for row in range(len(some)):
+        case = clf.session()
+        while panel := case.next_panel:
+            for question in rng.permutation(np.array(panel, dtype=object)):
+                names = [feature.name for feature in question.features] or [question.name]
+                values = {name: v for name in names if (v := some.loc[row, name]) == v}
+                if not values:
+                    case.unavailable(question.name)
+                else:
+                    case.observe(question.name, values if question.features else values[question.name])
+        assert case.decision == record.decision[row]
+        assert case.n_visits == record.n_visits[row]
+        np.testing.assert_allclose(case.posterior, record.posterior[row], atol=1e-9)
+        if costs != "groups":  # the first of a group pays in full, whichever that was
+            assert case.cost == pytest.approx(record.cost[row])
+        again = clf.session()
+        again.restore(case.to_json())
+        assert (again.cost, again.n_visits) == (case.cost, case.n_visits)
+    told = clf.explain(some)
+    np.testing.assert_allclose([one.cost for one in told], record.cost)
+    assert [max((step.visit for step in one.steps), default=0) for one in told] == record.n_visits.tolist()
+    assert "Visit 1" in str(told[int(record.n_visits.argmax())])
+    clf.save(tmp_path / "model.seq")
+    same = load(tmp_path / "model.seq")
+    np.testing.assert_array_equal(same.acquire(some).order, record.order)
+    np.testing.assert_array_equal(same.predict(some), record.decision)
+    budget = clf.acquire(some, budget=3)
+    assert ((budget.order >= 0).sum(axis=1) == 3).all()
+    known = clf.acquire(some, known=["worst radius"])
+    radius = list(X.columns).index("worst radius")
+    assert costs == "bundles" or not (known.order == radius).any()
+    assert clf.next_question(some).shape == (30,)
+
+
+def test_a_session_waits_leaves_and_takes_back(table):
+    X, y = table.drop(columns="diagnosis"), table["diagnosis"]
+    clf = SequentialClassifier(feature_costs=Costs(0.01, visit_cost=0.03), order="adaptive").fit(X[:300], y[:300])
+    case = clf.session()
+    names = [question.name for question in case.next_panel]
+    assert len(names) > 1
+    assert case.visit_cost == 0.03
+    assert case.cost == 0
+    case.observe(names[1], float(X.iloc[301][names[1]]))
+    assert [question.name for question in case.next_panel] == [names[0], *names[2:]]
+    assert (case.n_visits, case.visit_cost) == (1, 0)
+    assert case.cost == pytest.approx(0.04)
+    case.undo()
+    assert (case.n_visits, case.cost) == (0, 0)
+    case.order([names[0]])
+    assert (case.n_visits, case.cost) == (1, 0.03)
+    with pytest.raises(ValueError, match="not been answered"):
+        case.order([names[1]])
+    case.leave()
+    with pytest.raises(ValueError, match="waited for"):
+        case.leave()
+    case.observe(names[0], float(X.iloc[301][names[0]]), known=True)
+    assert case.cost == pytest.approx(0.03)
+    fresh = clf.session()
+    fresh.restore(case.to_json())
+    assert repr(fresh) == repr(case)
+    assert "next: " in str(fresh)
+    first = clf.session(first=["mean symmetry", "worst area"]) if "mean symmetry" in X else clf.session(first=names[:2])
+    assert len(first.next_panel) == 2
+
+
+def test_a_fitted_adaptive_classifier_orders_panels(few_ways, table):
+    X, y = table.drop(columns="diagnosis"), table["diagnosis"]
+    clf = adaptive(Costs(0.01, visit_cost=0.05), effort="quick").fit(X[:200], y[:200])
+    record = clf.acquire(X[300:])
+    assert isinstance(clf.solver, Panels)
+    assert (record.n_features[record.n_visits == 1] > 1).any()
+
+
+def test_the_command_line_orders_panels(table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table[:250].to_csv("data.csv", index=False)
+    table[250:260].drop(columns="diagnosis").to_csv("new.csv", index=False)
+    Path("costs.json").write_text(json.dumps({"feature_costs": 0.01, "visit_cost": 0.03, "max_panel": 2}))
+    Path("costs.csv").write_text("feature,cost,delay\nworst area,0.01,3\n")
+    runner = CliRunner()
+
+    def run(*arguments: str, answers: str | None = None) -> str:
+        result = runner.invoke(main, arguments, input=answers)
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    fit = ("fit", "data.csv", "-t", "diagnosis", "-o", "m.seq", "--method", "etana", "--order", "adaptive")
+    run(*fit, "--visit-cost", "0.03", "--held-out", "0")
+    assert "over all panels" in run("show", "m.seq")
+    assert "Order together" in run("ask", "m.seq", answers="1\n" * 20)
+    assert "ordered together" in run("explain", "m.seq", "new.csv")
+    assert "n_visits" in run("predict", "m.seq", "new.csv")
+    run(*fit, "--costs", "costs.json", "--held-out", "0")
+    assert load("m.seq").problem_.visits.max_panel == 2
+    run(*fit, "--costs", "costs.csv", "--feature-cost", "0.01", "--delay-cost", "0.02", "--held-out", "0")
+    assert load("m.seq").problem_.visits.delays.max() == 3
+    without = runner.invoke(main, [*fit, "--costs", "costs.csv", "--feature-cost", "0.01"])
+    assert without.exit_code == 2
+    assert "belong together" in without.output
+    refused = runner.invoke(main, ["export", "m.seq", "-o", "page.html"])
+    assert refused.exit_code == 2
+    assert "several questions at once" in refused.output
+
+
+def test_costs_beside_data_tell_of_visits(tmp_path):
+    (tmp_path / "toy.csv").write_text("a,b,y\n" + "0,1,u\n1,0,v\n" * 10)
+    told = {"feature_costs": 1, "delays": {"b": 2}, "delay_cost": 0.5, "visit_cost": 3, "max_panel": 1}
+    (tmp_path / "toy.costs.json").write_text(json.dumps(told))
+    costs = load_data(tmp_path / "toy.csv", target="y").costs(0.1)
+    visits = costs.prices(2).visits
+    assert (visits.cost, visits.delays.tolist(), visits.max_panel) == (pytest.approx(0.3), [0, 2], 1)
+    for key, wrong in (("visit_cost", -1), ("max_panel", 0), ("delay_cost", "x")):
+        (tmp_path / "toy.costs.json").write_text(json.dumps(told | {key: wrong}))
+        with pytest.raises(ValueError, match=key):
+            load_data(tmp_path / "toy.csv", target="y")
