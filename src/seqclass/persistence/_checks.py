@@ -25,6 +25,7 @@ from seqclass.bn import (
     TreeNetwork,
 )
 from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names
+from seqclass.bn.mixture import HiddenStates
 from seqclass.costs import Costs, Prices
 from seqclass.deciding._coding import OutcomeCoder, category_counts
 from seqclass.deciding._seen_rows import SeenRows, check_seen
@@ -631,7 +632,7 @@ def check_model(model: ObservationModel) -> None:
         need((_temperatures(model) >= 1).all(), "temperature_ is below 1")
     if isinstance(model, TreeNetwork):
         _check_network(model)
-    if isinstance(model, (ClassMixture, ContextBayes)):
+    if isinstance(model, HiddenStates):
         _check_components(model)
     if isinstance(model, DiscreteNetwork):
         _check_discrete(model)
@@ -666,7 +667,7 @@ def check_network_tables(network: NetworkTables) -> None:
     need(all(array(a, "a table", "f", *b.shape) is not None for a, b in zip(network.tables, again.tables)), "tables")
 
 
-def _check_components(model: ClassMixture | ContextBayes) -> None:
+def _check_components(model: HiddenStates) -> None:
     n_classes, most = len(model.classes_), int(model.n_outcomes_.max())
     classes = array(model.hidden_class_, "hidden_class_", "i", None)
     need(np.array_equal(np.unique(classes), np.arange(n_classes)), "hidden_class_ has other classes")
