@@ -16,7 +16,7 @@ from seqclass.bn._em import Design
 #: Probabilities below it are taken for it where one divides by them, or takes their logarithm.
 LEAST = 1e-12
 #: Where parameters are kept, so that curves that want to be steps do not run away.
-_SLOPE, _INTERCEPT, _ASYMPTOTE = 40.0, 120.0, 12.0
+_SLOPE, _LOG_SLOPE, _INTERCEPT, _ASYMPTOTE = 40.0, 3.7, 120.0, 12.0
 #: Largest change of a parameter in a step, halvings of a step, and steps in an iteration.
 _STEP, _HALVINGS, _STEPS = 2.0, 6, 2
 
@@ -44,6 +44,10 @@ class Curves(ABC):
         """Reported parameters (n_items, 2 V), and their derivatives by the free ones, one axis more."""
 
     @abstractmethod
+    def rescaled(self, given: FloatArray, mean: float, sd: float) -> FloatArray:
+        """Parameters by which ability z has the curves that mean + sd z has by these."""
+
+    @abstractmethod
     def weak_prior(self, guess: float) -> tuple[FloatArray, FloatArray]:
         """Means and standard deviations of normal priors of the parameters."""
 
@@ -53,7 +57,7 @@ class Curves(ABC):
 
 
 class Graded(Curves):
-    """Graded responses (Samejima 1969): P(outcome >= k) = logistic(a ability + d_k), the d_k falling."""
+    """Graded responses (Samejima 1969): P(outcome >= k) = logistic(a ability + d_k), a above 0 and the d_k falling."""
 
     def __init__(self, n_outcomes: int) -> None:
         self.n_outcomes = self.n_free = n_outcomes
@@ -62,7 +66,7 @@ class Graded(Curves):
         above = np.clip(share[:, ::-1].cumsum(axis=1)[:, -2::-1], 0.01, 0.99)
         cuts = 1.2 * logit(above)
         gaps = np.log(np.maximum(-np.diff(cuts, axis=1), 0.05))
-        return np.concatenate([np.ones((len(share), 1)), cuts[:, :1], gaps], axis=1)
+        return np.concatenate([np.zeros((len(share), 1)), cuts[:, :1], gaps], axis=1)
 
     def _cuts(self, given: FloatArray) -> FloatArray:
         falls = np.exp(given[:, 2:]).cumsum(axis=1)
@@ -77,9 +81,10 @@ class Graded(Curves):
         return found
 
     def derivatives(self, given: FloatArray, ability: FloatArray) -> tuple[FloatArray, FloatArray]:
-        above = expit(given[:, :1, None] * ability + self._cuts(given)[:, :, None])
+        slope = np.exp(given[:, :1, None])
+        above = expit(slope * ability + self._cuts(given)[:, :, None])
         by_cut = self._by_cut(given)[:, :, None, :] * np.ones((len(ability), 1))
-        by_cut[:, :, :, 0] = ability
+        by_cut[:, :, :, 0] = slope * ability
         by_cut *= (above * (1 - above))[:, :, :, None]
         edge = np.ones((len(given), 1, len(ability)))
         whole = np.concatenate([edge, above, 0 * edge], axis=1)
@@ -90,19 +95,24 @@ class Graded(Curves):
     def reported(self, given: FloatArray) -> tuple[FloatArray, FloatArray]:
         n, n_cuts = len(given), self.n_outcomes - 1
         values = np.concatenate(
-            [np.repeat(given[:, :1], n_cuts, axis=1), self._cuts(given), np.zeros((n, 1)), np.ones((n, 1))], axis=1
+            [np.repeat(np.exp(given[:, :1]), n_cuts, axis=1), self._cuts(given), np.zeros((n, 1)), np.ones((n, 1))],
+            axis=1,
         )
         by_free = np.zeros((n, 2 * self.n_outcomes, self.n_free))
-        by_free[:, :n_cuts, 0] = 1.0
+        by_free[:, :n_cuts, 0] = values[:, :n_cuts]
         by_free[:, n_cuts : 2 * n_cuts] = self._by_cut(given)
         return values, by_free
 
+    def rescaled(self, given: FloatArray, mean: float, sd: float) -> FloatArray:
+        moved = given[:, 1] + np.exp(given[:, 0]) * mean
+        return np.concatenate([given[:, :1] + np.log(sd), moved[:, None], given[:, 2:]], axis=1)
+
     def weak_prior(self, guess: float) -> tuple[FloatArray, FloatArray]:
         gaps = np.zeros(self.n_outcomes - 2)
-        return np.concatenate([[1.0, 0.0], gaps]), np.concatenate([[1.0, 3.0], gaps + 1.5])
+        return np.concatenate([[0.0, 0.0], gaps]), np.concatenate([[0.5, 3.0], gaps + 1.5])
 
     def limits(self) -> FloatArray:
-        return np.concatenate([[_SLOPE, _INTERCEPT], np.full(self.n_outcomes - 2, 5.0)])
+        return np.concatenate([np.array([_LOG_SLOPE, _INTERCEPT]), np.full(self.n_outcomes - 2, 5.0)])
 
 
 class Asymptotic(Curves):
@@ -113,35 +123,40 @@ class Asymptotic(Curves):
 
     def start(self, share: FloatArray) -> FloatArray:
         right = np.clip((share[:, 1] - 0.1) / 0.9, 0.05, 0.95)
-        columns = [np.ones(len(share)), 1.2 * logit(right), np.full(len(share), -2.0), np.full(len(share), -3.0)]
+        columns = [np.zeros(len(share)), 1.2 * logit(right), np.full(len(share), -2.0), np.full(len(share), -3.0)]
         return np.stack(columns[: self.n_free], axis=1)
 
     def derivatives(self, given: FloatArray, ability: FloatArray) -> tuple[FloatArray, FloatArray]:
         low = expit(given[:, 2])[:, None]
         high = expit(-given[:, 3])[:, None] if self.n_free > 3 else np.ones_like(low)
-        inner = expit(given[:, :1] * ability + given[:, 1:2])
+        slope = np.exp(given[:, :1])
+        inner = expit(slope * ability + given[:, 1:2])
         right = low + (high - low) * inner
         steep = (high - low) * inner * (1 - inner)
-        parts = [steep * ability, steep, (1 - inner) * low * (1 - low), -inner * high * (1 - high)]
+        parts = [steep * slope * ability, steep, (1 - inner) * low * (1 - low), -inner * high * (1 - high)]
         up = np.stack(parts[: self.n_free], axis=2)
         return np.stack([1 - right, right], axis=1), np.stack([-up, up], axis=1)
 
     def reported(self, given: FloatArray) -> tuple[FloatArray, FloatArray]:
-        n = len(given)
+        n, slope = len(given), np.exp(given[:, 0])
         low, high = expit(given[:, 2]), expit(-given[:, 3]) if self.n_free > 3 else np.ones(n)
         by_free = np.zeros((n, 4, self.n_free))
-        by_free[:, 0, 0] = by_free[:, 1, 1] = 1.0
+        by_free[:, 0, 0], by_free[:, 1, 1] = slope, 1.0
         by_free[:, 2, 2] = low * (1 - low)
         if self.n_free > 3:
             by_free[:, 3, 3] = -high * (1 - high)
-        return np.stack([given[:, 0], given[:, 1], low, high], axis=1), by_free
+        return np.stack([slope, given[:, 1], low, high], axis=1), by_free
+
+    def rescaled(self, given: FloatArray, mean: float, sd: float) -> FloatArray:
+        moved = given[:, 1] + np.exp(given[:, 0]) * mean
+        return np.concatenate([given[:, :1] + np.log(sd), moved[:, None], given[:, 2:]], axis=1)
 
     def weak_prior(self, guess: float) -> tuple[FloatArray, FloatArray]:
-        mean, sd = np.array([1.0, 0.0, logit(guess), -3.0]), np.array([1.0, 3.0, 0.7, 0.7])
+        mean, sd = np.array([0.0, 0.0, logit(guess), -3.0]), np.array([0.5, 3.0, 0.7, 0.7])
         return mean[: self.n_free], sd[: self.n_free]
 
     def limits(self) -> FloatArray:
-        return np.array([_SLOPE, _INTERCEPT, _ASYMPTOTE, _ASYMPTOTE])[: self.n_free]
+        return np.array([_LOG_SLOPE, _INTERCEPT, _ASYMPTOTE, _ASYMPTOTE])[: self.n_free]
 
 
 class Nominal(Curves):
@@ -167,6 +182,10 @@ class Nominal(Curves):
         by_free = np.zeros((n, 2 * self.n_outcomes, self.n_free))
         by_free[:, : self.n_free] = np.eye(self.n_free)
         return np.concatenate([given, np.zeros((n, 1)), np.ones((n, 1))], axis=1), by_free
+
+    def rescaled(self, given: FloatArray, mean: float, sd: float) -> FloatArray:
+        slopes, levels = np.split(given, 2, axis=1)
+        return np.concatenate([slopes * sd, levels + slopes * mean], axis=1)
 
     def weak_prior(self, guess: float) -> tuple[FloatArray, FloatArray]:
         return np.zeros(self.n_free), np.repeat([self.spread, 3.0 * self.spread], self.n_outcomes - 1)
@@ -285,18 +304,44 @@ def maximise_likelihood(
     for group in groups:
         own = counts[group.columns, : group.curves.n_outcomes].sum(axis=2) + 0.5
         group.given = group.curves.start(own / own.sum(axis=1, keepdims=True))
-    log_likelihood, before = -np.inf, [group.chances(ability) for group in groups]
+    found, before = Found(-np.inf, counts, np.full(len(ability), np.nan)), [group.chances(ability) for group in groups]
+    centre, spread = _moments(np.exp(rows.log_prior[0]), ability)
+    scaled, reached = len(rows.log_prior) == 1, -np.inf
     for iteration in range(1, max_iter + 1):
         for group in groups:
-            maximise(group, counts[group.columns, : group.curves.n_outcomes], ability)
+            maximise(group, found.counts[group.columns, : group.curves.n_outcomes], ability)
+        plain = [group.given for group in groups]
+        if scaled and iteration > 1:
+            # abilities as they were found have another scale: it is put right at once, not in hundreds of steps
+            mean, sd = _moments(found.total, ability)
+            for group in groups:
+                group.given = group.curves.rescaled(group.given, mean - centre * sd / spread, sd / spread)
         now = [group.chances(ability) for group in groups]
-        found = expected(design, rows, tables_of(groups, now, design.n_features, n_outcomes))
-        log_likelihood, counts = found.log_likelihood, found.counts
+        after = expected(design, rows, tables_of(groups, now, design.n_features, n_outcomes))
+        if _height(after, groups) < reached and scaled and iteration > 1:
+            # with priors, and on a grid, that is no better where all but little is done
+            scaled = False
+            for group, given in zip(groups, plain):
+                group.given = given
+            now = [group.chances(ability) for group in groups]
+            after = expected(design, rows, tables_of(groups, now, design.n_features, n_outcomes))
+        found, reached = after, _height(after, groups)
         moved = max((float(np.abs(a - b).max(initial=0.0)) for a, b in zip(before, now)), default=0.0)
         before = now
         if moved < tol:
-            return log_likelihood, iteration, True
-    return log_likelihood, max_iter, False
+            return found.log_likelihood, iteration, True
+    return found.log_likelihood, max_iter, False
+
+
+def _moments(share: FloatArray, ability: FloatArray) -> tuple[float, float]:
+    """Mean and standard deviation of abilities by their weights."""
+    mean = float(share @ ability / share.sum())
+    return mean, float(np.sqrt(share @ (ability - mean) ** 2 / share.sum()))
+
+
+def _height(found: Found, groups: Sequence[Group]) -> float:
+    """Logarithm of likelihood and priors, up to a constant."""
+    return found.log_likelihood + sum(float(group.log_prior(group.given).sum()) for group in groups)
 
 
 def tables_of(groups: Sequence[Group], chances: Sequence[FloatArray], n_items: int, n_outcomes: int) -> FloatArray:

@@ -152,7 +152,8 @@ class ItemResponse(Tested):
     ----------
     kind : {"graded", "nominal", "1PL", "2PL", "3PL", "4PL"}
         What items are learnt as. ``"1PL"`` has one slope for all; 3PL and 4PL learn the chance to guess right, the
-        latter also that of the able to slip.
+        latter also that of the able to slip. Of all but nominal items higher outcomes are those of the able: slopes are
+        above 0, and items that count the other way must be recoded.
     cuts : array-like of shape (n_classes - 1,), optional
         Rising abilities; who is at a cut is in the band above.
     labels : array-like of shape (n_classes,), optional
@@ -166,8 +167,8 @@ class ItemResponse(Tested):
         P(point), where the points are given and the ability is not normal.
     shrinkage : float
         How many times weak normal priors of the parameters count, which keep those that answers hardly tell from
-        running away: slopes 1 ± 1 (of nominal outcomes 0 ± 3), intercepts 0 ± 3, the logit of the chance to guess that
-        of ``guess`` ± 0.7, that of the chance to slip -3 ± 0.7. 0: maximum likelihood.
+        running away: the logarithm of slopes 0 ± 0.5, slopes of nominal outcomes 0 ± 3, intercepts 0 ± 3, the logit of
+        the chance to guess that of ``guess`` ± 0.7, that of the chance to slip -3 ± 0.7. 0: maximum likelihood.
     guess : float
         Where the chance to guess right is expected, such as one over the number of choices.
     prior : None, "uniform" or array-like of shape (n_classes,)
@@ -245,7 +246,7 @@ class ItemResponse(Tested):
     prior: Any = None
     standard_errors: bool = True
     max_iter: int = 500
-    tol: float = 1e-5
+    tol: float = 1e-4
 
     @classmethod
     def from_items(
