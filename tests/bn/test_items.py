@@ -377,6 +377,16 @@ def test_items_that_show_one_outcome_say_nothing() -> None:
     assert_allclose(model.posterior([[-1, -1, 0, -1]])[0], model.class_prior_)
 
 
+def test_answers_that_are_all_alike_or_missing() -> None:
+    for X in (np.zeros((6, 3), dtype=int), np.full((6, 3), -1)):
+        model = ItemResponse("2PL", cuts=[0.0]).fit(X)
+        assert_allclose(model.posterior(X), model.class_prior_[None].repeat(6, axis=0))
+        labelled = ItemResponse("2PL").fit(X, [0, 0, 1, 1, 1, 1])
+        assert_allclose(labelled.posterior(X[:1]), [[1 / 3, 2 / 3]], atol=1e-9)
+    one = ItemResponse("2PL").fit(np.array([[0, 1], [1, 0]]), ["only", "only"])
+    assert_allclose(one.posterior([[1, 1]]), [[1.0]])
+
+
 def test_saved_and_loaded(tmp_path: Path) -> None:
     X, y, _ = answers(missing=0.1)
     model = ItemResponse("3PL").fit(X, y)

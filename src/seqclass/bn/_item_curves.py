@@ -317,14 +317,14 @@ def maximise_likelihood(
             for group in groups:
                 group.given = group.curves.rescaled(group.given, mean - centre * sd / spread, sd / spread)
         now = [group.chances(ability) for group in groups]
-        after = expected(design, rows, tables_of(groups, now, design.n_features, n_outcomes))
+        after = expected(design, rows, tables_of(groups, now, design.n_features, n_outcomes, len(ability)))
         if _height(after, groups) < reached and scaled and iteration > 1:
             # with priors, and on a grid, that is no better where all but little is done
             scaled = False
             for group, given in zip(groups, plain):
                 group.given = given
             now = [group.chances(ability) for group in groups]
-            after = expected(design, rows, tables_of(groups, now, design.n_features, n_outcomes))
+            after = expected(design, rows, tables_of(groups, now, design.n_features, n_outcomes, len(ability)))
         found, reached = after, _height(after, groups)
         moved = max((float(np.abs(a - b).max(initial=0.0)) for a, b in zip(before, now)), default=0.0)
         before = now
@@ -344,9 +344,10 @@ def _height(found: Found, groups: Sequence[Group]) -> float:
     return found.log_likelihood + sum(float(group.log_prior(group.given).sum()) for group in groups)
 
 
-def tables_of(groups: Sequence[Group], chances: Sequence[FloatArray], n_items: int, n_outcomes: int) -> FloatArray:
+def tables_of(
+    groups: Sequence[Group], chances: Sequence[FloatArray], n_items: int, n_outcomes: int, n_points: int
+) -> FloatArray:
     """P(outcome | ability) of all items, (n_items, V_max, n_points), 0 beyond an item's outcomes."""
-    n_points = chances[0].shape[2] if chances else 0
     tables = np.zeros((n_items, n_outcomes, n_points))
     tables[:, 0] = 1.0  # of an item of one outcome
     for group, some in zip(groups, chances):
@@ -378,6 +379,8 @@ def _expected(
 def _first_scores(design: Design, weight: FloatArray) -> FloatArray:
     """Rows along the direction in which they differ most, (n,), of mean 0 and variance 1; more is a higher outcome."""
     n_ones, total = len(design.feature), weight.sum()
+    if not n_ones:
+        return np.zeros(design.n_rows)
     mean = design.sums(weight[:, None])[:, 0] / total
     known = np.ones(design.n_features)
     known[design.missing] -= mean[n_ones:]

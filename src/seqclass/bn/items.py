@@ -457,8 +457,10 @@ class ItemResponse(Tested):
 
     def _errors(self, rows: Answers, groups: list[Group], grid: FloatArray) -> ItemParameters:
         """Standard errors of the items, with the class beside them if it was learnt."""
-        n_outcomes = max((group.curves.n_outcomes for group in groups), default=1)
-        tables = tables_of(groups, [group.chances(grid) for group in groups], rows.X.shape[1], n_outcomes)
+        if not groups:
+            return _parameters([], [], self.n_features_in_, asymptotes=0.0)
+        n_outcomes = max(group.curves.n_outcomes for group in groups)
+        tables = tables_of(groups, [group.chances(grid) for group in groups], rows.X.shape[1], n_outcomes, len(grid))
         share = posterior_of(rows, tables)
         scores, tied = [], []
         for group in groups:
