@@ -18,9 +18,12 @@ from seqclass.bn import (
     ContextBayes,
     DiscreteNetwork,
     InformationFilter,
+    ItemParameters,
+    ItemResponse,
     NaiveBayes,
     NetworkTables,
     ObservationModel,
+    SkillProfile,
     StageContexts,
     TreeNetwork,
 )
@@ -634,6 +637,13 @@ def check_model(model: ObservationModel) -> None:
         _check_network(model)
     if isinstance(model, HiddenStates):
         _check_components(model)
+    if isinstance(model, ItemResponse):
+        numbers(model.ability_, "ability_", len(model.weights_))
+        need(isinstance(model.items_, ItemParameters) and len(model.items_) == n, "items_ are of other features")
+    if isinstance(model, SkillProfile):
+        array(model.profiles_, "profiles_", "i", len(model.weights_), None)
+        array(model.guess_, "guess_", "f", n)
+        array(model.slip_, "slip_", "f", n)
     if isinstance(model, DiscreteNetwork):
         _check_discrete(model)
     if isinstance(model, ClassMixture):
