@@ -245,10 +245,22 @@ def arc(arguments: Any) -> list[dict[str, Any]]:
         return []
     with np.load(file, allow_pickle=False) as data:
         X = data["X"].astype(int)
+    _dimensions(X)
     rows = []
     for threshold in arguments.thresholds:
         rows += arc_threshold(X, threshold, arguments)
     return rows
+
+
+def _dimensions(X: np.ndarray) -> None:
+    """Tell how far the answers are from one ability: principal components, and what they have to do with accuracy."""
+    some = X[:, (X.mean(axis=0) > 0.02) & (X.mean(axis=0) < 0.98)]
+    scores, sizes, _ = np.linalg.svd(some - some.mean(axis=0), full_matrices=False)
+    for k in range(2):
+        share, along = sizes[k] ** 2 / (sizes**2).sum(), np.corrcoef(scores[:, k], X.mean(axis=1))[0, 1]
+        print(
+            f"component {k + 1} of {some.shape[1]} items: {share:.0%} of the variance, r {abs(along):.2f} with accuracy"
+        )
 
 
 def main() -> None:
