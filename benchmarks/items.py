@@ -90,10 +90,10 @@ def thirds(problem: MixtureProblem, ability: np.ndarray, n_parts: int, n_paths: 
 def bank(arguments: Any) -> list[dict[str, Any]]:
     """A generated bank, three bands, prices that are given."""
     rng = np.random.default_rng(0)
-    n_items, n_persons = (20, 500) if arguments.quick else (300, 20_000)
+    n_items, n_persons = (8, 300) if arguments.quick else (300, 20_000)
     table = {"a": rng.lognormal(0, 0.3, n_items), "b": rng.normal(size=n_items), "c": rng.beta(5, 17, n_items)}
     cuts = np.array([-0.5, 0.5])
-    model = ItemResponse.from_items(table, cuts, points=20 if arguments.quick else 41)
+    model = ItemResponse.from_items(table, cuts, points=12 if arguments.quick else 41)
     X, y = model.sample(n_persons, random_state=1)
     rows = []
     for price in [0.01] if arguments.quick else [0.002, 0.005, 0.01]:
