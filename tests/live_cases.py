@@ -16,7 +16,7 @@ EXPORTED = [
     *("refer", "refer, adaptive", "bundles", "drawn bundle", "fixed drawn bundle", "contexts", "ladder"),
     *("calibrated", "hidden information", "ec2", "cross entropy", "expected saving", "given order", "looking ahead"),
     *("improved", "first", "first open", "likely", "lookahead", "fixed lookahead", "search", "bounds", "bounds of 3"),
-    *("groups", "max_features", "max_cost", "thresholds", "functions", "known first"),
+    *("groups", "max_features", "max_cost", "thresholds", "functions", "known first", "items", "skills"),
 ]
 #: Those that are a graph.
 GRAPHS = ("tree", "fixed mixture")

@@ -33,7 +33,7 @@ PAGES = sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
 LONG = {
     *("cli.md", "cost.md", "choose.md", "reproduction.md", "costs.md", "experiments.md", "networks.md"),
     *("certified.md", "selection.md", "extending/solver.md", "migrate/afabench.md", "theory/correlated.md"),
-    *("analysis.md", "start.md", "migrate/pgmpy.md", "theory/certificates.md"),
+    *("exams.md", "analysis.md", "start.md", "migrate/pgmpy.md", "theory/certificates.md"),
 }
 BLOCK = re.compile(
     r"^(?:<!-- not run: (?P<reason>[^>]*?) -->\n+)?```(?P<kind>\w*)[^\n]*\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL

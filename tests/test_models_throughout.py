@@ -12,7 +12,15 @@ from live_cases import reader, row_by_row
 
 import seqclass
 from seqclass import Costs, SequentialClassifier
-from seqclass.bn import ClassMixture, ContextBayes, DiscreteNetwork, NaiveBayes, NetworkTables, TreeNetwork
+from seqclass.bn import (
+    ClassMixture,
+    ContextBayes,
+    DiscreteNetwork,
+    ItemResponse,
+    NaiveBayes,
+    NetworkTables,
+    TreeNetwork,
+)
 from seqclass.evaluation.certified import certify_error
 from seqclass.export import policy_data
 from seqclass.pomdp import Adaptive, ClassInformation, Lookahead
@@ -58,6 +66,9 @@ MODELS: dict[str, Any] = {
     "context found": ContextBayes,
     "context of tables": functools.partial(ContextBayes, 0, density="tables"),
     "context of ranks": functools.partial(ContextBayes, [0, 2], density="rank"),
+    "items, labelled": functools.partial(ItemResponse, points=9),
+    "nominal items": functools.partial(ItemResponse, "nominal", points=9),
+    "items, bands": functools.partial(ItemResponse, cuts=[0.2], labels=["well", "ill"], points=9),
     "network": _network,
 }
 REFERRING = {"decision_costs": COSTS, "decisions": ["refer"]}

@@ -17,7 +17,7 @@ from seqclass.bn import DiscreteNetwork, ObservationModel
 from seqclass.deciding.problem import is_free
 from seqclass.fitting._chunked import Kept, add_rows, fit_chunks, fixed
 from seqclass.fitting._cross_fit import hold_out
-from seqclass.fitting._fit import fit_network, fit_rows, network_solver
+from seqclass.fitting._fit import fit_given, fit_network, fit_rows, network_solver
 from seqclass.fitting._folds import check_folds
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import timed
@@ -393,4 +393,45 @@ class SequentialClassifier(DecidingClassifier):
             settings["solver"] = network_solver(settings.get("random_state", 0))
         clf = cls(model, **settings)
         clf._take(fit_network(Settings.of(clf), model))
+        return clf
+
+    @classmethod
+    def from_model(
+        cls, model: ObservationModel, *, feature_costs: Any = 0.01, order: Any = "adaptive", **settings: Any
+    ) -> SequentialClassifier:
+        """Plan for an observation model that is given: no data are needed, and nothing is learnt.
+
+        Parameters
+        ----------
+        model : ObservationModel
+            A fitted model, such as what `seqclass.bn.ItemResponse.from_items` makes of a bank of items.
+        feature_costs : float, array-like of shape (n_features,), dict or Costs
+            Price of each feature in units of misclassification cost: one for all, one each, or by the model's names.
+        order : str or array-like
+            See `SequentialClassifier`; what an order needs data for is found on cases drawn from the model.
+        **settings
+            Further settings of `SequentialClassifier`, such as ``max_cost`` or ``solver``.
+
+        Returns
+        -------
+        SequentialClassifier
+            Ready to be asked: its columns are the model's features, told as outcomes 0, 1, ...
+
+        Raises
+        ------
+        ValueError
+            If the model is not fitted, prices or costs are wrong, or an order needs cases and the model draws none.
+
+        Examples
+        --------
+        >>> from seqclass import SequentialClassifier
+        >>> from seqclass.bn import ItemResponse
+        >>> model = ItemResponse.from_items({"a": [2.0, 1.0], "b": [0.0, 0.5]}, cuts=[0.0], labels=["fail", "pass"])
+        >>> session = SequentialClassifier.from_model(model, feature_costs=0.02).session()
+        >>> session.next_feature.name, session.observe("x0", 1), str(session.decision)
+        ('x0', None, 'pass')
+        """
+        settings |= {"feature_costs": feature_costs, "order": order, "prefit": True, "discretizer": "precomputed"}
+        clf = cls(model, **settings)
+        clf._take(fit_given(Settings.of(clf), model))
         return clf

@@ -13,7 +13,7 @@ from live_cases import DOUBT_COSTS, doubtful
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from seqclass import Costs, SequentialClassifier
-from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, TreeNetwork
+from seqclass.bn import ClassMixture, ContextBayes, ItemResponse, NaiveBayes, SkillProfile, TreeNetwork
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import (
     EC2,
@@ -131,6 +131,21 @@ _SAMPLE = Costs(0.02, bundles=["a"] * 5 + [None] * 7)
 _INFORMED = _along(ClassInformation())
 #: Models by name that ask as an ordering rule says, or are stopped in ways of their own.
 _MADE: dict[str, Callable[[], SequentialClassifier]] = {
+    "items": lambda: SequentialClassifier.from_model(
+        ItemResponse.from_items(
+            {"a": [1.6, 2.0, 0.8, 1.4, 1.1], "b": [-0.5, 0.2, 0.0, 1.0, -1.4], "c": [0.2, 0.25, 0.2, 0.1, 0.2]},
+            [-0.5, 0.7],
+            labels=["novice", "able", "expert"],
+            points=21,
+        ),
+        feature_costs=0.02,
+        solver=_INFORMED,
+    ),
+    "skills": lambda: SequentialClassifier.from_model(
+        SkillProfile.from_items([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1]], 0.2, 0.1, target=1),
+        feature_costs=0.02,
+        solver=_INFORMED,
+    ),
     "bundles": lambda: _free(_INFORMED, feature_costs=Costs(0.02, bundles=["a", "a", None, "b", "b"] + [None] * 7)),
     "groups": lambda: _free(_INFORMED, feature_costs=Costs(charge_missing=True, **_BLOOD)),
     "drawn bundle": lambda: _free(_INFORMED, feature_costs=_SAMPLE),
@@ -248,6 +263,8 @@ def _value(clf: SequentialClassifier, feature: Any, session: Any, rng: np.random
     if feature.categories:
         return f" {rng.choice(feature.categories)}\t"  # blanks at the edge are none of it
     low, high = session.training_range(feature.name)
+    if clf.coder_.discretizer_ is None:  # outcomes are told as they are
+        return float(rng.integers(low, high + 1))
     at = int(np.searchsorted(clf.coder_.numeric_, feature.column))
     edges = clf.coder_.discretizer_.bin_edges_[at]
     wild = [float(rng.choice(edges[np.isfinite(edges)])) if np.isfinite(edges).any() else low, 0.0]

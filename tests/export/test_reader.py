@@ -29,6 +29,8 @@ def outcome(feature: dict[str, Any], value: Any) -> int:
         return -1
     if feature["type"] == "category":
         return int(feature["categories"].index(value.strip()))
+    if feature["type"] == "outcome":
+        return int(value)
     return int(feature["places"][sum(edge <= value for edge in feature["edges"])])
 
 

@@ -8,6 +8,8 @@ from seqclass.bn.context_bayes import ContextBayes
 from seqclass.bn.contexts import StageContexts, stage_contexts
 from seqclass.bn.discrete import DiscreteNetwork
 from seqclass.bn.filter import InformationFilter
+from seqclass.bn.item_parameters import ItemParameters
+from seqclass.bn.items import ItemResponse
 from seqclass.bn.mixture import ClassMixture
 from seqclass.bn.naive_bayes import NaiveBayes
 from seqclass.bn.network_tables import NetworkTables
@@ -21,6 +23,7 @@ from seqclass.bn.ordering import (
     markov_blanket,
     variance_order,
 )
+from seqclass.bn.skills import SkillProfile
 from seqclass.bn.tree import TreeNetwork
 
 __all__ = [
@@ -30,9 +33,12 @@ __all__ = [
     "DiscreteNetwork",
     "HiddenTables",
     "InformationFilter",
+    "ItemParameters",
+    "ItemResponse",
     "NaiveBayes",
     "NetworkTables",
     "ObservationModel",
+    "SkillProfile",
     "StageContexts",
     "TreeNetwork",
     "as_order",

@@ -114,6 +114,22 @@ class Design:
             result += self.transposed(ones) @ weight[rows]
         return result
 
+    def counts(self, sums: FloatArray, total: FloatArray, n_outcomes: int) -> FloatArray:
+        """Weight of each outcome, 0 too, (n_features, n_outcomes, m), from `sums` and the weight of all rows, (m,)."""
+        n_ones = len(self.feature)
+        found = np.zeros((self.n_features, n_outcomes, len(total)))
+        found[self.feature, self.level] = sums[:n_ones]
+        known: FloatArray = np.tile(total, (self.n_features, 1))
+        known[self.missing] -= sums[n_ones:]
+        found[:, 0] = np.maximum(known - found.sum(axis=1), 0.0)
+        return found
+
+    def columns(self, logs: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """What ones add to a row's sum of logarithms (n_features, n_outcomes, m), and that sum were all outcomes 0."""
+        zero = logs[:, 0]
+        ones = np.concatenate([logs[self.feature, self.level] - zero[self.feature], -zero[self.missing]])
+        return ones, np.asarray(zero.sum(axis=0))
+
     def transposed(self, ones: Any) -> Any:
         """Turn what `parts` gave, by column; of a sparse matrix that takes time and is kept."""
         return self._transposed if ones is self._kept and sparse.issparse(ones) else ones.T
@@ -456,6 +472,5 @@ def class_likelihoods(codes: Codes, classes: IntArray, weights: FloatArray, tabl
 def state_likelihoods(codes: Codes, tables: FloatArray) -> FloatArray:
     """Logarithm of P(row | hidden state), (n, n_hidden)."""
     design, logs = Design(codes, tables.shape[1]), np.log(np.maximum(tables, TINY))
-    zero = logs[:, 0]
-    columns = np.concatenate([logs[design.feature, design.level] - zero[design.feature], -zero[design.missing]])
-    return np.asarray(design.times(columns) + zero.sum(axis=0))
+    ones, zero = design.columns(logs)
+    return np.asarray(design.times(ones) + zero)

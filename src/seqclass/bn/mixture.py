@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["ClassMixture"]
 
 
-class Mixture(ObservationModel):
+class HiddenStates(ObservationModel):
     """Inference where each class has hidden states, given which the features are independent.
 
     A subclass sets, beside what every `ObservationModel` has, ``hidden_class_``, ``weights_`` and ``tables_``, by
@@ -57,6 +57,138 @@ class Mixture(ObservationModel):
     tables_: FloatArray
     state_names_: dict[int, list[Any]] | None
     feature_names_: list[Any] | None
+
+    def to_pgmpy(
+        self,
+        feature_names: Sequence[Hashable] | None = None,
+        class_name: Hashable = "class",
+        component_name: Hashable = "component",
+        state_names: Mapping[Any, Sequence[Any]] | None = None,
+        plain_names: bool = False,
+    ) -> Any:
+        """Give the model, with its tables, to pgmpy: class, below it the component (latent), below that the features.
+
+        Parameters
+        ----------
+        feature_names, class_name, state_names, plain_names
+            As in `TreeNetwork.to_pgmpy`.
+        component_name : hashable
+            Node of the component, whose states are the numbers of the hidden states.
+
+        Returns
+        -------
+        pgmpy.models.DiscreteBayesianNetwork
+
+        Raises
+        ------
+        ValueError
+            If names are missing or twice the same.
+
+        Examples
+        --------
+        >>> from seqclass.bn import ClassMixture
+        >>> model = ClassMixture(2).fit([[0, 0], [1, 1], [0, 1], [1, 0]] * 4, [0, 0, 1, 1] * 4)
+        >>> sorted(model.to_pgmpy(["fever", "cough"], "flu").edges)
+        [('component', 'cough'), ('component', 'fever'), ('flu', 'component')]
+        """
+        return _pgmpy.mixture_to_pgmpy(self, feature_names, class_name, component_name, state_names, plain_names)
+
+    def start(self, n: int) -> Any:
+        """State of ``n`` instances: P(hidden state | class)."""
+        check_is_fitted(self)
+        return np.tile(self.weights_, (check_integer(n, "n", 0), 1))
+
+    def stage_likelihood(self, feature: int, state: Any) -> FloatArray:
+        """P(outcome of the feature | what the state has seen, class); like :meth:`likelihood`, unchecked."""
+        return within_classes(state, self.tables_[feature, : self.n_outcomes_[feature]], self._members)
+
+    def stage_likelihoods(self, features: IntArray, state: Any) -> FloatArray:
+        """P(outcome | what the state has seen, class) of many features at once."""
+        return within_classes(state, self.tables_[features], self._members)
+
+    def advance(self, feature: int, state: Any, outcome: npt.ArrayLike) -> Any:
+        """State after the feature's outcome was seen; see :meth:`ObservationModel.advance`."""
+        shown = check_outcome(feature, outcome, int(self.n_outcomes_[feature]))
+        after, rows = np.array(state), np.flatnonzero(shown >= 0)
+        after[rows] = conditioned(after[rows], self.tables_[feature, shown[rows]], self.hidden_class_, self._member)
+        return after
+
+    def likelihood_table(self, features: Any = None) -> FloatArray:
+        """P(outcome | class) of single features; see :meth:`ObservationModel.likelihood_table`."""
+        check_is_fitted(self)
+        chosen = slice(None) if features is None else features
+        return np.asarray(within_classes(self.weights_[None], self.tables_[chosen], self._members)[0])
+
+    def tables(self, order: npt.ArrayLike) -> FloatArray | None:
+        """Likelihoods of the stages of an order where every class has one component only, else None."""
+        if len(self.hidden_class_) > len(self.classes_):
+            return None
+        return np.asarray(self.tables_[np.asarray(order)])
+
+    def hidden(self, features: npt.ArrayLike) -> HiddenTables:
+        """The components and their tables; see :meth:`ObservationModel.hidden`."""
+        return HiddenTables(self.weights_, self.hidden_class_, self.tables_[np.asarray(features)])
+
+    def sample(self, n: int, random_state: Any = None) -> tuple[IntArray, npt.NDArray[Any]]:
+        """Draw ``n`` instances from the model: outcome codes and labels; see `DiscreteNetwork.sample`."""
+        check_is_fitted(self)
+        n = check_integer(n, "n", 0)
+        nothing: list[IntArray] = [np.empty(0, dtype=np.intp)] * self.n_features_in_
+        cpds = [table[:size] for table, size in zip(self.tables_, self.n_outcomes_.tolist())]
+        X, state = draw(self._hidden_prior, nothing, cpds, n, as_generator(random_state))
+        return X, self.classes_[self.hidden_class_[state]]
+
+    def _temper(self, temperature: FloatArray) -> None:
+        self._set_states(self.hidden_class_, self.weights_, temper(self.tables_, self._hidden_prior, temperature))
+
+    def _set_states(self, hidden_class: IntArray, weights: FloatArray, tables: FloatArray) -> None:
+        """Take over hidden states, and forget what was derived from others."""
+        self.hidden_class_, self.weights_, self.tables_ = hidden_class, weights, tables
+        for name in ("_members", "_member"):
+            self.__dict__.pop(name, None)
+
+    @cached_property
+    def _member(self) -> FloatArray:
+        """One where a hidden state is of a class, (n_hidden, n_classes)."""
+        return np.eye(len(self.classes_))[self.hidden_class_]
+
+    @cached_property
+    def _members(self) -> list[IntArray]:
+        return [np.flatnonzero(self.hidden_class_ == c) for c in range(len(self.classes_))]
+
+    @property
+    def _hidden_prior(self) -> FloatArray:
+        return np.asarray(self.class_prior_[self.hidden_class_] * self.weights_)
+
+    def _likelihood(self, feature: int, evidence: Any) -> FloatArray:
+        size = int(self.n_outcomes_[feature])
+        result = np.empty((evidence.shape[0], size, len(self.classes_)))
+        for rows in chunks(evidence.shape[0], 8.0 * 4 * len(self.weights_)):
+            joint = log_joint(evidence[rows], self.weights_, self._padded).T
+            for own in self._members:
+                top = joint[:, own].max(axis=1, keepdims=True)
+                share = np.exp(joint[:, own] - np.where(np.isneginf(top), 0.0, top))
+                total = share.sum(axis=1, keepdims=True)
+                # of a class that is ruled out anything may be said
+                joint[:, own] = np.where(total > 0, share / np.where(total > 0, total, 1.0), self.weights_[own])
+            result[rows] = within_classes(joint, self.tables_[feature, :size], self._members)
+        return result
+
+    def _posterior(self, evidence: Any) -> FloatArray:
+        result = np.empty((evidence.shape[0], len(self.classes_)))
+        for rows in chunks(evidence.shape[0], 8.0 * 2 * len(self.weights_)):
+            result[rows] = (self._member.T @ state_posterior(evidence[rows], self._hidden_prior, self._padded)).T
+        return result
+
+    def _padded(self, features: slice) -> FloatArray:
+        """P(outcome | hidden state), and 1 beyond V_j, where no outcome lies."""
+        table = self.tables_[features]
+        beyond = np.arange(table.shape[1]) >= self.n_outcomes_[features, None]
+        return np.where(beyond[:, :, None], 1.0, table) if beyond.any() else table
+
+
+class Mixture(HiddenStates):
+    """Hidden states that are given by their tables, or learnt with nothing but tables to describe them."""
 
     @classmethod
     def from_tables(
@@ -165,136 +297,8 @@ class Mixture(ObservationModel):
         """
         return cls.from_tables(**_pgmpy.mixture_of(network, class_node, component_node, feature_names))
 
-    def to_pgmpy(
-        self,
-        feature_names: Sequence[Hashable] | None = None,
-        class_name: Hashable = "class",
-        component_name: Hashable = "component",
-        state_names: Mapping[Any, Sequence[Any]] | None = None,
-        plain_names: bool = False,
-    ) -> Any:
-        """Give the model, with its tables, to pgmpy: class, below it the component (latent), below that the features.
-
-        Parameters
-        ----------
-        feature_names, class_name, state_names, plain_names
-            As in `TreeNetwork.to_pgmpy`.
-        component_name : hashable
-            Node of the component, whose states are the numbers of the hidden states.
-
-        Returns
-        -------
-        pgmpy.models.DiscreteBayesianNetwork
-
-        Raises
-        ------
-        ValueError
-            If names are missing or twice the same.
-
-        Examples
-        --------
-        >>> from seqclass.bn import ClassMixture
-        >>> model = ClassMixture(2).fit([[0, 0], [1, 1], [0, 1], [1, 0]] * 4, [0, 0, 1, 1] * 4)
-        >>> sorted(model.to_pgmpy(["fever", "cough"], "flu").edges)
-        [('component', 'cough'), ('component', 'fever'), ('flu', 'component')]
-        """
-        return _pgmpy.mixture_to_pgmpy(self, feature_names, class_name, component_name, state_names, plain_names)
-
-    def start(self, n: int) -> Any:
-        """State of ``n`` instances: P(hidden state | class)."""
-        check_is_fitted(self)
-        return np.tile(self.weights_, (check_integer(n, "n", 0), 1))
-
-    def stage_likelihood(self, feature: int, state: Any) -> FloatArray:
-        """P(outcome of the feature | what the state has seen, class); like :meth:`likelihood`, unchecked."""
-        return within_classes(state, self.tables_[feature, : self.n_outcomes_[feature]], self._members)
-
-    def stage_likelihoods(self, features: IntArray, state: Any) -> FloatArray:
-        """P(outcome | what the state has seen, class) of many features at once."""
-        return within_classes(state, self.tables_[features], self._members)
-
-    def advance(self, feature: int, state: Any, outcome: npt.ArrayLike) -> Any:
-        """State after the feature's outcome was seen; see :meth:`ObservationModel.advance`."""
-        shown = check_outcome(feature, outcome, int(self.n_outcomes_[feature]))
-        after, rows = np.array(state), np.flatnonzero(shown >= 0)
-        after[rows] = conditioned(after[rows], self.tables_[feature, shown[rows]], self.hidden_class_, self._member)
-        return after
-
-    def likelihood_table(self, features: Any = None) -> FloatArray:
-        """P(outcome | class) of single features; see :meth:`ObservationModel.likelihood_table`."""
-        check_is_fitted(self)
-        chosen = slice(None) if features is None else features
-        return np.asarray(within_classes(self.weights_[None], self.tables_[chosen], self._members)[0])
-
-    def tables(self, order: npt.ArrayLike) -> FloatArray | None:
-        """Likelihoods of the stages of an order where every class has one component only, else None."""
-        if len(self.hidden_class_) > len(self.classes_):
-            return None
-        return np.asarray(self.tables_[np.asarray(order)])
-
-    def hidden(self, features: npt.ArrayLike) -> HiddenTables:
-        """The components and their tables; see :meth:`ObservationModel.hidden`."""
-        return HiddenTables(self.weights_, self.hidden_class_, self.tables_[np.asarray(features)])
-
-    def sample(self, n: int, random_state: Any = None) -> tuple[IntArray, npt.NDArray[Any]]:
-        """Draw ``n`` instances from the model: outcome codes and labels; see `DiscreteNetwork.sample`."""
-        check_is_fitted(self)
-        n = check_integer(n, "n", 0)
-        nothing: list[IntArray] = [np.empty(0, dtype=np.intp)] * self.n_features_in_
-        cpds = [table[:size] for table, size in zip(self.tables_, self.n_outcomes_.tolist())]
-        X, state = draw(self._hidden_prior, nothing, cpds, n, as_generator(random_state))
-        return X, self.classes_[self.hidden_class_[state]]
-
     def _as_given(self) -> None:
         """Set what a fit would have left of itself beside the tables."""
-
-    def _temper(self, temperature: FloatArray) -> None:
-        self._set_states(self.hidden_class_, self.weights_, temper(self.tables_, self._hidden_prior, temperature))
-
-    def _set_states(self, hidden_class: IntArray, weights: FloatArray, tables: FloatArray) -> None:
-        """Take over hidden states, and forget what was derived from others."""
-        self.hidden_class_, self.weights_, self.tables_ = hidden_class, weights, tables
-        for name in ("_members", "_member"):
-            self.__dict__.pop(name, None)
-
-    @cached_property
-    def _member(self) -> FloatArray:
-        """One where a hidden state is of a class, (n_hidden, n_classes)."""
-        return np.eye(len(self.classes_))[self.hidden_class_]
-
-    @cached_property
-    def _members(self) -> list[IntArray]:
-        return [np.flatnonzero(self.hidden_class_ == c) for c in range(len(self.classes_))]
-
-    @property
-    def _hidden_prior(self) -> FloatArray:
-        return np.asarray(self.class_prior_[self.hidden_class_] * self.weights_)
-
-    def _likelihood(self, feature: int, evidence: Any) -> FloatArray:
-        size = int(self.n_outcomes_[feature])
-        result = np.empty((evidence.shape[0], size, len(self.classes_)))
-        for rows in chunks(evidence.shape[0], 8.0 * 4 * len(self.weights_)):
-            joint = log_joint(evidence[rows], self.weights_, self._padded).T
-            for own in self._members:
-                top = joint[:, own].max(axis=1, keepdims=True)
-                share = np.exp(joint[:, own] - np.where(np.isneginf(top), 0.0, top))
-                total = share.sum(axis=1, keepdims=True)
-                # of a class that is ruled out anything may be said
-                joint[:, own] = np.where(total > 0, share / np.where(total > 0, total, 1.0), self.weights_[own])
-            result[rows] = within_classes(joint, self.tables_[feature, :size], self._members)
-        return result
-
-    def _posterior(self, evidence: Any) -> FloatArray:
-        result = np.empty((evidence.shape[0], len(self.classes_)))
-        for rows in chunks(evidence.shape[0], 8.0 * 2 * len(self.weights_)):
-            result[rows] = (self._member.T @ state_posterior(evidence[rows], self._hidden_prior, self._padded)).T
-        return result
-
-    def _padded(self, features: slice) -> FloatArray:
-        """P(outcome | hidden state), and 1 beyond V_j, where no outcome lies."""
-        table = self.tables_[features]
-        beyond = np.arange(table.shape[1]) >= self.n_outcomes_[features, None]
-        return np.where(beyond[:, :, None], 1.0, table) if beyond.any() else table
 
 
 class Shares(NamedTuple):
@@ -326,13 +330,7 @@ def shares(codes: Codes, y: IntArray, states: Components) -> Shares:
 
 
 def _counted(design: Design, n_outcomes: int, share: FloatArray) -> FloatArray:
-    sums, m, n_states = design.sums(share), len(design.feature), share.shape[1]
-    found = np.zeros((design.n_features, n_outcomes, n_states))
-    found[design.feature, design.level] = sums[:m]
-    known: FloatArray = np.tile(share.sum(axis=0), (design.n_features, 1))
-    known[design.missing] -= sums[m:]
-    found[:, 0] = np.maximum(known - found.sum(axis=1), 0.0)
-    return found
+    return design.counts(design.sums(share), share.sum(axis=0), n_outcomes)
 
 
 def go_on(chunks: CodedChunks, states: Components, n_outcomes: IntArray, settings: Settings) -> Components:

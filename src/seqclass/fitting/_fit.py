@@ -305,19 +305,49 @@ def network_solver(random_state: Any = 0, max_seconds: float = 60.0) -> Adaptive
 
 def fit_network(settings: Settings, model: DiscreteNetwork) -> Fit:
     """Plan for a network that is given: its columns are the questions, with the states of their nodes."""
-    timings = dict.fromkeys(("discretize", "filter", "structure", "parameters"), 0.0)
-    names, columns, encoder = model.questions_, Classifier(), FrameEncoder()
-    columns.n_features_in_, columns.feature_names_in_ = len(names), np.array(names, dtype=object)
+    names, encoder = model.questions_, FrameEncoder()
     encoder.columns_ = list(names)
     encoder.categories_ = {name: _states(name, states) for name, states in zip(names, model.outcomes_)}
     coder = OutcomeCoder(None, dict(enumerate(model.n_outcomes_.tolist())))
     coder.fit_transform(np.zeros((1, len(names))), None)
+    return _without_data(
+        settings, model, names, encoder, coder, model.target if isinstance(model.target, str) else None
+    )
+
+
+def fit_given(settings: Settings, model: ObservationModel) -> Fit:
+    """Plan for a model that is given: its columns are the features, which are told as outcomes."""
+    if not isinstance(model, ObservationModel) or not hasattr(model, "classes_"):
+        raise ValueError("model must be an observation model that is fitted, such as ItemResponse.from_items(...).")
+    coder = OutcomeCoder("precomputed", {})
+    coder.fit_transform(np.stack([np.zeros(model.n_features_in_), model.n_outcomes_ - 1.0]), None)
+    return _without_data(settings, model, vars(model).get("feature_names_"), None, coder, None)
+
+
+def _without_data(
+    settings: Settings,
+    model: Any,
+    names: Sequence[str] | None,
+    encoder: FrameEncoder | None,
+    coder: OutcomeCoder,
+    target: str | None,
+) -> Fit:
+    settings.check()
+    timings = dict.fromkeys(("discretize", "filter", "structure", "parameters"), 0.0)
+    columns, support = Classifier(), np.arange(model.n_features_in_)
+    columns.n_features_in_ = model.n_features_in_
+    if names is not None:
+        columns.feature_names_in_ = np.array(names, dtype=object)
     prices, costs, decisions = money(settings, columns, model.classes_, warn=False)
-    target = model.target if isinstance(model.target, str) else None
-    support = np.arange(len(names))
     decider = undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, target)
-    needs = isinstance(settings.order, str) and not is_free(settings.order)
-    cases = model.sample(_CASES, settings.random_state) if needs else (None, None)
+    needs, cases = isinstance(settings.order, str) and not is_free(settings.order), (None, None)
+    if needs:
+        if not hasattr(model, "sample"):
+            raise ValueError(
+                f"order={settings.order!r} needs cases, and {type(model).__name__} draws none: give the columns in "
+                "order."
+            )
+        cases = model.sample(_CASES, settings.random_state)
     return Fit(settings, planned(settings, decider, cases[0], cases[1], timings), None, timings)
 
 

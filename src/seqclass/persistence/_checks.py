@@ -18,13 +18,17 @@ from seqclass.bn import (
     ContextBayes,
     DiscreteNetwork,
     InformationFilter,
+    ItemParameters,
+    ItemResponse,
     NaiveBayes,
     NetworkTables,
     ObservationModel,
+    SkillProfile,
     StageContexts,
     TreeNetwork,
 )
 from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names
+from seqclass.bn.mixture import HiddenStates
 from seqclass.costs import Costs, Prices
 from seqclass.deciding._coding import OutcomeCoder, category_counts
 from seqclass.deciding._seen_rows import SeenRows, check_seen
@@ -631,8 +635,15 @@ def check_model(model: ObservationModel) -> None:
         need((_temperatures(model) >= 1).all(), "temperature_ is below 1")
     if isinstance(model, TreeNetwork):
         _check_network(model)
-    if isinstance(model, (ClassMixture, ContextBayes)):
+    if isinstance(model, HiddenStates):
         _check_components(model)
+    if isinstance(model, ItemResponse):
+        numbers(model.ability_, "ability_", len(model.weights_))
+        need(isinstance(model.items_, ItemParameters) and len(model.items_) == n, "items_ are of other features")
+    if isinstance(model, SkillProfile):
+        array(model.profiles_, "profiles_", "i", len(model.weights_), None)
+        array(model.guess_, "guess_", "f", n)
+        array(model.slip_, "slip_", "f", n)
     if isinstance(model, DiscreteNetwork):
         _check_discrete(model)
     if isinstance(model, ClassMixture):
@@ -666,7 +677,7 @@ def check_network_tables(network: NetworkTables) -> None:
     need(all(array(a, "a table", "f", *b.shape) is not None for a, b in zip(network.tables, again.tables)), "tables")
 
 
-def _check_components(model: ClassMixture | ContextBayes) -> None:
+def _check_components(model: HiddenStates) -> None:
     n_classes, most = len(model.classes_), int(model.n_outcomes_.max())
     classes = array(model.hidden_class_, "hidden_class_", "i", None)
     need(np.array_equal(np.unique(classes), np.arange(n_classes)), "hidden_class_ has other classes")

@@ -1,0 +1,284 @@
+"""Tests that end early: a generated bank of items, and language models on the questions of a benchmark.
+
+    python benchmarks/items.py [--data DIR] [--parts PART ...] [--models MODEL ...] [--thresholds T ...]
+                               [--prices P ...] [--json FILE] [--quick]
+
+Part *bank*: 300 items of the three-parameter logistic model, whose parameters are known; whom of three bands of ability
+a person is in. The plan (any item next) is followed on simulated persons, beside what no plan could cost less than,
+and beside sequential probability ratio tests (one at each cut, Eggen 1999; Wald's limits) that make as many errors. No
+plan knows more than who is told which third of the points of ability hers is among: the bound is the mean of those of
+the thirds, whose points are few enough for `certify`.
+
+Part *arc*: answers of 320 language models to 735 questions of ARC, right or wrong (items/arc_items.npz). Is a model's
+accuracy at or above T? Everything is learnt from four folds of models and judged on the fifth. Yardsticks, each with
+its free settings picked in hindsight, which favours it: random items and a cut on the share right that is learnt; the
+items that tell most in one order, with the item model's posterior; a sequential probability ratio test in the order of
+Fisher information at the cut. Intervals are of 95%, of the mean difference over models, paired.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from _common import parser, write_json
+from _real import absent, add_data_option, data_folder
+from sklearn.model_selection import StratifiedKFold
+
+from seqclass import SequentialClassifier
+from seqclass.bn import ClassMixture, ItemParameters, ItemResponse, ObservationModel
+from seqclass.pomdp import Adaptive, ClassInformation, DecideNow, MixtureProblem, certify
+
+MODELS: dict[str, Callable[[], ObservationModel]] = {
+    "1PL": lambda: ItemResponse("1PL", points=41, standard_errors=False),
+    "2PL": lambda: ItemResponse("2PL", points=41, standard_errors=False),
+    "3PL": lambda: ItemResponse("3PL", points=41, guess=0.25, standard_errors=False),
+    "class mixture": lambda: ClassMixture(5, random_state=0),
+}
+#: Half widths of the indifference region of ratio tests, and limits of the log-ratio, to pick from.
+DELTAS, LIMITS = (0.1, 0.2, 0.4, 0.8), np.concatenate([np.linspace(0.05, 1, 20), np.linspace(1.1, 6, 50)])
+#: Items that a yardstick may ask of a language model, at most.
+MOST = 100
+
+
+def ratio_tests(
+    items: ItemParameters, cuts: np.ndarray, X: np.ndarray, order: np.ndarray, delta: float, limits: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Band that tests at all cuts find, and items asked, (n_limits, n), answers in an order, (n, m)."""
+    count = np.zeros((len(limits), len(X)), dtype=int)
+    band = np.zeros_like(count)
+    for cut in cuts:
+        low, high = np.log(items.probabilities([cut - delta, cut + delta]).transpose(2, 0, 1)[:, order])
+        ratio = np.where(X[:, order] == 1, (high - low)[:, 1], (high - low)[:, 0]).cumsum(axis=1)
+        for number, limit in enumerate(limits):
+            over = np.abs(ratio) >= limit
+            stop = np.where(over.any(axis=1), over.argmax(axis=1), ratio.shape[1] - 1)
+            band[number] += ratio[np.arange(len(X)), stop] > 0
+            count[number] = np.maximum(count[number], stop + 1)
+    return band, count
+
+
+def row(name: str, seconds: float, **figures: Any) -> dict[str, Any]:
+    """A line of the report, with figures of its own."""
+    line = {"name": name, "ours_s": seconds, "peer": None, "peer_s": None, "ratio": None, "peak_mb": None}
+    return line | figures
+
+
+def thirds(problem: MixtureProblem, ability: np.ndarray, n_parts: int, n_paths: int) -> float:
+    """What no plan costs less than, given which of every ``n_parts`` points the ability is among."""
+    rank, total = np.argsort(np.argsort(ability)), 0.0
+    joint = problem.prior[problem.hidden_class] * problem.hidden_prior
+    for part in range(n_parts):
+        own = np.flatnonzero(rank % n_parts == part)
+        share = joint[own].sum()
+        rest = MixtureProblem(
+            joint[own] / share,
+            problem.hidden_class[own],
+            problem.likelihoods[:, :, own],
+            problem.prices,
+            problem.decision_costs,
+            free=True,
+        )
+        policy = DecideNow(certificate_paths=0).solve(rest)
+        total += share * certify(rest, policy, n_paths=n_paths, scope="all orders", random_state=0).lower
+    return float(total)
+
+
+def bank(arguments: Any) -> list[dict[str, Any]]:
+    """A generated bank, three bands, prices that are given."""
+    rng = np.random.default_rng(0)
+    n_items, n_persons = (8, 300) if arguments.quick else (300, 20_000)
+    table = {"a": rng.lognormal(0, 0.3, n_items), "b": rng.normal(size=n_items), "c": rng.beta(5, 17, n_items)}
+    cuts = np.array([-0.5, 0.5])
+    model = ItemResponse.from_items(table, cuts, points=12 if arguments.quick else 41)
+    X, y = model.sample(n_persons, random_state=1)
+    rows = []
+    for price in [0.01] if arguments.quick else [0.002, 0.005, 0.01]:
+        began = time.perf_counter()
+        solver = Adaptive([ClassInformation()], certificate_paths=0, random_state=0)
+        clf = SequentialClassifier.from_model(model, feature_costs=price, solver=solver, max_candidates=None)
+        seconds = time.perf_counter() - began
+        record = clf.acquire(X)
+        wrong = record.decision != y
+        cost = record.cost + wrong
+        began = time.perf_counter()
+        states = len(model.ability_)
+        lower = thirds(clf.problem_, model.ability_, -(-states // 15), 200)
+        bound_s = time.perf_counter() - began
+        name = f"bank of {n_items} items, price {price:g}"
+        figures = {"price": price, "cost": float(cost.mean()), "cost_error": float(cost.std() / n_persons**0.5)}
+        figures |= {"errors": float(wrong.mean()), "items": float(record.n_features.mean()), "lower": lower}
+        print(
+            f"{name}: cost {figures['cost']:.4f} +- {1.96 * figures['cost_error']:.4f}, none below {lower:.4f}; errors "
+            f"{figures['errors']:.3f} with {figures['items']:.1f} items; planned in {seconds:.1f} s, bound in "
+            f"{bound_s:.1f} s",
+            flush=True,
+        )
+        for how, order in (
+            ("random", rng.permutation(n_items)),
+            ("Fisher at the cuts", np.argsort(-model.items_.information(cuts).sum(axis=1))),
+        ):
+            least = np.inf
+            for delta in DELTAS:
+                band, count = ratio_tests(model.items_, cuts, X, order, delta, LIMITS)
+                errors, asked = (band != y).mean(axis=1), count.mean(axis=1)
+                enough = errors <= wrong.mean()
+                least = min(least, float(asked[enough].min(initial=np.inf)))
+            told = f"{least:.1f} items" if np.isfinite(least) else "not with all items"
+            print(f"    ratio tests, {how}, as few errors: {told}", flush=True)
+            figures[f"ratio tests, {how}"] = least if np.isfinite(least) else None
+        rows.append(row(name, seconds, bound_s=bound_s, **figures))
+    return rows
+
+
+def random_items(train: Any, test: Any, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Whether each length of test errs on each test row, (MOST, n), with a cut on the share right that is learnt."""
+    (X, y), (Z, z) = train, test
+    picked = [rng.permuted(np.tile(np.arange(X.shape[1]), (len(some), 1)), axis=1)[:, :MOST] for some in (X, Z)]
+    right, found = (np.take_along_axis(some, at, axis=1).cumsum(axis=1) for some, at in zip((X, Z), picked))
+    wrong = np.zeros((MOST, len(Z)), dtype=bool)
+    for n in range(1, MOST + 1):
+        errors = [((right[:, n - 1] >= bar) != y).mean() for bar in range(n + 2)]
+        wrong[n - 1] = (found[:, n - 1] >= int(np.argmin(errors))) != z
+    return wrong, np.arange(1, MOST + 1)
+
+
+def fixed_order(model: ItemResponse, test: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The same of the items that tell most of the class, one after the other, by the model's posterior."""
+    Z, z = test
+    joint = model.likelihood_table() * model.class_prior_
+    apart = joint / np.maximum(joint.sum(axis=2, keepdims=True) * model.class_prior_, 1e-300)
+    order = np.argsort(-(joint * np.log(np.maximum(apart, 1e-300))).sum(axis=(1, 2)))[:MOST]
+    wrong, known = np.zeros((MOST, len(Z)), dtype=bool), np.full_like(Z, -1)
+    for n, item in enumerate(order):
+        known[:, item] = Z[:, item]
+        wrong[n] = (model.posterior(known)[:, 1] > 0.5) != z
+    return wrong, np.arange(1, MOST + 1)
+
+
+def cut_of(model: ItemResponse) -> float:
+    """Ability from which on the upper class is the likelier."""
+    grid, place = np.unique(model.ability_, return_inverse=True)
+    joint = np.zeros((2, len(grid)))
+    joint[model.hidden_class_, place] = model.class_prior_[model.hidden_class_] * model.weights_
+    share = joint[1] / joint.sum(axis=0)
+    return float(np.interp(0.5, np.maximum.accumulate(share), grid))
+
+
+class Yardsticks:
+    """Errors and items of the yardsticks on all rows, for each of their settings."""
+
+    def __init__(self, n: int) -> None:
+        self.n, self.found = n, dict[str, tuple[np.ndarray, np.ndarray]]()
+
+    def add(self, name: str, test: np.ndarray, wrong: np.ndarray, count: np.ndarray) -> None:
+        if name not in self.found:
+            self.found[name] = (np.zeros((len(wrong), self.n)), np.zeros((len(wrong), self.n)))
+        errors, counts = self.found[name]
+        errors[:, test], counts[:, test] = wrong, count if count.ndim > 1 else count[:, None]
+
+    def costs(self, price: float) -> dict[str, np.ndarray]:
+        """Cost of each row by the setting that costs least on all of them."""
+        result = {}
+        for name, (errors, counts) in self.found.items():
+            costs = errors + price * counts
+            result[name] = costs[costs.mean(axis=1).argmin()]
+        return result
+
+
+def arc_threshold(X: np.ndarray, threshold: float, arguments: Any) -> list[dict[str, Any]]:
+    y = X.mean(axis=1) >= threshold
+    yardsticks, rng = Yardsticks(len(X)), np.random.default_rng(0)
+    ours: dict[tuple[str, float], dict[str, Any]] = {}
+    for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y):
+        known, held = (X[train], y[train]), (X[test], y[test])
+        yardsticks.add("random items", test, *random_items(known, held, rng))
+        for name in arguments.models:
+            began = time.perf_counter()
+            model: Any = MODELS[name]().fit(*known, n_outcomes=2)
+            learnt = time.perf_counter() - began
+            if name == "2PL":
+                yardsticks.add("most telling, one order", test, *fixed_order(model, held))
+                cut = cut_of(model)
+                order = np.argsort(-model.items_.information([cut])[:, 0])[:MOST]
+                runs = [ratio_tests(model.items_, np.array([cut]), X[test], order, d, LIMITS) for d in DELTAS]
+                wrong = np.concatenate([band != y[test] for band, _ in runs])
+                yardsticks.add("ratio test, Fisher at the cut", test, wrong, np.concatenate([n for _, n in runs]))
+            for price in arguments.prices:
+                began = time.perf_counter()
+                solver = Adaptive([ClassInformation()], n_paths=500, certificate_paths=0, random_state=0)
+                clf = SequentialClassifier.from_model(model, feature_costs=price, solver=solver)
+                record = clf.acquire(X[test])
+                own = ours.setdefault((name, price), {"s": 0.0, "cost": np.zeros(len(X)), "wrong": np.zeros(len(X))})
+                own["s"] += learnt + time.perf_counter() - began
+                own["wrong"][test] = record.decision != y[test]
+                own["cost"][test] = record.cost + own["wrong"][test]
+    return [
+        _told(f"accuracy >= {threshold:g}, price {price:g}, {name}", own, yardsticks.costs(price), price)
+        for (name, price), own in ours.items()
+    ]
+
+
+def _told(name: str, own: dict[str, Any], peers: dict[str, np.ndarray], price: float) -> dict[str, Any]:
+    cost, errors = own["cost"], float(own["wrong"].mean())
+    items = float((cost - own["wrong"]).mean() / price)
+    print(f"{name}: cost {cost.mean():.4f}, errors {errors:.3f} with {items:.1f} items, {own['s'] / 5:.1f} s a fold")
+    figures: dict[str, Any] = {"cost": float(cost.mean()), "errors": errors, "items": items}
+    for peer, other in peers.items():
+        apart = cost - other
+        half = 1.96 * float(apart.std(ddof=1)) / len(apart) ** 0.5
+        print(f"    {peer}: {other.mean():.4f}; ours less that {apart.mean():+.4f} +- {half:.4f}", flush=True)
+        figures[peer] = {"cost": float(other.mean()), "apart": float(apart.mean()), "half_width": half}
+    return row(name, own["s"] / 5, **figures)
+
+
+def arc(arguments: Any) -> list[dict[str, Any]]:
+    """Language models: the data has to be at hand."""
+    folder = data_folder(arguments)
+    file = folder / "items" / "arc_items.npz" if folder else Path()
+    if arguments.quick or not file.is_file():
+        if not arguments.quick:
+            absent("arc", "items/arc_items.npz")
+        return []
+    with np.load(file, allow_pickle=False) as data:
+        X = data["X"].astype(int)
+    _dimensions(X)
+    rows = []
+    for threshold in arguments.thresholds:
+        rows += arc_threshold(X, threshold, arguments)
+    return rows
+
+
+def _dimensions(X: np.ndarray) -> None:
+    """Tell how far the answers are from one ability: principal components, and what they have to do with accuracy."""
+    some = X[:, (X.mean(axis=0) > 0.02) & (X.mean(axis=0) < 0.98)]
+    scores, sizes, _ = np.linalg.svd(some - some.mean(axis=0), full_matrices=False)
+    for k in range(2):
+        share, along = sizes[k] ** 2 / (sizes**2).sum(), np.corrcoef(scores[:, k], X.mean(axis=1))[0, 1]
+        print(
+            f"component {k + 1} of {some.shape[1]} items: {share:.0%} of the variance, r {abs(along):.2f} with accuracy"
+        )
+
+
+def main() -> None:
+    made = parser(__doc__)
+    add_data_option(made)
+    made.add_argument("--parts", nargs="+", default=["bank", "arc"], choices=["bank", "arc"])
+    made.add_argument("--models", nargs="+", default=["2PL", "class mixture"], choices=MODELS)
+    made.add_argument("--thresholds", nargs="+", type=float, default=[0.5, 0.6, 0.66, 0.7])
+    made.add_argument("--prices", nargs="+", type=float, default=[0.002, 0.005])
+    arguments = made.parse_args()
+    rows = []
+    if "bank" in arguments.parts:
+        rows += bank(arguments)
+    if "arc" in arguments.parts:
+        rows += arc(arguments)
+    if arguments.json:
+        write_json(rows, arguments.json)
+
+
+if __name__ == "__main__":
+    main()

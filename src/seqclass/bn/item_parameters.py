@@ -1,0 +1,416 @@
+"""Parameters of test items: how probable each answer is at an ability, and tables as other packages write them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, softmax
+
+from seqclass._utils.arrays import FloatArray
+from seqclass._utils.model_files import Stored
+from seqclass._utils.text import listed, shown
+from seqclass._utils.validation import check_choice, check_finite, check_real
+
+__all__ = ["ItemParameters"]
+
+#: Columns that say nothing about the answers: counts and means that TAM writes beside the parameters.
+_BESIDE = {"N", "M", "xsi.item", "est.guess"}
+#: Names of the single parameters; what stands for the number k of an outcome follows below.
+_SINGLE = ("a", "b", "c", "d", "g", "u", "a1", "alpha", "beta", "guess", "alphaj")
+_NUMBERED = {
+    "a": r"a([1-9]\d*)",
+    "b": r"b([1-9]\d*)",
+    "c": r"c([1-9]\d*)",
+    "d": r"d(\d+)",
+    "ak": r"ak(\d+)",
+    "alphaj": r"alphaj([1-9]\d*)",
+    "betaj": r"betaj([1-9]\d*)",
+    "deltaj": r"deltaj([1-9]\d*)",
+    "cj": r"cj([1-9]\d*)",
+    "AXsi_": r"AXsi_\.Cat([1-9]\d*)",
+    "B": r"B\.Cat([1-9]\d*)\.Dim1",
+}
+_KNOWN = "ItemParameters.from_table lists the forms that are known"
+
+
+@dataclass(frozen=True, eq=False)
+class ItemParameters(Stored):
+    """What is known of the items of a test: P(outcome | ability) of each, in one form whatever package wrote it.
+
+    A graded item (Samejima 1969) of outcomes 0..V-1 has
+
+        P(outcome >= k | ability) = lower + (upper - lower) logistic(slope ability + intercept_k),    k = 1..V-1,
+
+    which for two outcomes is the logistic item of one to four parameters, outcome 1 being right. A nominal item (Bock
+    1972) has
+
+        P(outcome k | ability) proportional to exp(slope_k ability + intercept_k),    slope_0 = intercept_0 = 0.
+
+    Attributes
+    ----------
+    kinds : tuple of str of length n_items
+        ``"graded"`` or ``"nominal"``.
+    slopes, intercepts : ndarray of shape (n_items, V_max - 1)
+        Of the outcomes from 1 on; NaN beyond those of an item. A graded item has one slope, repeated.
+    lower, upper : ndarray of shape (n_items,)
+        P(right) of those who know nothing and everything; 0 and 1 but for items of two outcomes.
+    names : tuple of str or None
+        Names of the items.
+
+    References
+    ----------
+    .. [1] F. Samejima, "Estimation of latent ability using a response pattern of graded scores", Psychometrika
+       Monograph 17, 1969.
+    .. [2] R. D. Bock, "Estimating item parameters and latent ability when responses are scored in two or more nominal
+       categories", Psychometrika 37, 1972.
+
+    Examples
+    --------
+    >>> items = ItemParameters.from_table({"a": [1.0, 2.0], "b": [0.0, 1.0], "c": [0.2, 0.25]})
+    >>> items.intercepts.ravel(), items.probabilities([0.0, 1.0])[:, 1].round(3)
+    (array([ 0., -2.]), array([[0.6  , 0.785],
+           [0.339, 0.625]]))
+    """
+
+    kinds: tuple[str, ...]
+    slopes: FloatArray
+    intercepts: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    names: tuple[str, ...] | None = None
+
+    _KINDS: ClassVar[tuple[str, ...]] = ("graded", "partial credit")
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    @property
+    def n_outcomes(self) -> npt.NDArray[np.intp]:
+        """Number of outcomes of each item."""
+        return np.asarray(1 + np.isfinite(self.intercepts).sum(axis=1), dtype=np.intp)
+
+    @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        *,
+        kind: str | None = None,
+        asymptotes: str = "probability",
+        scale: float = 1.0,
+    ) -> ItemParameters:
+        """Read parameters from a table in the form in which mirt, catR or TAM write it.
+
+        Columns say what is meant, item by item; cells that do not concern an item are empty or NA.
+
+        - mirt, ``coef(model, simplify=TRUE)$items``: ``a1, d`` with ``g, u``; graded ``a1, d1, d2, ...``; nominal and
+          partial credit ``a1, ak0, ak1, ..., d0, d1, ...``. With ``IRTpars=TRUE``: ``a, b`` with ``g, u``; nominal
+          ``a1, a2, ..., c1, c2, ...``; and ``a, b1, b2, ...``, which is graded or partial credit: say ``kind``.
+        - catR: ``a, b, c, d``, where d is the upper asymptote; graded ``alphaj, betaj1, ...``; partial credit
+          ``alphaj, deltaj1, ...``; nominal ``alphaj1, cj1, alphaj2, cj2, ...``, the first outcome having 0 and 0.
+        - TAM: ``alpha, beta``; or ``AXsi_.Cat1, B.Cat1.Dim1, ...`` of `model$item`, with ``guess``.
+        - ``b`` alone is the model of one parameter, of slope 1.
+
+        Parameters
+        ----------
+        table : data frame, mapping of str to array-like of shape (n_items,), or path
+            The table, or a file of comma-separated values. A column of texts, or the index, names the items.
+        kind : {"graded", "partial credit"}, optional
+            What ``a, b1, b2, ...`` means.
+        asymptotes : {"probability", "logit"}
+            What c, d (of catR), g, u and guess are. mirt writes probabilities unless told ``rawug=TRUE``.
+        scale : float
+            Constant D that multiplies a (ability - b), such as 1.702.
+
+        Returns
+        -------
+        ItemParameters
+
+        Raises
+        ------
+        ValueError
+            If it is unclear what a column or an item means, or values are out of range; the message names them.
+
+        Examples
+        --------
+        >>> ItemParameters.from_table({"a1": [1.2], "d1": [1.5], "d2": [-0.5]}).n_outcomes
+        array([3])
+        """
+        check_choice(asymptotes, "asymptotes", ("probability", "logit"))
+        if kind is not None:
+            check_choice(kind, "kind", cls._KINDS)
+        D = check_real(scale, "scale", 1e-6)
+        columns, names = _columns(table)
+        for name in columns:
+            if name not in _SINGLE and not any(re.fullmatch(form, name) for form in _NUMBERED.values()):
+                raise ValueError(f"table: the column {shown(name)} is unclear; {_KNOWN}.")
+        n_items = len(next(iter(columns.values())))
+        read = []
+        for item in range(n_items):
+            cells = {name: float(column[item]) for name, column in columns.items() if not np.isnan(column[item])}
+            label = shown(names[item]) if names else str(item)
+            read.append(_read_item(cells, f"table: item {label}", kind, asymptotes == "logit", D))
+        return _together(read, names)
+
+    def to_table(self) -> Any:
+        """Give the parameters as a table, by the names of mirt.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``a1, d, g, u`` of items of two outcomes, ``a1, d1, d2, ...`` of graded and ``a1, ak0, ..., d0, ...`` of
+            nominal ones, what does not concern an item NaN; `from_table` reads it.
+        """
+        import pandas as pd
+
+        rows = []
+        sizes = self.n_outcomes.tolist()
+        for kind, size, slope, intercept, low, high in zip(
+            self.kinds, sizes, self.slopes.tolist(), self.intercepts.tolist(), self.lower.tolist(), self.upper.tolist()
+        ):
+            if kind == "nominal":
+                row = {"a1": 1.0, "ak0": 0.0, "d0": 0.0}
+                row |= {f"ak{k}": slope[k - 1] for k in range(1, size)}
+                rows.append(row | {f"d{k}": intercept[k - 1] for k in range(1, size)})
+            elif size <= 2:
+                rows.append({"a1": slope[0], "d": intercept[0], "g": low, "u": high} if size == 2 else {})
+            else:
+                rows.append({"a1": slope[0]} | {f"d{k}": intercept[k - 1] for k in range(1, size)})
+        return pd.DataFrame(rows, index=None if self.names is None else list(self.names))
+
+    def probabilities(self, ability: npt.ArrayLike) -> FloatArray:
+        """P(outcome | ability).
+
+        Parameters
+        ----------
+        ability : array-like of shape (n_points,)
+            Abilities.
+
+        Returns
+        -------
+        ndarray of shape (n_items, V_max, n_points)
+            Zero beyond the outcomes of an item.
+        """
+        return self._curves(ability)[0]
+
+    def information(self, ability: npt.ArrayLike) -> FloatArray:
+        """Fisher information about the ability that an answer holds.
+
+        Parameters
+        ----------
+        ability : array-like of shape (n_points,)
+            Abilities.
+
+        Returns
+        -------
+        ndarray of shape (n_items, n_points)
+            Sum over the outcomes of P'(outcome)^2 / P(outcome).
+
+        Examples
+        --------
+        >>> ItemParameters.from_table({"a": [2.0], "b": [0.0]}).information([0.0])
+        array([[1.]])
+        """
+        chance, by_ability = self._curves(ability)
+        return np.asarray((by_ability**2 / np.maximum(chance, 1e-300)).sum(axis=1))
+
+    def _curves(self, ability: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """P(outcome | ability), and its derivative by the ability."""
+        points = check_finite(np.atleast_1d(np.asarray(ability, dtype=np.float64)), "ability")
+        n, n_cuts = self.intercepts.shape
+        chance, by_ability = np.zeros((2, n, n_cuts + 1, len(points)))
+        nominal = np.array([kind == "nominal" for kind in self.kinds], dtype=bool)
+        known = np.isfinite(self.intercepts)
+        slopes = np.where(known, self.slopes, 0.0)
+        score = slopes[:, :, None] * points + np.where(known, self.intercepts, -np.inf)[:, :, None]
+        some = np.flatnonzero(nominal)
+        own = softmax(np.concatenate([np.zeros((len(some), 1, len(points))), score[some]], axis=1), axis=1)
+        steep = np.concatenate([np.zeros((len(some), 1)), slopes[some]], axis=1)[:, :, None]
+        chance[some], by_ability[some] = own, own * (steep - (own * steep).sum(axis=1, keepdims=True))
+        some = np.flatnonzero(~nominal)
+        inner, reach = expit(score[some]), (self.upper - self.lower)[some, None, None]
+        above = np.where(known[some, :, None], self.lower[some, None, None] + reach * inner, 0.0)
+        rises = reach * inner * (1 - inner) * slopes[some, :, None]
+        edge = np.ones((len(some), 1, len(points)))
+        above, rises = (np.concatenate([e, a, 0 * e], axis=1) for e, a in ((edge, above), (0 * edge, rises)))
+        chance[some], by_ability[some] = above[:, :-1] - above[:, 1:], rises[:, :-1] - rises[:, 1:]
+        return chance, by_ability
+
+
+def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None]:
+    """Columns of numbers by name, and the names of the items."""
+    import pandas as pd
+
+    if isinstance(table, (str, os.PathLike)):
+        table = pd.read_csv(table)
+    frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(dict(_mapping(table)))
+    if not len(frame) or not len(frame.columns):
+        raise ValueError("table has no items: give a row an item and a column a parameter.")
+    texts = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
+    texts = [name for name in texts if not frame[name].isna().all()]
+    if len(texts) > 1:
+        raise ValueError(f"table: the columns {listed(texts)} hold texts; only one may, that of the items' names.")
+    names = None
+    if texts:
+        names = tuple(map(str, frame[texts[0]]))
+    elif not isinstance(frame.index, pd.RangeIndex):
+        names = tuple(map(str, frame.index))
+    # a column of row numbers that a file was written with
+    numbered = [name for name in frame.columns if str(name).startswith("Unnamed:") and name not in texts]
+    kept = [name for name in frame.columns if name not in [*texts, *numbered] and str(name) not in _BESIDE]
+    if names is not None and len(set(names)) < len(names):
+        raise ValueError("table names an item twice: give each a name of its own.")
+    columns = {str(name): frame[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in kept}
+    columns = {name: column for name, column in columns.items() if not np.isnan(column).all()}
+    if not columns:
+        raise ValueError(f"table has no columns of parameters; {_KNOWN}.")
+    for name, column in columns.items():
+        if np.isinf(column).any():
+            raise ValueError(f"table: the column {shown(name)} must be finite; it holds infinity.")
+    return columns, names
+
+
+def _mapping(table: Any) -> Mapping[str, Any]:
+    if not isinstance(table, Mapping):
+        raise TypeError(
+            f"table must be a data frame, a mapping of columns or the path of a CSV file, got {shown(table)}."
+        )
+    columns = {name: np.atleast_1d(np.asarray(column)) for name, column in table.items()}
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) > 1:
+        raise ValueError(f"table: its columns must be of one length, got {listed(sorted(lengths))}.")
+    return columns
+
+
+#: An item: kind, slopes, intercepts, lower, upper.
+_Item = tuple[str, list[float], list[float], float, float]
+
+
+def _read_item(cells: dict[str, float], label: str, kind: str | None, logits: bool, D: float) -> _Item:
+    """Slopes and intercepts of one item, from the cells that it has."""
+    have = set(cells)
+
+    def numbered(form: str) -> dict[int, float]:
+        found = ((re.fullmatch(_NUMBERED[form], name), value) for name, value in cells.items())
+        return {int(match[1]): value for match, value in found if match}
+
+    def is_(*single: str, optional: Sequence[str] = (), **many: str) -> bool:
+        allowed = {*single, *optional}
+        for name in have - allowed:
+            if not any(re.fullmatch(_NUMBERED[form], name) for form in many.values()):
+                return False
+        return have >= set(single) and all(numbered(form) for form in many.values())
+
+    def asymptotes(low: str, high: str) -> tuple[float, float]:
+        found = []
+        for name, default in ((low, 0.0), (high, 1.0)):
+            value = cells.get(name)
+            if value is not None and not logits and not 0 <= value <= 1:
+                raise ValueError(
+                    f'{label}: {name} must be a probability, got {value:g}; of logits, say asymptotes="logit".'
+                )
+            found.append(default if value is None else float(expit(value)) if logits else value)
+        if found[0] >= found[1]:
+            raise ValueError(f"{label}: {low} must be below {high}, got {found[0]:g} and {found[1]:g}.")
+        return found[0], found[1]
+
+    if is_("a1", "d", optional=("g", "u")):
+        return "graded", [D * cells["a1"]], [D * cells["d"]], *asymptotes("g", "u")
+    # without c or u, the d beside a and b may be an intercept as well
+    if is_("b", optional=("a", "c", "g", "u")) or is_("a", "b", "c", "d"):
+        low, high = ("g", "u") if have & {"g", "u"} else ("c", "d")
+        if have & {"g", "u"} and "c" in have:
+            raise ValueError(f"{label} has both c and g or u; leave out one of them.")
+        slope = D * cells.get("a", 1.0)
+        return "graded", [slope], [-slope * cells["b"]], *asymptotes(low, high)
+    if is_("alpha", "beta", optional=("guess",)):
+        slope = D * cells["alpha"]
+        return "graded", [slope], [-slope * cells["beta"]], *asymptotes("guess", "u")
+    if is_("a1", d="d") and 0 not in numbered("d"):
+        return _graded(D * cells["a1"], [D * d for d in _run(numbered("d"), 1, "d", label)], label)
+    if is_("alphaj", b="betaj"):
+        slope = D * cells["alphaj"]
+        return _graded(slope, [-slope * b for b in _run(numbered("betaj"), 1, "betaj", label)], label)
+    if is_("alphaj", b="deltaj"):
+        return _partial(D * cells["alphaj"], _run(numbered("deltaj"), 1, "deltaj", label))
+    if is_("a", b="b"):
+        steps = _run(numbered("b"), 1, "b", label)
+        if kind is None and len(steps) > 1:
+            raise ValueError(
+                f'{label}: a, b1, b2, ... may be graded or partial credit; say kind="graded" or kind="partial credit".'
+            )
+        slope = D * cells["a"]
+        return (
+            _partial(slope, steps) if kind == "partial credit" else _graded(slope, [-slope * b for b in steps], label)
+        )
+    if is_("a1", ak="ak", d="d"):
+        slopes, levels = _run(numbered("ak"), 0, "ak", label), _run(numbered("d"), 0, "d", label)
+        return _nominal([D * cells["a1"] * ak for ak in slopes], [D * d for d in levels], label)
+    if is_(a="a", c="c"):
+        slopes, levels = _run(numbered("a"), 1, "a", label), _run(numbered("c"), 1, "c", label)
+        return _nominal([D * a for a in slopes], [D * c for c in levels], label)
+    if is_(a="alphaj", c="cj"):
+        slopes, levels = _run(numbered("alphaj"), 1, "alphaj", label), _run(numbered("cj"), 1, "cj", label)
+        return _nominal([0.0, *(D * a for a in slopes)], [0.0, *(D * c for c in levels)], label)
+    if is_(a="AXsi_", b="B", optional=("guess",)):
+        slopes, levels = _run(numbered("B"), 1, "B.Cat", label), _run(numbered("AXsi_"), 1, "AXsi_.Cat", label)
+        if len(slopes) == len(levels) == 1:
+            return "graded", [D * slopes[0]], [-D * levels[0]], *asymptotes("guess", "u")
+        if cells.get("guess", 0.0):
+            raise ValueError(f"{label}: guess is for items of two outcomes; leave it out.")
+        return _nominal([0.0, *(D * b for b in slopes)], [0.0, *(-D * a for a in levels)], label)
+    if not have:
+        raise ValueError(f"{label} has no parameters.")
+    if {"a", "d"} <= have:
+        raise ValueError(
+            f"{label}: d may be an intercept or an upper asymptote; call the slope a1 if it is the first, and give b "
+            "and c too if it is the second."
+        )
+    raise ValueError(f"{label}: it is unclear what {listed(sorted(have))} mean together; {_KNOWN}.")
+
+
+def _run(found: dict[int, float], first: int, name: str, label: str) -> list[float]:
+    """Parameters that are numbered one after the other."""
+    wanted = list(range(first, first + len(found)))
+    if sorted(found) != wanted:
+        missing = min(set(wanted) - set(found))
+        raise ValueError(f"{label}: {name}{missing} is missing, though later ones are there.")
+    return [found[number] for number in wanted]
+
+
+def _graded(slope: float, cuts: list[float], label: str) -> _Item:
+    if any(later >= earlier for earlier, later in pairwise(cuts)):
+        raise ValueError(
+            f"{label}: the intercepts of graded outcomes must fall, and thresholds rise where the slope is above 0; "
+            f"the intercepts are {listed([round(cut, 4) for cut in cuts])}."
+        )
+    return "graded", [slope] * len(cuts), cuts, 0.0, 1.0
+
+
+def _partial(slope: float, steps: list[float]) -> _Item:
+    levels = (-slope * np.cumsum(steps)).tolist()
+    return "nominal", [slope * k for k in range(1, len(steps) + 1)], levels, 0.0, 1.0
+
+
+def _nominal(slopes: list[float], levels: list[float], label: str) -> _Item:
+    if len(slopes) != len(levels) or len(slopes) < 2:
+        raise ValueError(
+            f"{label}: a nominal item has a slope and an intercept for each of at least two outcomes; it has "
+            f"{len(slopes)} and {len(levels)}."
+        )
+    return "nominal", [s - slopes[0] for s in slopes[1:]], [c - levels[0] for c in levels[1:]], 0.0, 1.0
+
+
+def _together(items: Sequence[_Item], names: tuple[str, ...] | None) -> ItemParameters:
+    n_cuts = max(len(item[2]) for item in items)
+    slopes, intercepts = np.full((2, len(items), n_cuts), np.nan)
+    for row, (_, slope, intercept, *_) in enumerate(items):
+        slopes[row, : len(slope)], intercepts[row, : len(intercept)] = slope, np.asarray(intercept) + 0.0  # no -0
+    lower, upper = np.array([item[3] for item in items]), np.array([item[4] for item in items])
+    return ItemParameters(tuple(item[0] for item in items), slopes, intercepts, lower, upper, names)

@@ -1,0 +1,492 @@
+"""Items of a test: right or wrong, graded or nominal answers that depend on one ability."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.stats import norm
+from sklearn.utils.validation import check_is_fitted
+
+from seqclass._utils.arrays import FloatArray, IntArray, chunks
+from seqclass._utils.text import listed, shown
+from seqclass._utils.validation import (
+    check_choice,
+    check_distribution,
+    check_finite,
+    check_flag,
+    check_integer,
+    check_real,
+    check_weights,
+    plain_labels,
+)
+from seqclass.bn._checks import Codes, check_codes, check_n_outcomes, resolve_prior, seen_outcomes
+from seqclass.bn._item_curves import (
+    LEAST,
+    Answers,
+    Asymptotic,
+    Curves,
+    Graded,
+    Group,
+    Nominal,
+    covariances,
+    item_scores,
+    maximise_likelihood,
+    posterior_of,
+    tables_of,
+)
+from seqclass.bn._tables import state_posterior
+from seqclass.bn.item_parameters import ItemParameters
+from seqclass.bn.mixture import HiddenStates
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["ItemResponse"]
+
+#: Standard deviations of the ability that its points reach on either side.
+_REACH = 4.0
+#: Points of less than this share in a class are left out of it.
+_SHARE = 1e-9
+#: Spread of the prior of the slopes by which the class depends on the ability.
+_CLASS_SPREAD = 10.0
+_KINDS = ("1PL", "2PL", "3PL", "4PL", "graded", "nominal")
+
+
+class Tested(HiddenStates):
+    """Models of tests: hidden states that may be learnt from answers alone, where the classes are known beforehand."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, n_outcomes: Any = None) -> Self:
+        """Learn from answers.
+
+        Parameters
+        ----------
+        X : array-like or scipy sparse of shape (n_rows, n_features)
+            Integer outcome codes, -1 where missing.
+        y : array-like of shape (n_rows,), optional
+            Class labels, every class once at least. May be left out where the model itself says what the classes are.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows.
+        n_outcomes : int or array-like of shape (n_features,), optional
+            Number of outcomes of each feature; by default the largest code in ``X`` plus one.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If settings, codes or labels are wrong; the message names the parameter or the feature.
+        """
+        named = self._named_classes()
+        if y is not None:
+            self._named = named
+            super().fit(X, y, sample_weight, n_outcomes=n_outcomes)
+            return self
+        if named is None:
+            raise ValueError("y is missing: give labels, or say by cuts= which abilities are the classes.")
+        X = check_codes(X, n_outcomes=n_outcomes)
+        if not X.shape[0]:
+            raise ValueError("X has no rows: nothing to fit")
+        weight = check_weights(sample_weight, X.shape[0])
+        self.classes_, self.n_features_in_ = np.unique(named), X.shape[1]
+        self.n_outcomes_ = seen_outcomes(X) if n_outcomes is None else check_n_outcomes(n_outcomes, X.shape[1]).copy()
+        self._learn(_dense(X), None, np.ones(X.shape[0]) if weight is None else weight)
+        return self
+
+    def _fit(self, X: Codes, codes: IntArray, sample_weight: FloatArray | None) -> None:
+        named = self.__dict__.pop("_named")
+        if named is not None and self.classes_.tolist() != np.unique(named).tolist():
+            raise ValueError(
+                f"y holds the classes {listed(self.classes_.tolist())} and the model has {listed(named.tolist())}: "
+                "give rows of every class and no others, or fit the model without y."
+            )
+        self._learn(_dense(X), codes, np.ones(len(codes)) if sample_weight is None else sample_weight)
+
+    @abstractmethod
+    def _named_classes(self) -> npt.NDArray[Any] | None:
+        """Labels of the classes, where the settings say what these are."""
+
+    @abstractmethod
+    def _learn(self, X: IntArray, codes: IntArray | None, weight: FloatArray) -> None:
+        """Learn from checked answers, and numbers of classes if any."""
+
+
+def _dense(X: Codes) -> IntArray:
+    return np.asarray(X.toarray() if sparse.issparse(X) else X)
+
+
+def named_labels(labels: Any, n: int, default: Any, what: str) -> npt.NDArray[Any]:
+    """Labels of classes: so many, and different."""
+    given = np.asarray(default if labels is None else plain_labels(labels, "labels"))
+    if given.shape != (n,) or len(set(given.tolist())) < n:
+        raise ValueError(f"labels must be {n} different ones, {what}; got {shown(given.tolist())}.")
+    return given
+
+
+@dataclass(repr=False, eq=False)
+class ItemResponse(Tested):
+    """Items of a test, whose answers depend on one ability: item response theory.
+
+    The hidden state is the ability, on a grid of points; given it the answers are independent. Classes are bands of
+    ability between cut scores, or what labels say. Items are graded (two outcomes are the two-parameter logistic
+    model), logistic of one to four parameters, or nominal; see `ItemParameters` for the formulas. Their parameters are
+    given (`from_items`), or learnt from answers by marginal maximum likelihood (Bock and Aitkin 1981 [1]_).
+
+    What the labels ``y`` of `fit` mean depends on ``cuts``:
+
+    - With ``cuts`` the classes are the bands between them, on the scale on which ability has ``mean`` and ``sd``. A
+      row's label, if there are labels, says in which band its ability lies; without, items are learnt from answers
+      alone.
+    - Without, the label is one more thing that depends on the ability, like a nominal answer: P(class | ability) is
+      learnt together with the items, and P(ability | class) follows. So a label may be an imperfect sign of ability,
+      such as an examiner's verdict or a score on another test.
+
+    Parameters
+    ----------
+    kind : {"graded", "nominal", "1PL", "2PL", "3PL", "4PL"}
+        What items are learnt as. ``"1PL"`` has one slope for all; 3PL and 4PL learn the chance to guess right, the
+        latter also that of the able to slip. Of all but nominal items higher outcomes are those of the able: slopes are
+        above 0, and items that count the other way must be recoded.
+    cuts : array-like of shape (n_classes - 1,), optional
+        Rising abilities; who is at a cut is in the band above.
+    labels : array-like of shape (n_classes,), optional
+        Labels of the bands, the lowest first; by default 0, 1, ...
+    mean, sd : float
+        Mean and standard deviation of the ability, which is normal before anything is known. They set the scale.
+    points : int or array-like of shape (n_points,)
+        Number of cells that the ability is cut into, four ``sd`` to either side, each at its mean and with its exact
+        probability; or the points themselves.
+    weights : array-like of shape (n_points,), optional
+        P(point), where the points are given and the ability is not normal.
+    shrinkage : float
+        How many times weak normal priors of the parameters count, which keep those that answers hardly tell from
+        running away: the logarithm of slopes 0 ± 0.5, slopes of nominal outcomes 0 ± 3, intercepts 0 ± 3, the logit of
+        the chance to guess that of ``guess`` ± 0.7, that of the chance to slip -3 ± 0.7. 0: maximum likelihood.
+    guess : float
+        Where the chance to guess right is expected, such as one over the number of choices.
+    prior : None, "uniform" or array-like of shape (n_classes,)
+        Class prior; None takes the probabilities of the bands, or without ``cuts`` the (weighted) frequencies of ``y``.
+    standard_errors : bool
+        Whether to work out `standard_errors_`.
+    max_iter : int
+        Most iterations.
+    tol : float
+        Learning ends when no P(outcome | ability) moves more.
+
+    Attributes
+    ----------
+    classes_, class_prior_, n_outcomes_, n_features_in_
+        As in `NaiveBayes`.
+    items_ : ItemParameters
+        The items.
+    standard_errors_ : ItemParameters or None
+        Standard errors of the items' parameters in the same form, from the cross-product of the rows' scores: of all
+        parameters together where there are five rows for each, else of each item's by themselves, which is a little
+        less than the truth.
+    ability_ : ndarray of shape (n_hidden,)
+        Ability of each hidden state.
+    hidden_class_, weights_, tables_
+        As in `ClassMixture`.
+    log_likelihood_ : float
+        Of the answers, and labels if any, in nats; NaN of items that were given.
+    n_iter_ : int
+        Iterations.
+    converged_ : bool
+        Whether they ended before ``max_iter``.
+    state_names_, feature_names_ : None, list or None
+        Names of the items, if they came with such.
+    timings_ : dict
+        Seconds taken by ``structure`` (none) and ``parameters``.
+
+    See Also
+    --------
+    SkillProfile : Several skills that one has or has not.
+
+    References
+    ----------
+    .. [1] R. D. Bock and M. Aitkin, "Marginal maximum likelihood estimation of item parameters: application of an EM
+       algorithm", Psychometrika 46, 1981.
+
+    Examples
+    --------
+    Two items of a known bank, and who passes:
+
+    >>> items = {"a": [1.5, 2.0], "b": [-0.5, 0.5], "c": [0.2, 0.2]}
+    >>> model = ItemResponse.from_items(items, cuts=[0.0], labels=["fail", "pass"])
+    >>> model.posterior([[1, 1], [0, 0], [-1, -1]]).round(2)
+    array([[0.21, 0.79],
+           [0.87, 0.13],
+           [0.5 , 0.5 ]])
+
+    Learnt from answers:
+
+    >>> X, y = model.sample(2000, random_state=0)
+    >>> learnt = ItemResponse("3PL", cuts=[0.0], labels=["fail", "pass"]).fit(X)
+    >>> bool(abs(learnt.posterior([[1, 1]]) - model.posterior([[1, 1]])).max() < 0.1)
+    True
+    """
+
+    kind: str = "graded"
+    _: KW_ONLY
+    cuts: Any = None
+    labels: Any = None
+    mean: float = 0.0
+    sd: float = 1.0
+    points: Any = 61
+    weights: Any = None
+    shrinkage: float = 1.0
+    guess: float = 0.2
+    prior: Any = None
+    standard_errors: bool = True
+    max_iter: int = 500
+    tol: float = 1e-4
+
+    @classmethod
+    def from_items(
+        cls,
+        items: Any,
+        cuts: npt.ArrayLike,
+        *,
+        labels: Any = None,
+        mean: float = 0.0,
+        sd: float = 1.0,
+        points: Any = 61,
+        weights: Any = None,
+        prior: Any = None,
+    ) -> Self:
+        """Make a fitted model of items whose parameters are known.
+
+        Parameters
+        ----------
+        items : ItemParameters, data frame, mapping or path
+            The items, or what `ItemParameters.from_table` reads.
+        cuts, labels, mean, sd, points, weights, prior
+            As of the class.
+
+        Returns
+        -------
+        ItemResponse
+
+        Raises
+        ------
+        ValueError
+            If parameters or cuts are wrong.
+
+        Examples
+        --------
+        >>> ItemResponse.from_items({"b": [0.0]}, cuts=[-1, 1]).class_prior_.round(3)
+        array([0.159, 0.683, 0.159])
+        """
+        model = cls(cuts=cuts, labels=labels, mean=mean, sd=sd, points=points, weights=weights, prior=prior)
+        given = items if isinstance(items, ItemParameters) else ItemParameters.from_table(items)
+        named = model._named_classes()
+        if named is None:
+            raise ValueError("cuts is missing: say which abilities are the classes.")
+        model.classes_, model.n_features_in_ = np.unique(named), len(given)
+        model.n_outcomes_ = given.n_outcomes
+        model.log_likelihood_, model.n_iter_, model.converged_ = float("nan"), 0, True
+        model.timings_ = {"structure": 0.0, "parameters": 0.0}
+        grid, mass = model._grid()
+        model._take(given, None, grid, model._banded(grid, mass, named))
+        return model
+
+    def ability(self, evidence: Any) -> tuple[FloatArray, FloatArray]:
+        """Ability given answers.
+
+        Parameters
+        ----------
+        evidence : array-like of shape (n_rows, n_features)
+            Outcome codes, -1 where not acquired.
+
+        Returns
+        -------
+        mean, sd : ndarray of shape (n_rows,)
+            Of its posterior.
+
+        Examples
+        --------
+        >>> ItemResponse.from_items({"b": [0.0, 0.0]}, cuts=[0.0]).ability([[1, 1]])[0].round(2)
+        array([0.7])
+        """
+        check_is_fitted(self)
+        codes = self._check_evidence(evidence)
+        mean, square = np.empty((2, codes.shape[0]))
+        for rows in chunks(codes.shape[0], 8.0 * 2 * len(self.weights_)):
+            share = state_posterior(codes[rows], self._hidden_prior, self._padded)
+            mean[rows] = self.ability_ @ share
+            square[rows] = ((self.ability_[:, None] - mean[rows]) ** 2 * share).sum(axis=0)
+        return mean, np.sqrt(square)
+
+    def _named_classes(self) -> npt.NDArray[Any] | None:
+        if self.cuts is None:
+            if self.labels is not None:
+                raise ValueError("labels are of the bands between cuts: give cuts too, or leave labels out.")
+            return None
+        cuts = check_finite(self.cuts, "cuts")
+        if cuts.ndim != 1 or not cuts.size or (np.diff(cuts) <= 0).any():
+            raise ValueError(f"cuts must be rising abilities, one at least; got {shown(cuts.tolist())}.")
+        return named_labels(self.labels, len(cuts) + 1, np.arange(len(cuts) + 1), "one a band, the lowest first")
+
+    def _grid(self) -> tuple[FloatArray, FloatArray]:
+        """Points of ability and their probabilities."""
+        mean, sd = check_real(self.mean, "mean", -1e6, 1e6), check_real(self.sd, "sd", 1e-6, 1e6)
+        if np.ndim(self.points) == 0:
+            if self.weights is not None:
+                raise ValueError("weights are of points that are given: give points too, or leave weights out.")
+            n = check_integer(self.points, "points", 2, 10_000)
+            cuts = np.asarray([] if self.cuts is None else self.cuts, dtype=np.float64)
+            edges = np.unique(np.concatenate([np.linspace(-_REACH, _REACH, n + 1)[1:-1], (cuts - mean) / sd]))
+            edges = np.concatenate([[-np.inf], edges, [np.inf]])
+            # by the nearer tail, which keeps its digits
+            upper = edges[:-1] > 0
+            mass = np.where(upper, norm.sf(edges[:-1]) - norm.sf(edges[1:]), np.diff(norm.cdf(edges)))
+            kept = mass > 0
+            place = (norm.pdf(edges[:-1]) - norm.pdf(edges[1:]))[kept] / mass[kept]
+            place = np.clip(place, edges[:-1][kept], edges[1:][kept])
+            return mean + sd * place, mass[kept] / mass[kept].sum()
+        grid = check_finite(self.points, "points")
+        if grid.ndim != 1 or len(grid) < 2 or (np.diff(grid) <= 0).any():
+            raise ValueError("points must be a number, or at least two rising abilities.")
+        if self.weights is not None:
+            return grid, check_distribution(self.weights, len(grid), "weights")
+        log_mass = norm.logpdf(grid, mean, sd)
+        mass = np.exp(log_mass - log_mass.max())
+        return grid, mass / mass.sum()
+
+    def _banded(self, grid: FloatArray, mass: FloatArray, named: npt.NDArray[Any]) -> FloatArray:
+        """P(class, point), (n_classes, n_points), where the classes are bands."""
+        band = np.searchsorted(np.asarray(self.cuts, dtype=np.float64), grid, side="right")
+        joint = np.zeros((len(named), len(grid)))
+        joint[np.searchsorted(self.classes_, named)[band], np.arange(len(grid))] = mass
+        empty = np.flatnonzero(joint.sum(axis=1) == 0)
+        if empty.size:
+            label = shown(self.classes_[empty[0]].item())
+            raise ValueError(f"cuts: no point of the ability lies in the band {label}; give other cuts or more points.")
+        return joint
+
+    def _learn(self, X: IntArray, codes: IntArray | None, weight: FloatArray) -> None:
+        began, named = perf_counter(), self._named_classes()
+        grid, mass = self._grid()
+        settings = (check_integer(self.max_iter, "max_iter", 1), check_real(self.tol, "tol", 0))
+        check_flag(self.standard_errors, "standard_errors")
+        groups = self._groups()
+        of_items, joint = list(groups), None
+        kind: IntArray = np.zeros(len(X), dtype=np.intp)
+        log_prior = np.log(np.maximum(mass, 1e-300))[None]
+        if named is not None:
+            joint = self._banded(grid, mass, named)
+            if codes is not None:
+                with np.errstate(divide="ignore"):
+                    kind, log_prior = codes, np.log(joint / joint.sum(axis=1, keepdims=True))
+        elif len(self.classes_) > 1:
+            assert codes is not None  # or there would be no classes
+            X = np.column_stack([X, codes.astype(X.dtype if len(self.classes_) < 100 else np.int64)])
+            curves = Nominal(len(self.classes_), _CLASS_SPREAD)
+            groups.append(self._group(np.array([X.shape[1] - 1]), curves, 1.0))
+        rows = Answers(X, weight, kind, log_prior)
+        self.log_likelihood_, self.n_iter_, self.converged_ = maximise_likelihood(rows, groups, grid, *settings)
+        if joint is None:
+            chance = groups[-1].chances(grid)[0] if len(groups) > len(of_items) else np.ones((1, len(grid)))
+            joint = mass * chance
+        errors = self._errors(rows, groups, grid) if self.standard_errors else None
+        items = _parameters(
+            of_items, [group.curves.reported(group.given)[0] for group in of_items], self.n_features_in_
+        )
+        self._take(items, errors, grid, joint, codes, weight)
+        self.timings_ = {"structure": 0.0, "parameters": perf_counter() - began}
+
+    def _take(
+        self,
+        items: ItemParameters,
+        errors: ItemParameters | None,
+        grid: FloatArray,
+        joint: FloatArray,
+        codes: IntArray | None = None,
+        weight: FloatArray | None = None,
+    ) -> None:
+        """Set what was found: the items, and P(class, point), (n_classes, n_points)."""
+        self.items_, self.standard_errors_ = items, errors
+        within = joint / joint.sum(axis=1, keepdims=True)
+        classes, place = np.nonzero(within > _SHARE)
+        share = within[classes, place]
+        tables = items.probabilities(grid)
+        self._set_states(classes, share / np.bincount(classes, share)[classes], tables[:, :, place])
+        self.ability_ = grid[place]
+        counts = joint.sum(axis=1)
+        if codes is not None:
+            self.class_count_ = np.bincount(codes, weights=weight, minlength=len(joint)).astype(np.float64)
+            counts = self.class_count_ if self.cuts is None else counts
+        self.class_prior_ = resolve_prior(self.prior, counts)
+        self.state_names_, self.feature_names_ = None, None if items.names is None else list(items.names)
+
+    def _groups(self) -> list[Group]:
+        """Items of one kind and number of outcomes together."""
+        check_choice(self.kind, "kind", _KINDS)
+        if check_real(self.guess, "guess", 0, 1) in (0, 1):
+            raise ValueError("guess must be above 0 and below 1.")
+        strength = check_real(self.shrinkage, "shrinkage", 0)
+        many = np.flatnonzero(self.n_outcomes_ > 2)
+        if many.size and self.kind.endswith("PL"):
+            raise ValueError(
+                f"feature {many[0]} has {self.n_outcomes_[many[0]]} outcomes, and kind={self.kind!r} takes two: give "
+                'kind="graded" or "nominal".'
+            )
+        groups = []
+        for size in np.unique(self.n_outcomes_[self.n_outcomes_ > 1]).tolist():
+            columns = np.flatnonzero(self.n_outcomes_ == size)
+            asymptotes = {"3PL": 3, "4PL": 4}.get(self.kind)
+            curves: Curves = Graded(size)
+            if asymptotes is not None:
+                curves = Asymptotic(asymptotes)
+            elif self.kind == "nominal":
+                curves = Nominal(size)
+            groups.append(self._group(columns, curves, strength, tied=self.kind == "1PL"))
+        return groups
+
+    def _group(self, columns: IntArray, curves: Curves, strength: float, tied: bool = False) -> Group:
+        """Items with their priors, which are of a scale of ability of mean 0 and standard deviation 1."""
+        mean, sd = curves.weak_prior(float(self.guess))
+        return Group(columns, curves, mean, strength / sd**2, tied)
+
+    def _errors(self, rows: Answers, groups: list[Group], grid: FloatArray) -> ItemParameters:
+        """Standard errors of the items, with the class beside them if it was learnt."""
+        if not groups:
+            return _parameters([], [], self.n_features_in_, asymptotes=0.0)
+        n_outcomes = max(group.curves.n_outcomes for group in groups)
+        tables = tables_of(groups, [group.chances(grid) for group in groups], rows.X.shape[1], n_outcomes, len(grid))
+        share = posterior_of(rows, tables)
+        scores, tied = [], []
+        for group in groups:
+            chance, by_free = group.curves.derivatives(group.given, grid)
+            by_log = by_free / np.maximum(chance, LEAST)[..., None]
+            scores.append(item_scores(rows.X[:, group.columns], share, by_log))
+            tied.append((np.arange(group.curves.n_free) == 0) & group.tied)
+        found = covariances(scores, rows.weight, [group.precision for group in groups], tied)
+        values = []
+        for group, covariance in zip(groups, found):
+            by_free = group.curves.reported(group.given)[1]
+            variance = np.einsum("jrp,jpq,jrq->jr", by_free, covariance, by_free)
+            values.append(np.sqrt(np.maximum(variance, 0.0)))
+        count = sum(group.columns.max(initial=-1) < self.n_features_in_ for group in groups)
+        return _parameters(groups[:count], values[:count], self.n_features_in_, asymptotes=0.0)
+
+
+def _parameters(groups: list[Group], values: list[FloatArray], n_items: int, asymptotes: float = 1.0) -> ItemParameters:
+    """What groups of items report, item by item."""
+    n_cuts = max((group.curves.n_outcomes for group in groups), default=2) - 1
+    slopes, intercepts = np.full((2, n_items, n_cuts), np.nan)
+    lower, upper, kinds = np.zeros(n_items), np.full(n_items, asymptotes), ["graded"] * n_items
+    for group, own in zip(groups, values):
+        size = group.curves.n_outcomes - 1
+        slopes[group.columns, :size], intercepts[group.columns, :size] = own[:, :size], own[:, size : 2 * size]
+        lower[group.columns], upper[group.columns] = own[:, -2], own[:, -1]
+        for column in group.columns.tolist():
+            kinds[column] = "nominal" if isinstance(group.curves, Nominal) else "graded"
+    return ItemParameters(tuple(kinds), slopes, intercepts, lower, upper)

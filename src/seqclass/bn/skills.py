@@ -1,0 +1,382 @@
+"""Skills that one has or has not, and items that ask for several of them: cognitive diagnosis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from numbers import Integral
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.text import listed, shown
+from seqclass._utils.validation import (
+    check_choice,
+    check_distribution,
+    check_finite,
+    check_integer,
+    check_real,
+)
+from seqclass.bn._checks import resolve_prior
+from seqclass.bn._em import Design
+from seqclass.bn._item_curves import LEAST, Answers, covariances, expected, item_scores, posterior_of
+from seqclass.bn._tables import state_posterior
+from seqclass.bn.items import Tested, named_labels
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["SkillProfile"]
+
+#: Skills, at most, of which there are 1024 profiles; and where each profile is a class of its own.
+MAX_SKILLS, MAX_PROFILE_SKILLS = 10, 6
+#: By how much those who have the skills are right more often than the others, at least.
+_APART = 1e-3
+#: Rows that the profiles share evenly beside those that were seen.
+_SPARE = 1.0
+
+
+@dataclass(repr=False, eq=False)
+class SkillProfile(Tested):
+    """Skills that one has or has not, and items of which each needs some of them: the DINA and DINO models.
+
+    The hidden state is the profile: which of S skills one has. An item is *met* by a profile that has all of the skills
+    that the item needs (DINA, Haertel 1989 [1]_, Junker and Sijtsma 2001 [2]_), or one of them at least (DINO, Templin
+    and Henson 2006 [3]_). Who meets it is right unless he slips, who does not is wrong unless he guesses:
+
+        P(right | met) = 1 - slip,    P(right | not met) = guess,    guess < 1 - slip.
+
+    The class is the whole profile, or one skill. Slips, guesses and the probabilities of the profiles are learnt from
+    answers by marginal maximum likelihood (expectation maximisation), or given (`from_items`). Labels, if `fit` has
+    any, are taken as the truth about the class; the rest of the profile stays hidden.
+
+    Parameters
+    ----------
+    q_matrix : array-like of shape (n_items, n_skills)
+        1 where an item needs a skill, else 0. At most 10 skills, and 6 where the class is the profile.
+    kind : {"DINA", "DINO"}
+        Whether an item needs all of its skills, or one of them.
+    target : None, int or str
+        Skill that is the class, by number or name. None: the profile, as a text such as ``"101"``, the first skill
+        first.
+    skills : sequence of str of length n_skills, optional
+        Names of the skills.
+    labels : array-like of shape (2,), optional
+        Labels of not having the target and of having it; by default 0 and 1.
+    alpha : float
+        Pseudo-count of either answer, of those who meet an item and of those who do not. 0: maximum likelihood.
+    prior : None, "uniform" or array-like of shape (n_classes,)
+        Class prior; None takes the learnt probabilities of the profiles.
+    max_iter : int
+        Most iterations.
+    tol : float
+        Learning ends when no slip, guess or probability of a profile moves more.
+
+    Attributes
+    ----------
+    classes_, class_prior_, n_outcomes_, n_features_in_
+        As in `NaiveBayes`.
+    slip_, guess_ : ndarray of shape (n_items,)
+        Chances to slip and to guess right; NaN of an item that showed one outcome only.
+    slip_errors_, guess_errors_ : ndarray of shape (n_items,) or None
+        Their standard errors, from the cross-product of the rows' scores; of all items together where there are five
+        rows for each parameter, else of each item's by themselves.
+    profiles_ : ndarray of int of shape (n_hidden, n_skills)
+        The profiles, in the order of the hidden states.
+    profile_prior_ : ndarray of shape (n_hidden,)
+        P(profile).
+    hidden_class_, weights_, tables_
+        As in `ClassMixture`.
+    log_likelihood_ : float
+        Of the answers, in nats; NaN of items that were given.
+    n_iter_ : int
+        Iterations.
+    converged_ : bool
+        Whether they ended before ``max_iter``.
+    state_names_, feature_names_ : None
+        As in `ClassMixture`.
+    timings_ : dict
+        Seconds taken by ``structure`` (none) and ``parameters``.
+
+    See Also
+    --------
+    ItemResponse : One ability, of which one has more or less.
+
+    References
+    ----------
+    .. [1] E. H. Haertel, "Using restricted latent class models to map the skill structure of achievement items",
+       Journal of Educational Measurement 26, 1989.
+    .. [2] B. W. Junker and K. Sijtsma, "Cognitive assessment models with few assumptions, and connections with
+       nonparametric item response theory", Applied Psychological Measurement 25, 2001.
+    .. [3] J. L. Templin and R. A. Henson, "Measurement of psychological disorders using cognitive diagnosis models",
+       Psychological Methods 11, 2006.
+
+    Examples
+    --------
+    Two skills, each asked for by two items, and one item that needs both:
+
+    >>> q = [[1, 0], [1, 0], [0, 1], [0, 1], [1, 1]]
+    >>> model = SkillProfile.from_items(q, guess=0.2, slip=0.1, target=0)
+    >>> model.posterior([[1, -1, -1, -1, -1], [1, 1, -1, -1, 1]]).round(2)
+    array([[0.18, 0.82],
+           [0.02, 0.98]])
+    >>> X, _ = model.sample(2000, random_state=0)
+    >>> SkillProfile(q).fit(X).mastery([[1, 1, 0, 0, 0]]).round(1)
+    array([[1., 0.]])
+    """
+
+    q_matrix: Any
+    kind: str = "DINA"
+    _: KW_ONLY
+    target: Any = None
+    skills: Sequence[str] | None = None
+    labels: Any = None
+    alpha: float = 1.0
+    prior: Any = None
+    max_iter: int = 1000
+    tol: float = 1e-5
+
+    slip_errors_: FloatArray | None = field(init=False)
+    guess_errors_: FloatArray | None = field(init=False)
+
+    @classmethod
+    def from_items(
+        cls,
+        q_matrix: npt.ArrayLike,
+        guess: npt.ArrayLike,
+        slip: npt.ArrayLike,
+        *,
+        kind: str = "DINA",
+        profile_prior: npt.ArrayLike | None = None,
+        target: Any = None,
+        skills: Sequence[str] | None = None,
+        labels: Any = None,
+        prior: Any = None,
+    ) -> Self:
+        """Make a fitted model of items whose chances are known.
+
+        Parameters
+        ----------
+        q_matrix, kind, target, skills, labels, prior
+            As of the class.
+        guess, slip : float or array-like of shape (n_items,)
+            Chances to guess right and to slip; guess must be below 1 - slip.
+        profile_prior : array-like of shape (2 ** n_skills,), optional
+            P(profile), from ``"00...0"`` to ``"11...1"``, the last skill changing first; by default all alike.
+
+        Returns
+        -------
+        SkillProfile
+
+        Raises
+        ------
+        ValueError
+            If chances or the matrix are wrong.
+
+        Examples
+        --------
+        >>> SkillProfile.from_items([[1]], 0.2, 0.1, profile_prior=[0.3, 0.7]).predictive(0, [[-1]]).round(2)
+        array([[0.31, 0.69]])
+        """
+        model = cls(q_matrix, kind, target=target, skills=skills, labels=labels, prior=prior)
+        model.classes_ = np.unique(model._named_classes())
+        met, of_class = model._met()
+        n = len(met)
+        given = []
+        for name, value in (("guess", guess), ("slip", slip)):
+            array = check_finite(np.broadcast_to(value, n) if np.ndim(value) == 0 else value, name, (n,))
+            if array.min() < 0 or array.max() > 1:
+                raise ValueError(f"{name} must hold probabilities, got {array[(array < 0) | (array > 1)][0]:g}.")
+            given.append(array)
+        wrong = np.flatnonzero(given[0] >= 1 - given[1])
+        if wrong.size:
+            raise ValueError(
+                f"guess must be below 1 - slip: item {wrong[0]} has guess {given[0][wrong[0]]:g} and slip "
+                f"{given[1][wrong[0]]:g}."
+            )
+        share = np.full(met.shape[1], 1.0 / met.shape[1])
+        if profile_prior is not None:
+            share = check_distribution(profile_prior, met.shape[1], "profile_prior")
+        model.n_features_in_, model.n_outcomes_ = n, np.full(n, 2)
+        model.slip_errors_ = model.guess_errors_ = None
+        model.log_likelihood_, model.n_iter_, model.converged_ = float("nan"), 0, True
+        model.timings_ = {"structure": 0.0, "parameters": 0.0}
+        model._take(met, of_class, given[0], given[1], share)
+        return model
+
+    def mastery(self, evidence: Any) -> FloatArray:
+        """P(skill | answers) of every skill.
+
+        Parameters
+        ----------
+        evidence : array-like of shape (n_rows, n_features)
+            Outcome codes, -1 where not acquired.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_skills)
+
+        Examples
+        --------
+        >>> SkillProfile.from_items([[1, 0], [0, 1]], 0.2, 0.1).mastery([[1, 0]]).round(2)
+        array([[0.82, 0.11]])
+        """
+        check_is_fitted(self)
+        codes = self._check_evidence(evidence)
+        result = np.empty((codes.shape[0], self.profiles_.shape[1]))
+        for rows in chunks(codes.shape[0], 8.0 * 2 * len(self.weights_)):
+            result[rows] = state_posterior(codes[rows], self._hidden_prior, self._padded).T @ self.profiles_
+        return result
+
+    def _q(self) -> IntArray:
+        q = check_finite(self.q_matrix, "q_matrix")
+        if q.ndim != 2 or not q.size or not np.isin(q, (0, 1)).all():
+            raise ValueError("q_matrix must hold 0 and 1: a row an item, a column a skill.")
+        n_skills = q.shape[1]
+        most = MAX_SKILLS if self.target is not None else MAX_PROFILE_SKILLS
+        if n_skills > most:
+            raise ValueError(
+                f"q_matrix has {n_skills} skills, and {most} are the most: "
+                + (
+                    f"name the one that matters, target=, of up to {MAX_SKILLS}."
+                    if self.target is None
+                    else "drop some."
+                )
+            )
+        for axis, what, does in ((1, "item", "needs no skill"), (0, "skill", "is needed by no item")):
+            none = np.flatnonzero(q.sum(axis=axis) == 0)
+            if none.size:
+                raise ValueError(f"q_matrix: {what} {none[0]} {does}; leave it out.")
+        if self.skills is not None and (len(self.skills) != n_skills or len(set(self.skills)) != n_skills):
+            raise ValueError(f"skills must be {n_skills} different names, got {listed(list(self.skills))}.")
+        return q.astype(np.intp)
+
+    def _target(self, n_skills: int) -> int | None:
+        names = [] if self.skills is None else list(self.skills)
+        if self.target is None:
+            return None
+        if isinstance(self.target, str) and self.target in names:
+            return names.index(self.target)
+        if isinstance(self.target, Integral) and not isinstance(self.target, bool) and 0 <= int(self.target) < n_skills:
+            return int(self.target)
+        known = listed(names) if names else f"0..{n_skills - 1}"
+        raise ValueError(f"target must be a skill, of {known}; got {shown(self.target)}.")
+
+    def _named_classes(self) -> npt.NDArray[Any]:
+        check_choice(self.kind, "kind", ("DINA", "DINO"))
+        n_skills = self._q().shape[1]
+        if self._target(n_skills) is not None:
+            return named_labels(self.labels, 2, [0, 1], "of not having the target and of having it")
+        if self.labels is not None:
+            raise ValueError("labels are of having a skill or not: name it by target, or leave labels out.")
+        return np.array(["".join(map(str, profile)) for profile in _profiles(n_skills).tolist()])
+
+    def _met(self) -> tuple[BoolArray, IntArray]:
+        """Which items each profile meets, (n_items, n_hidden), and the class of each profile."""
+        q = self._q()
+        profiles, target = _profiles(q.shape[1]), self._target(q.shape[1])
+        has = q @ profiles.T
+        met = has == q.sum(axis=1, keepdims=True) if self.kind == "DINA" else has > 0
+        if target is None:
+            return met, np.arange(len(profiles))
+        return met, np.searchsorted(self.classes_, self._named_classes())[profiles[:, target]]
+
+    def _learn(self, X: IntArray, codes: IntArray | None, weight: FloatArray) -> None:
+        began, (met, of_class) = perf_counter(), self._met()
+        alpha = check_real(self.alpha, "alpha", 0)
+        max_iter, tol = check_integer(self.max_iter, "max_iter", 1), check_real(self.tol, "tol", 0)
+        if X.shape[1] != len(met):
+            raise ValueError(f"X has {X.shape[1]} features, and q_matrix {len(met)} items; they must be the same.")
+        many = np.flatnonzero(self.n_outcomes_ > 2)
+        if many.size:
+            raise ValueError(
+                f"feature {many[0]} has {self.n_outcomes_[many[0]]} outcomes: items are right or wrong, 1 or 0."
+            )
+        allowed = np.zeros((1, met.shape[1]))
+        if codes is not None:
+            with np.errstate(divide="ignore"):
+                allowed = np.log((of_class == np.arange(len(self.classes_))[:, None]).astype(np.float64))
+        kind: IntArray = np.zeros(len(X), dtype=np.intp) if codes is None else codes
+        design = Design(X, 2)
+        guess, slip = np.full(len(met), 0.25), np.full(len(met), 0.25)
+        share = np.full(met.shape[1], 1.0 / met.shape[1])
+        self.converged_ = False
+        for self.n_iter_ in range(1, max_iter + 1):
+            rows = Answers(X, weight, kind, np.log(np.maximum(share, LEAST)) + allowed)
+            found = expected(design, rows, _tables(met, guess, slip))
+            self.log_likelihood_ = found.log_likelihood
+            before = np.concatenate([guess, slip, share])
+            guess, slip = _maximised(found.counts, met, alpha)
+            share = (found.total + _SPARE / len(share)) / (found.total.sum() + _SPARE)
+            if np.abs(np.concatenate([guess, slip, share]) - before).max() < tol:
+                self.converged_ = True
+                break
+        self._take(met, of_class, guess, slip, share)
+        self.guess_errors_, self.slip_errors_ = self._errors(rows, met, alpha, share)
+        silent = self.n_outcomes_ < 2
+        for values in (self.guess_, self.slip_, self.guess_errors_, self.slip_errors_):
+            values[silent] = np.nan
+        self.timings_ = {"structure": 0.0, "parameters": perf_counter() - began}
+
+    def _take(self, met: BoolArray, of_class: IntArray, guess: FloatArray, slip: FloatArray, share: FloatArray) -> None:
+        """Set what was found, hidden states class by class."""
+        self.guess_, self.slip_ = guess, slip
+        order = np.argsort(of_class, kind="stable")
+        mass: FloatArray = np.bincount(of_class, share, len(self.classes_)).astype(np.float64)
+        within = np.where(mass[of_class] > 0, share / np.where(mass > 0, mass, 1.0)[of_class], 0.0)
+        even = 1.0 / np.bincount(of_class)[of_class]
+        within = np.where(mass[of_class] > 0, within, even)
+        tables = _tables(met, guess, slip)
+        tables[self.n_outcomes_ < 2] = np.array([1.0, 0.0])[:, None]  # of which nothing is known
+        self._set_states(of_class[order], within[order], tables[:, : int(self.n_outcomes_.max(initial=1)), order])
+        self.profiles_, self.profile_prior_ = _profiles(int(np.log2(len(share))))[order], share[order]
+        self.class_prior_ = resolve_prior(self.prior, mass)
+        self.state_names_ = self.feature_names_ = None
+
+    def _errors(self, rows: Answers, met: BoolArray, alpha: float, share: FloatArray) -> tuple[FloatArray, FloatArray]:
+        tables = _tables(met, self.guess_, self.slip_)
+        belief = posterior_of(rows, tables)
+        sign = np.array([-1.0, 1.0])[:, None]  # of P(wrong) and P(right) by P(right)
+        by_log = np.zeros((*tables.shape, 2))
+        by_log[..., 0] = sign * ~met[:, None] / np.maximum(tables, LEAST)
+        by_log[..., 1] = -sign * met[:, None] / np.maximum(tables, LEAST)
+        right = np.stack([self.guess_, self.slip_], axis=1)
+        pseudo = alpha / np.maximum(right * (1 - right), LEAST)
+        scores = item_scores(rows.X, belief, by_log)
+        # the profiles' own scores, as far as they are free
+        mixing = (belief[:, 1:] / np.maximum(share[1:], LEAST) - belief[:, :1] / max(share[0], LEAST))[:, :, None]
+        common = share[1:] > 1 / rows.weight.sum()
+        mixing = mixing[:, common]
+        alone = np.zeros(1, dtype=bool)
+        precisions = [pseudo, np.full((mixing.shape[1], 1), 1e-6)]
+        found = covariances([scores, mixing], rows.weight, precisions, [np.repeat(alone, 2), alone])[0]
+        spread = np.sqrt(np.maximum(np.diagonal(found, axis1=1, axis2=2), 0.0))
+        return spread[:, 0].copy(), spread[:, 1].copy()
+
+
+def _profiles(n_skills: int) -> IntArray:
+    """All profiles, the last skill changing first, (2 ** n_skills, n_skills)."""
+    return (np.arange(2**n_skills)[:, None] >> np.arange(n_skills)[::-1]) & 1
+
+
+def _tables(met: BoolArray, guess: FloatArray, slip: FloatArray) -> FloatArray:
+    """P(wrong) and P(right) of each item and profile, (n_items, 2, n_hidden)."""
+    right = np.where(met, 1 - slip[:, None], guess[:, None])
+    return np.stack([1 - right, right], axis=1)
+
+
+def _maximised(counts: FloatArray, met: BoolArray, alpha: float) -> tuple[FloatArray, FloatArray]:
+    """Guesses and slips that are most probable given expected answers (n_items, 2, n_hidden), the able being better."""
+    by_met = np.stack([(counts * ~met[:, None]).sum(axis=2), (counts * met[:, None]).sum(axis=2)]) + alpha
+    total = by_met.sum(axis=2)
+    right = np.where(total > 0, by_met[:, :, 1] / np.where(total > 0, total, 1.0), 0.5)
+    # where those who do not meet it would be better, both are alike, and told apart by hardly anything
+    pooled = by_met[:, :, 1].sum(axis=0) / np.maximum(total.sum(axis=0), LEAST)
+    close = right[0] > right[1] - _APART
+    middle = np.clip(pooled, _APART / 2, 1 - _APART / 2)
+    guess = np.where(close, middle - _APART / 2, right[0])
+    return guess, 1 - np.where(close, middle + _APART / 2, right[1])

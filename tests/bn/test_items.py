@@ -1,0 +1,401 @@
+"""Items of a test: curves by hand, posteriors by enumeration, parameters found again, tables of other packages."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mixture_cases import summed_out
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.integrate import quad
+from scipy.special import expit
+from scipy.stats import chi2, norm
+
+import seqclass
+from seqclass.bn import ItemParameters, ItemResponse
+from seqclass.testing import check_observation_model
+
+BANK = {"a": [1.5, 0.8, 2.0, 1.1], "b": [-0.5, 0.0, 0.5, 1.5], "c": [0.2, 0.0, 0.25, 0.1], "d": [1.0, 0.95, 1.0, 0.9]}
+
+
+def answers(n: int = 80, n_items: int = 4, most: int = 2, missing: float = 0.0, seed: int = 0) -> tuple[Any, Any, Any]:
+    """Answers that rise with an ability, and whether that is above a noisy bar."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, most + 1, n_items)
+    ability = rng.normal(size=n)
+    X = np.clip(np.floor((ability[:, None] + rng.normal(size=(n, n_items))) / 2 * sizes + sizes / 2), 0, sizes - 1)
+    X = np.where(rng.random(X.shape) < missing, -1, X).astype(np.int8)
+    X[0] = sizes - 1
+    return X, np.array(["fail", "pass"])[(ability + rng.normal(0, 0.5, n) > 0).astype(int)], sizes
+
+
+@pytest.mark.parametrize("cuts", [None, [0.0]])
+@pytest.mark.parametrize("kind", ["graded", "nominal", "1PL", "2PL", "3PL", "4PL"])
+def test_conformance(kind: str, cuts: Any) -> None:
+    X, y, _ = answers(most=2 if kind.endswith("PL") else 4)
+    labels = None if cuts is None else ["fail", "pass"]
+    check_observation_model(ItemResponse(kind, cuts=cuts, labels=labels, points=11, max_iter=20), X, y)
+
+
+def test_bands_by_integration() -> None:
+    """Against quadrature of the bank's own curves, which knows no grid."""
+    model = ItemResponse.from_items(BANK, cuts=[-0.7, 0.9], labels=["novice", "able", "expert"], points=201)
+    assert model.classes_.tolist() == ["able", "expert", "novice"]
+    a, b, c, d = (np.array(BANK[name]) for name in "abcd")
+    for row in ([1, 1, 1, 1], [0, 1, -1, 0], [-1, -1, -1, -1]):
+
+        def joint(ability: float, row: Any = row) -> float:
+            right = c + (d - c) * expit(a * (ability - b))
+            return float(norm.pdf(ability) * np.prod([(1 - p, p, 1.0)[v] for v, p in zip(row, right)]))
+
+        edges = [-9, -0.7, 0.9, 9]
+        mass = np.array([quad(joint, low, high)[0] for low, high in pairwise(edges)])
+        wanted = (mass / mass.sum())[[1, 2, 0]]
+        assert_allclose(model.posterior([row])[0], wanted, atol=2e-4)
+        mean = quad(lambda t: t * joint(t), -9, 9)[0] / mass.sum()
+        spread = np.sqrt(quad(lambda t, mean=mean: (t - mean) ** 2 * joint(t), -9, 9)[0] / mass.sum())
+        assert_allclose([found[0] for found in model.ability([row])], [mean, spread], atol=2e-3)
+    assert_allclose(model.class_prior_[2], norm.cdf(-0.7), rtol=1e-12)
+
+
+@pytest.mark.parametrize("cuts", [None, [-0.3, 0.4]])
+def test_answers_are_sums_over_hidden_states(cuts: Any) -> None:
+    X, y, sizes = answers(n_items=5, most=4, missing=0.2)
+    labelled = y if cuts is None else None
+    model = ItemResponse("graded", cuts=cuts, points=9).fit(X, labelled, n_outcomes=sizes)
+    evidence = X[:10]
+    posterior, likelihood = summed_out(model, evidence)
+    assert_allclose(model.posterior(evidence), posterior, rtol=1e-10)
+    for j, size in enumerate(sizes):
+        assert_allclose(model.likelihood(j, evidence), likelihood[:, j, :size], rtol=1e-10)
+
+
+def objective(model: ItemResponse, X: Any) -> float:
+    """Log-likelihood of the answers by the model's own tables, one row at a time."""
+    total = 0.0
+    for row in X:
+        each = model.class_prior_[model.hidden_class_] * model.weights_
+        for j, v in enumerate(row):
+            each = each * (model.tables_[j, v] if v >= 0 else 1.0)
+        total += float(np.log(each.sum()))
+    return total
+
+
+@pytest.mark.parametrize("kind", ["2PL", "graded", "nominal", "1PL"])
+def test_no_other_parameters_are_likelier(kind: str) -> None:
+    X, _, sizes = answers(300, most=2 if kind.endswith("PL") else 3, missing=0.1, seed=3)
+    settings: dict[str, Any] = {"cuts": [0.0], "shrinkage": 0, "points": 15}
+    model = ItemResponse(kind, tol=1e-9, max_iter=3000, **settings).fit(X, n_outcomes=sizes)
+    assert model.converged_
+    best = objective(model, X)
+    assert model.log_likelihood_ == pytest.approx(best, abs=1e-6)
+    rng, items = np.random.default_rng(0), model.items_
+    for _ in range(20):
+        step = 0.02 * rng.normal(size=(2, *items.slopes.shape))
+        if kind == "nominal":
+            slopes = items.slopes + step[0]
+        else:
+            slopes = items.slopes + (step[0, :1, :1] if kind == "1PL" else step[0, :, :1])
+        other = ItemParameters(items.kinds, slopes, items.intercepts + step[1], items.lower, items.upper)
+        moved = ItemResponse.from_items(other, cuts=[0.0], points=15)
+        assert objective(moved, X) < best + 1e-7
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 10**6), st.sampled_from(["graded", "nominal", "3PL", "4PL"]), st.sampled_from([0.0, 1.0]))
+def test_more_iterations_are_no_less_likely(seed: int, kind: str, shrinkage: float) -> None:
+    X, y, sizes = answers(60, most=2 if kind.endswith("PL") else 3, missing=0.2, seed=seed)
+    reached = []
+    for max_iter in (1, 2, 4, 8):
+        model = ItemResponse(kind, shrinkage=0, tol=0, points=9, max_iter=max_iter).fit(X, y, n_outcomes=sizes)
+        reached.append(model.log_likelihood_)
+        assert model.n_iter_ == max_iter
+        assert not model.converged_
+    assert np.diff(reached).min() >= -1e-7 * abs(reached[-1])
+    weak = ItemResponse(kind, shrinkage=shrinkage, points=9, max_iter=8).fit(X, y, n_outcomes=sizes)
+    assert np.isfinite(weak.tables_).all()
+    assert_allclose(weak.tables_.sum(axis=1), 1)
+
+
+def within(found: Any, true: Any, error: Any, what: str) -> None:
+    """Whether parameters lie about the truth as their standard errors say: the sum of squares, at one in 10,000."""
+    known = np.isfinite(true) & (error > 0)
+    squares = float((((found - true) / error)[known] ** 2).sum())
+    n = int(known.sum())
+    # errors of one bank go together: the number that are free is less than n, and a half of it allows for that
+    assert squares < n / (n / 2) * chi2.ppf(0.9999, n / 2), what
+    assert squares > n / (n / 2) * chi2.ppf(0.0001, n / 2), what
+
+
+@pytest.mark.parametrize("kind", ["1PL", "2PL", "3PL", "4PL", "graded", "nominal"])
+def test_parameters_are_found_again(kind: str) -> None:
+    rng = np.random.default_rng(5)
+    n_items = 15
+    a = np.full(n_items, 1.2) if kind == "1PL" else rng.lognormal(0, 0.3, n_items)
+    b = rng.normal(size=n_items)
+    table: dict[str, Any] = {"a": a, "b": b}
+    if kind in ("3PL", "4PL"):
+        table |= {"c": rng.uniform(0.1, 0.3, n_items), "d": rng.uniform(0.9, 0.98, n_items)}
+        if kind == "3PL":
+            del table["d"]
+    if kind == "graded":
+        cuts = np.sort(rng.normal(size=(n_items, 3)), axis=1) + 0.5 * np.arange(3)
+        table = {"alphaj": a} | {f"betaj{k + 1}": cuts[:, k] for k in range(3)}
+    if kind == "nominal":
+        table = {f"{name}{k + 1}": rng.normal(size=n_items) for name in ("alphaj", "cj") for k in range(2)}
+    true = ItemResponse.from_items(table, cuts=[0.0])
+    X, _ = true.sample(4000, random_state=1)
+    X = np.where(rng.random(X.shape) < 0.1, -1, X)
+    model = ItemResponse(kind, cuts=[0.0], shrinkage=1.0 if kind in ("3PL", "4PL") else 0.0).fit(X)
+    errors = model.standard_errors_
+    assert model.converged_
+    if kind in ("2PL", "graded", "nominal"):  # of asymptotes the likelihood is no parabola
+        within(model.items_.slopes[:, :1], true.items_.slopes[:, :1], errors.slopes[:, :1], "slopes")
+    if kind == "1PL":
+        off = abs(model.items_.slopes[0, 0] - 1.2)
+        assert off < 4 * errors.slopes[0, 0] < 0.2
+        assert len(set(model.items_.slopes[:, 0].tolist())) == 1
+    if kind not in ("3PL", "4PL"):
+        within(model.items_.intercepts, true.items_.intercepts, errors.intercepts, "intercepts")
+    # of p parameters learnt from n answers at known abilities: p / n; what is not known of abilities may take a half
+    grid, mass = np.linspace(-3, 3, 61), norm.pdf(np.linspace(-3, 3, 61)) / 10
+    curve, wanted = model.items_.probabilities(grid), true.items_.probabilities(grid)
+    apart = (mass * (curve - wanted) ** 2 / wanted).sum(axis=(1, 2))
+    p = {"3PL": 3, "4PL": 4, "graded": 4, "nominal": 4}.get(kind, 2)
+    assert apart.mean() < 2 * p / (0.9 * 4000)
+    new, _ = true.sample(500, random_state=2)
+    assert np.abs(model.posterior(new) - true.posterior(new)).mean() < 0.02
+
+
+def test_weights_are_rows_told_several_times() -> None:
+    X, y, sizes = answers(50, most=3, seed=2)
+    weight = np.random.default_rng(0).integers(0, 4, 50)
+    one = ItemResponse(points=9, tol=1e-9).fit(X, y, weight, n_outcomes=sizes)
+    rows = np.repeat(np.arange(50), weight)
+    other = ItemResponse(points=9, tol=1e-9).fit(X[rows], y[rows], n_outcomes=sizes)
+    assert_allclose(one.tables_, other.tables_, atol=1e-6)
+    assert_allclose(one.class_prior_, other.class_prior_)
+    assert one.log_likelihood_ == pytest.approx(other.log_likelihood_)
+    assert_allclose(one.standard_errors_.intercepts, other.standard_errors_.intercepts, rtol=0.02)
+
+
+def test_labels_say_where_the_bar_is() -> None:
+    """Labels drawn by a curve of ability: P(class | ability) is that curve, whichever label sorts first."""
+    rng = np.random.default_rng(3)
+    bank = ItemResponse.from_items({"a": rng.lognormal(0.3, 0.2, 25), "b": rng.normal(size=25)}, cuts=[0.0], points=81)
+    ability = rng.normal(size=4000)
+    right = bank.items_.probabilities(ability)[:, 1].T
+    X = (rng.random(right.shape) < right).astype(int)
+    passed = rng.random(4000) < expit(3 * (ability - 0.5))
+    for labels in (["fail", "pass"], ["z", "a"]):
+        y = np.array(labels)[passed.astype(int)]
+        model = ItemResponse("2PL").fit(X, y)
+        top = model.classes_.tolist().index(labels[1])
+        joint = np.zeros((2, 61))
+        place = np.searchsorted(np.unique(model.ability_), model.ability_)
+        joint[model.hidden_class_, place] = model.class_prior_[model.hidden_class_] * model.weights_
+        share = joint[top] / joint.sum(axis=0)
+        grid = np.unique(model.ability_)
+        inside = np.abs(grid) < 2
+        assert np.abs(share - expit(3 * (grid - 0.5)))[inside].max() < 0.06
+        assert model.class_prior_[top] == pytest.approx(passed.mean())
+
+
+def test_known_bands_tell_of_the_items() -> None:
+    """Two items cannot tell their slopes from answers well; bands of the rows do."""
+    true = ItemResponse.from_items({"a": [2.0, 0.5], "b": [0.0, 0.5]}, cuts=[-0.5, 0.5])
+    X, y = true.sample(4000, random_state=0)
+    told = ItemResponse("2PL", cuts=[-0.5, 0.5], shrinkage=0).fit(X, y)
+    within(told.items_.slopes, true.items_.slopes, told.standard_errors_.slopes, "slopes")
+    assert told.standard_errors_.slopes.max() < 0.15
+    with pytest.raises(ValueError, match="y holds the classes 0, 1 and the model has 0, 1, 2"):
+        ItemResponse("2PL", cuts=[-0.5, 0.5]).fit(X, np.minimum(y, 1))
+
+
+TABLES: dict[str, tuple[Any, dict[str, Any], Any]] = {
+    "mirt": ({"a1": [1.2], "d": [0.6], "g": [0.2], "u": [0.9]}, {}, lambda t: 0.2 + 0.7 * expit(1.2 * t + 0.6)),
+    "mirt, logits": (
+        {"a1": [1.2], "d": [0.6], "g": [-1.0], "u": [2.0]},
+        {"asymptotes": "logit"},
+        lambda t: expit(-1.0) + (expit(2.0) - expit(-1.0)) * expit(1.2 * t + 0.6),
+    ),
+    "mirt, IRT": ({"a": [1.2], "b": [0.5], "g": [0.2], "u": [1.0]}, {}, lambda t: 0.2 + 0.8 * expit(1.2 * (t - 0.5))),
+    "catR": ({"a": [1.2], "b": [0.5], "c": [0.1], "d": [0.9]}, {}, lambda t: 0.1 + 0.8 * expit(1.2 * (t - 0.5))),
+    "scaled": ({"a": [1.0], "b": [0.5]}, {"scale": 1.702}, lambda t: expit(1.702 * (t - 0.5))),
+    "Rasch": ({"b": [0.5]}, {}, lambda t: expit(t - 0.5)),
+    "TAM": ({"alpha": [1.2], "beta": [0.5]}, {}, lambda t: expit(1.2 * (t - 0.5))),
+    "TAM, item": (
+        {"N": [9], "M": [0.4], "xsi.item": [0.5], "AXsi_.Cat1": [0.5], "B.Cat1.Dim1": [1.0]},
+        {},
+        lambda t: expit(t - 0.5),
+    ),
+}
+
+
+@pytest.mark.parametrize("form", TABLES)
+def test_tables_of_other_packages(form: str, tmp_path: Path) -> None:
+    table, how, curve = TABLES[form]
+    t = np.linspace(-2, 2, 5)
+    assert_allclose(ItemParameters.from_table(table, **how).probabilities(t)[0, 1], curve(t))
+    frame = pd.DataFrame(table, index=["Q1"])
+    frame.to_csv(tmp_path / "bank.csv")
+    again = ItemParameters.from_table(tmp_path / "bank.csv", **how)
+    assert again.names == ("Q1",)
+    assert_allclose(again.probabilities(t)[0, 1], curve(t))
+
+
+def test_tables_of_several_outcomes() -> None:
+    t = np.linspace(-2, 2, 5)
+    above = [expit(1.2 * t + d) for d in (1.5, 0.3, -1.0)]
+    graded = np.array([1 - above[0], above[0] - above[1], above[1] - above[2], above[2]])
+    b = [-1.5 / 1.2, -0.3 / 1.2, 1.0 / 1.2]
+    for table in (
+        {"a1": [1.2], "d1": [1.5], "d2": [0.3], "d3": [-1.0]},
+        {"alphaj": [1.2]} | {f"betaj{k + 1}": [b[k]] for k in range(3)},
+    ):
+        assert_allclose(ItemParameters.from_table(table).probabilities(t)[0], graded)
+    irt = {"a": [1.2]} | {f"b{k + 1}": [b[k]] for k in range(3)}
+    assert_allclose(ItemParameters.from_table(irt, kind="graded").probabilities(t)[0], graded)
+    steps = np.exp(np.cumsum([0 * t, *(1.2 * (t - one) for one in b)], axis=0))
+    partial = steps / steps.sum(axis=0)
+    assert_allclose(ItemParameters.from_table(irt, kind="partial credit").probabilities(t)[0], partial)
+    levels = -1.2 * np.cumsum(b)
+    for table in (
+        {"alphaj": [1.2]} | {f"deltaj{k + 1}": [b[k]] for k in range(3)},
+        {"a1": [1.2]} | {f"ak{k}": [k] for k in range(4)} | {"d0": [0]} | {f"d{k + 1}": [levels[k]] for k in range(3)},
+        {f"alphaj{k + 1}": [1.2 * (k + 1)] for k in range(3)} | {f"cj{k + 1}": [levels[k]] for k in range(3)},
+        {f"a{k + 1}": [1.2 * k] for k in range(4)} | {"c1": [0]} | {f"c{k + 2}": [levels[k]] for k in range(3)},
+        {f"B.Cat{k + 1}.Dim1": [1.2 * (k + 1)] for k in range(3)}
+        | {f"AXsi_.Cat{k + 1}": [-levels[k]] for k in range(3)},
+    ):
+        assert_allclose(ItemParameters.from_table(table).probabilities(t)[0], partial)
+
+
+def test_items_of_several_kinds_and_back() -> None:
+    nan = np.nan
+    frame = pd.DataFrame(
+        {
+            "item": ["A", "B", "C"],
+            "a1": [1.0, 0.7, 1.0],
+            "d": [0.5, nan, nan],
+            "g": [0.2, nan, nan],
+            "d0": [nan, nan, 0.0],
+            "d1": [nan, 1.0, 0.4],
+            "d2": [nan, -1.0, -0.6],
+            "ak0": [nan, nan, 0.0],
+            "ak1": [nan, nan, 0.9],
+            "ak2": [nan, nan, 2.2],
+        }
+    )
+    items = ItemParameters.from_table(frame)
+    assert (items.kinds, items.names) == (("graded", "graded", "nominal"), ("A", "B", "C"))
+    assert items.n_outcomes.tolist() == [2, 3, 3]
+    again = ItemParameters.from_table(items.to_table())
+    t = np.linspace(-3, 3, 7)
+    assert_allclose(again.probabilities(t), items.probabilities(t))
+    model = ItemResponse.from_items(frame, cuts=[0.0])
+    assert (model.n_outcomes_.tolist(), model.feature_names_) == ([2, 3, 3], ["A", "B", "C"])
+    step = 1e-5
+    P, up, down = (items.probabilities(t + h) for h in (0, step, -step))
+    by_t = (up - down) / (2 * step)
+    assert_allclose(items.information(t), (by_t**2 / np.maximum(P, 1e-12)).sum(axis=1), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "table, how, words",
+    [
+        ({"a": [1.0], "d": [0.5]}, {}, "d may be an intercept or an upper asymptote"),
+        ({"a1": [1.0], "a2": [0.5], "d": [0.1]}, {}, "unclear what 'a1', 'a2', 'd' mean together"),
+        ({"a": [1.0], "b": [0.5], "z": [1]}, {}, "column 'z' is unclear"),
+        ({"a": [1.0], "b1": [0.5], "b2": [0.6]}, {}, "may be graded or partial credit; say kind"),
+        (
+            {"a1": [1.0], "d": [0.5], "g": [-1.4]},
+            {},
+            'g must be a probability, got -1.4; of logits, say asymptotes="logit"',
+        ),
+        ({"a": [1.0], "b": [0.5], "c": [0.5], "d": [0.4]}, {}, "c must be below d"),
+        ({"a": [1.0], "b": [0.5], "c": [0.5], "u": [0.9]}, {}, "both c and g or u"),
+        ({"a1": [1.0], "d1": [-1.0], "d2": [1.0]}, {}, "must fall"),
+        ({"a1": [1.0], "d1": [1.0], "d3": [-1.0]}, {}, "d2 is missing"),
+        ({"a": [1.0, np.nan], "b": [0.5, np.nan]}, {}, "item 1 has no parameters"),
+        ({"a": [1.0, 2.0], "b": [0.5]}, {}, "one length"),
+        ({"a": [np.inf], "b": [0.5]}, {}, "infinity"),
+        ({}, {}, "no items"),
+        ({"b": [0.5]}, {"kind": "rating"}, "kind must be one of"),
+    ],
+)
+def test_what_is_unclear_is_refused(table: Any, how: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words) as caught:
+        ItemParameters.from_table(table, **how)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "changed, words",
+    [
+        ({"kind": "5PL"}, "kind must be one of"),
+        ({"cuts": [1.0, 0.0]}, "cuts must be rising"),
+        ({"cuts": [0.0], "labels": ["a"]}, "labels must be 2 different ones"),
+        ({"labels": ["a", "b"]}, "give cuts too"),
+        ({"cuts": [50.0]}, "no point of the ability lies in the band 1"),
+        ({"weights": [0.5, 0.5]}, "give points too"),
+        ({"points": [1.0, 0.0]}, "rising"),
+        ({"guess": 1}, "guess must be above 0"),
+        ({"shrinkage": -1}, "shrinkage must be"),
+        ({"kind": "2PL"}, "feature 1 has 3 outcomes"),
+        ({"sd": 0}, "sd must be"),
+    ],
+)
+def test_wrong_settings_are_named(changed: dict[str, Any], words: str) -> None:
+    X, y = np.array([[0, 2], [1, 1], [0, 0], [1, 2]]), [0, 1, 0, 1]
+    with pytest.raises(ValueError, match=words):
+        ItemResponse(**changed).fit(X, y)
+    with pytest.raises(ValueError, match="y is missing"):
+        ItemResponse().fit(X)
+
+
+def test_points_may_be_given() -> None:
+    model = ItemResponse.from_items({"b": [0.0]}, cuts=[0.0], points=[-1.0, 0.0, 2.0], weights=[0.5, 0.2, 0.3])
+    assert_array_equal(model.hidden_class_, [0, 1, 1])  # who is at a cut is above it
+    assert_allclose(model.class_prior_, [0.5, 0.5])
+    right = 0.2 * 0.5 + 0.3 * expit(2.0)
+    assert_allclose(model.posterior([[1]])[0, 1], right / (right + 0.5 * expit(-1.0)))
+
+
+def test_items_that_show_one_outcome_say_nothing() -> None:
+    X, y, _ = answers()
+    X[:, 2] = 0
+    model = ItemResponse("3PL").fit(X, y)
+    assert model.n_outcomes_.tolist() == [2, 2, 1, 2]
+    assert np.isnan(model.items_.slopes[2]).all()
+    assert_allclose(model.posterior([[-1, -1, 0, -1]])[0], model.class_prior_)
+
+
+def test_answers_that_are_all_alike_or_missing() -> None:
+    for X in (np.zeros((6, 3), dtype=int), np.full((6, 3), -1)):
+        model = ItemResponse("2PL", cuts=[0.0]).fit(X)
+        assert_allclose(model.posterior(X), model.class_prior_[None].repeat(6, axis=0))
+        labelled = ItemResponse("2PL").fit(X, [0, 0, 1, 1, 1, 1])
+        assert_allclose(labelled.posterior(X[:1]), [[1 / 3, 2 / 3]], atol=1e-9)
+    one = ItemResponse("2PL").fit(np.array([[0, 1], [1, 0]]), ["only", "only"])
+    assert_allclose(one.posterior([[1, 1]]), [[1.0]])
+
+
+def test_saved_and_loaded(tmp_path: Path) -> None:
+    X, y, _ = answers(missing=0.1)
+    model = ItemResponse("3PL").fit(X, y)
+    seqclass.persistence.save(model, tmp_path / "model.seq")
+    again = seqclass.load(tmp_path / "model.seq")
+    assert_array_equal(again.posterior(X), model.posterior(X))
+    assert_array_equal(again.items_.lower, model.items_.lower)
+    assert_array_equal(again.ability(X)[1], model.ability(X)[1])
+    model.weights_ = model.weights_ * 2
+    seqclass.persistence.save(model, tmp_path / "model.seq")
+    with pytest.raises(ValueError, match="weights_ are wrong"):
+        seqclass.load(tmp_path / "model.seq")
