@@ -322,7 +322,7 @@ class AdaptiveClassifier(DecidingClassifier):
         change; 5 folds of at most 10,000 rows and all candidates; or 10 folds of at most 50,000 rows, mixtures of five
         bootstrap samples each, and policies whose fit looks at all answers. Of more rows so many are drawn at random
         to choose on, class by class, and what is held out is of classifiers fitted to fewer rows than the final one.
-    target_cost, max_features, max_cost, handle_unknown
+    target_cost, max_features, max_cost, handle_unknown, known
         See `SequentialClassifier`.
     budget : int or sequence of int, optional
         Hard budgets: so many questions are asked of everybody, whatever they cost, and what is chosen among are ways to
@@ -375,6 +375,7 @@ class AdaptiveClassifier(DecidingClassifier):
     budget: int | Sequence[int] | None = None
     random_state: Any = 0
     n_jobs: int | None = None
+    known: Any = ()
 
     def fit(
         self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None, *, held_out: int | None = None

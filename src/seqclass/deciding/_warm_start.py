@@ -7,12 +7,44 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, IntArray
-from seqclass.deciding.problem import Answers, ModelProblem
+from seqclass.bn import ObservationModel
+from seqclass.costs import Prices
+from seqclass.deciding.problem import Answers, ModelProblem, acquisition_problem
 from seqclass.pomdp import DECIDE, AcquisitionProblem, InformationState, MixtureProblem, Policy
 from seqclass.pomdp.answers import DataAnswers
 from seqclass.pomdp.problem import OPEN
 from seqclass.pomdp.solvers.ordering.rules import next_question
 from seqclass.pomdp.walk import Level, walk
+
+
+def beginning(
+    model: ObservationModel, problem: AcquisitionProblem, features: IntArray, outcomes: IntArray
+) -> InformationState:
+    """Cases of a problem once some features of its model were seen, which no question shows and which cost nothing."""
+    free = Prices(np.zeros(model.n_features_in_), np.zeros(model.n_features_in_), None)
+    first = acquisition_problem(model, features, free, problem.decision_costs, problem.prior, free=True)
+    known = first.begin(len(outcomes))
+    for question in range(len(features)):
+        known = known.asking(question).update(np.asarray(outcomes[:, question], dtype=np.intp))
+    info = problem.begin(len(outcomes))
+    info.belief = known.belief
+    told = known.state.messages if isinstance(known.state, Answers) else known.state
+    if isinstance(problem, MixtureProblem):
+        info.state = told
+    elif isinstance(problem, ModelProblem):
+        info.state = Answers(told, info.state.values)
+    return info
+
+
+def begun_with(
+    model: ObservationModel, policy: Policy, features: IntArray, outcomes: IntArray, lot: IntArray
+) -> tuple[InformationState, IntArray]:
+    """Instances as a policy that was planned for what is known of them meets them first, and the row of each."""
+    lots = policy.begin()[0].lot
+    distinct, node = np.unique(np.column_stack([lot, outcomes]), axis=0, return_inverse=True)
+    info = beginning(model, policy.problem, features, distinct[:, 1:])
+    info.lot = None if lots is None else lots[distinct[:, 0]]
+    return info, node.reshape(-1)
 
 
 def as_seen(begun: InformationState, facts: InformationState, stage: int, state: Any) -> InformationState:

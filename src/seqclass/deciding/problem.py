@@ -16,6 +16,7 @@ from seqclass.bn.bundles import drawn_jointly, joint_likelihood, likelihood_alon
 from seqclass.costs import Prices
 from seqclass.pomdp import AcquisitionProblem, InformationState, MixtureProblem, TableProblem
 from seqclass.pomdp.bundles import Bundle, DrawnBundle, joint_tables
+from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.tables import Tables
 
 #: Up to so many contexts a stage a problem has tables.
@@ -106,14 +107,21 @@ class ModelProblem(AcquisitionProblem):
 
     @property
     def tables(self) -> Tables | None:
-        """Contexts of the stages, where every one has few enough; None in a free problem."""
-        if self.free or self.bundles is not None or not self._contexts.exact:
+        """Contexts of the stages, where every one has few enough; None in a free problem, and where starts differ."""
+        if self.free or self.bundles is not None or self.starts is not None or not self._contexts.exact:
             return None
         return StageTables(self, self._contexts)
 
     def start(self, n: int) -> Any:
         """Return the state of ``n`` instances."""
         return Answers(self.model.start(n), self._nothing(n))
+
+    def state_of(self, starts: Starts) -> Any:
+        """The state where cases begin, worked out from what is known of them."""
+        messages = self.model.start(len(starts.outcomes))
+        for feature, outcome in zip(starts.features.tolist(), starts.outcomes.T):
+            messages = self.model.advance(feature, messages, outcome)
+        return Answers(messages, self._nothing(len(starts.outcomes)))
 
     def likelihood(self, question: int, state: Any) -> FloatArray:
         """P(outcome | what was seen, class), (n, n_outcomes, n_classes)."""
@@ -341,6 +349,10 @@ class ProjectedProblem(ModelProblem):
         """Return the state of ``n`` instances."""
         nothing = self._nothing(n)
         return Answers(nothing, nothing)
+
+    def state_of(self, starts: Starts) -> Any:
+        """Nothing is remembered of what is known at the start but what it says of the class."""
+        return self.start(len(starts.outcomes))
 
     def likelihood(self, question: int, state: Any) -> FloatArray:
         """P(outcome | context, class), (n, n_outcomes, n_classes)."""

@@ -173,10 +173,17 @@ class Session:
         check_integer(n, "n", 1)
         facts, asked = self._cases[-1].facts, self.next_feature
         saving = savings(facts)
+        saving[self._told_at_start] = -np.inf  # what is known at the start is not asked for
         best = [self._describe(int(q), float(saving[q])) for q in np.argsort(-saving, kind="stable")[: n + 1]]
         if asked is not None:
             best = [asked, *(question for question in best if question.name != asked.name)]
         return [question for question in best if not np.isneginf(question.expected_saving)][:n]
+
+    @property
+    def _told_at_start(self) -> list[int]:
+        """Questions that show what is known of every case before the first one."""
+        problem = self._questions.problem
+        return [q for q in range(problem.n_questions) if np.isin(problem.members(q), self._decider.known).any()]
 
     @property
     def posterior(self) -> FloatArray:
@@ -432,8 +439,11 @@ class Session:
         case, name = self._cases[-1], self._questions.name(question)
         if not case.facts.open[0, question]:
             raise ValueError(f"{shown(name)} was answered before; take that back by undo().")
-        asked = self.next_feature
-        saving = asked.expected_saving if asked is not None and asked.name == name else savings(case.facts)[question]
+        saving = 0.0  # of what is known nothing was expected
+        if not known:
+            asked = self.next_feature
+            own = asked is not None and asked.name == name
+            saving = asked.expected_saving if asked is not None and own else float(savings(case.facts)[question])
         paid = not known and (outcome >= 0 or self._decider.charge_missing)
         following = case.learn(question, outcome, known=known, charge_missing=self._decider.charge_missing)
         self._cases.append(following)

@@ -27,6 +27,7 @@ from seqclass._utils.validation import check_costs, check_distribution, check_in
 from seqclass.costs import first_of_groups
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.hidden import Hidden
+from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.tables import Tables
 
 __all__ = ["AcquisitionProblem", "InformationState"]
@@ -117,16 +118,8 @@ class InformationState:
         paid = None if self.paid is None else self.paid[rows]
         lot = None if self.lot is None else self.lot[rows]
         seen = None if self.seen is None else self.seen[rows]
-        part = InformationState(
-            self.problem,
-            self.stage,
-            self.belief[rows],
-            self.state[rows],
-            paid,
-            lot,
-            seen=seen,
-            spent=self.spent[rows],
-        )
+        belief, state, spent = self.belief[rows], self.state[rows], self.spent[rows]
+        part = InformationState(self.problem, self.stage, belief, state, paid, lot, seen=seen, spent=spent)
         asked = self._question
         part._question = asked[rows] if self._mixed else asked  # type: ignore[index]
         return part
@@ -157,16 +150,11 @@ class InformationState:
             arrays = [getattr(part, name) for part in parts]
             return None if arrays[0] is None else np.concatenate(arrays)
 
-        return cls(
-            first.problem,
-            first.stage,
-            joined("belief"),
+        state, (belief, *rest) = (
             first.problem.join([part.state for part in parts]),
-            joined("paid"),
-            joined("lot"),
-            seen=joined("seen"),
-            spent=joined("spent"),
+            map(joined, ("belief", "paid", "lot")),
         )
+        return cls(first.problem, first.stage, belief, state, *rest, seen=joined("seen"), spent=joined("spent"))
 
     @property
     def question(self) -> Any:
@@ -376,16 +364,9 @@ class InformationState:
         belief[seen] = joint / total
         state = self.problem.advance(parent.question, parent.state, outcome)
         acquired = (outcome >= 0) | charge_missing
-        return InformationState(
-            self.problem,
-            self.stage + 1,
-            belief,
-            state,
-            parent._pay(acquired),
-            parent.lot,
-            seen=parent._note(outcome),
-            spent=parent.spent + np.where(acquired, parent.price, 0.0),
-        )
+        paid, noted = parent._pay(acquired), parent._note(outcome)
+        spent = parent.spent + np.where(acquired, parent.price, 0.0)
+        return InformationState(self.problem, self.stage + 1, belief, state, paid, parent.lot, seen=noted, spent=spent)
 
     def _pay(self, acquired: BoolArray) -> BoolArray | None:
         if self.paid is None or self.problem.groups is None or not self.paid.shape[1]:
@@ -503,6 +484,8 @@ class AcquisitionProblem(Stored, ABC):
     max_questions: int | None = None
     max_cost: float | None = None
     bundles: Sequence[Bundle | None] | None = None
+    #: How cases begin of which something is known before the first question; None: nothing is.
+    starts: Starts | None = None
     #: Attributes that are worked out of the likelihoods, and gone where these are replaced.
     _of_likelihoods: tuple[str, ...] = ()
 
@@ -762,6 +745,8 @@ class AcquisitionProblem(Stored, ABC):
             for name in self._of_likelihoods:
                 other.__dict__.pop(name, None)
         other.__dict__.update(changes)
+        if "prior" in changes and "starts" not in changes and self.starts is not None:
+            other.starts = self.starts.with_prior(self.prior, other.prior)
         other.perfect_cost = other.decision_costs.min(axis=1)
         return other
 
@@ -796,3 +781,16 @@ class AcquisitionProblem(Stored, ABC):
             kind = smallest_int(max([int(self.n_outcomes.max(initial=1)), *bundles]) - 1)
             seen = np.full((n, self.n_questions), OPEN, dtype=kind)
         return InformationState(self, 0, np.tile(self.prior, (n, 1)), self.start(n), paid, seen=seen)
+
+    def opening(self) -> tuple[InformationState, FloatArray]:
+        """How cases begin, and the share of each: the prior, or what is known of each of `starts`."""
+        starts = self.starts
+        if starts is None:
+            return self.begin(), np.ones(1)
+        info = self.begin(len(starts.weight))
+        info.belief, info.state = starts.belief, self.state_of(starts)
+        return info, starts.weight
+
+    def state_of(self, starts: Starts) -> Any:
+        """The problem's own state where cases begin."""
+        return starts.state
