@@ -272,3 +272,69 @@ def test_others_fit_with_it():
     assert chunks.order_.tolist() == SequentialClassifier(known=KNOWN).fit(X, y).order_.tolist()
     everything = fitted(X, y, solver=AcquireAll())
     assert everything.acquire(X).n_features.tolist() == [4] * len(X)
+
+
+def spoken(seed=0, n=300):
+    """Three symptoms of two diseases: what was volunteered, -1 none, and what would be answered if asked."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    has = rng.random((n, 3)) < np.where(y[:, None] == 0, [0.8, 0.3, 0.5], [0.2, 0.6, 0.4])
+    said = has & (rng.random((n, 3)) < 0.4)
+    X = np.column_stack([said, np.where(said, np.nan, has)]).astype(float)
+    return X, y
+
+
+PAIRS = {0: 3, 1: 4, 2: None}
+
+
+@pytest.mark.parametrize("model", [None, ClassMixture(2, random_state=0), TreeNetwork()])
+def test_what_was_volunteered_is_not_asked_for(model):
+    X, y = spoken()
+    settings = {"order": "adaptive", "feature_costs": 0.001, "observation_model": model}
+    clf = fitted(X, y, known=PAIRS, **settings)
+    record = clf.acquire(X)
+    asked = np.array([np.isin(np.arange(6), row) for row in record.order])
+    assert not asked[:, :3].any()
+    assert not (asked[:, 3:5] & (X[:, :2] == 1)).any()
+    free = fitted(X, y, known=[0, 1, 2], **settings).acquire(X)
+    assert any(1 in X[i, :2] and {3, 4} & set(row) for i, row in enumerate(free.order.tolist()))
+    # the optimum over all orders is of those that keep to it
+    info, _ = clf.problem_.opening()
+    assert ((info.seen == -3).sum(axis=1) == (clf.problem_.starts.outcomes[:, :2] == 1).sum(axis=1)).all()
+    assert clf.policy_.info.lower <= optimal_cost(clf.problem_) + ALIKE <= clf.policy_.info.upper + 2 * ALIKE
+    for row in range(12):
+        case = clf.session(known={f"x{j}": X[row, j] for j in range(3)})
+        told = []
+        while (question := case.next_feature) is not None:
+            told.append(question.column)
+            value = X[row, question.column]
+            case.unavailable(question.name) if np.isnan(value) else case.observe(question.name, value)
+        assert told == record.order[row][record.order[row] >= 0].tolist()
+    assert clf.acquire(X, known=[3]).order.shape[0] == len(X)
+    nothing = np.zeros(X.shape, dtype=bool)
+    assert clf.next_question(X, nothing).tolist() == record.order[:, 0].tolist()
+
+
+def test_limits_do_not_count_what_was_volunteered():
+    X, y = spoken(1)
+    clf = fitted(X, y, known=PAIRS, order="adaptive", feature_costs=0.0001, max_features=1)
+    assert clf.acquire(X).n_features.max() == 1
+    there = (~np.isnan(X[:, 3:5])).sum(axis=1) + 1  # the last may be asked of everybody
+    wide = fitted(X, y, known=PAIRS, order="adaptive")
+    assert ((wide.acquire(X, budget=9).order >= 0).sum(axis=1) == there).all()
+    live = clf.acquire(provider=lambda rows, feature: X[rows, feature], n=len(X))
+    assert live.order.tolist() == clf.acquire(X).order.tolist()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"known": {0: 0}}, "both as known and as needless"),
+        ({"known": {0: 3}, "order": "conditional"}, "a fixed order asks everybody the same"),
+        ({"known": {0: 9}}, "known names 9, which is not a feature"),
+    ],
+)
+def test_pairs_that_cannot_be_are_refused(settings, message):
+    X, y = spoken(2)
+    with pytest.raises(ValueError, match=message):
+        fitted(X, y, **({"order": "adaptive"} | settings))

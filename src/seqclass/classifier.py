@@ -93,10 +93,12 @@ class SequentialClassifier(DecidingClassifier):
     max_candidates : int or None
         With ``order="adaptive"``, how many features or bundles may be asked for at all: those that tell most before
         anything is known. Each is scored again after every answer, so time grows with them. None: all.
-    known : sequence of int or str
+    known : sequence of int or str, or dict
         Columns, as numbers or names, that are known of every case before the first question, at no price: age, sex, a
         complaint. They are read from each row, planned from (see the notes) and never asked for; where a case lacks
-        one, it is missing. They need no price.
+        one, it is missing. They need no price. A dict says with ``order="adaptive"`` which column each makes needless,
+        or None: what a patient has volunteered is not asked for. That holds for all values that no training row with an
+        answer has.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ from seqclass.bn import DiscreteNetwork, ObservationModel, check_order
 from seqclass.costs import Costs, Prices
 from seqclass.deciding._coding import OutcomeCoder, check_input
 from seqclass.deciding._seen_rows import Marks, SeenRows, cells_of, row_marks
-from seqclass.deciding._warm_start import WarmStart, begun_with
+from seqclass.deciding._warm_start import WarmStart, begun_with, needless_of
 from seqclass.deciding.calibration import Calibration
 from seqclass.deciding.problem import acquisition_problem
 from seqclass.deciding.record import AcquisitionRecord, EncodedRows
@@ -93,6 +93,8 @@ class Decider:
         What prices and costs are counted in, such as ``"EUR"``; empty where nobody said.
     known : ndarray of int
         Features of the model that are known before the first question.
+    needless : ndarray of int of shape (n_known, n_outcomes)
+        Feature of the model that each outcome of these makes needless to ask for, -1 for none; empty if none ever does.
 
     Examples
     --------
@@ -121,6 +123,7 @@ class Decider:
     seen: SeenRows | None = None
     unit: str = ""
     known: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    needless: IntArray = field(default_factory=lambda: np.empty((0, 0), dtype=np.intp))
 
     @property
     def n_features(self) -> int:
@@ -272,7 +275,10 @@ class Decider:
         if not np.setdiff1d(known, self.known).size:
             return self.opening(rows), None if budget is None else asking(self.policy, budget=budget)
         features = np.union1d(known, self.known)
-        warm = WarmStart(self.policy, self.all_questions(), features, rows.codes, rows.columns, self._lots(rows))
+        seen = rows.codes[:, rows.columns[self.known]]
+        needless = needless_of(self.needless, np.asarray(seen.toarray() if sparse.issparse(seen) else seen))
+        whole, lots = self.all_questions(), self._lots(rows)
+        warm = WarmStart(self.policy, whole, features, rows.codes, rows.columns, lots, needless=needless)
         return (warm.info, warm.node), asking(self.policy, warm.see, budget)
 
     def opening(self, rows: EncodedRows, policy: Policy | None = None) -> tuple[InformationState, IntArray] | None:
@@ -281,7 +287,8 @@ class Decider:
             return None
         seen = rows.codes[:, rows.columns[self.known]]
         seen = np.asarray(seen.toarray() if sparse.issparse(seen) else seen)
-        return begun_with(self.model, policy or self.policy, self.known, seen, self._lots(rows, policy))
+        lot = self._lots(rows, policy)
+        return begun_with(self.model, policy or self.policy, self.known, seen, lot, self.needless)
 
     def _lots(self, rows: EncodedRows, policy: Policy | None = None) -> IntArray:
         keys = rows.keys
@@ -318,7 +325,8 @@ class Decider:
             asked[:, self.known] = codes[:, self.known] >= 0
             codes = np.where(asked, codes, -1)
         features, lot = np.arange(self.support.size), np.zeros(len(codes), dtype=np.intp)
-        warm = WarmStart(self.policy, self.all_questions(), features, codes, features, lot, asked, self.charge_missing)
+        needless, charged = needless_of(self.needless, codes[:, self.known]), self.charge_missing
+        warm = WarmStart(self.policy, self.all_questions(), features, codes, features, lot, asked, charged, needless)
         question = warm.next_question(self.policy, budget)[warm.node]
         return np.asarray(np.append(self.support[self.problem.features], DECIDE)[question])
 

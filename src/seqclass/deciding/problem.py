@@ -447,7 +447,8 @@ def acquisition_problem(
         assert shown is not None
         given["bundles"] = shown = [_drawn(model, bundle, hidden) for bundle in shown]
     single = tables if hidden is None else hidden.tables
-    by_column = single if shown is None else _joint(model, single, first, shown)
+    widest = int(model.n_outcomes_[first].max(initial=1))  # which may be less than that of what is known
+    by_column = single[:, :widest] if shown is None else _joint(model, single, first, shown)
     n_outcomes = model.n_outcomes_[first] if shown is None else None
     if hidden is None:
         return TableProblem(prior, by_column, stage_prices, decision_costs, n_outcomes=n_outcomes, **given)

@@ -179,6 +179,15 @@ class Session:
             best = [asked, *(question for question in best if question.name != asked.name)]
         return [question for question in best if not np.isneginf(question.expected_saving)][:n]
 
+    def _needless(self, question: int, outcome: int) -> int:
+        """Question that is not asked any more after an answer; -1 for none."""
+        problem, decider = self._questions.problem, self._decider
+        if not decider.needless.size or outcome < 0 or problem.features[question] not in decider.known:
+            return -1
+        feature = decider.needless[np.searchsorted(decider.known, problem.features[question]), outcome]
+        found = np.flatnonzero(problem.features == feature)
+        return int(found[0]) if found.size and problem.bundle(int(found[0])) is None else -1
+
     @property
     def _told_at_start(self) -> list[int]:
         """Questions that show what is known of every case before the first one."""
@@ -445,7 +454,9 @@ class Session:
             own = asked is not None and asked.name == name
             saving = asked.expected_saving if asked is not None and own else float(savings(case.facts)[question])
         paid = not known and (outcome >= 0 or self._decider.charge_missing)
-        following = case.learn(question, outcome, known=known, charge_missing=self._decider.charge_missing)
+        charged = self._decider.charge_missing
+        needless = self._needless(question, outcome)
+        following = case.learn(question, outcome, known=known, charge_missing=charged, needless=needless)
         self._cases.append(following)
         self._answers.append(
             Answer(

@@ -16,7 +16,7 @@ from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import FrameEncoder, plain, spelt
 from seqclass._utils.progress import telling
 from seqclass._utils.text import listed, sentence, shown
-from seqclass._utils.validation import plain_labels
+from seqclass._utils.validation import columns_of, plain_labels
 from seqclass.bn import DiscreteNetwork, NaiveBayes, ObservationModel, check_order
 from seqclass.costs import Prices, warn_of_money
 from seqclass.deciding._coding import OutcomeCoder, category_counts, check_training
@@ -27,7 +27,7 @@ from seqclass.deciding.problem import acquisition_problem, is_free
 from seqclass.fitting._calibration import MOST_ANSWERS, Asked, Following, Part, by_column, exponents_of
 from seqclass.fitting._doubts import warn_of_doubts
 from seqclass.fitting._folds import assign_folds
-from seqclass.fitting._planning import judge, ordered, solved, staged
+from seqclass.fitting._planning import judge, ordered, solved, staged, with_needless
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import filter_features, fit_model, prefitted, rows_of, timed, weighted
 from seqclass.pomdp import EC2, Adaptive, ClassInformation, DecideNow, ExpectedSaving
@@ -123,6 +123,17 @@ def known_columns(settings: Settings, columns: Classifier) -> IntArray:
     known = np.sort(check_order(given, n, names, what="known"))
     if len(known) == n:
         raise ValueError("known names all columns, so that there is nothing to ask: leave out what has to be asked.")
+    if isinstance(settings.known, Mapping):
+        others = [column for column in settings.known.values() if column is not None]
+        asked = columns_of(others, n, names, "known")
+        if twice := np.intersect1d(asked, known).tolist():
+            name = shown(twice[0] if names is None else str(names[twice[0]]))
+            raise ValueError(f"known names {name} both as known and as needless: nobody is asked for what is known.")
+        if others and not is_free(settings.order):
+            raise ValueError(
+                'known: a fixed order asks everybody the same, so that nothing is needless: take order="adaptive", or '
+                "give known as a list."
+            )
     if not isinstance(settings.order, str):
         twice = np.intersect1d(check_order(settings.order, n, names), known)
         if twice.size:
@@ -214,6 +225,7 @@ def planned(
     found: Found | None = None,
 ) -> Decider:
     """Order, make the problem, calibrate on rows of the data if wanted, and solve."""
+    decider = with_needless(settings, decider, codes)
     with timed(timings, "order"):
         order = ordered(settings, decider, codes, y)
     problem = staged(settings, decider, order, codes)

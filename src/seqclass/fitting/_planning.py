@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +11,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from seqclass._utils.arrays import IntArray, as_generator
-from seqclass._utils.validation import check_distribution, check_integer
+from seqclass._utils.validation import check_distribution, check_integer, columns_of
 from seqclass.costs import Prices
-from seqclass.deciding._warm_start import beginning
+from seqclass.deciding._warm_start import beginning, needless_of
 from seqclass.deciding.decider import Decider
 from seqclass.deciding.problem import acquisition_problem, is_free, stage_order
 from seqclass.deciding.record import EncodedRows
@@ -69,7 +70,31 @@ def starts_of(settings: Settings, decider: Decider, problem: AcquisitionProblem,
     info = beginning(decider.model, problem, known, outcomes)
     state = info.state if isinstance(info.state, np.ndarray) else None
     weight = np.bincount(at.reshape(-1), share, len(outcomes)).astype(np.float64)
-    return Starts(weight, info.belief, known, outcomes.astype(np.intp), state)
+    needless = needless_of(decider.needless, outcomes)
+    return Starts(weight, info.belief, known, outcomes.astype(np.intp), state, needless)
+
+
+def with_needless(settings: Settings, decider: Decider, codes: Any) -> Decider:
+    """The same that knows which answers nobody has who volunteered something: those that no such row has."""
+    if not isinstance(settings.known, Mapping) or not decider.known.size:
+        return decider
+    place = np.full(decider.n_features, -1)
+    place[decider.support] = np.arange(len(decider.support))
+    names, n = decider.feature_names, decider.n_features
+    pairs = {
+        int(place[columns_of([one], n, names, "known")[0]]): int(place[columns_of([other], n, names, "known")[0]])
+        for one, other in settings.known.items()
+        if other is not None
+    }
+    sizes = decider.model.n_outcomes_[decider.known]
+    needless: IntArray = np.full((len(decider.known), int(sizes.max())), -1)
+    for row, feature in enumerate(decider.known.tolist()):
+        if (other := pairs.get(feature, -1)) >= 0:
+            both = codes[:, [feature, other]]
+            said, answer = np.asarray(both.toarray() if sparse.issparse(both) else both).T
+            answered = np.bincount(said[(said >= 0) & (answer >= 0)], minlength=int(sizes[row])) > 0
+            needless[row, : sizes[row]][~answered] = other
+    return replace(decider, needless=needless)
 
 
 def staged(settings: Settings, decider: Decider, order: IntArray, codes: Any) -> AcquisitionProblem:

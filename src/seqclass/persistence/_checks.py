@@ -153,6 +153,9 @@ def check_decider(decider: Decider) -> None:
     known = array(decider.known, "known", "iu", None)
     need(bool((np.diff(known) > 0).all()) and known.min(initial=0) >= 0, "known is wrong")
     need(known.max(initial=-1) < len(support), "known is of other features")
+    needless = array(decider.needless, "needless", "i", None, None)
+    need(needless.size == 0 or len(needless) == len(known), "needless is of other features")
+    need(needless.min(initial=-1) >= -1 and needless.max(initial=-1) < len(support), "needless is of other features")
     begins = decider.problem.starts
     need(len(known) == 0 if begins is None else np.array_equal(begins.features, known), "starts know something else")
     need(decider.handle_unknown in ("error", "missing"), "handle_unknown is wrong")
@@ -397,6 +400,8 @@ def _check_starts(problem: AcquisitionProblem, n_classes: int) -> None:
     apart = len(np.unique(features)) == len(features) and features.min(initial=0) >= 0
     need(apart and not np.isin(features, problem.features).any(), "what is known is asked for")
     array(starts.outcomes, "outcomes", "i", len(weight), len(features))
+    if starts.needless is not None:
+        array(starts.needless, "needless", "i", len(weight), len(features))
     if isinstance(problem, ModelProblem):
         sizes = problem.model.n_outcomes_[features] if features.max(initial=-1) < problem.model.n_features_in_ else -1
         need(bool((starts.outcomes >= -1).all() and (starts.outcomes < sizes).all()), "outcomes at the start are none")

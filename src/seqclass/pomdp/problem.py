@@ -27,7 +27,7 @@ from seqclass._utils.validation import check_costs, check_distribution, check_in
 from seqclass.costs import first_of_groups
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.hidden import Hidden
-from seqclass.pomdp.starts import Starts
+from seqclass.pomdp.starts import Starts, without
 from seqclass.pomdp.tables import Tables
 
 __all__ = ["AcquisitionProblem", "InformationState"]
@@ -789,7 +789,7 @@ class AcquisitionProblem(Stored, ABC):
             return self.begin(), np.ones(1)
         info = self.begin(len(starts.weight))
         info.belief, info.state = starts.belief, self.state_of(starts)
-        return info, starts.weight
+        return without(info, starts.needless), starts.weight
 
     def state_of(self, starts: Starts) -> Any:
         """The problem's own state where cases begin."""

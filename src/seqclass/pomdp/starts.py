@@ -12,6 +12,9 @@ from seqclass._utils.model_files import register
 
 __all__ = ["Starts"]
 
+#: In `InformationState.seen`: what is known at the start has made the question needless, and it is never asked.
+CLOSED = -3
+
 
 @register
 @dataclass(frozen=True, eq=False)
@@ -30,6 +33,8 @@ class Starts:
         What they showed, -1 where missing.
     state : ndarray with a row a start, or None
         The problem's own state; None where the problem works it out from the outcomes.
+    needless : ndarray of int of shape (n_starts, n_known) or None
+        Features that are not asked for, since what is known of the case makes them needless; -1 for none.
 
     Examples
     --------
@@ -48,6 +53,7 @@ class Starts:
     features: IntArray
     outcomes: IntArray
     state: Any = None
+    needless: IntArray | None = None
 
     def with_prior(self, before: FloatArray, prior: FloatArray) -> Starts:
         """The same cases under another class prior: as likely as this has it, and believed so."""
@@ -57,3 +63,13 @@ class Starts:
         share = np.where(total > 0, total, 1.0)[:, None]
         belief = np.where(total[:, None] > 0, joint / share, prior)
         return replace(self, weight=total / total.sum(), belief=belief)
+
+
+def without(info: Any, needless: IntArray | None) -> Any:
+    """An information state whose rows are not asked for some features each, (n, m), -1 for none; of a free problem."""
+    if needless is not None and info.seen is not None:
+        problem = info.problem
+        for question in range(problem.n_questions):
+            alone = problem.bundle(question) is None
+            info.seen[alone & (needless == problem.features[question]).any(axis=1), question] = CLOSED
+    return info

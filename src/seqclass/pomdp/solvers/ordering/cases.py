@@ -107,7 +107,8 @@ def _walked(
     assert last.info.seen is not None  # of a free problem it always is
     found = np.arange(len(last.weight))
     rows = rng.permutation(found if exact else np.repeat(found, last.weight.astype(np.int64)))
-    return last.info.seen[rows], last.weight[rows] if exact else np.full(n, 1 / n), start[rows]
+    # what is never asked has no answer
+    return np.maximum(last.info.seen[rows], -1), last.weight[rows] if exact else np.full(n, 1 / n), start[rows]
 
 
 def unlimited(problem: AcquisitionProblem) -> AcquisitionProblem:
