@@ -338,3 +338,15 @@ def test_pairs_that_cannot_be_are_refused(settings, message):
     X, y = spoken(2)
     with pytest.raises(ValueError, match=message):
         fitted(X, y, **({"order": "adaptive"} | settings))
+
+
+def test_deciding_at_once_is_by_what_is_known():
+    X, y = drawn(14, n=600)
+    known = KNOWN
+    X[:, 3] = np.where(np.random.default_rng(0).random(600) < 0.9, y, 1 - y)
+    for clf in (SequentialClassifier(known=known), AdaptiveClassifier(effort="quick", known=known)):
+        held = clf.fit(X, y, held_out=3).held_out_
+        assert held.deciding_at_once.cost < 0.15
+        assert held.deciding_at_once.n_features == 0
+        assert held.linear.cost < 0.2
+        assert not held.linear.prices.max() > 0.04 + ALIKE

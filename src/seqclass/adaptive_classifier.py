@@ -432,13 +432,15 @@ class AdaptiveClassifier(DecidingClassifier):
         numbers = (n := np.shape(some)[1]) > len(category_counts(encoder))
         bundles = Costs(bundles=Costs.of(self.feature_costs).bundles)
         look = Settings(NaiveBayes(), feature_costs=bundles, handle_unknown=self.handle_unknown)
-        contexts, found = worth_contexts(look, some, labels), None
+        contexts, found, at_once = worth_contexts(look, some, labels), None, None
         ways = self._ways(n, numbers, contexts)
         if budgets:
             means, last, seconds = self._tried_at(budgets, ways, some, labels, fold, some_weight)
             self.choice_, held = choose(means, seconds, INCUMBENT, on_decisions=True, last=last)
         else:
             tried, seconds, calibrated = self._tried(ways, some, labels, fold, some_weight)
+            if NOTHING in ways and list(self.known):  # deciding at once is by what is known
+                at_once = replace(tried[list(ways).index(NOTHING)], name="Deciding at once")
             self.choice_, held = choose(tried, seconds, INCUMBENT, self.target_cost is not None)
             folds = calibrated.get(self.choice_.chosen)
             found = None if folds is None else folds.found()
@@ -446,7 +448,8 @@ class AdaptiveClassifier(DecidingClassifier):
         fit = fit_rows(self.settings(), X, y, sample_weight, found=found)
         self._take(fit)
         more = () if budgets else _MORE[self.effort]
-        self.held_out_ = completed(held, fit.decider, yardsticks(fit, some, labels, fold), (*more, "more rows"))
+        by_frequency, line = yardsticks(fit, some, labels, fold)
+        self.held_out_ = completed(held, fit.decider, (at_once or by_frequency, line), (*more, "more rows"))
         self.timings_["held_out"] = took
         if not budgets:
             self._warn_of_vain(self.choice_.candidates[0].cost)

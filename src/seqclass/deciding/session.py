@@ -133,11 +133,18 @@ class Session:
         self._lot, begun = lot, self._decider.policy.begin()[0]
         self._cases = [Case.begin(self._questions.problem, begun[np.array([lot])])]
         self._answers: list[Answer] = []
+        self._next: tuple[Case, Question | None] | None = None
 
     @property
     def next_feature(self) -> Question | None:
         """The question to ask next; None where it is time to decide."""
-        case, policy = self._cases[-1], self._decider.policy
+        case = self._cases[-1]
+        if self._next is None or self._next[0] is not case:
+            self._next = case, self._following(case)
+        return self._next[1]
+
+    def _following(self, case: Case) -> Question | None:
+        policy = self._decider.policy
         pending = [question for question in self._first if case.facts.open[0, question]]
         if pending:
             return self._describe(pending[0], float(savings(case.facts)[pending[0]]))
