@@ -124,7 +124,7 @@ def _present(column: Any) -> BoolArray:
     if hasattr(column, "cat"):  # each category once, not each cell
         blank_ones = [isinstance(v, str) and not v.strip(BLANKS) for v in column.cat.categories.tolist()]
         filled: BoolArray = ~np.array([*blank_ones, False])
-        return there & filled[column.cat.codes.to_numpy()]
+        return np.asarray(there & filled[column.cat.codes.to_numpy()])
     values = column.tolist()
     blank = {text for text in _texts(values) if not text.strip(BLANKS)}
     return there & [not isinstance(value, str) or value not in blank for value in values] if blank else there
