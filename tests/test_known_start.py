@@ -350,3 +350,9 @@ def test_deciding_at_once_is_by_what_is_known():
         assert held.deciding_at_once.n_features == 0
         assert held.linear.cost < 0.2
         assert not held.linear.prices.max() > 0.04 + ALIKE
+
+
+def test_a_choice_of_models_takes_pairs():
+    X, y = spoken(3, n=150)
+    clf = AdaptiveClassifier(0.01, effort="quick", known=PAIRS).fit(X, y)
+    assert not np.isin(clf.acquire(X).order, [0, 1, 2]).any()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import takewhile
 from time import perf_counter
@@ -26,6 +26,7 @@ from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Costs
 from seqclass.deciding._coding import category_counts, check_training
 from seqclass.deciding.decider import Classifier
+from seqclass.deciding.problem import is_free
 from seqclass.discretize import Discretizer
 from seqclass.fitting._cross_fit import at_budgets, begun, by_others, completed, gathered, recalibrated, yardsticks
 from seqclass.fitting._fit import Folds, fit_rows, money
@@ -551,6 +552,8 @@ class AdaptiveClassifier(DecidingClassifier):
 
     def _way(self, way: dict[str, Any]) -> SequentialClassifier:
         shared = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
+        if isinstance(self.known, Mapping) and not is_free(way.get("order")):
+            shared["known"] = list(self.known)  # in a fixed order nothing is needless
         return SequentialClassifier(**shared, **way)
 
     def settings(self) -> Settings:
