@@ -125,7 +125,17 @@ def load_interviews(path: Any, test: Any = None, *, name: str | None = None) -> 
 
     Examples
     --------
-    See `Interviews`.
+    >>> import os, tempfile
+    >>> lines = ["case,disease,symptom,told,value", "1,flu,cough,explicit,yes", "1,flu,fever,implicit,yes"]
+    >>> lines += ["2,cold,cough,implicit,no"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "cases.csv")
+    ...     with open(path, "w") as file:
+    ...         for line in lines:
+    ...             print(line, file=file)
+    ...     data = load_interviews(path)
+    >>> data, list(data.X.columns)
+    (Dataset('cases', 2 x 3, 2 classes), ['cough (volunteered)', 'cough', 'fever'])
     """
     records = _read(Path(path))
     if test is not None:
