@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from seqclass import Costs, SequentialClassifier, etana, load
+from seqclass import Costs, SequentialClassifier, etana, f_etana, load
 from seqclass.adaptive_classifier import AdaptiveClassifier
 from seqclass.bn import ClassMixture, NetworkTables, TreeNetwork
 from seqclass.export import policy_data
+from seqclass.offpolicy import estimate_cost
 from seqclass.pomdp import (
     AcquireAll,
     Adaptive,
@@ -21,11 +22,15 @@ from seqclass.pomdp import (
     GridValueIteration,
     Lookahead,
     Perseus,
+    PomdpPyPlanner,
     certify,
+    cost_sweep,
     evaluate,
     grid_lower_bound,
     optimal_cost,
     sawtooth_lower_bound,
+    write_pomdp,
+    write_pomdpx,
 )
 from seqclass.pomdp.bounds.optimum import expand
 
@@ -356,3 +361,25 @@ def test_a_choice_of_models_takes_pairs():
     X, y = spoken(3, n=150)
     clf = AdaptiveClassifier(0.01, effort="quick", known=PAIRS).fit(X, y)
     assert not np.isin(clf.acquire(X).order, [0, 1, 2]).any()
+
+
+@pytest.mark.parametrize("order", ["conditional", "adaptive"])
+def test_what_begins_every_case_alike_refuses(order, tmp_path):
+    X, y = drawn(15)
+    clf = fitted(X, y, order=order)
+    for write in (write_pomdp, write_pomdpx):
+        with pytest.raises(ValueError, match="a file begins every case alike, and something is known"):
+            write(clf.problem_, tmp_path / "a.pomdp")
+    with pytest.raises(ValueError, match="PomdpPyPlanner begins every case alike"):
+        fitted(X, y, order=order, solver=PomdpPyPlanner())
+    with pytest.raises(ValueError, match="knows columns at the start"):
+        estimate_cost(clf, X, y)
+
+
+def test_thresholds_and_frontiers_begin_with_the_starts():
+    X, y = drawn(16, n=400)
+    clf = f_etana(0.03, known=KNOWN, discretizer="precomputed").fit(X, y)
+    exact = fitted(X, y)
+    assert exact.expected_cost_ <= clf.expected_cost_ + ALIKE
+    frontier = cost_sweep(exact.problem_, [1.0])
+    assert frontier.price[0] + frontier.decision_cost[0] == pytest.approx(exact.expected_cost_, rel=1e-3)
