@@ -17,6 +17,7 @@ EXPORTED = [
     *("calibrated", "hidden information", "ec2", "cross entropy", "expected saving", "given order", "looking ahead"),
     *("improved", "first", "first open", "likely", "lookahead", "fixed lookahead", "search", "bounds", "bounds of 3"),
     *("groups", "max_features", "max_cost", "thresholds", "functions", "known first", "items", "skills"),
+    *("known at the start", "known at the start, mixture"),
 ]
 #: Those that are a graph.
 GRAPHS = ("tree", "fixed mixture")

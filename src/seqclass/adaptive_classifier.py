@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import takewhile
 from time import perf_counter
@@ -26,6 +26,7 @@ from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Costs
 from seqclass.deciding._coding import category_counts, check_training
 from seqclass.deciding.decider import Classifier
+from seqclass.deciding.problem import is_free
 from seqclass.discretize import Discretizer
 from seqclass.fitting._cross_fit import at_budgets, begun, by_others, completed, gathered, recalibrated, yardsticks
 from seqclass.fitting._fit import Folds, fit_rows, money
@@ -322,7 +323,7 @@ class AdaptiveClassifier(DecidingClassifier):
         change; 5 folds of at most 10,000 rows and all candidates; or 10 folds of at most 50,000 rows, mixtures of five
         bootstrap samples each, and policies whose fit looks at all answers. Of more rows so many are drawn at random
         to choose on, class by class, and what is held out is of classifiers fitted to fewer rows than the final one.
-    target_cost, max_features, max_cost, handle_unknown
+    target_cost, max_features, max_cost, handle_unknown, known
         See `SequentialClassifier`.
     budget : int or sequence of int, optional
         Hard budgets: so many questions are asked of everybody, whatever they cost, and what is chosen among are ways to
@@ -375,6 +376,7 @@ class AdaptiveClassifier(DecidingClassifier):
     budget: int | Sequence[int] | None = None
     random_state: Any = 0
     n_jobs: int | None = None
+    known: Any = ()
 
     def fit(
         self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None, *, held_out: int | None = None
@@ -431,13 +433,15 @@ class AdaptiveClassifier(DecidingClassifier):
         numbers = (n := np.shape(some)[1]) > len(category_counts(encoder))
         bundles = Costs(bundles=Costs.of(self.feature_costs).bundles)
         look = Settings(NaiveBayes(), feature_costs=bundles, handle_unknown=self.handle_unknown)
-        contexts, found = worth_contexts(look, some, labels), None
+        contexts, found, at_once = worth_contexts(look, some, labels), None, None
         ways = self._ways(n, numbers, contexts)
         if budgets:
             means, last, seconds = self._tried_at(budgets, ways, some, labels, fold, some_weight)
             self.choice_, held = choose(means, seconds, INCUMBENT, on_decisions=True, last=last)
         else:
             tried, seconds, calibrated = self._tried(ways, some, labels, fold, some_weight)
+            if NOTHING in ways and list(self.known):  # deciding at once is by what is known
+                at_once = replace(tried[list(ways).index(NOTHING)], name="Deciding at once")
             self.choice_, held = choose(tried, seconds, INCUMBENT, self.target_cost is not None)
             folds = calibrated.get(self.choice_.chosen)
             found = None if folds is None else folds.found()
@@ -445,7 +449,8 @@ class AdaptiveClassifier(DecidingClassifier):
         fit = fit_rows(self.settings(), X, y, sample_weight, found=found)
         self._take(fit)
         more = () if budgets else _MORE[self.effort]
-        self.held_out_ = completed(held, fit.decider, yardsticks(fit, some, labels, fold), (*more, "more rows"))
+        by_frequency, line = yardsticks(fit, some, labels, fold)
+        self.held_out_ = completed(held, fit.decider, (at_once or by_frequency, line), (*more, "more rows"))
         self.timings_["held_out"] = took
         if not budgets:
             self._warn_of_vain(self.choice_.candidates[0].cost)
@@ -557,6 +562,8 @@ class AdaptiveClassifier(DecidingClassifier):
 
     def _way(self, way: dict[str, Any]) -> SequentialClassifier:
         shared = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
+        if isinstance(self.known, Mapping) and not is_free(way.get("order")):
+            shared["known"] = list(self.known)  # in a fixed order nothing is needless
         return SequentialClassifier(**shared, **way)
 
     def settings(self) -> Settings:

@@ -93,6 +93,12 @@ class SequentialClassifier(DecidingClassifier):
     max_candidates : int or None
         With ``order="adaptive"``, how many features or bundles may be asked for at all: those that tell most before
         anything is known. Each is scored again after every answer, so time grows with them. None: all.
+    known : sequence of int or str, or dict
+        Columns, as numbers or names, that are known of every case before the first question, at no price: age, sex, a
+        complaint. They are read from each row, planned from (see the notes) and never asked for; where a case lacks
+        one, it is missing. They need no price. A dict says with ``order="adaptive"`` which column each makes needless,
+        or None: what a patient has volunteered is not asked for. That holds for all values that no training row with an
+        answer has.
 
     Attributes
     ----------
@@ -126,6 +132,13 @@ class SequentialClassifier(DecidingClassifier):
         of `fit_chunks` also the passes ``"count"`` and ``"mark"``, which marks rows to know them again.
     n_features_in_, feature_names_in_
         Number of columns of ``X``, and their names where they have any.
+
+    Notes
+    -----
+    With ``known`` cases begin where the training rows do once these columns were seen (at most 2000 rows, drawn by
+    lot), or where cases of the model do if there are no rows. Plans, the certificate and `expected_cost_` are about the
+    mean over such starts. It is a parameter rather than an argument of ``fit``, so that clones, cross-validation,
+    experiments and files keep it.
 
     See Also
     --------
@@ -161,6 +174,7 @@ class SequentialClassifier(DecidingClassifier):
     prefit: bool = False
     calibrate: bool = False
     max_candidates: int | None = 200
+    known: Any = ()
 
     #: Rows that `partial_fit` keeps.
     kept_: Kept = field(init=False)

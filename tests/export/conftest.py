@@ -177,6 +177,13 @@ _MADE: dict[str, Callable[[], SequentialClassifier]] = {
     ),
     "thresholds": lambda: _free(_Thresholds(), NaiveBayes(), order="conditional"),
     "known first": lambda: _free(_Ladder(DecideNow(certificate_paths=0), 0.02), max_features=5),
+    "known at the start": lambda: _free(
+        GridValueIteration(30, certificate_paths=0),
+        NaiveBayes(),
+        order="conditional",
+        known=["mean texture", "radius error"],
+    ),
+    "known at the start, mixture": lambda: _free(_INFORMED, max_features=4, known=["mean texture", "radius error"]),
 }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import BoolArray, FloatArray, unmasked
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, unmasked
 from seqclass._utils.model_files import register
 from seqclass._utils.text import listed, shown
 
@@ -84,6 +84,7 @@ def _as_objects(rows: Any) -> npt.NDArray[Any]:
 
 def refuse_cells(values: Any, what: str) -> None:
     """Refuse cells that are neither numbers nor texts: bytes, complex numbers, lists and the like."""
+    values = values.cat.categories if hasattr(values, "cat") else values
     kind = getattr(values.dtype, "kind", "")
     kinds = set(map(type, np.ravel(values))) if kind == "O" else set()
     if kind == "S" or any(issubclass(one, bytes) for one in kinds):
@@ -120,6 +121,10 @@ def _present(column: Any) -> BoolArray:
     there: BoolArray = column.notna().to_numpy()
     if is_numeric(column):
         return there
+    if hasattr(column, "cat"):  # each category once, not each cell
+        blank_ones = [isinstance(v, str) and not v.strip(BLANKS) for v in column.cat.categories.tolist()]
+        filled: BoolArray = ~np.array([*blank_ones, False])
+        return np.asarray(there & filled[column.cat.codes.to_numpy()])
     values = column.tolist()
     blank = {text for text in _texts(values) if not text.strip(BLANKS)}
     return there & [not isinstance(value, str) or value not in blank for value in values] if blank else there
@@ -261,11 +266,18 @@ class FrameEncoder:
 
     def _encode_column(self, column: Any, name: Any, unknown: str) -> FloatArray:
         categories: dict[str | None, float] = {v: float(i) for i, v in enumerate(self.categories_[name].tolist())}
-        keys = column_keys(column)
+        at: IntArray | None = None
+        if hasattr(column, "cat"):  # each category once, not each cell
+            seen, at = np.unique(column.cat.codes.to_numpy(), return_inverse=True)
+            own = [spelt(value) or None for value in column.cat.categories.tolist()]
+            keys = [None if code < 0 else own[code] for code in seen.tolist()]
+        else:
+            keys = column_keys(column)
         new = next((key for key in keys if key is not None and key not in categories), None)
         if new is not None and unknown != "missing":
             raise ValueError(_unknown(name, new, self.categories_[name]))
-        return np.array([categories.get(key, math.nan) for key in keys])
+        numbers = np.array([categories.get(key, math.nan) for key in keys])
+        return numbers if at is None else numbers[at]
 
 
 def _unknown(name: Any, value: Any, categories: npt.NDArray[Any]) -> str:

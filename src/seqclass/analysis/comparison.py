@@ -155,9 +155,11 @@ class _Pair:
         chances = [policy.begin()[1] for policy in self.policies]
         probability = np.outer(*chances).ravel()
         pairs = np.stack(np.divmod(np.arange(probability.size), len(chances[1])), axis=1)
-        weight = self.answers.spread(self.total, probability)
+        first, share = self.problem.opening()
+        row, pair = np.divmod(np.arange(share.size * probability.size), probability.size)
+        weight = self.answers.spread(self.total, share[row] * probability[pair])
         drawn = np.flatnonzero(weight)
-        return self.problem.begin(drawn.size), weight[drawn], pairs[drawn]
+        return first[row[drawn]], weight[drawn], pairs[pair[drawn]]
 
     def _goes_on(self, k: int, info: InformationState) -> BoolArray:
         go_on = np.zeros(len(info), dtype=bool)

@@ -132,7 +132,8 @@ def missing_sweep(
         raise ValueError(f"shares must be a list of probabilities between 0 and 1, got {shares!r}.")
     check_integer(n_repeats, "n_repeats", 1)
     rng = as_generator(random_state, "missing cells")
-    codes, columns, keys = clf.encode(X)
+    codes, columns, keys = rows = clf.encode(X)
+    start = decider_of(clf).opening(rows)
     truth = class_numbers(clf.classes_, y, n=codes.shape[0])
     position = np.empty(clf.n_features_in_, dtype=np.intp)
     position[clf.support_] = np.arange(len(clf.support_))
@@ -142,11 +143,12 @@ def missing_sweep(
     totals = np.zeros((n_repeats, len(share), len(_MEASURES)))
     # what is drawn for each cell, and its outcome in every variant
     row_bytes = 4.0 * n_repeats * (1 + len(share)) * max(1, len(asked))
-    for rows in chunks(len(truth), row_bytes):
-        present = codes[rows].toarray() if sp.issparse(codes) else codes[rows]
+    for part in chunks(len(truth), row_bytes):
+        present = codes[part].toarray() if sp.issparse(codes) else codes[part]
         drawn = rng.random((n_repeats, *present.shape), dtype=np.float32)
         variants = np.where(drawn[:, None] < share[:, None, None], -1, present)
-        totals += _sums(clf, variants, take, None if keys is None else keys[rows], truth[rows])
+        begun = None if start is None else (start[0], np.tile(start[1][part], n_repeats * len(share)))
+        totals += _sums(clf, variants, take, None if keys is None else keys[part], truth[part], begun)
     means = totals / max(1, len(truth))
     error = np.full(means.shape[1:], np.nan)
     if n_repeats > 1:
@@ -155,14 +157,17 @@ def missing_sweep(
     return MissingSweep(share=share, n_repeats=n_repeats, **measured)
 
 
-def _sums(clf: DecidingClassifier, variants: IntArray, columns: IntArray, keys: Any, truth: IntArray) -> FloatArray:
+def _sums(
+    clf: DecidingClassifier, variants: IntArray, columns: IntArray, keys: Any, truth: IntArray, start: Any
+) -> FloatArray:
     """Sum of each measure over the rows of each variant, (n_repeats, m, n_measures)."""
     shape, n_variants = variants.shape[:3], variants.shape[0] * variants.shape[1]
     codes = variants.reshape(n_variants * len(truth), -1)
     if keys is not None:
         keys = keys[np.tile(np.arange(len(truth)), n_variants)]
     # all at once: most variants of a row share their first answers
-    acquired = acquire(clf.policy_, codes, columns=columns, charge_missing=decider_of(clf).charge_missing, keys=keys)
+    charged = decider_of(clf).charge_missing
+    acquired = acquire(clf.policy_, codes, columns=columns, charge_missing=charged, keys=keys, start=start)
     leaf = acquired.leaf.reshape(shape)
     decision = acquired.leaf_decision[leaf]
     measures = [

@@ -262,6 +262,13 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     help="Flatten what answers say as far as rows held out ask for, the later ones more: for honest expected costs, "
     "and where errors are dear. Takes ten fits or more.",
 )
+@click.option(
+    "--known",
+    multiple=True,
+    metavar="COLUMN",
+    help="A column that is known of every case before the first question, at no price; once or more. The plan is made "
+    "for cases that begin so.",
+)
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be given more than once.")
 @click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, rather than refuse them.")
 @click.option(
@@ -326,6 +333,13 @@ def fit() -> None:
     help="What may be asked; once or more.  [default: all nodes but the targets]",
 )
 @click.option("--hidden", multiple=True, metavar="NODE", help="What may not be asked; once or more.")
+@click.option(
+    "--known",
+    multiple=True,
+    metavar="NODE",
+    help="A node that is known of every case before the first question, at no price; once or more. The plan is made "
+    "for cases that begin so.",
+)
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0),
@@ -668,7 +682,11 @@ class _Command(click.Command):
     "price is then 0 unless given.",
 )
 @click.option(
-    "--known", multiple=True, metavar="COLUMN", help="A column that is known at the start; may be given more than once."
+    "--known",
+    multiple=True,
+    metavar="COLUMN",
+    help="A column that is known at the start, at no price; once or more. Our classifiers plan for cases that begin "
+    "so.",
 )
 @click.option("--missing-cost", type=Finite(min=0), help="Price where that file gives none, before --price.")
 @click.option("--folds", type=click.IntRange(min=2), metavar="N", help="Stratified folds.  [default: 5]")

@@ -77,6 +77,7 @@ def describe(clf: DecidingClassifier, most: int | None = None) -> dict[str, Any]
         "decisions": [str(d) for d in clf.decisions_.tolist()],
         "decision_costs": clf.problem_.decision_costs.tolist(),
         "n_features": clf.n_features_in_,
+        "known": known_names(clf),
         "unit": decider_of(clf).unit,
         "horizon": clf.policy_.n_stages,
         "features": features,
@@ -92,6 +93,12 @@ def describe(clf: DecidingClassifier, most: int | None = None) -> dict[str, Any]
         "choice": choice_record(clf),
         "settings": settings(clf),
     }
+
+
+def known_names(clf: DecidingClassifier) -> list[str]:
+    """Columns that are known of every case before the first question."""
+    decider = decider_of(clf)
+    return [decider.feature_name(column) for column in decider.support[decider.known].tolist()]
 
 
 def bound_text(content: dict[str, Any]) -> str:
@@ -177,7 +184,8 @@ def _features(clf: DecidingClassifier, silent: bool = True) -> Iterator[dict[str
     prices = problem.full_prices if problem.free else problem.planned_prices
     order = range(clf.policy_.n_stages)
     if problem.free:
-        score = ClassInformation().scores(problem.begin())[0]
+        begun, weight = problem.opening()
+        score = weight @ ClassInformation().scores(begun)
         order = np.argsort(-score, kind="stable").tolist()
         if not silent and len(telling := np.flatnonzero(score > _TELLS * max(score.max(initial=0.0), 0.0))):
             order = order[: len(telling)]

@@ -120,8 +120,9 @@ def read_prices(
     names: list[str],
     classes: npt.NDArray[Any],
     left_out: Sequence[str] = (),
+    known: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Read a file of costs as the settings of a `Costs`."""
+    """Read a file of costs as the settings of a `Costs`; what is known at the start needs no price."""
     usual = 0.01 if price is None else price
     if path is None:
         return {"feature_costs": usual}
@@ -129,7 +130,9 @@ def read_prices(
         rest = np.nan if price is None else price  # which is told apart below, in the words of the command
         found = read_costs(path, names, tuple(map(str, classes.tolist())), rest=rest, others=left_out, form=form())
     found = {key: list(value) if isinstance(value, tuple) else value for key, value in found.items()}
-    unknown = np.isnan(found.setdefault("feature_costs", np.full(len(names), usual)))
+    prices = found.setdefault("feature_costs", np.full(len(names), usual))
+    prices[np.isnan(prices) & np.isin(names, known)] = 0.0
+    unknown = np.isnan(prices)
     if unknown.any():
         raise InputError(
             f"{path} has no price for {shown(names[int(unknown.argmax())])}; fill it in, or give one for the rest with "

@@ -12,7 +12,7 @@ import click
 
 from seqclass._utils.files import replacing
 from seqclass._utils.frames import spelt
-from seqclass._utils.text import answered, money, saving_text, shown, worthless
+from seqclass._utils.text import answered, listed, money, saving_text, shown, worthless
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, check_input, check_output, refused, sentence
 from seqclass.cli._format import belief_text, count, wrapped
@@ -118,7 +118,16 @@ def _command(
             session.restore(resume.read_text(encoding="utf-8", errors="replace"))
         click.echo(f"Resumed after {count(len(session.history), 'answer')}.")
     click.echo(wrapped(_HELP))
+    if untold := _untold(asking):
+        click.echo(wrapped(f"Known at the start as a rule, and not told yet: {listed(untold)}. Tell as NAME = VALUE."))
     _conclude(asking, _run(asking))
+
+
+def _untold(asking: _Asking) -> list[str]:
+    """Columns that are known of every case before the first question, and of which this one was not told."""
+    decider, told = asking.decider, {answer.name for answer in asking.session.history}
+    names = [decider.feature_name(column) for column in decider.support[decider.known].tolist()]
+    return [name for name in names if name not in told]
 
 
 def _run(asking: _Asking) -> bool:

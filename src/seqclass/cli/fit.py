@@ -12,6 +12,7 @@ import click
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.model_files import parts
+from seqclass._utils.validation import columns_of
 from seqclass.adaptive_classifier import AdaptiveClassifier, adaptive
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import describe, expected_text, feature_lines, held_out_text
@@ -62,6 +63,7 @@ def _command(
     order: str,
     n_bins: Any,
     calibrate: bool,
+    known: tuple[str, ...],
     drop: tuple[str, ...],
     drop_unlabelled: bool,
     held_out: int | None,
@@ -72,10 +74,14 @@ def _command(
     check_output(output, read=[data, costs, decision_costs])
     rows = read_rows(data, target, drop, drop_unlabelled, costs is not None or decision_costs is not None)
     left_out = [*drop, target] if target else list(drop)
-    given = read_prices(costs, feature_cost, rows.names, rows.classes, left_out)
+    with refused():
+        columns_of(known, len(rows.names), rows.names, "--known")
+    given = read_prices(costs, feature_cost, rows.names, rows.classes, left_out, known)
     given |= read_decision_costs(decision_costs, rows.classes)
     given |= said_of_visits(visit_cost, delay_cost, max_panel)
     settings: dict[str, Any] = {"feature_costs": Costs(**given, unit=currency)}
+    if known:
+        settings["known"] = list(known)
     said = {"published": published, "order": order == "adaptive", "n_bins": n_bins is not None}
     said |= {"select": select is not None, "calibrate": calibrate}
     if method is None:

@@ -11,6 +11,7 @@ import click
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.progress import TimeUp, within
+from seqclass._utils.validation import columns_of
 from seqclass.bn import DiscreteNetwork
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import LIMITED, bound_text, describe, expected_text, feature_lines
@@ -39,6 +40,7 @@ def _command(
     currency: str | None,
     questions: tuple[str, ...],
     hidden: tuple[str, ...],
+    known: tuple[str, ...],
     seconds: float,
     seed: int,
     as_json: bool,
@@ -56,11 +58,14 @@ def _command(
             asked = [name for name in model.questions_ if name not in hidden]
             model = DiscreteNetwork(model.network_, target, asked).fit()
     left_out = [name for name in model.network_.names if name not in model.questions_]
-    given = read_prices(costs, price, model.questions_, model.classes_, left_out)
+    with refused():
+        columns_of(known, len(model.questions_), model.questions_, "--known")
+    given = read_prices(costs, price, model.questions_, model.classes_, left_out, known)
     given |= read_decision_costs(decision_costs, model.classes_)
     given |= said_of_visits(visit_cost, delay_cost, max_panel)
     prices = Costs(**given, unit=currency)
     settings: dict[str, Any] = {"feature_costs": prices, "random_state": seed, "solver": network_solver(seed, seconds)}
+    settings["known"] = list(known)
     with refused():
         if prices.prices(len(model.questions_), model.questions_).visits is not None:
             settings["solver"] = Panels(solver=settings["solver"], random_state=seed)
@@ -91,7 +96,8 @@ def _report(
         f"{count(len(content['classes']), 'class', 'classes')}, in {seconds:.1f} s."
     )
     click.echo(wrapped(expected_text(clf, "the network", "questions", expected)))
-    at_once = float(clf.problem_.begin().stopping_cost[0])
+    begun, weight = clf.problem_.opening()
+    at_once = float(weight @ begun.stopping_cost)
     click.echo(wrapped(f"Deciding at once costs {at_once:.4f}. {bound_text(content)}"))
     if content["status"] == "limit":
         click.echo(wrapped(f"{LIMITED} --seconds allows for more."))

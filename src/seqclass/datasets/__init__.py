@@ -12,6 +12,7 @@ from seqclass.datasets.dataset import Dataset, DatasetInfo
 from seqclass.datasets.files import load_embedded, load_file, load_openml
 from seqclass.datasets.generated import make_naive_bayes_world, make_tree_world
 from seqclass.datasets.hidden import HiddenStates
+from seqclass.datasets.interviews import Interviews, load_interviews
 from seqclass.datasets.logit import SwitchedLogit
 from seqclass.datasets.missing import missing_mask
 from seqclass.datasets.pointer import make_indicator, make_sensors, make_xor_noisy_shortcut
@@ -25,6 +26,7 @@ __all__ = [
     "Dataset",
     "DatasetInfo",
     "HiddenStates",
+    "Interviews",
     "Optimum",
     "SwitchedLogit",
     "World",
@@ -32,6 +34,7 @@ __all__ = [
     "load",
     "load_embedded",
     "load_file",
+    "load_interviews",
     "load_openml",
     "make_cube",
     "make_cube_nm",

@@ -16,6 +16,7 @@ from seqclass.deciding._warm_start import as_seen
 from seqclass.deciding.decider import Decider
 from seqclass.pomdp import AcquisitionProblem, InformationState
 from seqclass.pomdp.information import OPEN
+from seqclass.pomdp.starts import CLOSED
 
 
 @dataclass(frozen=True)
@@ -264,12 +265,14 @@ class Case:
             state.__dict__.pop("costs_once", None)
         return replace(self, facts=facts, info=info)
 
-    def learn(self, question: int, outcome: int, *, known: bool, charge_missing: bool) -> Case:
-        """What is known after an answer, which costs nothing where it was known before."""
+    def learn(self, question: int, outcome: int, *, known: bool, charge_missing: bool, needless: int = -1) -> Case:
+        """What is known after an answer, which costs nothing if known before, and may make a question needless."""
         before = self.facts
         facts = before.asking(question).update(np.array([outcome]), charge_missing=charge_missing and not known)
         if known:
             facts.paid, facts.spent, facts.visits = before.paid, before.spent, before.visits
+        if needless >= 0 and facts.seen is not None and facts.seen[0, needless] == OPEN:
+            facts.seen[0, needless] = CLOSED
         all_known = self.known | {question} if known else self.known
         return Case(facts, _seen_by(self.info, facts, all_known), all_known)
 
@@ -281,7 +284,7 @@ def _seen_by(info: InformationState, facts: InformationState, known: frozenset[i
     seen = facts.seen[0, : problem.n_questions].tolist()
     if not problem.free:
         return as_seen(info, facts, *_following(problem, info, seen))
-    stage = sum(outcome != OPEN for outcome in seen)
+    stage = sum(outcome > OPEN for outcome in seen)
     if problem.max_questions is not None:  # what was known takes no one's place
         stage -= sum(question < problem.n_questions for question in known)
     return as_seen(info, facts, stage, facts.state)

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from seqclass._utils.arrays import FloatArray
+from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import is_frame, plain, spelt
 from seqclass.bn import ClassMixture
 from seqclass.deciding._case import Feature, Question, Questions
 from seqclass.deciding.components import Component, Likeness, component
 from seqclass.deciding.decider import Decider
 from seqclass.deciding.explanation import Explanation, ExplanationStep
+from seqclass.deciding.record import EncodedRows
 from seqclass.pomdp import DECIDE, Acquisition, acquire
 
 
@@ -34,18 +35,21 @@ def explain(
         record_beliefs=True,
         record_expected=True,
         keys=encoded.keys,
+        start=decider.opening(encoded),
     )
     # instances that share a history share its expected savings
-    tell = _Teller(decider, rows, acquired, feature_names)
+    tell = _Teller(decider, rows, encoded, acquired, feature_names)
     return [tell(i, int(leaf)) for i, leaf in enumerate(acquired.leaf)]
 
 
 class _Teller:
     """Puts the explanation of each instance together."""
 
-    def __init__(self, decider: Decider, rows: Any, acquired: Acquisition, names: Any) -> None:
+    def __init__(self, decider: Decider, rows: Any, codes: EncodedRows, acquired: Acquisition, names: Any) -> None:
         self.decider, self.rows, self.acquired = decider, rows, acquired
         self.names = names
+        seen = codes.codes[:, codes.columns[decider.known]]
+        self.known: IntArray = np.asarray(seen.toarray() if sp.issparse(seen) else seen)
         self.questions = Questions(decider, decider.problem, names)
         self.path = acquired.leaf_path
         self.classes = tuple(decider.classes.tolist())
@@ -70,17 +74,19 @@ class _Teller:
             decision=decisions[self.acquired.leaf_decision[leaf]],
             decision_costs=dict(zip(decisions, costs)),
             cost=float(sum(step.paid + step.visit_price for step in steps)),
-            likeness=self._likeness(leaf, n_asked, known[leaf, n_asked]),
+            likeness=self._likeness(row, leaf, n_asked, known[leaf, n_asked]),
             unit=decider.unit,
         )
 
-    def _likeness(self, leaf: int, n_asked: int, belief: FloatArray) -> Likeness | None:
+    def _likeness(self, row: int, leaf: int, n_asked: int, belief: FloatArray) -> Likeness | None:
         """The component that those of a history are most like, where classes have several."""
         decider, problem = self.decider, self.decider.problem
         model = decider.model
         if not isinstance(model, ClassMixture) or len(model.weights_) == len(decider.classes) or not n_asked:
             return None
         state = model.start(1)
+        for feature, outcome in zip(decider.known.tolist(), self.known[row].tolist()):
+            state = model.advance(feature, state, [outcome])
         for k in range(n_asked):
             question, shown = int(self.acquired.leaf_question[leaf, k]), self.acquired.leaf_outcome[leaf, k : k + 1]
             bundle = problem.bundle(question)

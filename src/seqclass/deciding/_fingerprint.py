@@ -17,7 +17,7 @@ def fingerprint(decider: Decider) -> str:
     """A few letters that tell a fitted classifier from others, by what its sessions depend on."""
     problem = decider.problem
     digest = hashlib.sha256()
-    for part in (problem.prior, problem.prices, problem.decision_costs, decider.order):
+    for part in (problem.prior, problem.prices, problem.decision_costs, decider.order, decider.known):
         digest.update(np.ascontiguousarray(part).tobytes())
     probability = decider.policy.begin()[1]
     if len(probability) > 1:

@@ -147,7 +147,8 @@ class Source:
         self, *, record_beliefs: bool = False, known: Sequence[Any] = (), budget: int | None = None
     ) -> AcquisitionRecord:
         """Acquire and decide, and tell what was acquired."""
-        work = self._all(record_beliefs, self.decider.known(known), budget)
+        features = np.union1d(self.decider.known_features(known), self.decider.known).astype(np.intp)
+        work = self._all(record_beliefs, features, budget)
         acquired = self._run(work) if self.asynchronous else _at_once(work)
         if self._why is not None:
             cells = ", ".join(f"{shown(name)} ({count})" for name, count in self._failed.items())

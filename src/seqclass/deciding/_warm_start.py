@@ -7,12 +7,54 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, IntArray
-from seqclass.deciding.problem import Answers, ModelProblem
+from seqclass.bn import ObservationModel
+from seqclass.costs import Prices
+from seqclass.deciding.problem import Answers, ModelProblem, acquisition_problem
 from seqclass.pomdp import DECIDE, AcquisitionProblem, InformationState, MixtureProblem, Policy
 from seqclass.pomdp.answers import DataAnswers
 from seqclass.pomdp.information import OPEN
 from seqclass.pomdp.solvers.ordering.rules import next_question
+from seqclass.pomdp.starts import without
 from seqclass.pomdp.walk import Level, walk
+
+
+def beginning(
+    model: ObservationModel, problem: AcquisitionProblem, features: IntArray, outcomes: IntArray
+) -> InformationState:
+    """Cases of a problem once some features of its model were seen, which no question shows and which cost nothing."""
+    free = Prices(np.zeros(model.n_features_in_), np.zeros(model.n_features_in_), None)
+    first = acquisition_problem(model, features, free, problem.decision_costs, problem.prior, free=True)
+    known = first.begin(len(outcomes))
+    for question in range(len(features)):
+        known = known.asking(question).update(np.asarray(outcomes[:, question], dtype=np.intp))
+    info = problem.begin(len(outcomes))
+    info.belief = known.belief
+    told = known.state.messages if isinstance(known.state, Answers) else known.state
+    if isinstance(problem, MixtureProblem):
+        info.state = told
+    elif isinstance(problem, ModelProblem):
+        info.state = Answers(told, info.state.values)
+    return info
+
+
+def needless_of(needless: IntArray, outcomes: IntArray) -> IntArray | None:
+    """Features that outcomes of what is known make needless, (n, n_known), -1 for none; None if none ever does."""
+    if not needless.size:
+        return None
+    found = needless[np.arange(len(needless)), np.maximum(outcomes, 0).astype(np.intp)]
+    return np.where(outcomes >= 0, found, -1)
+
+
+def begun_with(
+    model: ObservationModel, policy: Policy, features: IntArray, outcomes: IntArray, lot: IntArray, needless: IntArray
+) -> tuple[InformationState, IntArray]:
+    """Instances as a policy that was planned for what is known of them meets them first, and the row of each."""
+    lots = policy.begin()[0].lot
+    distinct, node = np.unique(np.column_stack([lot, outcomes]), axis=0, return_inverse=True)
+    info = beginning(model, policy.problem, features, distinct[:, 1:])
+    info = without(info, needless_of(needless, distinct[:, 1:]))
+    info.lot = None if lots is None else lots[distinct[:, 0]]
+    return info, node.reshape(-1)
 
 
 def as_seen(begun: InformationState, facts: InformationState, stage: int, state: Any) -> InformationState:
@@ -67,6 +109,7 @@ class WarmStart:
         lot: IntArray,
         asked: BoolArray | None = None,
         charge_missing: bool = False,
+        needless: IntArray | None = None,
     ) -> None:
         self.problem, self._asked = policy.problem, asked is not None
         self.begun = policy.begin()[0]
@@ -84,6 +127,10 @@ class WarmStart:
         for place, question in enumerate(questions):
             charged = charge_missing if asked is not None else None
             info = _told(info, question, distinct[:, place + 1], charged)
+        if needless is not None:
+            first_of: IntArray = np.empty(len(distinct), dtype=np.intp)
+            first_of[self.node] = np.arange(len(self.node))
+            info = without(info, np.where(needless[first_of] >= 0, needless[first_of], -1))
         self.info = info
         # of a fixed order: the stage at which each history stands, and the problem's own state there
         first = self.begun.state[distinct[:, 0]]
@@ -102,7 +149,7 @@ class WarmStart:
             pass
         if budget is not None:
             assert self.info.seen is not None  # the problem of the facts is free
-            question[(self.info.seen != OPEN).sum(axis=1) >= budget] = DECIDE
+            question[(self.info.seen > OPEN).sum(axis=1) >= budget] = DECIDE
         return question
 
     def see(self, level: Level) -> list[tuple[IntArray, InformationState]]:
@@ -111,7 +158,7 @@ class WarmStart:
         standing: list[tuple[IntArray, int, Any]]
         if problem.free:
             seen: Any = facts.seen
-            known = (seen[:, : problem.n_questions] != OPEN).sum(axis=1)
+            known = (seen[:, : problem.n_questions] > OPEN).sum(axis=1)
             # what was known takes no one's place
             counts = self._asked or problem.max_questions is None
             stage = known if counts else np.full(len(facts), level.stage)

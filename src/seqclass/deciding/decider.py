@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,12 +22,21 @@ from seqclass.bn import DiscreteNetwork, ObservationModel, check_order
 from seqclass.costs import Costs, Prices
 from seqclass.deciding._coding import OutcomeCoder, check_input
 from seqclass.deciding._seen_rows import Marks, SeenRows, cells_of, row_marks
-from seqclass.deciding._warm_start import WarmStart
+from seqclass.deciding._warm_start import WarmStart, begun_with, needless_of
 from seqclass.deciding.calibration import Calibration
 from seqclass.deciding.problem import acquisition_problem
 from seqclass.deciding.record import AcquisitionRecord, EncodedRows
 from seqclass.labels import Labels
-from seqclass.pomdp import DECIDE, Acquisition, AcquisitionProblem, OrderingChoice, Policy, acquire, evaluate
+from seqclass.pomdp import (
+    DECIDE,
+    Acquisition,
+    AcquisitionProblem,
+    InformationState,
+    OrderingChoice,
+    Policy,
+    acquire,
+    evaluate,
+)
 from seqclass.pomdp.solvers.ordering.rules import asking
 
 __all__ = ["Decider", "decider_of"]
@@ -82,6 +91,10 @@ class Decider:
         Marks of the rows of the fit.
     unit : str
         What prices and costs are counted in, such as ``"EUR"``; empty where nobody said.
+    known : ndarray of int
+        Features of the model that are known before the first question.
+    needless : ndarray of int of shape (n_known, n_outcomes)
+        Feature of the model that each outcome of these makes needless to ask for, -1 for none; empty if none ever does.
 
     Examples
     --------
@@ -109,6 +122,8 @@ class Decider:
     calibration: Calibration | None = None
     seen: SeenRows | None = None
     unit: str = ""
+    known: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    needless: IntArray = field(default_factory=lambda: np.empty((0, 0), dtype=np.intp))
 
     @property
     def n_features(self) -> int:
@@ -215,8 +230,9 @@ class Decider:
         return check_input(self.columns, X, self.encoder, self.handle_unknown)
 
     def encode(self, X: Any, features: IntArray | None = None) -> EncodedRows:
-        """Outcomes of some features of the model, by default of what may be asked for."""
+        """Outcomes of some features of the model, by default of what may be asked for, and of what is known."""
         features = self.asked() if features is None else features
+        features = np.union1d(features, self.known) if self.known.size else features
         X = self.numbers(X)
         # lots are drawn from what may be asked for, whatever else the instance comes with
         keys = X[:, self.order] if len(self.policy.begin()[0]) > 1 else None
@@ -238,7 +254,7 @@ class Decider:
         self, X: Any, record_beliefs: bool = False, known: Sequence[Any] = (), budget: int | None = None
     ) -> Acquisition:
         """Acquire and decide; see `DecidingClassifier.acquire`."""
-        features, asked = self.known(known), self.asked(whole=budget is not None)
+        features, asked = self.known_features(known), self.asked(whole=budget is not None)
         rows = self.encode(X, np.union1d(asked, features) if features.size else asked)
         start, ask = self.started(rows, features, budget)
         return acquire(
@@ -256,11 +272,27 @@ class Decider:
         """Where instances start that have known features, and what they ask at a budget: what `acquire` takes."""
         if budget is not None:
             check_integer(budget, "budget", 0)
-        if not known.size:
-            return None, None if budget is None else asking(self.policy, budget=budget)
-        lot = np.zeros(rows.codes.shape[0], dtype=np.intp) if rows.keys is None else self.policy.draw(rows.keys)
-        warm = WarmStart(self.policy, self.all_questions(), known, rows.codes, rows.columns, lot)
+        if not np.setdiff1d(known, self.known).size:
+            return self.opening(rows), None if budget is None else asking(self.policy, budget=budget)
+        features = np.union1d(known, self.known)
+        seen = rows.codes[:, rows.columns[self.known]]
+        needless = needless_of(self.needless, np.asarray(seen.toarray() if sparse.issparse(seen) else seen))
+        whole, lots = self.all_questions(), self._lots(rows)
+        warm = WarmStart(self.policy, whole, features, rows.codes, rows.columns, lots, needless=needless)
         return (warm.info, warm.node), asking(self.policy, warm.see, budget)
+
+    def opening(self, rows: EncodedRows, policy: Policy | None = None) -> tuple[InformationState, IntArray] | None:
+        """Instances once what is known at the start was seen, for `acquire`; None where nothing is known then."""
+        if not self.known.size:
+            return None
+        seen = rows.codes[:, rows.columns[self.known]]
+        seen = np.asarray(seen.toarray() if sparse.issparse(seen) else seen)
+        lot = self._lots(rows, policy)
+        return begun_with(self.model, policy or self.policy, self.known, seen, lot, self.needless)
+
+    def _lots(self, rows: EncodedRows, policy: Policy | None = None) -> IntArray:
+        keys = rows.keys
+        return np.zeros(rows.codes.shape[0], dtype=np.intp) if keys is None else (policy or self.policy).draw(keys)
 
     def acquire(
         self, X: Any, *, record_beliefs: bool = False, known: Sequence[Any] = (), budget: int | None = None
@@ -290,13 +322,15 @@ class Decider:
                     f"known must be a mask of bool of the shape of X, {shape}; got {mask.dtype} of shape {mask.shape}."
                 )
             asked = mask[:, self.support]
+            asked[:, self.known] = codes[:, self.known] >= 0
             codes = np.where(asked, codes, -1)
         features, lot = np.arange(self.support.size), np.zeros(len(codes), dtype=np.intp)
-        warm = WarmStart(self.policy, self.all_questions(), features, codes, features, lot, asked, self.charge_missing)
+        needless, charged = needless_of(self.needless, codes[:, self.known]), self.charge_missing
+        warm = WarmStart(self.policy, self.all_questions(), features, codes, features, lot, asked, charged, needless)
         question = warm.next_question(self.policy, budget)[warm.node]
         return np.asarray(np.append(self.support[self.problem.features], DECIDE)[question])
 
-    def known(self, known: Sequence[Any]) -> IntArray:
+    def known_features(self, known: Sequence[Any]) -> IntArray:
         """Features of the model that are known; those that a selector left out change nothing."""
         given = known if isinstance(known, (str, int)) else list(known)
         if not np.size(given):
@@ -306,8 +340,8 @@ class Decider:
 
     @property
     def marked_columns(self) -> IntArray:
-        """Columns by which rows are known again: those that the problem may ask for."""
-        return np.unique(self.support[self.asked(whole=True)])
+        """Columns by which rows are known again: those that the problem may ask for, and those known at the start."""
+        return np.unique(self.support[np.union1d(self.asked(whole=True), self.known)])
 
     def marked_cells(self) -> list[FloatArray | None]:
         """For each kind of marks the widths of cells; None for the values themselves."""

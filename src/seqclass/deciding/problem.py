@@ -16,6 +16,7 @@ from seqclass.bn.bundles import drawn_jointly, joint_likelihood, likelihood_alon
 from seqclass.costs import Prices
 from seqclass.pomdp import AcquisitionProblem, InformationState, MixtureProblem, TableProblem
 from seqclass.pomdp.bundles import Bundle, DrawnBundle, joint_tables
+from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.tables import Tables
 
 #: Up to so many contexts a stage a problem has tables.
@@ -106,14 +107,21 @@ class ModelProblem(AcquisitionProblem):
 
     @property
     def tables(self) -> Tables | None:
-        """Contexts of the stages, where every one has few enough; None in a free problem."""
-        if self.free or self.bundles is not None or not self._contexts.exact:
+        """Contexts of the stages, where every one has few enough; None in a free problem, and where starts differ."""
+        if self.free or self.bundles is not None or self.starts is not None or not self._contexts.exact:
             return None
         return StageTables(self, self._contexts)
 
     def start(self, n: int) -> Any:
         """Return the state of ``n`` instances."""
         return Answers(self.model.start(n), self._nothing(n))
+
+    def state_of(self, starts: Starts) -> Any:
+        """The state where cases begin, worked out from what is known of them."""
+        messages = self.model.start(len(starts.outcomes))
+        for feature, outcome in zip(starts.features.tolist(), starts.outcomes.T):
+            messages = self.model.advance(feature, messages, outcome)
+        return Answers(messages, self._nothing(len(starts.outcomes)))
 
     def likelihood(self, question: int, state: Any) -> FloatArray:
         """P(outcome | what was seen, class), (n, n_outcomes, n_classes)."""
@@ -342,6 +350,10 @@ class ProjectedProblem(ModelProblem):
         nothing = self._nothing(n)
         return Answers(nothing, nothing)
 
+    def state_of(self, starts: Starts) -> Any:
+        """Nothing is remembered of what is known at the start but what it says of the class."""
+        return self.start(len(starts.outcomes))
+
     def likelihood(self, question: int, state: Any) -> FloatArray:
         """P(outcome | context, class), (n, n_outcomes, n_classes)."""
         table = self.tables.likelihood(question, self.tables.contexts(question, state))
@@ -437,7 +449,8 @@ def acquisition_problem(
         assert shown is not None
         given["bundles"] = shown = [_drawn(model, bundle, hidden) for bundle in shown]
     single = tables if hidden is None else hidden.tables
-    by_column = single if shown is None else _joint(model, single, first, shown)
+    widest = int(model.n_outcomes_[first].max(initial=1))  # which may be less than that of what is known
+    by_column = single[:, :widest] if shown is None else _joint(model, single, first, shown)
     n_outcomes = model.n_outcomes_[first] if shown is None else None
     if hidden is None:
         plain = TableProblem(prior, by_column, stage_prices, decision_costs, n_outcomes=n_outcomes, **given)

@@ -149,6 +149,7 @@ class Session:
         self._cases = [Case.begin(self._questions.problem, begun[np.array([lot])])]
         self._answers: list[Answer] = []
         self._visits: list[Visit] = []
+        self._found: tuple[Case, tuple[list[int], float]] | None = None
 
     @property
     def next_feature(self) -> Question | None:
@@ -228,8 +229,13 @@ class Session:
 
     def _next(self) -> tuple[list[int], float]:
         """Questions of the next panel, and what it is expected to save; those that are waited for where any are."""
-        case, policy = self._cases[-1], self._decider.policy
-        facts, visits = case.facts, case.facts.problem.visits
+        case = self._cases[-1]
+        if self._found is None or self._found[0] is not case:
+            self._found = case, self._following(case)
+        return self._found[1]
+
+    def _following(self, case: Case) -> tuple[list[int], float]:
+        policy, facts, visits = self._decider.policy, case.facts, case.facts.problem.visits
         if facts.ordered is not None and facts.waiting[0]:
             return np.flatnonzero(facts.ordered[0]).tolist(), float("nan")
         if pending := [question for question in self._first if facts.open[0, question]]:
@@ -278,10 +284,26 @@ class Session:
         check_integer(n, "n", 1)
         facts, asked = self._cases[-1].facts, self.next_feature
         saving = savings(facts)
+        saving[self._told_at_start] = -np.inf  # what is known at the start is not asked for
         best = [self._describe(int(q), float(saving[q])) for q in np.argsort(-saving, kind="stable")[: n + 1]]
         if asked is not None:
             best = [asked, *(question for question in best if question.name != asked.name)]
         return [question for question in best if not np.isneginf(question.expected_saving)][:n]
+
+    def _needless(self, question: int, outcome: int) -> int:
+        """Question that is not asked any more after an answer; -1 for none."""
+        problem, decider = self._questions.problem, self._decider
+        if not decider.needless.size or outcome < 0 or problem.features[question] not in decider.known:
+            return -1
+        feature = decider.needless[np.searchsorted(decider.known, problem.features[question]), outcome]
+        found = np.flatnonzero(problem.features == feature)
+        return int(found[0]) if found.size and problem.bundle(int(found[0])) is None else -1
+
+    @property
+    def _told_at_start(self) -> list[int]:
+        """Questions that show what is known of every case before the first one."""
+        problem = self._questions.problem
+        return [q for q in range(problem.n_questions) if np.isin(problem.members(q), self._decider.known).any()]
 
     @property
     def posterior(self) -> FloatArray:
@@ -554,16 +576,18 @@ class Session:
         case, name = self._cases[-1], self._questions.name(question)
         if not case.facts.unasked[0, question]:
             raise ValueError(f"{shown(name)} was answered before; take that back by undo().")
-        panel, saving = self._next()
-        if question not in panel[:1]:
+        panel, saving = (list[int](), 0.0) if known else self._next()  # of what is known nothing was expected
+        if not known and question not in panel[:1]:
             saving = float("nan") if question in panel else float(savings(case.facts)[question])
-        paid = not known and (outcome >= 0 or self._decider.charge_missing)
+        charged = self._decider.charge_missing
+        paid = not known and (outcome >= 0 or charged)
         if case.facts.problem.visits is not None and not known and not case.facts.waiting[0]:
             ordered = panel if question in panel else [question]
             case = self._ordered(ordered)
             self._visits.append(Visit(len(self._answers), [self._questions.name(q) for q in ordered], True))
+        needless = self._needless(question, outcome)
         following = replace(
-            case.learn(question, outcome, known=known, charge_missing=self._decider.charge_missing),
+            case.learn(question, outcome, known=known, charge_missing=charged, needless=needless),
             due=case.due if known else 0.0,
         )
         self._cases.append(following)

@@ -72,14 +72,16 @@ class BeliefLadder(Ladder):
         self.clf, self.most = clf, MOST_QUESTIONS if most is None else most
         self.longest = min(self.most, clf.problem_.n_stages)
         costs = clf.problem_.decision_costs
-        at_once = max(float(clf.problem_.begin().stopping_cost[0]), np.finfo(float).tiny)
+        begun, weight = clf.problem_.opening()
+        at_once = max(float(weight @ begun.stopping_cost), np.finfo(float).tiny)
         # a surer rule asks for more on the word of the model alone, which then is mostly too sure of itself
         surest = min(_SUREST * alpha * float(costs[costs > 0].min(initial=np.inf)), at_once / 2)
         self.values = np.geomspace(surest, at_once, N_BELIEFS if n_rungs is None else n_rungs)
 
     def run(self, rows: EncodedRows) -> LadderRun:
         how = {"columns": rows.columns, "charge_missing": decider_of(self.clf).charge_missing, "keys": rows.keys}
-        return run_ladder(self.clf.policy_, rows.codes, self.values, max_questions=self.most, **how)
+        start = decider_of(self.clf).opening(rows)
+        return run_ladder(self.clf.policy_, rows.codes, self.values, max_questions=self.most, start=start, **how)
 
     def policy(self, rung: int) -> Policy:
         return StopWhenSure(self.clf.policy_, float(self.values[rung]), self.most)
@@ -100,7 +102,7 @@ class PriceLadder(Ladder):
         how = {"columns": rows.columns, "charge_missing": decider_of(self.clf).charge_missing, "keys": rows.keys}
         columns = []
         for policy in self.policies:
-            done = acquire(policy, rows.codes, **how)
+            done = acquire(policy, rows.codes, start=decider_of(self.clf).opening(rows, policy), **how)
             answered = (done.leaf_outcome >= 0).sum(axis=1)
             columns.append([found[done.leaf] for found in (done.leaf_decision, done.leaf_price, answered)])
         decision, price, answered = (np.stack(kind, axis=1) for kind in zip(*columns))

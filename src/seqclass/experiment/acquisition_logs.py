@@ -246,7 +246,8 @@ def afabench_log(
         "true_class": truth[idx],
         "accumulated_cost": spent[idx, np.where(stop, step, step + 1)],
         "idx": idx,
-        "forced_stop": stop & _forced(clf, record, asked, clf.support_[decider_of(clf).known(known)], most)[idx],
+        "forced_stop": stop
+        & _forced(clf, record, asked, clf.support_[decider_of(clf).known_features(known)], most)[idx],
         "eval_seed": seed,
         "eval_hard_budget": np.full(len(idx), np.nan if limit is None else limit, dtype=np.float64),
     }

@@ -21,6 +21,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]
 
+from seqclass._shell import DecidingClassifier
 from seqclass._utils.frames import is_frame
 from seqclass._utils.validation import check_choice, check_costs, check_integer, check_real, columns_of
 from seqclass.costs import Costs
@@ -40,7 +41,7 @@ from seqclass.experiment._keeping import (
 from seqclass.experiment._keys import canonical, code_version, fingerprint, key_of
 from seqclass.experiment._scores import scores
 from seqclass.experiment._store import opened
-from seqclass.experiment.methods import build, check_methods, limited
+from seqclass.experiment.methods import build, check_methods, limited, planning_from
 from seqclass.experiment.protocols import Protocol, as_protocol
 from seqclass.experiment.results import Results
 from seqclass.fitting._steps import PREPROCESSING
@@ -498,8 +499,10 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
                         estimator = build(method, costs, seed)
                     except TypeError as error:
                         raise TypeError(f"methods: {name!r}: {error}") from error
+                    estimator = planning_from(estimator, data, known)
                     if budget is not None:
-                        estimator = limited(estimator, budget + len(known))
+                        planned = bool(known) and isinstance(estimator, DecidingClassifier)
+                        estimator = limited(estimator, budget + (0 if planned else len(known)))
                     shared = {"data": data.name, "method": name, "price": price, "budget": budget, "seed": seed}
                     plain = {"estimator": canonical(estimator), "costs": canonical(costs), "cv": canonical(protocol)}
                     for fold in range(protocol.n_folds):

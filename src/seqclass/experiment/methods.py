@@ -12,9 +12,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import all_estimators
 
 from seqclass._shell import DecidingClassifier
+from seqclass._utils.frames import is_frame
 from seqclass._utils.text import near
 from seqclass.adaptive_classifier import adaptive
 from seqclass.costs import Costs
+from seqclass.datasets import Dataset
 from seqclass.recipes import etana, f_etana, ifc2f
 
 #: Recipes by their names.
@@ -187,6 +189,22 @@ def build(method: Any, costs: Mapping[str, Any], seed: int) -> Any:
         elif last in wanted and not isinstance(parts[owner], Costs) and (last == "random_state" or last in _COSTS):
             chosen[name] = wanted[last]
     return estimator.set_params(**chosen)
+
+
+def planning_from(method: Any, data: Dataset, known: Sequence[str]) -> Any:
+    """The same method; a sequential classifier by itself plans for cases of which columns of the data are known.
+
+    Examples
+    --------
+    >>> from seqclass.datasets import load
+    >>> planning_from(etana(), load("wine"), ["hue"]).known
+    [10]
+    """
+    if not known or not isinstance(method, DecidingClassifier):
+        return method
+    names = data.names()
+    own = list(known) if is_frame(data.X) else [names.index(name) for name in known]
+    return clone(method, safe=False).set_params(known=own)
 
 
 def limited(method: Any, most: int) -> Any:

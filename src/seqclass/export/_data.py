@@ -169,6 +169,12 @@ def as_data(decider: Decider, labels: Any, max_nodes: int, min_probability: floa
                 f"this policy cannot be written as a program: {why}; and as a graph it cannot ask for bundles. Fit a "
                 'class mixture (seqclass.adaptive, or ClassMixture with order="adaptive"), or fit without bundles.'
             ) from None
+        if decider.known.size:
+            raise ValueError(
+                f"this policy cannot be written as a program: {why}; and a graph begins with a case of which nothing "
+                "is known, while this one knows columns at the start (known). Fit NaiveBayes or ClassMixture as "
+                "observation_model."
+            ) from None
         return data | graph(decider, max_nodes, min_probability, str(why))
 
 

@@ -13,6 +13,7 @@ from scipy import sparse
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.deciding.calibration import Calibration
 from seqclass.deciding.decider import Decider
+from seqclass.deciding.record import EncodedRows
 from seqclass.fitting._folds import known_to
 from seqclass.fitting._steps import rows_of
 from seqclass.pomdp import (
@@ -52,7 +53,9 @@ class Walk:
 
     def __init__(self, part: Part) -> None:
         self.decider, self.codes, self.label = part.decider, part.codes, part.label
-        self.info = self.first = self.decider.problem.begin(len(self.label))
+        start = self.decider.opening(EncodedRows(self.codes, np.arange(len(self.decider.support)), None))
+        self.info = self.decider.problem.begin(len(self.label)) if start is None else start[0][start[1]]
+        self.first = self.info
         lots = self.decider.policy.begin()[0].lot
         if lots is not None:
             self.info.lot = lots[self.decider.policy.draw(self.codes)]
@@ -98,7 +101,7 @@ class Listener:
     def __init__(self, walk: Walk) -> None:
         self.walk, n = walk, len(walk.label)
         self.rows: IntArray = np.arange(n)
-        self.log_belief = np.tile(np.log(np.maximum(walk.decider.problem.prior, _TINY)), (n, 1))
+        self.log_belief = np.log(np.maximum(walk.info.belief, _TINY))
         self.heard: list[list[_Asked]] = []
         walk.listeners.append(self)
 

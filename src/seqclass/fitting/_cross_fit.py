@@ -26,6 +26,7 @@ from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import rows_of
 from seqclass.fitting._yardsticks import deciding_at_once, linear, scored
 from seqclass.fitting.held_out import HeldOut
+from seqclass.pomdp import DecideNow
 from seqclass.pomdp.solvers.ordering.observed import ON_ROWS
 
 
@@ -153,11 +154,22 @@ def hold_out(fit: Fit, n_folds: int) -> HeldOut:
     assert fit.rows is not None
     X, y, weight = fit.rows
     fold = assign_folds(plain_labels(y), n_folds, fit.settings.random_state)
-    held = cross_fit(fit.settings, X, y, fold, weight=weight)
-    held = completed(held, fit.decider, yardsticks(fit, X, y, fold), remedies(fit))
+    X, y = plain(X), plain_labels(y)
+    parts = [fitted_without(fit.settings, X, y, fold, number, weight=weight) for number in range(int(fold.max()) + 1)]
+    held = cross_fit(fit.settings, X, y, fold, parts=parts)
+    at_once, line = yardsticks(fit, X, y, fold)
+    if fit.decider.known.size:  # deciding at once is by what is known
+        at_once = cross_fit(fit.settings, X, y, fold, at_once.name, parts=[_at_once(part) for part in parts])
+    held = completed(held, fit.decider, (at_once, line), remedies(fit))
     if (told := held.against_deciding()) and fit.settings.target_cost is None:
         warnings.warn(told, UserWarning, stacklevel=3)
     return held
+
+
+def _at_once(fit: Fit) -> Fit:
+    """The same fit that decides by what is known at the start."""
+    policy = DecideNow(certificate_paths=0).solve(fit.decider.problem)
+    return replace(fit, decider=replace(fit.decider, policy=policy))
 
 
 def remedies(fit: Fit) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -16,8 +16,8 @@ from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import FrameEncoder, plain, spelt
 from seqclass._utils.progress import telling
 from seqclass._utils.text import listed, sentence, shown
-from seqclass._utils.validation import plain_labels
-from seqclass.bn import DiscreteNetwork, NaiveBayes, ObservationModel
+from seqclass._utils.validation import columns_of, plain_labels
+from seqclass.bn import DiscreteNetwork, NaiveBayes, ObservationModel, check_order
 from seqclass.costs import Prices, warn_of_money
 from seqclass.deciding._coding import OutcomeCoder, category_counts, check_training
 from seqclass.deciding._seen_rows import SeenRows, both_marks
@@ -27,7 +27,7 @@ from seqclass.deciding.problem import acquisition_problem, is_free
 from seqclass.fitting._calibration import MOST_ANSWERS, Asked, Following, Part, by_column, exponents_of
 from seqclass.fitting._doubts import warn_of_doubts
 from seqclass.fitting._folds import assign_folds
-from seqclass.fitting._planning import judge, ordered, solved, staged
+from seqclass.fitting._planning import judge, ordered, solved, staged, with_needless
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import filter_features, fit_model, prefitted, rows_of, timed, weighted
 from seqclass.pomdp import EC2, Adaptive, ClassInformation, DecideNow, ExpectedSaving, Panels
@@ -100,12 +100,73 @@ def money(
     settings: Settings, columns: Classifier, classes: npt.NDArray[Any], warn: bool = True
 ) -> tuple[Prices, FloatArray, npt.NDArray[Any]]:
     """Prices, and costs and labels of decisions, once columns and classes are known."""
-    names = getattr(columns, "feature_names_in_", None)
-    prices = settings.costs.prices(columns.n_features_in_, names)
+    names, given = getattr(columns, "feature_names_in_", None), settings.costs
+    known = known_columns(settings, columns)
+    if known.size and isinstance(given.feature_costs, Mapping):  # of what is known nobody has to say a price
+        own = known.tolist() if names is None else names[known].tolist()
+        given = clone(given).set_params(feature_costs=dict.fromkeys(own, 0.0) | dict(given.feature_costs))
+    prices = without_price(given.prices(columns.n_features_in_, names), known, names)
     costs, decisions = settings.costs.of_decisions(classes)
     if warn:
         warn_of_money(prices.discounted, costs)
     return prices, costs, decisions
+
+
+def known_columns(settings: Settings, columns: Classifier) -> IntArray:
+    """Columns that are known at the start, in rising order."""
+    given, n = settings.known, columns.n_features_in_
+    if isinstance(given, (str, int)):
+        raise ValueError(f"known must be a list of columns, such as known=[{given!r}], got {shown(given)}.")
+    if given is None or not len(given := list(given)):
+        return np.empty(0, dtype=np.intp)
+    names = getattr(columns, "feature_names_in_", None)
+    known = np.sort(check_order(given, n, names, what="known"))
+    if len(known) == n:
+        raise ValueError("known names all columns, so that there is nothing to ask: leave out what has to be asked.")
+    if isinstance(settings.known, Mapping):
+        others = [column for column in settings.known.values() if column is not None]
+        asked = columns_of(others, n, names, "known")
+        if twice := np.intersect1d(asked, known).tolist():
+            name = shown(twice[0] if names is None else str(names[twice[0]]))
+            raise ValueError(f"known names {name} both as known and as needless: nobody is asked for what is known.")
+        if others and not is_free(settings.order):
+            raise ValueError(
+                'known: a fixed order asks everybody the same, so that nothing is needless: take order="adaptive", or '
+                "give known as a list."
+            )
+    if not isinstance(settings.order, str):
+        twice = np.intersect1d(check_order(settings.order, n, names), known)
+        if twice.size:
+            name = shown(int(twice[0]) if names is None else str(names[twice[0]]))
+            raise ValueError(f"order names {name}, which is known at the start: leave it out of one of the two.")
+    return known
+
+
+def without_price(prices: Prices, known: IntArray, names: Any) -> Prices:
+    """The same prices, but nothing for what is known at the start, which is of no group and no bundle."""
+    if not known.size:
+        return prices
+    full, discounted, groups, bundles = (
+        None if part is None else part.copy()
+        for part in (prices.full, prices.discounted, prices.groups, prices.bundles)
+    )
+    if bundles is not None:
+        own = np.isin(np.arange(len(bundles)), known)
+        part = (bundles >= 0) & own & np.isin(bundles, bundles[~own])
+        if part.any():
+            column = int(part.argmax())
+            name = shown(column if names is None else str(names[column]))
+            raise ValueError(
+                f"known names {name}, one of the bundle {shown(prices.bundle_names[bundles[column]])}: name all of the "
+                "bundle, or none."
+            )
+    assert full is not None
+    assert discounted is not None
+    full[known] = discounted[known] = 0.0
+    for labels in (groups, bundles):
+        if labels is not None:
+            labels[known] = -1
+    return replace(prices, full=full, discounted=discounted, groups=groups, bundles=bundles)
 
 
 def unfitted(settings: Settings, columns: Classifier, prices: Prices, support: IntArray) -> ObservationModel:
@@ -148,6 +209,7 @@ def undecided(
         unknown,
         target_name,
         unit=settings.costs.unit_name(),
+        known=np.flatnonzero(np.isin(support, known_columns(settings, columns))),
     )
 
 
@@ -163,16 +225,18 @@ def planned(
     found: Found | None = None,
 ) -> Decider:
     """Order, make the problem, calibrate on rows of the data if wanted, and solve."""
+    decider = with_needless(settings, decider, codes)
     with timed(timings, "order"):
         order = ordered(settings, decider, codes, y)
-    problem = staged(settings, decider, order)
+    problem = staged(settings, decider, order, codes)
     if settings.calibrate:
         with timed(timings, "calibrate"):
             calibration, asked = found or calibrate(settings, *rows)  # type: ignore[misc]
             exponents = by_column(problem, decider.support, decider.n_features, calibration.exponents, asked)
+            exponents[decider.support[decider.known]] = 1.0  # beliefs at the start stay what the others go on from
             model = decider.model.tempered(exponents[decider.support])
             decider = replace(decider, model=model, calibration=calibration)
-            problem = staged(settings, decider, order)
+            problem = staged(settings, decider, order, codes)
     with timed(timings, "solve", without="certify"):
         decider = solved(settings, decider, problem, certify)
         if y is not None:

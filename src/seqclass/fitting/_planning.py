@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
-from seqclass._utils.arrays import IntArray
-from seqclass._utils.validation import check_distribution, check_integer
+from seqclass._utils.arrays import IntArray, as_generator
+from seqclass._utils.validation import check_distribution, check_integer, columns_of
+from seqclass.costs import Prices
+from seqclass.deciding._warm_start import beginning, needless_of
 from seqclass.deciding.decider import Decider
 from seqclass.deciding.problem import acquisition_problem, is_free, stage_order
+from seqclass.deciding.record import EncodedRows
 from seqclass.fitting._settings import Settings
 from seqclass.pomdp import (
     AcquisitionProblem,
@@ -25,9 +30,14 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp.solvers.base import certified, policy_of, uncertified
 from seqclass.pomdp.solvers.defaults import default_solver
+from seqclass.pomdp.solvers.ordering.cases import model_cases
 from seqclass.pomdp.solvers.ordering.observed import ON_ROWS, along_order, judged
 from seqclass.pomdp.solvers.ordering.rules import most_telling
 from seqclass.pomdp.solvers.ordering.values import RulePolicy
+from seqclass.pomdp.starts import Starts
+
+#: Most rows that plans begin as.
+_MOST_STARTS = 2000
 
 
 def ordered(settings: Settings, decider: Decider, codes: Any, y: Any) -> IntArray:
@@ -35,15 +45,66 @@ def ordered(settings: Settings, decider: Decider, codes: Any, y: Any) -> IntArra
     rule = "given" if is_free(settings.order) else settings.order
     most = None if settings.max_features is None else check_integer(settings.max_features, "max_features", 0)
     most = most if decider.prices.bundles is None else None  # of which each shows several
-    prices, names = decider.prices, decider.feature_names
-    return stage_order(rule, decider.model, decider.support, prices, codes, y, names, most)
+    prices, names, known = decider.prices, decider.feature_names, decider.known
+    # what is known costs nothing, so that rules take it first and look at what the others say beside it
+    most = None if most is None else most + len(known)
+    order = stage_order(rule, decider.model, decider.support, prices, codes, y, names, most)
+    return order[~np.isin(order, known)]
 
 
-def staged(settings: Settings, decider: Decider, order: IntArray) -> AcquisitionProblem:
-    """The problem of a model whose features come in an order, or in any."""
+def starts_of(settings: Settings, decider: Decider, problem: AcquisitionProblem, codes: Any) -> Starts:
+    """How cases begin once what is known at the start was seen: as the training rows, or as cases of the model do."""
+    known, rng = decider.known, as_generator(settings.seed, "starts")
+    if codes is None:
+        free = Prices(np.zeros(len(decider.support)), np.zeros(len(decider.support)), None)
+        costs = decider.decision_costs
+        alone = acquisition_problem(decider.model, known, free, costs, problem.prior, free=True)
+        cases = model_cases(alone, _MOST_STARTS, rng)
+        rows, share = cases.answers, cases.weight
+    else:
+        if codes.shape[0] > _MOST_STARTS:
+            codes = codes[np.sort(rng.choice(codes.shape[0], _MOST_STARTS, replace=False))]
+        seen = codes[:, known]
+        rows = np.asarray(seen.toarray() if sparse.issparse(seen) else seen)
+        share = np.full(len(rows), 1 / len(rows))
+    outcomes, at = np.unique(rows, axis=0, return_inverse=True)
+    info = beginning(decider.model, problem, known, outcomes)
+    state = info.state if isinstance(info.state, np.ndarray) else None
+    weight = np.bincount(at.reshape(-1), share, len(outcomes)).astype(np.float64)
+    needless = needless_of(decider.needless, outcomes)
+    return Starts(weight, info.belief, known, outcomes.astype(np.intp), state, needless)
+
+
+def with_needless(settings: Settings, decider: Decider, codes: Any) -> Decider:
+    """The same that knows which answers nobody has who volunteered something: those that no such row has."""
+    if not isinstance(settings.known, Mapping) or not decider.known.size:
+        return decider
+    place = np.full(decider.n_features, -1)
+    place[decider.support] = np.arange(len(decider.support))
+    names, n = decider.feature_names, decider.n_features
+    pairs = {
+        int(place[columns_of([one], n, names, "known")[0]]): int(place[columns_of([other], n, names, "known")[0]])
+        for one, other in settings.known.items()
+        if other is not None
+    }
+    sizes = decider.model.n_outcomes_[decider.known]
+    needless: IntArray = np.full((len(decider.known), int(sizes.max())), -1)
+    for row, feature in enumerate(decider.known.tolist()):
+        if (other := pairs.get(feature, -1)) >= 0:
+            both = codes[:, [feature, other]]
+            said, answer = np.asarray(both.toarray() if sparse.issparse(both) else both).T
+            answered = np.bincount(said[(said >= 0) & (answer >= 0)], minlength=int(sizes[row])) > 0
+            needless[row, : sizes[row]][~answered] = other
+    return replace(decider, needless=needless)
+
+
+def staged(settings: Settings, decider: Decider, order: IntArray, codes: Any) -> AcquisitionProblem:
+    """The problem of a model whose features come in an order, or in any, with rows to begin as."""
     prices, free = decider.prices.take(decider.support), is_free(settings.order)
     costs, bundles = decider.decision_costs, prices.bundles
     problem = acquisition_problem(decider.model, order, prices, costs, free=free, bundles=bundles)
+    if decider.known.size:
+        problem = problem.replace(starts=starts_of(settings, decider, problem, codes))
     problem = within_budget(problem, max_features=settings.max_features, max_cost=settings.max_cost)
     most = None if settings.max_candidates is None else check_integer(settings.max_candidates, "max_candidates", 1)
     return most_telling(problem, most) if free and most is not None else problem
@@ -76,7 +137,9 @@ def judge(settings: Settings, decider: Decider, codes: Any, y: npt.NDArray[Any],
     order = stage_order("conditional", decider.model, decider.support, decider.prices, codes, y, decider.feature_names)
     costs = decider.decision_costs[np.searchsorted(decider.classes, y)]
     questions = _questions(decider.problem, order)
-    policy = judged(decider.policy, questions, codes, costs, solver, charge_missing=decider.charge_missing)
+    start = decider.opening(EncodedRows(codes, np.arange(len(decider.support)), None))
+    charged = decider.charge_missing
+    policy = judged(decider.policy, questions, codes, costs, solver, charge_missing=charged, start=start)
     return replace(decider, policy=policy)
 
 

@@ -39,6 +39,7 @@ class Settings:
     prefit: bool = False
     calibrate: bool = False
     max_candidates: int | None = 200
+    known: Any = ()
 
     @classmethod
     def of(cls, estimator: Any) -> Settings:

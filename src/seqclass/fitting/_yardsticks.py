@@ -114,6 +114,7 @@ class _Part:
         self.settings, self.encoder, self.X, self.label, self.train = fit.settings, fit.decider.encoder, X, label, train
         self.costs: FloatArray = fit.decider.decision_costs
         self.prices: Prices = fit.decider.prices
+        self.given: IntArray = fit.decider.support[fit.decider.known]
         self.precomputed = isinstance(fit.settings.discretizer, str)
         self.own = (label[train, None] == np.arange(len(self.costs))).astype(np.float64)[:, int(len(self.costs) == 2) :]
         self.levels = self._levels()
@@ -208,6 +209,8 @@ class _Part:
             _, start, number = np.unique(self.prices.bundles, return_index=True, return_inverse=True)
             first = np.where(self.prices.bundles >= 0, start[number], first)
         self.questions, self.asked_by = np.unique(first[self.owner], return_inverse=True)
+        #: What is known at the start is no question, and counts for nothing.
+        self.known = np.isin(self.questions, self.given)
         sizes = np.bincount(self.asked_by)
         columns = np.split(np.argsort(self.asked_by, kind="stable"), np.cumsum(sizes)[:-1])
         self.members = columns
@@ -311,7 +314,7 @@ class _Part:
             chance[:] = 0.0
             chance[:, model.line.classes_] = model.line.predict_proba(Z)
         return np.argmin(chance @ self.costs, axis=1), *charged(
-            self._bought(rows, np.unique(self.owner[at])), self.prices
+            self._bought(rows, np.setdiff1d(self.owner[at], self.given)), self.prices
         )
 
     def _bought(self, rows: IntArray, features: IntArray) -> Any:
@@ -333,6 +336,7 @@ class _Limits:
             part.questions,
             part.share,
         )
+        self.known = part.known
         self.at_once = float((np.bincount(part.label[part.train], minlength=len(part.costs)) @ part.costs).min())
         self.at_once /= len(part.train)
         self.groups: list[int] = []
@@ -346,7 +350,7 @@ class _Limits:
 
     def within(self, price: FloatArray) -> Any:
         settings, small = self.settings, 1e-9
-        found = np.full(price.size, settings.max_features is None or self.count < settings.max_features)
+        found = self.known | (settings.max_features is None or self.count < settings.max_features)
         if settings.max_cost is not None:
             found &= self.most + price <= settings.max_cost + small
         # without a budget nothing pays that costs more than deciding at once
@@ -356,7 +360,7 @@ class _Limits:
     def buy(self, question: int, price: FloatArray) -> None:
         if self.prices_of.groups is not None and (group := int(self.prices_of.groups[self.questions[question]])) >= 0:
             self.groups.append(group)
-        self.count, self.most = self.count + 1, self.most + float(price[question])
+        self.count, self.most = self.count + int(not self.known[question]), self.most + float(price[question])
         self.mean += float(price[question] * self.share[question])
 
 

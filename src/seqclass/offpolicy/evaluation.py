@@ -72,6 +72,11 @@ class Replayer:
     """Runs the policy of a classifier, with a lot for each person where it draws lots."""
 
     def __init__(self, clf: DecidingClassifier, asked: IntArray, n: int, rng: np.random.Generator) -> None:
+        if decider_of(clf).known.size:
+            raise ValueError(
+                "the classifier knows columns at the start (known), which evaluation from logs does not read; fit one "
+                "without known, with a price of 0 for these columns."
+            )
         self.clf = clf
         self.keys = rng.random((n, 1))
         self.column = np.zeros(clf.support_.size, dtype=np.intp)

@@ -72,6 +72,7 @@ from seqclass.pomdp.solvers.exact import LineSet
 from seqclass.pomdp.solvers.exact_free_order import PlannedPolicy
 from seqclass.pomdp.solvers.fitted import BeliefFunctions
 from seqclass.pomdp.solvers.simple import OrderBoundPolicy
+from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.table_problem import check_table
 from seqclass.pomdp.values import ValueFunction
 from seqclass.pomdp.walk import first_open
@@ -153,6 +154,14 @@ def check_decider(decider: Decider) -> None:
     need(isinstance(decider.prices, Prices) and len(decider.prices.full) == n, "prices are of other features")
     need(type(decider.charge_missing) is bool, "charge_missing is neither true nor false")
     need(type(decider.unit) is str, "unit is no text")
+    known = array(decider.known, "known", "iu", None)
+    need(bool((np.diff(known) > 0).all()) and known.min(initial=0) >= 0, "known is wrong")
+    need(known.max(initial=-1) < len(support), "known is of other features")
+    needless = array(decider.needless, "needless", "i", None, None)
+    need(needless.size == 0 or len(needless) == len(known), "needless is of other features")
+    need(needless.min(initial=-1) >= -1 and needless.max(initial=-1) < len(support), "needless is of other features")
+    begins = decider.problem.starts
+    need(len(known) == 0 if begins is None else np.array_equal(begins.features, known), "starts know something else")
     need(decider.handle_unknown in ("error", "missing"), "handle_unknown is wrong")
     _check_encoder(decider, n)
     _check_model(decider, classes)
@@ -368,6 +377,8 @@ def check_problem(problem: AcquisitionProblem) -> None:
     need(features.min(initial=0) >= 0 and len(np.unique(features)) == len(features), "features are wrong")
     _check_groups(problem.groups, len(prices))
     need(type(problem.free) is bool, "free is neither true nor false")
+    if problem.starts is not None:
+        _check_starts(problem, len(prior))
     for name in ("max_questions", "max_cost"):
         limit = getattr(problem, name)
         need(limit is None or (problem.free and 0 <= limit < np.inf), f"{name} is wrong")
@@ -380,6 +391,28 @@ def check_problem(problem: AcquisitionProblem) -> None:
         _check_model_problem(problem)
     elif isinstance(problem, MixtureProblem):
         _check_mixture(problem)
+
+
+def _check_starts(problem: AcquisitionProblem, n_classes: int) -> None:
+    starts = problem.starts
+    need(isinstance(starts, Starts), "starts are of another kind")
+    assert isinstance(starts, Starts)
+    weight = check_distribution(numbers(starts.weight, "weight", None), None, "weight")
+    belief = numbers(starts.belief, "belief", len(weight), n_classes)
+    need(bool((belief >= 0).all()) and np.allclose(belief.sum(axis=1), 1), "beliefs at the start are none")
+    features = array(starts.features, "features", "i", None)
+    apart = len(np.unique(features)) == len(features) and features.min(initial=0) >= 0
+    need(apart and not np.isin(features, problem.features).any(), "what is known is asked for")
+    array(starts.outcomes, "outcomes", "i", len(weight), len(features))
+    if starts.needless is not None:
+        array(starts.needless, "needless", "i", len(weight), len(features))
+    if isinstance(problem, ModelProblem):
+        sizes = problem.model.n_outcomes_[features] if features.max(initial=-1) < problem.model.n_features_in_ else -1
+        need(bool((starts.outcomes >= -1).all() and (starts.outcomes < sizes).all()), "outcomes at the start are none")
+    elif isinstance(problem, MixtureProblem):
+        numbers(starts.state, "state", len(weight), len(problem.hidden_class))
+    elif isinstance(problem, TableProblem):
+        array(starts.state, "state", "i", len(weight))
 
 
 def _check_mixture(problem: MixtureProblem) -> None:

@@ -13,7 +13,7 @@ from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.values import ProjectedValues, StoppingValue, ValueFunction
-from seqclass.pomdp.walk import Fork, Level, walk
+from seqclass.pomdp.walk import Fork, Level, opened, walk
 
 __all__ = ["AlphaSet", "AlphaVectors", "SharedVectors", "backup"]
 
@@ -359,7 +359,7 @@ def sample_states(
             rows, weight = rows[on], weight[on]
         return Fork(rows, np.full(rows.size, info.stage), weight[: rows.size])
 
-    for _ in walk(problem.begin(), np.ones(1), ask) if n_stages else ():
+    for _ in walk(*opened(problem, 1.0), ask) if n_stages else ():
         yield found[-1]
     nothing = np.empty(0, dtype=np.intp)
     for _ in range(len(found), n_stages):

@@ -17,6 +17,10 @@ __all__ = ["Hidden"]
 CACHE_BYTES = 2**21
 
 
+#: Beliefs are few where so many times their number are fewer than the decisions.
+_FEW = 4
+
+
 def padded(tables: FloatArray | Sequence[FloatArray], n_outcomes: IntArray) -> FloatArray:
     """Tables of all questions as one array, zero beyond a question's own outcomes."""
     if isinstance(tables, np.ndarray):
@@ -38,6 +42,11 @@ def table_costs(belief: FloatArray, table: FloatArray, vectors: FloatArray) -> F
     shape = table.shape[:2]
     flat = table.reshape(-1, table.shape[2])
     cost = np.empty((len(belief), shape[0]))
+    if _FEW * len(belief) < len(vectors):  # of few beliefs the successors are worked out, not tables for each decision
+        for part in chunks(len(belief), 8.0 * len(flat) * (table.shape[2] + len(vectors))):
+            best = ((belief[part, None] * flat) @ vectors.T).min(axis=2)
+            cost[part] = row_sums(best.reshape(-1, *shape))
+        return cost
     for part in chunks(len(belief), 8.0 * 3 * len(flat), CACHE_BYTES):
         # the successors' costs of one decision are one product of beliefs and weighted likelihoods
         best = belief[part] @ (flat * vectors[0]).T

@@ -5,14 +5,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks, row_sums
-
-if TYPE_CHECKING:
-    from seqclass.pomdp.problem import AcquisitionProblem
 
 __all__ = ["InformationState"]
 
@@ -67,7 +64,7 @@ class InformationState:
 
     def __init__(
         self,
-        problem: AcquisitionProblem,
+        problem: Any,  # an `AcquisitionProblem`, which begins with such states
         stage: int,
         belief: FloatArray,
         state: Any,
@@ -357,7 +354,8 @@ class InformationState:
 
         Where visits cost something, with that of a visit in which it is asked alone, unless it was ordered before.
         """
-        problem, prices = self.problem, self.problem.prices[None]
+        problem = self.problem
+        prices: FloatArray = problem.prices[None]
         if self.paid is not None and problem.groups is not None and self.paid.shape[1]:
             discounted = self.paid[:, problem.groups] | (problem.groups < 0)
             prices = np.where(discounted, problem.prices, problem.full_prices)
@@ -368,7 +366,7 @@ class InformationState:
     @cached_property
     def stopping_cost(self) -> FloatArray:
         """Cost of the best decision now, (n,)."""
-        return self.problem.stopping_cost(self.belief)
+        return np.asarray(self.problem.stopping_cost(self.belief))
 
     @property
     def to_beat(self) -> FloatArray:
@@ -380,7 +378,7 @@ class InformationState:
         """P(state | what was seen) of the states of `AcquisitionProblem.state_tables`, (n, n_states)."""
         problem = self.problem
         if problem.class_tables is None and problem.hidden is not None:
-            return problem.hidden.probability(self)
+            return np.asarray(problem.hidden.probability(self))
         return self.belief
 
     @cached_property

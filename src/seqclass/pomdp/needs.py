@@ -27,3 +27,12 @@ def needed_tables(problem: AcquisitionProblem, who: str, instead: str) -> Tables
             f"none; use {instead}."
         )
     return tables
+
+
+def needed_one_start(problem: AcquisitionProblem, who: str) -> None:
+    """Refuse a problem whose cases begin with something known."""
+    if problem.starts is not None:
+        raise ValueError(
+            f"{who} begins every case alike, and something is known here of each before the first question (known); "
+            "fit without known."
+        )

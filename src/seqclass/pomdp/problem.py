@@ -24,6 +24,7 @@ from seqclass.costs import Visits, first_of_groups
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.hidden import Hidden
 from seqclass.pomdp.information import OPEN, TIE, InformationState
+from seqclass.pomdp.starts import Starts, without
 from seqclass.pomdp.tables import Tables
 
 __all__ = ["AcquisitionProblem"]
@@ -93,6 +94,8 @@ class AcquisitionProblem(Stored, ABC):
     bundles: Sequence[Bundle | None] | None = None
     #: What visits cost, by question; None where they cost nothing. Prices are those of what is asked in a visit alone.
     visits: Visits | None = None
+    #: How cases begin of which something is known before the first question; None: nothing is.
+    starts: Starts | None = None
     #: Attributes that are worked out of the likelihoods, and gone where these are replaced.
     _of_likelihoods: tuple[str, ...] = ()
 
@@ -352,6 +355,8 @@ class AcquisitionProblem(Stored, ABC):
             for name in self._of_likelihoods:
                 other.__dict__.pop(name, None)
         other.__dict__.update(changes)
+        if "prior" in changes and "starts" not in changes and self.starts is not None:
+            other.starts = self.starts.with_prior(self.prior, other.prior)
         other.perfect_cost = other.decision_costs.min(axis=1)
         return other
 
@@ -441,3 +446,16 @@ class AcquisitionProblem(Stored, ABC):
         if self.visits is not None:
             visits, ordered = np.zeros(n, dtype=np.intp), np.zeros((n, self.n_questions), dtype=bool)
         return InformationState(self, 0, belief, self.start(n), paid, seen=seen, visits=visits, ordered=ordered)
+
+    def opening(self) -> tuple[InformationState, FloatArray]:
+        """How cases begin, and the share of each: the prior, or what is known of each of `starts`."""
+        starts = self.starts
+        if starts is None:
+            return self.begin(), np.ones(1)
+        info = self.begin(len(starts.weight))
+        info.belief, info.state = starts.belief, self.state_of(starts)
+        return without(info, starts.needless), starts.weight
+
+    def state_of(self, starts: Starts) -> Any:
+        """The problem's own state where cases begin."""
+        return starts.state

@@ -214,13 +214,23 @@ def first_open(info: InformationState) -> IntArray:
 def begin(
     problem: AcquisitionProblem, policy: Policy, total: float, answers: Answers = ALL
 ) -> tuple[InformationState, FloatArray]:
-    """First histories of a walk along a policy, one for each lot it draws, and their weights."""
+    """First histories of a walk along a policy, one for each start and each lot it draws, and their weights."""
     _check_same_questions(problem, policy)
     info, probability = policy.begin()
-    weight = answers.spread(total, probability)
+    first, share = problem.opening()
+    row, lot = np.divmod(np.arange(len(share) * len(info)), len(info))
+    weight = answers.spread(total, share[row] * probability[lot])
     drawn = np.flatnonzero(weight)
-    first = problem.begin(len(info))
-    first.lot = info.lot
+    first = first[row[drawn]]
+    first.lot = None if info.lot is None else info.lot[lot[drawn]]
+    return first, weight[drawn]
+
+
+def opened(problem: AcquisitionProblem, total: float, answers: Answers = ALL) -> tuple[InformationState, FloatArray]:
+    """First histories of a walk without a policy, one for each start, and their weights."""
+    first, share = problem.opening()
+    weight = answers.spread(total, share)
+    drawn = np.flatnonzero(weight)
     return first[drawn], weight[drawn]
 
 

@@ -181,12 +181,13 @@ def _backward(
     for stage in reversed(range(1, horizon)):
         at, price = points(stage), float(problem.planned_prices[stage])
         going_on = interpolation(at, price + _expected(problem, tables, stage, at, value), price)
-    info = problem.begin()
+    info, weight = problem.opening()
     at = Points(info.belief, tables.contexts(0, info.state))
     if not horizon:
-        return float(value(at.belief, at.context)[0])
-    # at the prior nothing has to be interpolated
-    return float(min(info.stopping_cost[0], problem.planned_prices[0] + _expected(problem, tables, 0, at, value)[0]))
+        return float(weight @ value(at.belief, at.context))
+    # where cases begin nothing has to be interpolated
+    ahead = problem.planned_prices[0] + _expected(problem, tables, 0, at, value)
+    return float(weight @ np.minimum(info.stopping_cost, ahead))
 
 
 def _expected(problem: AcquisitionProblem, tables: Tables, stage: int, at: Points, value: _Function) -> FloatArray:
@@ -285,12 +286,15 @@ class OverOrders(NamedTuple):
 
 def lowest(problem: AcquisitionProblem, bounds: OrderBounds | None) -> float:
     """No policy of a free problem costs less: a short search, or where questions are sampled one price and knowledge"""
-    if not problem.samples:
+    if not problem.samples and problem.starts is None:
         search = OrderSearch(problem, bounds)
         search.run(_NODES, left() / 3)
         return search.low
-    begun = problem.begin()
-    return float(np.minimum(begun.stopping_cost, begun.cost_floor())[0])
+    begun, weight = problem.opening()
+    least = np.minimum(begun.stopping_cost, begun.cost_floor())
+    if bounds is not None and not problem.samples:
+        least = np.maximum(least, np.minimum(begun.stopping_cost, bounds.lower(begun)))
+    return float(weight @ least)
 
 
 #: Beliefs a stage of the values that are made for a policy that has none.
@@ -566,7 +570,7 @@ def _over_panels(
     found = evaluate(
         problem, policy, method=how, n_paths=limits.n_paths, max_histories=limits.max_histories, random_state=rng
     )
-    most, begun = problem.visits.max_panel or problem.n_stages, problem.begin()
+    most, (begun, share) = problem.visits.max_panel or problem.n_stages, problem.opening()
     shares = [0.0, 1 / most] if most < problem.n_stages else [0.0]
     inner = [
         certify(
@@ -580,9 +584,10 @@ def _over_panels(
         )
         for plain in map(problem.without_visits, shares)
     ]
-    once = float(problem.visits.alone.min(initial=np.inf))
-    lower = max([float(begun.cost_floor()[0]), once + inner[0].lower, *(one.lower for one in inner[1:])])
-    lower = min(float(begun.stopping_cost[0]), lower)
+    lower = max(float(share @ np.minimum(begun.stopping_cost, begun.cost_floor())), *(one.lower for one in inner))
+    if len(share) == 1:  # of several starts some may decide at once
+        once = float(problem.visits.alone.min(initial=np.inf))
+        lower = min(float(begun.stopping_cost[0]), max(lower, once + inner[0].lower))
     exact = found.method == "exact" and all(one.confidence == 1.0 for one in inner)
     upper = found.cost + quantile(limits.confidence) * found.cost_std_error
     kind = "exact" if exact else "simulation"

@@ -17,7 +17,7 @@ from seqclass.pomdp.needs import needed_order
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.values import ValueFunction
-from seqclass.pomdp.walk import ALL, Fork, Level, begin, check_questions, walk
+from seqclass.pomdp.walk import ALL, Fork, Level, begin, check_questions, opened, walk
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -273,7 +273,7 @@ class DualPaths:
         self.n_paths += n_paths
         answers = ALL if self.rng is None else SampledAnswers(self.rng)
         if self.policy is None:
-            info, weight = self.problem.begin(), np.array([float(n_paths)])
+            info, weight = opened(self.problem, n_paths, answers)
         else:
             info, weight = begin(self.problem, self.policy, n_paths, answers)
         along = _Along(self, len(info))

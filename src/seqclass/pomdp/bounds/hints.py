@@ -125,7 +125,8 @@ class HintedValues(StateBounds):
         self.tables, classes = states
         self.costs: FloatArray = problem.decision_costs[classes]
         self._perfect: FloatArray = self.costs.min(axis=1)
-        self.prior = problem.begin().states[0]
+        begun, weight = problem.opening()
+        self.prior = weight @ begun.states
         self.faces: list[_Face] = []
         n_states = int(np.count_nonzero(self.prior))
         self._choose()
@@ -192,7 +193,8 @@ class HintedValues(StateBounds):
         for face, begin, end in zip(self.faces, first, first[1:]):
             own = (weight[begin:end] @ face.grid.points) * scale[face.states]
             face.share = own / np.maximum(self.prior[face.states], _TINY)
-        self.value = float(self.lower(self.problem.begin())[0])
+        begun, weight_of = self.problem.opening()
+        self.value = float(weight_of @ self.lower(begun))
 
     def known(self, info: InformationState, states: FloatArray, question: IntArray | None = None) -> FloatArray:
         """See `StateBounds.known`."""

@@ -154,8 +154,9 @@ def optimal_costs(
     if n_stages is not None:
         horizon = min(horizon, check_integer(n_stages, "n_stages", 0))
     # whatever is settled at the smallest prices is at all others
-    tree = expand(problem.begin(), horizon, float(factors.min()), max_histories)
-    return np.asarray(tree.values(factors)[0])
+    info, weight = problem.opening()
+    tree = expand(info, horizon, float(factors.min()), max_histories)
+    return np.asarray(weight @ tree.values(factors))
 
 
 @dataclass

@@ -140,7 +140,8 @@ class RepeatValues(ValuesOfSets, StateBounds):
     @property
     def value(self) -> float:
         """No policy costs less, over all orders."""
-        return float(self.lower(self.problem.begin())[0])
+        begun, weight = self.problem.opening()
+        return float(weight @ self.lower(begun))
 
     def after(self, info: InformationState) -> FloatArray:
         """Expected bound after the question that the rows are about to ask, its price left out, (n,)."""

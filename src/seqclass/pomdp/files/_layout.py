@@ -15,7 +15,7 @@ import numpy as np
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.files import replacing
 from seqclass._utils.validation import check_integer, check_real
-from seqclass.pomdp.needs import needed_tables
+from seqclass.pomdp.needs import needed_one_start, needed_tables
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.unrolled import MAX_STATES, FreeNodes
 
@@ -79,6 +79,7 @@ class FreeLayout:
     """Numbering of nodes in files of a free problem, shared by the writers and the reader; the twin of `Layout`."""
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
+        needed_one_start(problem, "a file")
         self.problem = problem
         self.n_stages = problem.n_stages if n_stages is None else check_integer(n_stages, "n_stages", 0)
         if self.n_stages > problem.n_stages:
@@ -193,6 +194,7 @@ class Layout:
     """Numbering of stages and contexts in files, shared by the writers and the reader."""
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
+        needed_one_start(problem, "a file")
         self.tables = needed_tables(problem, "a file", "a problem such as naive Bayes gives, or a TableProblem")
         self.problem = problem
         self.n_stages = problem.n_stages if n_stages is None else check_integer(n_stages, "n_stages", 0)

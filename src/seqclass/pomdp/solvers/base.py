@@ -251,5 +251,5 @@ def uncertified(solver: Solver) -> Solver:
 
 
 def _at_prior(problem: AcquisitionProblem, values: ValueFunction) -> float:
-    info = problem.begin()
-    return float(values.value(0, info.belief, info.context)[0])
+    info, weight = problem.opening()
+    return float(weight @ values.value(0, info.belief, info.context))

@@ -139,6 +139,11 @@ class ExactFreeOrder(Solver):
                 "ExactFreeOrder chooses among questions, and this problem asks them in a fixed order; make it with "
                 "free=True, or use GridValueIteration or ExactValueIteration."
             )
+        if problem.starts is not None:
+            raise ValueError(
+                "ExactFreeOrder makes a table of partial answers to one start, and something is known here of each "
+                "case (known); use Adaptive or Lookahead."
+            )
         if problem.samples:
             raise ValueError(
                 "ExactFreeOrder visits every outcome, and a bundle of this problem has too many to list them; use "

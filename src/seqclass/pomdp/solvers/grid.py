@@ -156,16 +156,16 @@ class GridProgram:
         return [block]
 
     def _at_prior(self, tables: list[FloatArray], factor: FloatArray, rest: FloatArray | None) -> FloatArray:
-        info = self.problem.begin()
-        bounds: FloatArray = np.broadcast_to(info.stopping_cost, (len(factor),))
+        info, weight = self.problem.opening()
+        bounds: FloatArray = np.broadcast_to(info.stopping_cost[:, None], (len(info), len(factor)))
         if self.n_stages:
             context = self.contexts.contexts(0, info.state)
-            read = self.grid.read(tables[0], info.belief, self.interpolation, context)[0]
-            return np.asarray(read if self.interpolation == "nearest" else np.minimum(read, bounds))
+            read = self.grid.read(tables[0], info.belief, self.interpolation, context)
+            return np.asarray(weight @ (read if self.interpolation == "nearest" else np.minimum(read, bounds)))
         if rest is not None:
-            known = rest + info.belief @ self.problem.perfect_cost
-            return np.asarray(np.minimum(bounds, np.concatenate([bounds[: len(rest)], known])))
-        return bounds
+            known = rest + (info.belief @ self.problem.perfect_cost)[:, None]
+            bounds = np.minimum(bounds, np.concatenate([bounds[:, : len(rest)], known], axis=1))
+        return np.asarray(weight @ bounds)
 
     def _sweep(self, factor: FloatArray, rest: FloatArray | None) -> list[FloatArray]:
         """Tables of every stage; the second half of the columns ends in ``rest`` if given."""

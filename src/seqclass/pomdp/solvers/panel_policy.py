@@ -92,7 +92,7 @@ class PanelValues:
         ndarray of shape (n, m)
         """
         if self.weights is None:
-            return info.problem.costs_after(questions, info)
+            return np.asarray(info.problem.costs_after(questions, info))
         problem, weights = self.problem, self.weights
         result = np.empty((len(info), len(questions)))
         share = ((~info.unasked).sum(axis=1) + 1) / problem.n_questions

@@ -48,11 +48,11 @@ class _Along:
     def __init__(self, policy: PanelPolicy, cases: Cases, first: BoolArray | None = None) -> None:
         """Follow the cases; ``first``: a panel that each of them begins with, (n, n_questions)."""
         self.policy, n = policy, len(cases.X)
-        info, node = policy.problem.begin(), np.zeros(n, dtype=np.intp)
+        (info, _), node = policy.problem.opening(), cases.start
         if first is not None:
-            panels, node = np.unique(first, axis=0, return_inverse=True)
-            node = node.reshape(-1)
-            info = policy.problem.begin(len(panels)).ordering(panels)
+            begun, node = np.unique(np.column_stack([cases.start, first]), axis=0, return_inverse=True)
+            node, info = node.reshape(-1), info[begun[:, 0]]
+            info = info.ordering(begun[:, 1:].astype(bool) & info.unasked)
         self.stops: list[FloatArray] = []
         self.spent: list[FloatArray] = []
         self.parents: list[IntArray] = []
@@ -179,7 +179,8 @@ class _PanelSolver(Solver):
     def _first_visits(policy: PanelPolicy, n: int, rng: np.random.Generator) -> BoolArray | None:
         """Parts of a large panel, to learn what going on costs after them."""
         problem = policy.problem
-        growing = Growing(policy, problem.begin())
+        begun, share = problem.opening()
+        growing = Growing(policy, begun[np.array([share.argmax()])])
         order: list[int] = []
         rows = np.flatnonzero(growing.most > 0)
         while rows.size and len(order) < min(_LONG, int(growing.most[0])):
@@ -199,7 +200,7 @@ class _PanelSolver(Solver):
 
 
 def _some(cases: Cases, n: int) -> Cases:
-    return Cases(cases.answers[:n], cases.X[:n], cases.columns, cases.weight[:n], False)
+    return Cases(cases.answers[:n], cases.X[:n], cases.columns, cases.weight[:n], False, cases.start[:n])
 
 
 @dataclass(repr=False, eq=False)
@@ -382,7 +383,12 @@ PanelPlan = tuple[npt.NDArray[np.bytes_], IntArray, FloatArray]
 def _exact(problem: AcquisitionProblem, most: int, fallback: PanelPolicy) -> PlannedPanels | None:
     """The best policy over all panels by recursion over partial answers and sets; None where they are too many."""
     sizes = problem.n_outcomes + 1.0
-    if not problem.free or problem.max_cost is not None or np.log(2 * sizes).sum() > np.log(max(most, 1)):
+    if (
+        not problem.free
+        or problem.max_cost is not None
+        or problem.starts is not None
+        or np.log(2 * sizes).sum() > np.log(max(most, 1))
+    ):
         return None
     assert problem.visits is not None
     n, alone = problem.n_questions, problem.without_visits().replace(max_questions=None)

@@ -19,7 +19,7 @@ from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified, horizons
 from seqclass.pomdp.solvers.perseus import Perseus
 from seqclass.pomdp.values import StoppingValue, ValueFunction
-from seqclass.pomdp.walk import Level, walk
+from seqclass.pomdp.walk import Level, opened, walk
 
 __all__ = ["LinearThresholdPolicy", "LinearThresholdSPSA"]
 
@@ -152,13 +152,14 @@ class SampledPaths:
             on = np.flatnonzero(~closed)
             next_cost = np.zeros(len(info))
             next_cost[on] = _next_cost(info[on]) if on.size else 0.0
-            parent = n_nodes[0] + level.parent if levels else np.array([-1])
+            parent = n_nodes[0] + level.parent if levels else np.full(len(info), -1)
             stage = np.full(len(info), info.stage)
             levels.append((info.belief, info.stopping_cost, info.spent, next_cost, level.weight, closed, parent, stage))
             n_nodes[:] = n_nodes[1], n_nodes[1] + len(info)
             return np.where(closed, DECIDE, info.stage)
 
-        for _ in walk(self.problem.begin(), np.array([float(self.n_paths)]), ask, SampledAnswers(rng)):
+        answers = SampledAnswers(rng)
+        for _ in walk(*opened(self.problem, self.n_paths, answers), ask, answers):
             pass
         return levels
 

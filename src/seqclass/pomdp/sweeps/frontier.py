@@ -21,7 +21,7 @@ from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, policy_of
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.sweeps.solving import Look, SweepPolicies, solve_sweep
-from seqclass.pomdp.walk import ALL, Fork, Level, enumerated_or_sampled, walk
+from seqclass.pomdp.walk import ALL, Fork, Level, enumerated_or_sampled, opened, walk
 
 __all__ = ["CostFrontier", "cost_sweep"]
 
@@ -190,8 +190,9 @@ def _run(
 
     def run(answers: Answers, most: float) -> _Tally:
         tally = _Tally(problem, team.multipliers, 1.0 if answers is ALL else float(paths), answers is ALL)
-        along = _Along(team, tally)
-        for _ in walk(problem.begin(), np.array([tally.total]), along.ask, answers, most):
+        info, weight = opened(problem, tally.total, answers)
+        along = _Along(team, tally, len(info))
+        for _ in walk(info, weight, along.ask, answers, most):
             pass
         return tally
 
@@ -210,9 +211,9 @@ def _run(
 class _Along:
     """Which policies are still on each history, and what their bounds need."""
 
-    def __init__(self, team: SweepPolicies, tally: _Tally) -> None:
+    def __init__(self, team: SweepPolicies, tally: _Tally, n: int) -> None:
         self.team, self.tally = team, tally
-        shape = (1, len(team.multipliers))
+        shape = (n, len(team.multipliers))
         self.active, self.open, self.low = (
             np.ones(shape, dtype=bool),
             np.ones(shape, dtype=bool),

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_not_negative, check_real
+from seqclass.pomdp.acquisition import begun
 from seqclass.pomdp.answers import DataAnswers
 from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
@@ -102,14 +103,11 @@ def run_ladder(
     columns: IntArray | None = None,
     charge_missing: bool = False,
     keys: Any = None,
+    start: tuple[InformationState, IntArray] | None = None,
 ) -> LadderRun:
     """Run `StopWhenSure` for many costs on rows of outcomes, in one walk: each stops somewhere on the same way."""
     limits = check_not_negative(costs, "costs")
-    info, _ = policy.begin()
-    node: IntArray = np.zeros(X.shape[0], dtype=np.intp)
-    if len(info) > 1:
-        drawn, node = np.unique(policy.draw(X if keys is None else keys), return_inverse=True)
-        info = info[drawn]
+    info, node = begun(policy, X if keys is None else keys) if start is None else start
     data = DataAnswers(X, columns, node, charge_missing)
     ladder = _Ladder(policy, limits, data, max_questions)
     if X.shape[0]:

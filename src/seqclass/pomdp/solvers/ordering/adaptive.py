@@ -263,7 +263,8 @@ class Adaptive(Solver):
                         exact = enumerated(problem)
                         return exact.with_info(seconds=_clock() - began, ordering=OrderingChoice(_EXACTLY, ()))
                     look()
-                if limit < np.inf and not problem.samples:  # whatever the time is enough for, this is there
+                # whatever the time is enough for, this is there
+                if limit < np.inf and not problem.samples and problem.starts is None:
                     sure = OrderSearch(problem)
                     sure.run(_SURE_NODES, left() / 10)
                 return self._solve(problem, began, sure)
@@ -272,7 +273,8 @@ class Adaptive(Solver):
                     raise
                 if sure is not None:  # no rule was ready when it was time for the certificate
                     sure.run(_SEARCH_NODES)
-        found = _at_once(problem) if problem.samples else planned(sure or OrderSearch(problem))
+        at_once = problem.samples or problem.starts is not None
+        found = _at_once(problem) if at_once else planned(sure or OrderSearch(problem))
         return found.with_info(status="limit", seconds=_clock() - began, ordering=OrderingChoice(_SEARCHED, ()))
 
     def _solve(self, problem: AcquisitionProblem, began: float, sure: OrderSearch | None) -> Policy:
@@ -310,10 +312,11 @@ class Adaptive(Solver):
         -------
         bool
         """
-        return not problem.samples and are_few(problem, self.max_nodes)
+        return not problem.samples and problem.starts is None and are_few(problem, self.max_nodes)
 
     def _search(self, problem: AcquisitionProblem) -> OrderSearch | None:
-        return OrderSearch(problem) if not problem.samples and self._nodes(problem) >= _FEWEST_NODES else None
+        searchable = not problem.samples and problem.starts is None
+        return OrderSearch(problem) if searchable and self._nodes(problem) >= _FEWEST_NODES else None
 
     def _nodes(self, problem: AcquisitionProblem) -> float:
         """Partial answers that the search may keep."""
@@ -346,9 +349,9 @@ class Adaptive(Solver):
 
 
 def _at_once(problem: AcquisitionProblem) -> Policy:
-    begun = problem.begin()
-    upper = float(begun.stopping_cost[0])
-    lower = min(upper, float(begun.cost_floor()[0]))
+    begun, weight = problem.opening()
+    upper = float(weight @ begun.stopping_cost)
+    lower = float(weight @ np.minimum(begun.stopping_cost, begun.cost_floor()))
     found = DecideNow(certificate_paths=0).solve(problem)
     gap = (upper - lower) / upper if upper > 0 else 0.0
     return found.with_info(upper=upper, lower=lower, gap=gap, confidence=1.0, scope="all orders")
@@ -429,7 +432,8 @@ class _Search:
         settings = self.settings
         if settings.rules is None or len(settings.rules) > 1 or settings.max_rounds or settings.certificate_paths:
             return False
-        cost = float(policy.values.value(self.problem.begin())[0])
+        begun, weight = self.problem.opening()
+        cost = float(weight @ policy.values.value(begun))
         return self.search is None or self.search.high > _NEAR * cost
 
     def bounded(self, found: Policy, lower: float) -> Policy:

@@ -10,6 +10,7 @@ import numpy as np
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.pomdp.acquisition import acquire
 from seqclass.pomdp.answers import Answers, SampledAnswers
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import ALL, everything, walk
@@ -39,6 +40,8 @@ class Cases:
         Share of all cases that each stands for.
     exact : bool
         Whether these are all.
+    start : ndarray of int of shape (n,)
+        How each begins: a row of the problem's `opening`.
     """
 
     answers: IntArray
@@ -46,6 +49,11 @@ class Cases:
     columns: IntArray
     weight: FloatArray
     exact: bool
+    start: IntArray
+
+    def begin(self, problem: AcquisitionProblem, first: int, last: int) -> InformationState:
+        """Some cases as they begin."""
+        return problem.opening()[0][self.start[first:last]]
 
     def mean_and_error(self, values: FloatArray) -> tuple[float, float]:
         """Mean over the first cases and its standard error, which is 0 where these are all."""
@@ -55,7 +63,10 @@ class Cases:
 
     def costs(self, policy: Policy, first: int, last: int) -> tuple[FloatArray, FloatArray]:
         """What a policy costs in some cases."""
-        found = acquire(policy, self.X[first:last], columns=self.columns)
+        start = None
+        if policy.problem.starts is not None:
+            start = policy.problem.opening()[0], self.start[first:last]
+        found = acquire(policy, self.X[first:last], columns=self.columns, start=start)
         cost = found.leaf_price + policy.problem.stopping_cost(found.leaf_belief)
         asked = (found.leaf_question >= 0).sum(axis=1)
         return cost[found.leaf], asked[found.leaf]
@@ -64,12 +75,14 @@ class Cases:
 def model_cases(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> Cases:
     """Cases of a problem's own model: all, where they are few, else drawn at random."""
     with np.errstate(over="ignore"):  # of thousands of questions the number is beyond all floats
-        exact = not problem.samples and float(np.prod(problem.n_outcomes.astype(np.float64))) <= n
-    drawn = None if exact else problem.draw_cases(n, rng)
+        many = float(np.prod(problem.n_outcomes.astype(np.float64))) * len(problem.opening()[1])
+    exact = not problem.samples and many <= n
+    # what a network draws at once knows nothing of how cases begin
+    drawn = None if exact or problem.starts is not None else problem.draw_cases(n, rng)
     if drawn is None:
-        given, weight = _walked(problem, n, exact, rng)
+        given, weight, start = _walked(problem, n, exact, rng)
     else:
-        given, weight = drawn, np.full(n, 1 / n)
+        given, weight, start = drawn, np.full(n, 1 / n), np.zeros(n, dtype=np.intp)
     shown: list[Any] = []
     for question in range(problem.n_questions):
         bundle = problem.bundle(question)
@@ -79,22 +92,27 @@ def model_cases(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -
     columns = np.full(max(features, default=-1) + 1, -1)
     columns[features] = np.arange(len(features))
     X = np.concatenate([*shown, np.empty((len(given), 0), dtype=given.dtype)], axis=1)
-    return Cases(given, X, columns, weight, exact)
+    return Cases(given, X, columns, weight, exact, start)
 
 
-def _walked(problem: AcquisitionProblem, n: int, exact: bool, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
-    """Answers and weights of cases that are asked everything: all that there are, or a sample."""
+def _walked(
+    problem: AcquisitionProblem, n: int, exact: bool, rng: np.random.Generator
+) -> tuple[IntArray, FloatArray, IntArray]:
+    """Answers, weights and starts of cases that are asked everything: all that there are, or a sample."""
     answers: Answers = ALL if exact else SampledAnswers(rng)
-    start = unlimited(problem).begin()
-    along: IntArray = np.empty((1, 0), dtype=np.intp)
-    for level in walk(start, np.array([1.0 if exact else float(n)]), everything, answers):
-        last = level
-        if level.stage:
-            along = np.column_stack([along[level.parent], level.outcome])
+    first, share = unlimited(problem).opening()
+    weight = answers.spread(1.0 if exact else float(n), share)
+    start = drawn = np.flatnonzero(weight)
+    along: IntArray = np.empty((len(drawn), 0), dtype=np.intp)
+    for last in walk(first[drawn], weight[drawn], everything, answers):
+        start = start[last.parent]
+        along = np.column_stack([along[last.parent], last.outcome]) if last.stage else along
+    # in a fixed order what was asked came one after the other
     seen = along if last.info.seen is None else last.info.seen
     found = np.arange(len(last.weight))
     rows = rng.permutation(found if exact else np.repeat(found, last.weight.astype(np.int64)))
-    return seen[rows], last.weight[rows] if exact else np.full(n, 1 / n)
+    # what is never asked has no answer
+    return np.maximum(seen[rows], -1), last.weight[rows] if exact else np.full(n, 1 / n), start[rows]
 
 
 def unlimited(problem: AcquisitionProblem) -> AcquisitionProblem:

@@ -60,7 +60,7 @@ def greedy_order(
 ) -> GivenOrder:
     """Order in which each question promises most on average, given the answers to those before it."""
     answers, weight = cases.answers[:n_cases], cases.weight[:n_cases]
-    info = unlimited(problem).begin(len(answers))
+    info = cases.begin(unlimited(problem), 0, len(answers))
     order: list[int] = []
     while True:
         left = np.setdiff1d(np.arange(problem.n_questions), order)

@@ -10,6 +10,7 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass.pomdp.acquisition import acquire
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import OrderingCandidate, OrderingChoice, Policy, SolveInfo
 from seqclass.pomdp.solvers.base import certified
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
@@ -25,14 +26,21 @@ ON_ROWS = "fixed order of the training rows"
 
 
 def judged(
-    policy: Policy, order: IntArray, X: Any, costs: FloatArray, solver: Adaptive, *, charge_missing: bool = False
+    policy: Policy,
+    order: IntArray,
+    X: Any,
+    costs: FloatArray,
+    solver: Adaptive,
+    *,
+    charge_missing: bool = False,
+    start: tuple[InformationState, IntArray] | None = None,
 ) -> Policy:
     """Return the policy, or stopping along a fixed order where that costs less on real cases."""
     began = time.perf_counter()
     fixed = along_order(policy.problem, order, solver)
     seconds = time.perf_counter() - began
-    free_cost, free_asked = _costs(policy, X, costs, charge_missing)
-    cost, asked = _costs(fixed, X, costs, charge_missing)
+    free_cost, free_asked = _costs(policy, X, costs, charge_missing, start)
+    cost, asked = _costs(fixed, X, costs, charge_missing, start)
     saved, error = mean_and_error(free_cost - cost)
     better = saved > error
     choice = policy.info.ordering or OrderingChoice("", ())
@@ -62,8 +70,10 @@ def _candidate(name: str, cost: FloatArray, least: FloatArray, asked: FloatArray
     return OrderingCandidate(name, *mean_and_error(cost), above, error, float(asked.mean()), len(cost), seconds)
 
 
-def _costs(policy: Policy, X: Any, costs: FloatArray, charge_missing: bool) -> tuple[FloatArray, FloatArray]:
-    found = acquire(policy, X, charge_missing=charge_missing)
+def _costs(
+    policy: Policy, X: Any, costs: FloatArray, charge_missing: bool, start: Any
+) -> tuple[FloatArray, FloatArray]:
+    found = acquire(policy, X, charge_missing=charge_missing, start=start)
     asked = (found.leaf_question >= 0).sum(axis=1)
     decided = np.asarray(found.leaf_decision)[found.leaf]
     return found.leaf_price[found.leaf] + costs[np.arange(len(costs)), decided], asked[found.leaf].astype(float)

@@ -278,8 +278,8 @@ def most_telling(problem: AcquisitionProblem, n: int) -> AcquisitionProblem:
     if problem.n_questions <= n:
         return problem
     rules = [ClassInformation(), *([] if problem.hidden is None else [HiddenInformation()])]
-    start = problem.begin()
-    orders = [np.argsort(-rule.scores(start)[0], kind="stable") for rule in rules]
+    start, weight = problem.opening()
+    orders = [np.argsort(-(weight @ rule.scores(start)), kind="stable") for rule in rules]
     questions, first = np.unique(np.stack(orders, axis=1), return_index=True)
     return problem.subset(np.sort(questions[np.argsort(first)[:n]]))
 

@@ -18,7 +18,7 @@ from seqclass.pomdp.information import OPEN, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.ordering.base import SCORE_BYTES, OrderingRule, best
-from seqclass.pomdp.walk import ALL, Level, walk
+from seqclass.pomdp.walk import ALL, Level, opened, walk
 
 __all__ = ["RulePolicy", "RuleValues"]
 
@@ -265,8 +265,10 @@ class _Walk:
         self.rule, self.rng, self.foresees, self.random = rule, rng, foresees, np.asarray(random, dtype=np.intp)
         self.n_cases, self.total = n_cases, 1.0 if rng is None else float(n_cases)
         # cases that begin at random go each its own way
-        self.info = problem.begin(max(1, self.random.size))
-        weight = np.full(len(self.info), self.total if not self.random.size else 1.0)
+        if self.random.size:
+            self.info, weight = _drawn_starts(problem, self.random.size, rng), np.ones(self.random.size)
+        else:
+            self.info, weight = opened(problem, self.total, ALL if rng is None else SampledAnswers(rng))
         self.visited, n = 0, len(self.info)
         nothing, rows = np.empty(0, dtype=np.intp), np.arange(n)
         self.steps = [_Step(weight, rows, self.info.stopping_cost, nothing, nothing, None, nothing)]
@@ -328,6 +330,12 @@ class _Walk:
         if stage >= len(self.steps):
             return 0.0
         return float(self.steps[stage].weight[self._reached(stage)].sum()) / self.total
+
+
+def _drawn_starts(problem: AcquisitionProblem, n: int, rng: Any) -> InformationState:
+    """Cases as they begin, drawn at random where they differ."""
+    info, weight = problem.opening()
+    return info[np.zeros(n, dtype=np.intp) if len(weight) == 1 else rng.choice(len(weight), n, p=weight)]
 
 
 def fitted_values(

@@ -1,0 +1,216 @@
+"""Interviews of symptom checkers: how well, after how many questions, and what planning with the start gives.
+
+    python benchmarks/interviews.py [--data DIR] [--sets dxy mz4 symcat] [--most N] [--json FILE] [--quick]
+
+The publishers' test rows of Dxy, MuZhi-4 and SymCat (files ``interviews/NAME.npz`` of the folder). What a patient
+volunteers is known at the start; smoothing, ordering rule and price are chosen by cross-validated accuracy on training
+rows alone, at no more than N questions (10). Told are accuracy and the share of the symptoms in a record that were
+asked for, by the number of questions; a support-vector machine given nothing but what was volunteered, and every
+answer; and, row by row on the test rows, what planning from nothing and being told the same costs more. Large sets
+take one setting, and a random forest beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from _common import left_out, parser, write_json
+from _real import add_data_option, data_folder
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.svm import SVC
+
+from seqclass import SequentialClassifier
+from seqclass.bn import NaiveBayes
+from seqclass.datasets import Interviews, load_interviews
+from seqclass.pomdp import Adaptive, ClassInformation, ExpectedSaving
+from seqclass.stats import paired_t_test
+
+ALPHAS, PRICES = (1.0, 0.3, 0.1), (0.01, 0.003, 0.001)
+#: With more training rows one setting is taken as it is.
+LARGE = 10_000
+BUDGETS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
+
+
+def method(data: Interviews, alpha: float, price: float, rule: Any, most: int, **known: Any) -> SequentialClassifier:
+    solver = Adaptive([rule], certificate_paths=0, max_rounds=0)
+    settings = {"order": "adaptive", "feature_costs": price, "known": data.known, "max_candidates": None} | known
+    return SequentialClassifier(NaiveBayes(alpha=alpha), solver, max_features=most, **settings)
+
+
+def chosen(data: Interviews, most: int) -> tuple[dict[str, Any], float | None]:
+    """Settings of the best accuracy on folds of the training rows, the first among equals; and that accuracy."""
+    rows = data.train_index
+    if len(rows) > LARGE:
+        return {"alpha": 0.3, "price": 0.003, "rule": ClassInformation()}, None
+    tried = [
+        (alpha, price, rule) for rule in (ClassInformation(), ExpectedSaving()) for alpha in ALPHAS for price in PRICES
+    ]
+    right = np.zeros(len(tried))
+    for fit, held in StratifiedKFold(5, shuffle=True, random_state=0).split(rows, data.y[rows]):
+        X, y = data.X.iloc[rows[held]], data.y[rows[held]]
+        for place, (alpha, price, rule) in enumerate(tried):
+            clf = method(data, alpha, price, rule, most).fit(data.X.iloc[rows[fit]], data.y[rows[fit]])
+            right[place] += (clf.predict(X) == y).sum()
+    best = int(right.argmax())
+    return dict(zip(("alpha", "price", "rule"), tried[best])), right[best] / len(rows)
+
+
+def yardsticks(data: Interviews) -> dict[str, float]:
+    """Accuracy of a support-vector machine or, on large sets, a forest: nothing asked, and all answers."""
+    columns = {"nothing asked": list(data.known), "all answers": list(data.X.columns)}
+    train, test, found = data.train_index, data.test_index, {}
+    for name, some in columns.items():
+        told = OneHotEncoder(handle_unknown="ignore").fit_transform(data.X[some].astype(object).fillna("volunteered"))
+        large = len(train) > LARGE
+        told = told.astype(np.float32).toarray() if large else told  # on which forests are quicker by far
+        machines = GridSearchCV(SVC(), {"C": [0.1, 0.3, 1, 3, 10], "kernel": ["linear", "rbf"]}, cv=5)
+        model = RandomForestClassifier(100, min_samples_leaf=2, random_state=0) if large else machines
+        found[name] = float((model.fit(told[train], data.y[train]).predict(told[test]) == data.y[test]).mean())
+    return found
+
+
+def curve(clf: SequentialClassifier, data: Interviews) -> Iterator[dict[str, float]]:
+    """Accuracy, and share of mentioned symptoms asked for, where so many questions are asked."""
+    X, y, mentioned = data.X.iloc[data.test_index], data.y[data.test_index], data.mentioned[data.test_index]
+    for budget in BUDGETS:
+        record = clf.acquire(X, budget=budget)
+        asked = np.zeros(mentioned.shape, dtype=bool)
+        row, place = np.nonzero(record.order >= 0)
+        asked[row, record.order[row, place]] = True
+        recall = float((asked & mentioned).sum() / max(1, mentioned.sum()))
+        yield {"questions": budget, "accuracy": float((record.decision == y).mean()), "recall": recall}
+
+
+def costs(record: Any, y: Any) -> Any:
+    return record.cost + (record.decision != y)
+
+
+def measured(name: str, data: Interviews, most: int) -> dict[str, Any]:
+    """One set."""
+    train, test = data.train_index, data.test_index
+    settings, inner = chosen(data, most)
+    began = time.process_time()
+    clf = method(data, most=most, **settings).fit(data.X.iloc[train], data.y[train])
+    seconds = time.process_time() - began
+    X, y = data.X.iloc[test], data.y[test]
+    began = time.process_time()
+    record = clf.acquire(X)
+    per_row = (time.process_time() - began) / len(test)
+    told = " ".join(f"{key} {value}" for key, value in settings.items())
+    print(f"{name}, {len(train)} + {len(test)} interviews, {data.n_classes} diseases, {data.X.shape[1]} columns")
+    folds = "settings not chosen" if inner is None else f"accuracy on folds of the training rows {inner:.3f}"
+    print(f"  {told}; {folds}; fit {seconds:.1f} s of CPU")
+    mean = float((record.order >= 0).sum(axis=1).mean())
+    right = float((record.decision == y).mean())
+    cost = float(costs(record, y).mean())
+    print(f"  at most {most} questions: accuracy {right:.3f} with {mean:.2f} questions, cost {cost:.4f}")
+    found = {"accuracy": right, "questions": mean, "cost": cost, "folds": inner}
+    found["curve"] = list(
+        curve(method(data, **settings, most=max(BUDGETS)).fit(data.X.iloc[train], data.y[train]), data)
+    )
+    print("  questions " + " ".join(f"{point['questions']:5d}" for point in found["curve"]))
+    for what in ("accuracy", "recall"):
+        print(f"  {what:9} " + " ".join(f"{point[what]:5.3f}" for point in found["curve"]))
+    found |= yardsticks(data)
+    print(
+        f"  without a sequence: {', '.join(f'{k} {found[k]:.3f}' for k in ('nothing asked', 'all answers'))}",
+        flush=True,
+    )
+    found["from_nothing"] = against_nothing(clf, data, settings, most)
+    found["ms_a_question"] = ms_a_question(clf, data)
+    print(
+        f"  a live case: {found['ms_a_question']:.1f} ms a question; batches: {1e3 * per_row:.2f} ms a row", flush=True
+    )
+    peer = {"peer": None, "peer_s": None, "ratio": None, "peak_mb": None}
+    return {"name": name, "ours_s": seconds, **peer, **{k: str(v) for k, v in settings.items()}, **found}
+
+
+def against_nothing(clf: SequentialClassifier, data: Interviews, settings: Any, most: int) -> dict[str, float] | None:
+    """What planning from nothing, and then being told the same of each row, costs more on the test rows, paired."""
+    train, X, y = data.train_index, data.X.iloc[data.test_index], data.y[data.test_index]
+    if len(train) > LARGE:
+        return None
+    free = dict.fromkeys(data.known, 0.0) | {
+        column: settings["price"] for column in data.X.columns if column not in data.known
+    }
+    other = method(data, **settings, most=most, known=(), feature_costs=free)
+    other.fit(data.X.iloc[train], data.y[train])
+    one, two = clf.acquire(X), other.acquire(X, known=list(data.known))
+    test = paired_t_test(costs(two, y), costs(one, y))
+    low, high = test.interval
+    n = (two.order >= 0).sum(axis=1).mean()
+    right = float((two.decision == y).mean())
+    print(
+        f"  planned from nothing, then told: accuracy {right:.3f} with {n:.2f} questions; costs "
+        f"{test.difference:+.4f} ({low:+.4f} to {high:+.4f}) more"
+    )
+    return {"accuracy": right, "questions": float(n), "difference": test.difference, "lower": low, "upper": high}
+
+
+def ms_a_question(clf: SequentialClassifier, data: Interviews, n: int = 5) -> float:
+    """Milliseconds from one question of a live case to the next."""
+    seconds, asked = 0.0, 0
+    for number in data.test_index[:n].tolist():
+        row = data.X.iloc[number]
+        case = clf.session(known={column: row[column] for column in data.known})
+        began = time.perf_counter()
+        while (question := case.next_feature) is not None:
+            value = row[question.name]
+            case.observe(question.name, value) if value == value else case.unavailable(question.name)
+            asked += 1
+        seconds += time.perf_counter() - began
+    return 1e3 * seconds / max(1, asked)
+
+
+def generated(n: int = 240) -> Interviews:
+    """Four diseases, ten symptoms, of which patients volunteer some."""
+    rng = np.random.default_rng(0)
+    likely = rng.beta(0.5, 0.9, (4, 10))
+    records = []
+    for i in range(n):
+        has = rng.random(10) < likely[i % 4]
+        said = has & (rng.random(10) < 0.3)
+        asked = ~said & (rng.random(10) < 0.7)
+        slots = {"explicit_inform_slots": said & has, "implicit_inform_slots": asked}
+        told = {k: {f"s{j}": bool(has[j]) for j in np.flatnonzero(v)} for k, v in slots.items()}
+        records.append({"disease_tag": f"d{i % 4}", "goal": told})
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "generated.json"
+        path.write_text(json.dumps({"train": records[: n // 2], "test": records[n // 2 :]}))
+        return load_interviews(path)
+
+
+def main() -> None:
+    made = parser(__doc__)
+    add_data_option(made)
+    made.add_argument("--sets", nargs="+", default=["dxy", "mz4"])
+    made.add_argument("--most", type=int, default=10)
+    arguments = made.parse_args()
+    warnings.simplefilter("ignore")
+    rows = []
+    if arguments.quick:
+        global ALPHAS, PRICES
+        ALPHAS, PRICES = (1.0,), (0.01,)
+        rows.append(measured("generated", generated(), 4))
+    for name in () if arguments.quick else arguments.sets:
+        folder = data_folder(arguments)
+        path = None if folder is None else folder / "interviews" / f"{name}.npz"
+        if path is None or not path.exists():
+            left_out(name, f"no interviews/{name}.npz; name its folder by --data or SEQCLASS_DATA")
+            continue
+        rows.append(measured(name, load_interviews(path), arguments.most))
+    if arguments.json:
+        write_json(rows, arguments.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,307 @@
+"""Interviews as data: what a patient says unasked, and what questions would be answered."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from seqclass._utils.arrays import IntArray
+from seqclass._utils.text import listed, shown
+from seqclass.datasets.dataset import Dataset
+
+__all__ = ["Interviews", "load_interviews"]
+
+#: What an answer may be, by its code; and what was volunteered, where silence is one more.
+ANSWERS = ("no", "yes", "not sure")
+SILENT = "not mentioned"
+#: How a symptom's value is written in published files.
+_VALUES = {
+    **dict.fromkeys(("false", "no", "n", "0", "0.0", "-1"), 0),
+    **dict.fromkeys(("true", "yes", "y", "1", "1.0"), 1),
+    **dict.fromkeys(("unk", "unknown", "not sure", "unsure", "2", "2.0"), 2),
+}
+#: What records call the disease, what was said unasked, and what came out on asking.
+_KEYS = (
+    ("disease_tag", "disease", "label"),
+    ("explicit_inform_slots", "exp_sxs", "explicit"),
+    ("implicit_inform_slots", "imp_sxs", "implicit"),
+)
+#: Ends the name of a volunteered column.
+_SAID = " (volunteered)"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Interviews(Dataset):
+    """Interviews: columns of what was volunteered, which are known at the start, and of answers, to be asked for.
+
+    ``X`` is a data frame of categories. A volunteered column is "not mentioned", "no", "yes" or "not sure": that
+    nothing was said is evidence as well. An answer is "no", "yes" or "not sure", which is also what a question about a
+    symptom gets that the record does not mention; it is missing where the symptom was volunteered, and is not asked for
+    there.
+
+    Attributes
+    ----------
+    known : dict of str to (str or None)
+        Each volunteered column, and the answer that it makes needless; for ``SequentialClassifier(known=...)``.
+    mentioned : ndarray of bool of shape (n_samples, n_features)
+        Cells of answers "no" and "yes", which the record holds.
+    name, X, y, class_names, test_index and others
+        See `Dataset`.
+
+    Examples
+    --------
+    >>> import json, os, tempfile
+    >>> said, asked = "explicit_inform_slots", "implicit_inform_slots"
+    >>> records = [{"disease_tag": "flu", "goal": {said: {"cough": True}, asked: {"fever": True}}},
+    ...            {"disease_tag": "cold", "goal": {said: {"fever": False}, asked: {"cough": True}}}]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "cases.json")
+    ...     with open(path, "w") as file:
+    ...         json.dump(records, file)
+    ...     data = load_interviews(path)
+    >>> data.known
+    {'cough (volunteered)': 'cough', 'fever (volunteered)': 'fever'}
+    >>> data.X.astype(object).to_numpy().tolist()
+    [['yes', 'not mentioned', nan, 'yes'], ['not mentioned', 'no', 'yes', nan]]
+    """
+
+    known: dict[str, str | None] = field(default_factory=dict)
+    mentioned: Any = None
+
+    def take(self, rows: Any) -> Dataset:
+        """Some of the rows; the split of the source is dropped."""
+        return replace(super().take(rows), mentioned=self.mentioned[np.asarray(rows)])  # type: ignore[call-arg]
+
+
+class _Record(NamedTuple):
+    """One interview: its part of the source's split, and values by symptom."""
+
+    part: str
+    disease: str
+    volunteered: dict[str, int]
+    answers: dict[str, int]
+
+
+def load_interviews(path: Any, test: Any = None, *, name: str | None = None) -> Interviews:
+    """Read symptom dialogues.
+
+    Parameters
+    ----------
+    path : path
+        JSON as MuZhi and Dxy publish it: a list of records, or lists by part ("train", "test"), each with
+        ``disease_tag`` and ``goal``, of which ``explicit_inform_slots`` are what the patient said unasked and
+        ``implicit_inform_slots`` what came out on asking, by symptom true, false or "UNK". The slots may stand in the
+        record itself, as in SymCat's files, or be called ``exp_sxs``, ``imp_sxs`` and ``label``, with 0, 1 and 2. Or
+        CSV, a line a symptom: columns ``case, disease, symptom, told, value`` and perhaps ``part``, where ``told`` is
+        ``explicit`` or ``implicit``. Or .npz with arrays ``volunteered`` and ``answers`` of shape (n, n_symptoms), -1
+        not mentioned, 0 no, 1 yes, 2 not sure, ``y``, ``class_names``, ``symptom_names`` and perhaps ``test``, rows.
+    test : path, optional
+        A file of the publishers' test cases, of the same form; they come after the others.
+    name : str, optional
+        Name of the set; by default that of the file.
+
+    Returns
+    -------
+    Interviews
+        ``train_index`` and ``test_index`` as the publishers split, if they do.
+
+    Raises
+    ------
+    ValueError
+        If a record lacks a part, a value is none, or a symptom is both volunteered and asked for; the message names
+        the record, counted from 1.
+
+    References
+    ----------
+    .. [1] Z. Wei et al., "Task-oriented dialogue system for automatic diagnosis", ACL 2018: MuZhi.
+    .. [2] L. Xu et al., "End-to-end knowledge-routed relational dialogue system for automatic diagnosis", AAAI 2019:
+       Dxy.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> lines = ["case,disease,symptom,told,value", "1,flu,cough,explicit,yes", "1,flu,fever,implicit,yes"]
+    >>> lines += ["2,cold,cough,implicit,no"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "cases.csv")
+    ...     with open(path, "w") as file:
+    ...         for line in lines:
+    ...             print(line, file=file)
+    ...     data = load_interviews(path)
+    >>> data, list(data.X.columns)
+    (Dataset('cases', 2 x 3, 2 classes), ['cough (volunteered)', 'cough', 'fever'])
+    """
+    records = _read(Path(path))
+    if test is not None:
+        if any(record.part == "test" for record in records):
+            raise ValueError(f"test: {path} has test cases of its own; leave test out.")
+        records += [record._replace(part="test") for record in _read(Path(test))]
+    if not records:
+        raise ValueError(f"{path} holds no interview.")
+    return _as_data(name or Path(path).stem, records, str(path))
+
+
+def _read(path: Path) -> list[_Record]:
+    """Records, each with its part of the source's split."""
+    ending = path.suffix.lower()
+    if ending == ".npz":
+        return _of_arrays(path)
+    if ending == ".csv":
+        return _of_lines(path)
+    if ending != ".json":
+        raise ValueError(f"{path}: interviews are read from .json, .csv and .npz files; write a pickle as JSON first.")
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is no JSON: {error}") from None
+    parts = found if isinstance(found, dict) else {"all": found}
+    if not all(isinstance(part, list) for part in parts.values()):
+        raise ValueError(f"{path} must hold a list of records, or such lists by part, as train and test.")
+    return [
+        _record(f"{path}: record {n} of {part}", str(part), one)
+        for part, some in parts.items()
+        for n, one in enumerate(some, 1)
+    ]
+
+
+def _record(where: str, part: str, record: Any) -> _Record:
+    """One record of JSON."""
+    if not isinstance(record, Mapping):
+        raise ValueError(f"{where} must be an object with disease_tag and goal, got {shown(record)}.")
+    inner = record.get("goal", {})
+    told = {**record, **(inner if isinstance(inner, Mapping) else {})}
+    found = []
+    for names in _KEYS:
+        present = [key for key in names if key in told]
+        if not present:
+            raise ValueError(f"{where} has no {names[0]}.")
+        found.append(told[present[0]])
+    disease, *slots = found
+    for names, values in zip(_KEYS[1:], slots):
+        if not isinstance(values, Mapping):
+            raise ValueError(f"{where}: {names[0]} must hold values by symptom, got {shown(values)}.")
+    said, asked = ({str(s): _value(where, str(s), v) for s, v in values.items()} for values in slots)
+    return _checked(where, _Record(part, str(disease), said, asked))
+
+
+def _checked(where: str, record: _Record) -> _Record:
+    """Refuse a symptom that is told of twice."""
+    twice = [symptom for symptom in record.volunteered if symptom in record.answers]
+    if twice:
+        raise ValueError(
+            f"{where}: {shown(twice[0])} is both volunteered and asked for; leave out the answer, which is known."
+        )
+    return record
+
+
+def _value(where: str, symptom: str, value: Any) -> int:
+    code = _VALUES.get(str(value).strip().lower())
+    if code is None:
+        raise ValueError(f"{where}: {shown(symptom)} must be true, false or UNK, got {shown(value)}.")
+    return code
+
+
+def _of_lines(path: Path) -> list[_Record]:
+    """Records of a table with a line a symptom."""
+    found: dict[tuple[str, str], _Record] = {}
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        lines = csv.DictReader(file)
+        wanted = ["case", "disease", "symptom", "told", "value"]
+        if lacking := [column for column in wanted if column not in (lines.fieldnames or ())]:
+            raise ValueError(f"{path} has no column {shown(lacking[0])}; it needs {listed(wanted)}.")
+        for number, line in enumerate(lines, 1):
+            where = f"{path}: line {number}"
+            if line["told"] not in ("explicit", "implicit"):
+                raise ValueError(f"{where}: told must be explicit or implicit, got {shown(line['told'])}.")
+            part = line.get("part") or "all"
+            record = found.setdefault((part, line["case"]), _Record(part, line["disease"], {}, {}))
+            if record.disease != line["disease"]:
+                raise ValueError(f"{where}: case {shown(line['case'])} has two diseases.")
+            slots = record.volunteered if line["told"] == "explicit" else record.answers
+            if line["symptom"] in slots:
+                raise ValueError(f"{where}: {shown(line['symptom'])} stands twice in case {shown(line['case'])}.")
+            slots[line["symptom"]] = _value(where, line["symptom"], line["value"])
+            _checked(where, record)
+    return list(found.values())
+
+
+def _of_arrays(path: Path) -> list[_Record]:
+    """Records of matrices of codes."""
+    with np.load(path, allow_pickle=False) as file:
+        arrays = {key: file[key] for key in file.files}
+    wanted = ["volunteered", "answers", "y", "class_names", "symptom_names"]
+    if lacking := [key for key in wanted if key not in arrays]:
+        raise ValueError(f"{path} has no array {shown(lacking[0])}; it needs {listed(wanted)}.")
+    said, asked, names = arrays["volunteered"], arrays["answers"], arrays["symptom_names"].tolist()
+    shape = (len(arrays["y"]), len(names))
+    if said.shape != shape or asked.shape != shape:
+        raise ValueError(f"{path}: volunteered and answers must have a row a case and a column a symptom, {shape}.")
+    if min(said.min(initial=0), asked.min(initial=0)) < -1 or max(said.max(initial=0), asked.max(initial=0)) > 2:
+        raise ValueError(f"{path}: codes must be -1 (not mentioned), 0 (no), 1 (yes) or 2 (not sure).")
+    part = np.full(shape[0], "train" if "test" in arrays else "all", dtype=object)
+    part[arrays.get("test", np.empty(0, dtype=np.intp))] = "test"
+    labels, classes = arrays["y"].tolist(), arrays["class_names"].tolist()
+    return [
+        _checked(f"{path}: record {n}", _Record(own, str(classes[label]), *map(_slots(names), pair)))
+        for n, (own, label, *pair) in enumerate(zip(part.tolist(), labels, said, asked), 1)
+    ]
+
+
+def _slots(names: list[str]) -> Any:
+    return lambda codes: {names[j]: int(codes[j]) for j in np.flatnonzero(codes >= 0).tolist()}
+
+
+def _as_data(name: str, records: list[_Record], source: str) -> Interviews:
+    """Columns of categories."""
+    import pandas as pd
+
+    classes = sorted({record.disease for record in records})
+    said = sorted({symptom for record in records for symptom in record.volunteered})
+    asked = sorted({symptom for record in records for symptom in record.answers})
+    if clash := [symptom for symptom in asked if symptom.endswith(_SAID)]:
+        raise ValueError(f"{source}: rename the symptom {shown(clash[0])}, which looks like a volunteered one.")
+    volunteered = _codes(said, (record.volunteered for record in records), len(records))
+    answers = _codes(asked, (record.answers for record in records), len(records))
+    mentioned = (answers == 0) | (answers == 1)
+    told: IntArray = np.full(answers.shape, ANSWERS.index("not sure"), dtype=np.int8)
+    told[answers >= 0] = answers[answers >= 0]
+    place = {symptom: j for j, symptom in enumerate(said)}
+    for j, symptom in enumerate(asked):
+        if symptom in place:
+            told[volunteered[:, place[symptom]] >= 0, j] = -1
+    of: Any = pd.Categorical.from_codes
+    columns = {s + _SAID: of(volunteered[:, j] + 1, categories=[SILENT, *ANSWERS]) for j, s in enumerate(said)}
+    columns |= {s: of(told[:, j], categories=list(ANSWERS)) for j, s in enumerate(asked)}
+    parts = np.array([record.part for record in records])
+    test, held = np.flatnonzero(parts == "test"), np.flatnonzero(np.isin(parts, ("valid", "dev")))
+    rest = np.setdiff1d(np.arange(len(records)), np.append(test, held))
+    have = set(asked)
+    return Interviews(
+        name,
+        pd.DataFrame(columns),
+        np.searchsorted(classes, [record.disease for record in records]).astype(np.int64),
+        tuple(classes),
+        feature_names=tuple(columns),
+        train_index=rest if test.size else None,
+        valid_index=held if held.size else None,
+        test_index=test if test.size else None,
+        description="Symptoms that patients volunteered, and what they answer when asked.",
+        source=source,
+        known={s + _SAID: s if s in have else None for s in said},
+        mentioned=np.column_stack([np.zeros(volunteered.shape, dtype=bool), mentioned]),
+    )
+
+
+def _codes(symptoms: list[str], records: Iterable[dict[str, int]], n: int) -> IntArray:
+    """Codes of symptoms in each record, -1 where it does not mention one."""
+    place, codes = {symptom: j for j, symptom in enumerate(symptoms)}, np.full((n, len(symptoms)), -1, dtype=np.int8)
+    for i, slots in enumerate(records):
+        for symptom, value in slots.items():
+            codes[i, place[symptom]] = value
+    return codes

@@ -1,0 +1,148 @@
+"""Interviews as data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from seqclass import SequentialClassifier
+from seqclass.datasets import load_interviews
+from seqclass.pomdp import Adaptive, ClassInformation
+
+SAID, ASKED = "explicit_inform_slots", "implicit_inform_slots"
+
+
+def record(disease, said, asked, nested=True):
+    slots = {SAID: said, ASKED: asked}
+    return {"disease_tag": disease} | ({"goal": slots} if nested else slots)
+
+
+RECORDS = [
+    record("flu", {"cough": True}, {"fever": True, "rash": "UNK"}),
+    record("cold", {"fever": False, "cough": True}, {"rash": False}),
+    record("flu", {}, {"cough": "0", "fever": 1}, nested=False),
+]
+COLUMNS = ["cough (volunteered)", "fever (volunteered)", "cough", "fever", "rash"]
+CELLS = [
+    ["yes", "not mentioned", None, "yes", "not sure"],
+    ["yes", "no", None, None, "no"],
+    ["not mentioned", "not mentioned", "no", "yes", "not sure"],
+]
+
+
+def written(folder: Path, content, name="cases.json") -> Path:
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
+
+
+def cells(data):
+    return [[None if value != value else value for value in row] for row in data.X.astype(object).to_numpy().tolist()]
+
+
+def test_records_become_columns(tmp_path):
+    data = load_interviews(written(tmp_path, RECORDS))
+    assert list(data.X.columns) == COLUMNS
+    assert cells(data) == CELLS
+    assert data.labels.tolist() == ["flu", "cold", "flu"]
+    assert data.known == {"cough (volunteered)": "cough", "fever (volunteered)": "fever"}
+    assert data.mentioned.tolist() == [[False, False, False, True, False], [False] * 4 + [True], [0, 0, 1, 1, 0]]
+    assert data.test_index is data.train_index is None
+    assert data.take([2]).mentioned.tolist() == [[0, 0, 1, 1, 0]]
+
+
+def test_the_publishers_split_is_kept(tmp_path):
+    parts = {"train": RECORDS[:2], "test": RECORDS[2:]}
+    data = load_interviews(written(tmp_path, parts))
+    assert (data.train_index.tolist(), data.test_index.tolist()) == ([0, 1], [2])
+    beside = load_interviews(
+        written(tmp_path, RECORDS[:2]), test=written(tmp_path, RECORDS[2:], "more.json"), name="two"
+    )
+    assert (beside.train_index.tolist(), beside.test_index.tolist()) == ([0, 1], [2])
+    assert cells(beside) == cells(data) == CELLS
+    with pytest.raises(ValueError, match="has test cases of its own"):
+        load_interviews(written(tmp_path, parts), test=tmp_path / "more.json")
+
+
+def test_lines_and_arrays_say_the_same(tmp_path):
+    lines = ["case,disease,symptom,told,value,part"]
+    for number, one in enumerate(RECORDS):
+        slots, part = one.get("goal", one), "test" if number == 2 else "train"
+        for told in (SAID, ASKED):
+            for symptom, value in slots[told].items():
+                lines.append(f"{number},{one['disease_tag']},{symptom},{told.split('_')[0]},{value},{part}")
+    data = load_interviews(written(tmp_path, "\n".join(lines), "cases.csv"))
+    assert cells(data) == CELLS
+    assert data.test_index.tolist() == [2]
+    np.savez(
+        tmp_path / "cases.npz",
+        volunteered=np.array([[1, -1, -1], [1, 0, -1], [-1, -1, -1]], dtype=np.int8),
+        answers=np.array([[-1, 1, 2], [-1, -1, 0], [0, 1, -1]], dtype=np.int8),
+        y=np.array([1, 0, 1]),
+        class_names=np.array(["cold", "flu"]),
+        symptom_names=np.array(["cough", "fever", "rash"]),
+        test=np.array([2]),
+    )
+    again = load_interviews(tmp_path / "cases.npz")
+    assert cells(again) == CELLS
+    assert (again.train_index.tolist(), again.test_index.tolist()) == ([0, 1], [2])
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "message"),
+    [
+        ([record("flu", {"cough": True}, {"cough": True})], "a.json", "record 1 of all: 'cough' is both volunteered"),
+        ([record("flu", {"cough": "maybe"}, {})], "a.json", "'cough' must be true, false or UNK, got 'maybe'"),
+        ([{"disease_tag": "flu"}], "a.json", "record 1 of all has no explicit_inform_slots"),
+        ([{"goal": {SAID: {}, ASKED: {}}}], "a.json", "has no disease_tag"),
+        ([record("flu", ["cough"], {})], "a.json", "explicit_inform_slots must hold values by symptom"),
+        ([3], "a.json", "must be an object with disease_tag and goal"),
+        ({"train": 3}, "a.json", "must hold a list of records"),
+        ([], "a.json", "holds no interview"),
+        ("{", "a.json", "is no JSON"),
+        ("x", "a.pkl", "interviews are read from .json, .csv and .npz files; write a pickle as JSON first"),
+        ("case,disease,symptom,told", "a.csv", "has no column 'value'"),
+        ("case,disease,symptom,told,value\n1,flu,a,spoken,1", "a.csv", "line 1: told must be explicit or implicit"),
+        (
+            "case,disease,symptom,told,value\n1,flu,a,explicit,1\n1,flu,a,implicit,1",
+            "a.csv",
+            "line 2: 'a' is both volunteered",
+        ),
+        (
+            "case,disease,symptom,told,value\n1,flu,a,explicit,1\n1,cold,b,implicit,1",
+            "a.csv",
+            "line 2: case '1' has two diseases",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence(content, name, message, tmp_path):
+    with pytest.raises(ValueError, match=message) as error:
+        load_interviews(written(tmp_path, content, name))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "n_classes", "n_test"),
+    [("dxy", (527, 80), 5, 104), ("mz4", (1733, 326), 4, 345), ("symcat", (30_000, 530), 90, 6000)],
+)
+def test_published_sets(name, shape, n_classes, n_test, data_dir):
+    path = data_dir / "interviews" / f"{name}.npz"
+    if not path.exists():
+        pytest.skip(f"no {path}")
+    data = load_interviews(path)
+    assert (data.X.shape, data.n_classes, data.test_index.size) == (shape, n_classes, n_test)
+    assert not (data.X[list(data.known)] == "not mentioned").all().any()
+    if name != "dxy":
+        return
+    solver = Adaptive([ClassInformation()], certificate_paths=0, max_rounds=0)
+    clf = SequentialClassifier(
+        solver=solver, order="adaptive", feature_costs=0.003, known=data.known, max_features=10
+    ).fit(data.X.iloc[data.train_index], data.y[data.train_index])
+    X, y = data.X.iloc[data.test_index], data.y[data.test_index]
+    record = clf.acquire(X)
+    assert (record.outcome >= 0).sum() == (record.order >= 0).sum()  # nothing is asked that was volunteered
+    assert record.n_features.mean() < 10
+    assert (record.decision == y).mean() > (clf.acquire(X, budget=0).decision == y).mean() + 0.05
