@@ -45,6 +45,7 @@ PEERLESS = {
 }
 #: Scripts whose rows are costs as much as seconds, and that leave memory out.
 MEMORYLESS = {
+    "visits.py",
     "adaptive_real.py",
     "all_orders.py",
     "calibration.py",
@@ -74,6 +75,7 @@ GOLDEN = {"cost_trees.py", "hard_budgets.py"}
 KEYS = ["name", "ours_s", "peer", "peer_s", "ratio", "peak_mb"]
 #: Those of several seconds even so, which the default suite would be too long with.
 LONG = {
+    "visits.py",
     "any_size.py",
     "adaptive.py",
     "adaptive_fit.py",

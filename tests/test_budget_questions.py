@@ -62,7 +62,8 @@ def short(cls: Any) -> Solver:
 STAGED = {"ExactValueIteration", "FittedValueIteration", "GridValueIteration", "LinearThresholdSPSA", "Perseus"}
 STAGED |= {"ProjectedValueIteration"}
 FREE = {"Adaptive", "ExactFreeOrder"}
-SOLVERS = [short(cls) for cls in exported(Solver)]
+#: All but one for problems in which visits cost something.
+SOLVERS = [short(cls) for cls in exported(Solver) if cls.__name__ != "FixedPanels"]
 RULED = [
     solver
     for rule in RULES
