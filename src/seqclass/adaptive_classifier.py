@@ -555,7 +555,7 @@ class AdaptiveClassifier(DecidingClassifier):
             return way
         few, seed = min(1000, solver.certificate_paths), solver.random_state  # each takes longer
         settings: dict[str, Any] = {"certificate_paths": few, "random_state": seed}
-        return way | {"solver": Panels(_PATHS // 4, n_branches=16, max_rounds=1, solver=solver, **settings)}
+        return way | {"solver": Panels(_PATHS // 5, solver=solver, **settings)}
 
     def _with(self, way: dict[str, Any]) -> Settings:
         return Settings.of(self._way(way))

@@ -238,7 +238,7 @@ def planned(
             decider = replace(decider, model=model, calibration=calibration)
             problem = staged(settings, decider, order, codes)
     with timed(timings, "solve", without="certify"):
-        decider = solved(settings, decider, problem, certify)
+        decider = solved(settings, decider, problem, certify, codes, y)
         if y is not None:
             decider = judge(settings, decider, codes, y, certify)
         timings["certify"] = decider.policy.info.certify_seconds

@@ -21,6 +21,7 @@ from seqclass.fitting._settings import Settings
 from seqclass.pomdp import (
     AcquisitionProblem,
     Adaptive,
+    DecideNow,
     GivenOrder,
     Panels,
     Policy,
@@ -34,6 +35,7 @@ from seqclass.pomdp.solvers.ordering.cases import model_cases
 from seqclass.pomdp.solvers.ordering.observed import ON_ROWS, along_order, judged
 from seqclass.pomdp.solvers.ordering.rules import most_telling
 from seqclass.pomdp.solvers.ordering.values import RulePolicy
+from seqclass.pomdp.solvers.panels import Rows
 from seqclass.pomdp.starts import Starts
 
 #: Most rows that plans begin as.
@@ -119,14 +121,37 @@ def solver_of(settings: Settings, problem: AcquisitionProblem, certify: bool = T
     return solver if certify else uncertified(solver)
 
 
-def solved(settings: Settings, decider: Decider, problem: AcquisitionProblem, certify: bool = True) -> Decider:
-    """The same with the policy of a problem."""
+def solved(
+    settings: Settings,
+    decider: Decider,
+    problem: AcquisitionProblem,
+    certify: bool = True,
+    codes: Any = None,
+    y: npt.NDArray[Any] | None = None,
+) -> Decider:
+    """The same with the policy of a problem; where it orders panels, judged on the training rows."""
     solver = solver_of(settings, problem, certify)
-    if settings.target_cost is None:
+    if isinstance(solver, Panels) and problem.visits is not None and y is not None and settings.target_cost is None:
+        policy = solver.best(problem, _some_rows(replace(decider, problem=problem), codes, y))
+        policy = solver.certified(policy)
+    elif settings.target_cost is None:
         policy = policy_of(solver, problem)
     else:
         policy = solve_for_budget(problem, settings.target_cost, solver, random_state=settings.random_state)
     return replace(decider, problem=problem, policy=policy)
+
+
+#: Rows that panels are judged on.
+_MOST_ROWS = 300
+
+
+def _some_rows(decider: Decider, codes: Any, y: npt.NDArray[Any]) -> Rows:
+    """Training rows, of many an even sample."""
+    some = np.unique(np.linspace(0, len(y) - 1, _MOST_ROWS).astype(np.intp)) if len(y) > _MOST_ROWS else slice(None)
+    codes, costs = codes[some], decider.decision_costs[np.searchsorted(decider.classes, y[some])]
+    nothing = DecideNow(certificate_paths=0).solve(decider.problem)
+    start = decider.opening(EncodedRows(codes, np.arange(len(decider.support)), None), nothing)
+    return Rows(codes, costs, decider.charge_missing, start)
 
 
 def judge(settings: Settings, decider: Decider, codes: Any, y: npt.NDArray[Any], certify: bool = True) -> Decider:

@@ -166,7 +166,7 @@ class PanelPolicy(Policy):
         self,
         values: PanelValues,
         sizes: tuple[int, int],
-        n_branches: int = 32,
+        n_branches: int = 16,
         once: bool = False,
         info: SolveInfo | None = None,
     ) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import time
-from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,8 @@ from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified, uncertified
 from seqclass.pomdp.solvers.correlated import sequential_solver
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
-from seqclass.pomdp.solvers.ordering.cases import Cases, model_cases
+from seqclass.pomdp.solvers.ordering.cases import Cases, mean_and_error, model_cases
+from seqclass.pomdp.solvers.ordering.observed import observed_candidate, row_costs
 from seqclass.pomdp.solvers.ordering.rules import EC2, ClassInformation
 from seqclass.pomdp.solvers.ordering.values import ridge
 from seqclass.pomdp.solvers.panel_policy import Growing, PanelPolicy, PanelValues, first_of, panel_prices
@@ -127,15 +128,18 @@ class _Tried:
 
 #: Most questions of the first visit that values are learnt after.
 _LONG = 12
+#: Sizes that panels may have throughout, which takes less and may be surer than sizes by what is expected.
+_SIZES = (2, 4)
+_EXACTLY = "all panels, exactly"
 
 
 @dataclass(repr=False, eq=False)
 class _PanelSolver(Solver):
     """What solvers of panels share."""
 
-    n_paths: int = 1000
+    n_paths: int = 300
     _: KW_ONLY
-    n_branches: int = 32
+    n_branches: int = 16
     certificate_paths: int = 2000
 
     def _check(self, problem: AcquisitionProblem) -> None:
@@ -154,6 +158,7 @@ class _PanelSolver(Solver):
         sizes: tuple[int, int],
         rounds: int,
         rng: np.random.Generator,
+        name: str = "panels",
     ) -> list[_Tried]:
         """Policies, each on values fitted along those before, from one after which nothing follows a visit."""
         values, found = PanelValues(problem), []
@@ -163,7 +168,7 @@ class _PanelSolver(Solver):
             policy = PanelPolicy(values, sizes, self.n_branches)
             with telling(f"round {number + 1} of {rounds + 1}"):
                 along = _Along(policy, cases)
-                found.append(_Tried(f"panels, round {number + 1}", policy, along.costs, along.asked, 0.0))
+                found.append(_Tried(_named(name, number), policy, along.costs, along.asked, 0.0))
                 if number < rounds:
                     first = self._first_visits(policy, len(cases.X) // 2, rng)
                     # a case may come to the same from a first visit that the policy would not have made
@@ -244,7 +249,7 @@ class Panels(_PanelSolver):
     """
 
     _: KW_ONLY
-    max_rounds: int = 2
+    max_rounds: int = 1
     max_nodes: int = 2_000_000
     solver: Any = None
 
@@ -254,27 +259,83 @@ class Panels(_PanelSolver):
         if problem.visits is None:
             planner = sequential_solver(problem, self.random_state) if self.solver is None else self._planner(problem)
             return planner.solve(problem)
+        return self.certified(self.best(problem))
+
+    def certified(self, policy: Policy) -> Policy:
+        """Return the policy with a certificate, if it has none.
+
+        Parameters
+        ----------
+        policy : Policy
+            What `best` gave.
+
+        Returns
+        -------
+        Policy
+        """
+        known = not np.isnan(policy.info.upper)
+        return policy if known else certified(policy, self.certificate_paths, self.random_state)
+
+    def best(self, problem: AcquisitionProblem, rows: Rows | None = None) -> Policy:
+        """Return the policy without a certificate.
+
+        Parameters
+        ----------
+        problem : AcquisitionProblem
+            A problem in which visits cost something.
+        rows : Rows, optional
+            Real cases, by which another policy is taken that costs clearly less on them.
+
+        Returns
+        -------
+        Policy
+        """
+        self._check(problem)
         check_integer(self.max_rounds, "max_rounds", 0)
         check_integer(self.max_nodes, "max_nodes", 0)
-        started = time.perf_counter()
-        sizes, rng = (1, problem.n_questions), as_generator(self.random_state)
-        if exactly := _exact(problem, self.max_nodes, PanelPolicy(PanelValues(problem), sizes, self.n_branches)):
+        started, n = time.perf_counter(), problem.n_questions
+        rng = as_generator(self.random_state)
+        once = PanelPolicy(PanelValues(problem), (1, n), self.n_branches, True)
+        tried = []
+        exactly = _exact(problem, self.max_nodes, PanelPolicy(PanelValues(problem), (1, n), self.n_branches))
+        cases = None
+        if exactly is not None and rows is None:
             return exactly.with_info(seconds=time.perf_counter() - started)
-        cases = model_cases(problem.without_visits(), self.n_paths, rng)
-        tried = self._improved(problem, cases, sizes, self.max_rounds, rng)
-        once = PanelPolicy(PanelValues(problem), sizes, self.n_branches, True)
-        tried += [self._followed("one visit", once, cases), self._sequential(problem, cases)]
-        chosen = min(tried, key=lambda one: cases.mean_and_error(one.costs)[0])
-        info = SolveInfo(
+        if exactly is None:
+            cases = model_cases(problem.without_visits(), self.n_paths, rng)
+            for size in (None, *(size for size in _SIZES if size < min(n, problem.n_stages))):
+                name = "panels" if size is None else f"panels of {size}"
+                sizes = (1, n) if size is None else (size, size)
+                tried += self._improved(problem, cases, sizes, self.max_rounds, rng, name)
+            tried += [self._followed("one visit", once, cases), self._sequential(problem, cases)]
+            chosen = min(tried, key=lambda one: cases.mean_and_error(one.costs)[0])
+            choice = _choice(chosen, tried, cases)
+        else:
+            chosen = _Tried(_EXACTLY, exactly, np.empty(0), np.empty(0), time.perf_counter() - started)
+            tried, choice = [chosen, *self._simple(problem)], OrderingChoice(_EXACTLY, ())
+        if rows is not None:
+            chosen, choice = _judged(chosen, tried, choice, rows)
+        if exactly is not None and chosen.policy is exactly:
+            return exactly.with_info(seconds=time.perf_counter() - started, ordering=choice)
+        policy = copy.copy(chosen.policy)
+        policy.info = SolveInfo(
             "converged",
             n_stages=problem.n_stages,
             size=sum(t.policy.values.size for t in tried if isinstance(t.policy, PanelPolicy)),
             seconds=time.perf_counter() - started,
-            ordering=_choice(chosen, tried, cases),
+            ordering=choice,
         )
-        policy = copy.copy(chosen.policy)
-        policy.info = info
-        return certified(policy, self.certificate_paths, self.random_state)
+        return policy
+
+    def _simple(self, problem: AcquisitionProblem) -> list[_Tried]:
+        """Policies that look one visit ahead, of which none has to be learnt."""
+        n, values, nothing = problem.n_questions, PanelValues(problem), np.empty(0)
+        sizes = [(1, n), *((size, size) for size in _SIZES if size < min(n, problem.n_stages))]
+        return [
+            _Tried(_named("panels" if least == 1 else f"panels of {least}", 0), policy, nothing, nothing, 0.0)
+            for least, most in sizes
+            for policy in [PanelPolicy(values, (least, most), self.n_branches)]
+        ]
 
     def _followed(self, name: str, policy: PanelPolicy, cases: Cases) -> _Tried:
         started = time.perf_counter()
@@ -298,6 +359,42 @@ class Panels(_PanelSolver):
             rules = [EC2(), ClassInformation()]
             return Adaptive(rules, max_rounds=0, certificate_paths=paths, random_state=seed)
         return sequential_solver(problem.without_visits(), seed)
+
+
+def _named(name: str, number: int) -> str:
+    return f"{name}, round {number + 1}"
+
+
+class Rows(NamedTuple):
+    """Real cases: outcomes, what each decision costs of each, whether what is missing is paid for, and how they begin.
+
+    Attributes
+    ----------
+    X : ndarray or sparse array of shape (n, n_features)
+    costs : ndarray of shape (n, n_decisions)
+    charge_missing : bool
+    start : (InformationState, ndarray of int of shape (n,)), optional
+    """
+
+    X: Any
+    costs: FloatArray
+    charge_missing: bool = False
+    start: tuple[InformationState, IntArray] | None = None
+
+
+def _judged(chosen: _Tried, tried: list[_Tried], choice: OrderingChoice, rows: Rows) -> tuple[_Tried, OrderingChoice]:
+    """What costs least on real cases, if by more than a standard error, and a report of all that were tried."""
+    found = {id(one): row_costs(one.policy, *rows) for one in tried}
+    best = min(tried, key=lambda one: found[id(one)][0].mean())
+    saved, error = mean_and_error(found[id(chosen)][0] - found[id(best)][0])
+    taken = best if saved > error else chosen
+    least = found[id(taken)][0]
+    observed = tuple(
+        observed_candidate(one.name, cost, least, asked, one.seconds)
+        for one in tried
+        for cost, asked in [found[id(one)]]
+    )
+    return taken, replace(choice, chosen=taken.name, observed=observed)
 
 
 def _choice(chosen: _Tried, tried: list[_Tried], cases: Cases) -> OrderingChoice:
@@ -435,7 +532,7 @@ def _exact(problem: AcquisitionProblem, most: int, fallback: PanelPolicy) -> Pla
         size=sum(len(s.info) for s in stages),
         confidence=1.0,
         scope="all panels",
-        ordering=OrderingChoice("all panels, exactly", ()),
+        ordering=OrderingChoice(_EXACTLY, ()),
     )
     return PlannedPanels(problem, plan[::-1], fallback, report)
 
@@ -472,7 +569,7 @@ class FixedPanels(_PanelSolver):
     size: int | None = None
     once: bool = False
     _: KW_ONLY
-    n_paths: int = 1000
+    n_paths: int = 300
 
     def solve(self, problem: AcquisitionProblem) -> Policy:
         """Solve a problem in which visits cost something; see `Solver.solve`."""

@@ -39,15 +39,15 @@ def judged(
     began = time.perf_counter()
     fixed = along_order(policy.problem, order, solver)
     seconds = time.perf_counter() - began
-    free_cost, free_asked = _costs(policy, X, costs, charge_missing, start)
-    cost, asked = _costs(fixed, X, costs, charge_missing, start)
+    free_cost, free_asked = row_costs(policy, X, costs, charge_missing, start)
+    cost, asked = row_costs(fixed, X, costs, charge_missing, start)
     saved, error = mean_and_error(free_cost - cost)
     better = saved > error
     choice = policy.info.ordering or OrderingChoice("", ())
     least = cost if better else free_cost
     observed = (
-        _candidate(choice.chosen, free_cost, least, free_asked, policy.info.seconds),
-        _candidate(ON_ROWS, cost, least, asked, seconds),
+        observed_candidate(choice.chosen, free_cost, least, free_asked, policy.info.seconds),
+        observed_candidate(ON_ROWS, cost, least, asked, seconds),
     )
     choice = replace(choice, chosen=ON_ROWS if better else choice.chosen, observed=observed)
     if not better:
@@ -65,14 +65,18 @@ def along_order(problem: Any, order: IntArray, solver: Adaptive) -> RulePolicy:
     return RulePolicy(values, SolveInfo("converged", n_stages=n_stages, size=values.size))
 
 
-def _candidate(name: str, cost: FloatArray, least: FloatArray, asked: FloatArray, seconds: float) -> OrderingCandidate:
+def observed_candidate(
+    name: str, cost: FloatArray, least: FloatArray, asked: FloatArray, seconds: float
+) -> OrderingCandidate:
+    """A candidate on real cases, beside one of the costs ``least``."""
     above, error = (0.0, 0.0) if cost is least else mean_and_error(cost - least)
     return OrderingCandidate(name, *mean_and_error(cost), above, error, float(asked.mean()), len(cost), seconds)
 
 
-def _costs(
+def row_costs(
     policy: Policy, X: Any, costs: FloatArray, charge_missing: bool, start: Any
 ) -> tuple[FloatArray, FloatArray]:
+    """What real cases cost, and how many questions each is asked."""
     found = acquire(policy, X, charge_missing=charge_missing, start=start)
     asked = (found.leaf_question >= 0).sum(axis=1)
     decided = np.asarray(found.leaf_decision)[found.leaf]
