@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
@@ -16,6 +18,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
 from seqclass import Costs, SequentialClassifier, adaptive, load
+from seqclass.analysis import sensitivity, what_if
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
 from seqclass.cli import main
 from seqclass.costs import Visits
@@ -26,12 +29,17 @@ from seqclass.pomdp import (
     Adaptive,
     FixedPanels,
     Panels,
+    StoppingValue,
     TableProblem,
     acquire,
     certify,
     default_solver,
+    dual_bound,
     evaluate,
+    grid_lower_bound,
+    sawtooth_lower_bound,
     scale_prices,
+    within_budget,
 )
 from seqclass.testing import check_solver, sample_problems
 
@@ -117,7 +125,7 @@ def test_grown_panels_are_near_the_optimum_and_bounds_hold():
         cost = evaluate(problem, policy, method="exact").cost
         assert cost >= optimum - 1e-9
         assert policy.info.lower <= optimum + 1e-9
-        assert policy.info.scope == "all panels"
+        assert policy.info.scope == ("all panels" if problem.orders_panels else "all orders")
         above.append(cost / optimum - 1 if optimum > 1e-9 else 0.0)
     assert np.mean(above) < 0.01
     assert max(above) < 0.1
@@ -187,6 +195,22 @@ def test_certificates_of_other_policies_are_about_panels_too():
     assert certificate.scope == "all panels"
     assert certificate.lower <= optimum + 1e-9 <= certificate.upper + 2e-9
     assert "over all panels" in str(certificate)
+
+
+def test_what_knows_of_one_question_at_a_time_refuses_or_says_the_same():
+    problem, fixed = random_problem(11), random_problem(11, free=False)
+    for who in (lambda p: dual_bound(p, StoppingValue(p)), grid_lower_bound, sawtooth_lower_bound):
+        with pytest.raises(ValueError, match="one question at a time"):
+            who(fixed)
+    policy = Panels(**FAST).solve(problem)
+    cost = evaluate(problem, policy, method="exact").cost
+    assert sensitivity(problem, policy, method="exact").cost == pytest.approx(cost)
+    assert what_if(problem, policy, prior=problem.prior, method="exact").held.cost == pytest.approx(cost)
+    alone = problem.without_visits().with_visits(replace(problem.visits, max_panel=1))
+    assert Panels().solve(alone).info.upper == pytest.approx(by_hand(alone))
+    with pytest.raises(ValueError, match="max_cost"):
+        within_budget(fixed, max_cost=0.1)
+    assert Panels(**FAST).solve(problem.replace(max_questions=0)).n_stages == 0
 
 
 def test_a_budget_counts_visits():
@@ -356,12 +380,16 @@ def test_a_fitted_adaptive_classifier_orders_panels(few_ways, table):
     assert (record.n_features[record.n_visits == 1] > 1).any()
 
 
-def test_the_command_line_orders_panels(table, tmp_path, monkeypatch):
+def test_the_command_line_orders_panels(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    table.iloc[:250, -7:].to_csv("data.csv", index=False)
-    table.iloc[250:260, -7:-1].to_csv("new.csv", index=False)
+    rng = np.random.default_rng(0)
+    ill = rng.integers(2, size=300)
+    tests = {f"test {k}": np.where(rng.random(300) < 0.8, ill, 1 - ill) for k in range(4)}
+    rows = pd.DataFrame(tests | {"diagnosis": ill})
+    rows[:250].to_csv("data.csv", index=False)
+    rows[250:260].drop(columns="diagnosis").to_csv("new.csv", index=False)
     Path("costs.json").write_text(json.dumps({"feature_costs": 0.01, "visit_cost": 0.03, "max_panel": 2}))
-    Path("costs.csv").write_text("feature,cost,delay\nworst symmetry,0.01,3\n")
+    Path("costs.csv").write_text("feature,cost,delay\ntest 1,0.01,3\n")
     runner = CliRunner()
 
     def run(*arguments: str, answers: str | None = None) -> str:
@@ -370,8 +398,10 @@ def test_the_command_line_orders_panels(table, tmp_path, monkeypatch):
         return " ".join(result.output.split())
 
     fit = ("fit", "data.csv", "-t", "diagnosis", "-o", "m.seq", "--method", "etana", "--order", "adaptive")
-    run(*fit, "--visit-cost", "0.03", "--held-out", "0")
-    assert "over all panels" in run("show", "m.seq")
+    run(*fit, "--visit-cost", "0.05", "--feature-cost", "0.005", "--held-out", "0")
+    told = run("show", "m.seq")
+    assert "over all panels" in told
+    assert "0.05 each" in told
     assert "Order together" in run("ask", "m.seq", answers="1\n" * 20)
     assert "ordered together" in run("explain", "m.seq", "new.csv")
     assert "n_visits" in run("predict", "m.seq", "new.csv")

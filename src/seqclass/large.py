@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,8 @@ def example_frame(clf: DecidingClassifier) -> Any:
     none = np.empty((1, 0), dtype=np.intp)
     posterior = np.full((1, len(clf.classes_)), 1 / len(clf.classes_))
     record = AcquisitionRecord(clf.decisions_[:1], posterior, np.zeros(1, np.intp), np.zeros(1), none, none)
+    if decider_of(clf).prices.visits is not None:
+        record = replace(record, visit=none.astype(np.int32), time=np.zeros(1))
     return decided_frame(clf, record, None)
 
 

@@ -11,7 +11,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass.analysis._walk import MAX_HISTORIES, Effort
 from seqclass.pomdp import DECIDE, InformationState, Policy
 from seqclass.pomdp.answers import Answers
-from seqclass.pomdp.needs import needed_order
+from seqclass.pomdp.needs import needed_no_visits, needed_order
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import ALL, Level, check_questions, walk
 
@@ -113,6 +113,7 @@ def regret(
         return _Pair(problem, policy, other, answers, effort.total(answers)).run(limit)
 
     needed_order(problem, "regret", "evaluate for each of the two")
+    needed_no_visits(problem, "regret", "evaluate for each of the two")
     result, _ = effort.run(run)
     return result
 

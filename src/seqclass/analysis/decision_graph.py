@@ -19,7 +19,7 @@ from seqclass.deciding.decider import decider_of
 from seqclass.pomdp import Policy
 from seqclass.pomdp.answers import AllAnswers
 from seqclass.pomdp.policy import DECIDE
-from seqclass.pomdp.walk import Level, walk
+from seqclass.pomdp.walk import Level, next_of, walk
 
 __all__ = ["Names", "decision_graph"]
 
@@ -65,7 +65,7 @@ def histories_of(
     info, mass = policy.begin()
 
     def ask(level: Level) -> IntArray:
-        question = policy.act(level.info)
+        question = next_of(policy, level)
         parent, outcome = (level.parent, level.outcome) if stages else (np.zeros_like(level.parent), level.parent)
         price = np.full(len(question), np.nan)
         following = np.where(question == DECIDE, policy.following(level.info), question)

@@ -12,7 +12,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.analysis._stage_states import drawn_lot, n_contexts, one_row, spread
 from seqclass.pomdp import DECIDE, InformationState, Policy
-from seqclass.pomdp.needs import needed_order
+from seqclass.pomdp.needs import needed_no_visits, needed_order
 
 #: Steps along an edge of the simplex, by number of classes; 20 beyond.
 _RESOLUTION = {2: 1000, 3: 100}
@@ -127,6 +127,7 @@ def stopping_regions(
     """
     problem = policy.problem
     needed_order(problem, "stopping_regions", "decision_graph")
+    needed_no_visits(problem, "stopping_regions", "decision_graph")
     if policy.n_stages < 1:
         raise ValueError("the policy never asks for a feature: its horizon is 0 stages.")
     check_integer(stage, "stage", 0, policy.n_stages - 1)
@@ -224,6 +225,7 @@ def thresholds(
     """
     problem = policy.problem
     needed_order(problem, "thresholds", "decision_graph")
+    needed_no_visits(problem, "thresholds", "decision_graph")
     if problem.n_classes != 2:
         raise ValueError(f"thresholds exist for two classes, here are {problem.n_classes}; see stopping_regions.")
     n_stages = policy.n_stages

@@ -60,6 +60,10 @@ class HeldPolicy(Policy):
         """Question that comes next wherever it goes on, (n,); see `Policy.following`."""
         return self.policy.following(self._own(info))
 
+    def panels(self, info: InformationState) -> BoolArray | None:
+        """What each row orders now, as the policy has it; see `Policy.panels`."""
+        return self.policy.panels(self._own(info))
+
     def _act(self, info: InformationState) -> IntArray:
         return self.policy.act(self._own(info))
 
@@ -167,7 +171,8 @@ def what_if(
     """
     changes: dict[str, FloatArray] = {}
     if prices is not None:
-        new = _new_prices(problem, prices)
+        alone = 0.0 if problem.visits is None else problem.visits.alone
+        new = _new_prices(problem, prices) + alone
         changes = {"prices": new, "full_prices": np.maximum(problem.full_prices + new - problem.prices, new)}
     if decision_costs is not None:
         shape = (problem.n_classes, problem.n_decisions)
@@ -187,7 +192,7 @@ def what_if(
 def _new_prices(problem: AcquisitionProblem, prices: npt.ArrayLike | Mapping[int, float]) -> FloatArray:
     if not isinstance(prices, Mapping):
         return check_costs(prices, "prices", (problem.n_questions,))
-    new = problem.prices.copy()
+    new = problem.own_prices.copy()
     for feature, price in prices.items():
         stages = np.flatnonzero(problem.features == feature)
         if not stages.size:
@@ -268,9 +273,7 @@ def sensitivity(
     """
     effort = Effort(method, n_paths, max_histories, random_state)
     tally, served = collect(problem, policy, lambda: _Shares(problem), effort)
-    cost = float(
-        problem.prices @ tally.price + problem.full_prices @ tally.full + (tally.joint * problem.decision_costs).sum()
-    )
+    cost = float(tally.paid + (tally.joint * problem.decision_costs).sum())
     return Sensitivity(tally.price, tally.full, tally.joint, cost, served)
 
 
@@ -278,11 +281,12 @@ class _Shares:
     def __init__(self, problem: AcquisitionProblem) -> None:
         self.problem = problem
         self.price, self.full = np.zeros(problem.n_questions), np.zeros(problem.n_questions)
-        self.joint = np.zeros((problem.n_classes, problem.n_decisions))
+        self.joint, self.paid = np.zeros((problem.n_classes, problem.n_decisions)), 0.0
 
     def add(self, level: Level) -> None:
         stop, on = np.flatnonzero(~level.go_on), np.flatnonzero(level.go_on)
         belief = level.info.belief[stop]
+        self.paid += float(level.weight[stop] @ level.info.spent[stop])
         # ties are told apart by an absolute tolerance, under which the joint of a rare history would drown
         chosen = self.problem.decide(belief)[:, None] == np.arange(self.problem.n_decisions)
         self.joint += (belief * level.weight[stop, None]).T @ chosen

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from seqclass import __version__
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.model_files import load
-from seqclass._utils.text import unit_text
+from seqclass._utils.text import money, unit_text
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._errors import InputError, check_input, refused
 from seqclass.cli._format import count, gap_text, table, wrapped
@@ -79,6 +79,7 @@ def describe(clf: DecidingClassifier, most: int | None = None) -> dict[str, Any]
         "n_features": clf.n_features_in_,
         "known": known_names(clf),
         "unit": decider_of(clf).unit,
+        "visits": visits_text(clf),
         "horizon": clf.policy_.n_stages,
         "features": features,
         "status": info.status,
@@ -93,6 +94,20 @@ def describe(clf: DecidingClassifier, most: int | None = None) -> dict[str, Any]
         "choice": choice_record(clf),
         "settings": settings(clf),
     }
+
+
+def visits_text(clf: DecidingClassifier) -> str:
+    """What a visit costs beyond the prices of what is asked in it; empty where it costs nothing."""
+    decider = decider_of(clf)
+    if (visits := decider.prices.visits) is None:
+        return ""
+    told = [f"{money(visits.cost, decider.unit)} each"]
+    if visits.delay_cost and visits.delays.any():
+        waiting = money(visits.delay_cost, decider.unit)
+        told.append(f"{waiting} a unit of time, of which answers take up to {visits.delays.max():g}")
+    if visits.max_panel is not None:
+        told.append(f"at most {count(visits.max_panel, 'question')}")
+    return ", ".join(told)
 
 
 def known_names(clf: DecidingClassifier) -> list[str]:
@@ -182,6 +197,7 @@ def _features(clf: DecidingClassifier, silent: bool = True) -> Iterator[dict[str
     """Features as they are asked for, or in any order what tells most first; those of a bundle stand together."""
     questions, problem = Questions(decider_of(clf), clf.problem_), clf.problem_
     prices = problem.full_prices if problem.free else problem.planned_prices
+    prices = prices if problem.visits is None else prices - problem.visits.alone  # which are told by themselves
     order = range(clf.policy_.n_stages)
     if problem.free:
         begun, weight = problem.opening()

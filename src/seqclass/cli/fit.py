@@ -23,6 +23,7 @@ from seqclass.cli._training import Rows, costs_file, read_decision_costs, read_p
 from seqclass.costs import Costs
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import evaluate
+from seqclass.pomdp.bounds.certificate import SCOPES
 from seqclass.recipes import etana, f_etana, ifc2f
 from seqclass.selection import Selector
 
@@ -177,8 +178,8 @@ def _report(clf: DecidingClassifier, n_rows: int, seconds: float, output: Path, 
 def _gap(scope: str, gap: float) -> str:
     if scope == "order":
         return f"Certified gap to the best stopping rule for this model and order: {gap_text(gap)}."
-    told = f"Certified gap to the best policy for this model, in any order: {gap_text(gap)}"
-    wide = "; a bound over all orders is wide where features are many, and what counts is the held-out cost."
+    told = f"Certified gap to the best policy for this model, {SCOPES[scope]}: {gap_text(gap)}"
+    wide = f"; a bound {SCOPES[scope]} is wide where features are many, and what counts is the held-out cost."
     return told + (wide if gap > _WIDE else ".")
 
 

@@ -51,6 +51,8 @@ def _command(model: Path, all_features: bool, as_json: bool) -> None:
         _item("", LIMITED)
     elif content["status"] == "truncated":
         _item("", content["advice"])
+    if content["visits"]:
+        _item("visits", content["visits"])
     if content["known"]:
         _item("known", f"{', '.join(content['known'])}: before the first question, at no price")
     click.echo(f"horizon       at most {count(content['horizon'], 'feature')} a case")

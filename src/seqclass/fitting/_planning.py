@@ -115,7 +115,7 @@ def staged(settings: Settings, decider: Decider, order: IntArray, codes: Any) ->
 def solver_of(settings: Settings, problem: AcquisitionProblem, certify: bool = True) -> Solver:
     """The solver that the settings name, or that suits the problem."""
     solver = settings.solver
-    if isinstance(solver, Panels) and problem.visits is None:  # then one question at a time is best
+    if isinstance(solver, Panels) and not problem.orders_panels:  # then one question at a time is best
         solver = solver.solver
     solver = default_solver(problem, settings.random_state) if solver is None else solver
     return solver if certify else uncertified(solver)
@@ -131,7 +131,7 @@ def solved(
 ) -> Decider:
     """The same with the policy of a problem; where it orders panels, judged on the training rows."""
     solver = solver_of(settings, problem, certify)
-    if isinstance(solver, Panels) and problem.visits is not None and y is not None and settings.target_cost is None:
+    if isinstance(solver, Panels) and y is not None and settings.target_cost is None:
         policy = solver.best(problem, _some_rows(replace(decider, problem=problem), codes, y))
         policy = solver.certified(policy)
     elif settings.target_cost is None:

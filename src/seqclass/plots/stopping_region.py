@@ -26,7 +26,7 @@ from seqclass.plots._style import (
     shorten,
 )
 from seqclass.pomdp import DECIDE, Policy
-from seqclass.pomdp.needs import needed_order
+from seqclass.pomdp.needs import needed_no_visits, needed_order
 
 __all__ = ["StoppingRegionDisplay", "ThresholdsDisplay"]
 
@@ -119,6 +119,7 @@ class StoppingRegionDisplay(Display):
                 "BeliefPathDisplay shows single instances of any number of classes."
             )
         needed_order(problem, "StoppingRegionDisplay", "decision_graph")
+        needed_no_visits(problem, "StoppingRegionDisplay", "decision_graph")
         self.policy = policy
         if policy.n_stages < 1:
             raise ValueError("the policy never asks for a feature: its horizon is 0 stages.")

@@ -218,9 +218,9 @@ class Histories:
         self.ends.append(ends)
         self.questions.append(question.astype(np.int32))
         if self.visits is not None and info.visits is not None and info.ordered is not None:
-            rows = np.arange(len(info))
-            alone = ~info.ordered[rows, np.maximum(question, 0)]
-            self.visits.append(np.where(stop, -1, info.visits + alone).astype(np.int32))
+            going, visit = np.flatnonzero(~stop), np.full(len(info), -1, dtype=np.int32)
+            visit[going] = info.visits[going] + ~info.ordered[going, question[going]]
+            self.visits.append(visit)
         if "belief" in self.records:
             self.records["belief"].append(info.belief)
         if self.following is not None:

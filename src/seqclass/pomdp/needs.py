@@ -29,6 +29,15 @@ def needed_tables(problem: AcquisitionProblem, who: str, instead: str) -> Tables
     return tables
 
 
+def needed_no_visits(problem: AcquisitionProblem, who: str, instead: str = "certify or evaluate") -> None:
+    """Refuse a problem in which several questions may be ordered together."""
+    if problem.visits is not None:
+        raise ValueError(
+            f"{who} follows one question at a time, and here several may be ordered in one visit; use {instead}, or "
+            "give the problem without visits (without_visits)."
+        )
+
+
 def needed_one_start(problem: AcquisitionProblem, who: str) -> None:
     """Refuse a problem whose cases begin with something known."""
     if problem.starts is not None:

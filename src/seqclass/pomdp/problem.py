@@ -399,6 +399,11 @@ class AcquisitionProblem(Stored, ABC):
         return self.replace(prices=self.prices + alone, full_prices=self.full_prices + alone, visits=visits)
 
     @property
+    def orders_panels(self) -> bool:
+        """Whether several questions ordered together may cost less than one after the other."""
+        return self.visits is not None and self.visits.max_panel != 1 and self.n_stages > 1
+
+    @property
     def own_prices(self) -> FloatArray:
         """Price of each question without that of a visit, (n_questions,)."""
         return self.prices if self.visits is None else np.maximum(self.prices - self.visits.alone, 0.0)

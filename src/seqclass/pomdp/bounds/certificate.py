@@ -24,7 +24,7 @@ from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
 from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.needs import needed_order, needed_tables
+from seqclass.pomdp.needs import needed_no_visits, needed_order, needed_tables
 from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LookaheadPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.tables import Tables
@@ -81,6 +81,7 @@ def grid_lower_bound(
     0.25
     """
     tables = needed_tables(problem, "grid_lower_bound", "dual_bound")
+    needed_no_visits(problem, "grid_lower_bound", "certify")
     if problem.n_classes > 3:
         raise ValueError(
             f"grid_lower_bound serves up to 3 classes, and this problem has {problem.n_classes}; use dual_bound."
@@ -146,6 +147,7 @@ def sawtooth_lower_bound(
     0.25
     """
     tables = needed_tables(problem, "sawtooth_lower_bound", "dual_bound")
+    needed_no_visits(problem, "sawtooth_lower_bound", "certify")
     check_integer(n_points, "n_points", 1)
     horizon = _horizon(problem, n_stages)
     sampled = sample_beliefs(problem, horizon, n_points, as_generator(random_state))

@@ -13,7 +13,7 @@ from seqclass._utils.validation import check_choice, check_integer
 from seqclass.pomdp.answers import SampledAnswers, TooLarge
 from seqclass.pomdp.evaluation import MAX_HISTORIES
 from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.needs import needed_order
+from seqclass.pomdp.needs import needed_no_visits, needed_order
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.values import ValueFunction
@@ -136,6 +136,7 @@ def dual_bound(
     check_integer(n_paths, "n_paths", 2)
     check_integer(max_histories, "max_histories", 1)
     needed_order(problem, "dual_bound", "certify")
+    needed_no_visits(problem, "dual_bound", "certify")
     if method != "simulation":
         try:
             mean = DualPaths(problem, None, values, None, max_histories).run(1).low

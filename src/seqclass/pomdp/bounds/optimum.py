@@ -110,6 +110,7 @@ def optimal_cost(
     """Optimal cost by backward recursion over every history that may be worth reaching.
 
     In a fixed order it is the cost of stopping at the best moments, in a free problem that of the best questions too.
+    Where visits cost something, it is that of asking one question at a time; `Panels` has the optimum over panels.
 
     Parameters
     ----------

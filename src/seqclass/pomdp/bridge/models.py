@@ -16,7 +16,7 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, as_generator
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp.information import TIE
-from seqclass.pomdp.needs import needed_one_start, needed_tables
+from seqclass.pomdp.needs import needed_no_visits, needed_one_start, needed_tables
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.unrolled import FreeNodes
@@ -644,6 +644,7 @@ def to_pomdp_py(
     (0.25, 0.25)
     """
     needed_one_start(problem, "to_pomdp_py")
+    needed_no_visits(problem, "to_pomdp_py")
     library = pomdp_py()
     last = problem.n_stages if n_stages is None else check_integer(n_stages, "n_stages", 0, problem.n_stages)
     staged: Process

@@ -19,7 +19,7 @@ from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.pomdp.bridge.models import Process, Staged, Unrolled, check_tables, make_agent, pomdp_py, stage_prices
 from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.needs import needed_one_start
+from seqclass.pomdp.needs import needed_no_visits, needed_one_start
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified
@@ -152,6 +152,7 @@ class PomdpPyPlanner(Solver):
     def _check(self, problem: AcquisitionProblem) -> None:
         """Refuse what has no tables, and what is too large for ValueIteration."""
         needed_one_start(problem, type(self).__name__)
+        needed_no_visits(problem, type(self).__name__)
         n_stages = self._horizon(problem)
         depth, n_asks, asked = self._depth(n_stages), 1, slice(n_stages)
         if problem.free:

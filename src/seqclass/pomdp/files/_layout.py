@@ -15,7 +15,7 @@ import numpy as np
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.files import replacing
 from seqclass._utils.validation import check_integer, check_real
-from seqclass.pomdp.needs import needed_one_start, needed_tables
+from seqclass.pomdp.needs import needed_no_visits, needed_one_start, needed_tables
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.unrolled import MAX_STATES, FreeNodes
 
@@ -80,6 +80,7 @@ class FreeLayout:
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
         needed_one_start(problem, "a file")
+        needed_no_visits(problem, "a file")
         self.problem = problem
         self.n_stages = problem.n_stages if n_stages is None else check_integer(n_stages, "n_stages", 0)
         if self.n_stages > problem.n_stages:
@@ -195,6 +196,7 @@ class Layout:
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
         needed_one_start(problem, "a file")
+        needed_no_visits(problem, "a file")
         self.tables = needed_tables(problem, "a file", "a problem such as naive Bayes gives, or a TableProblem")
         self.problem = problem
         self.n_stages = problem.n_stages if n_stages is None else check_integer(n_stages, "n_stages", 0)

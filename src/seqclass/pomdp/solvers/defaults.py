@@ -37,4 +37,4 @@ def default_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver
     >>> default_solver(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1))
     GridValueIteration()
     """
-    return sequential_solver(problem, random_state) if problem.visits is None else Panels(random_state=random_state)
+    return sequential_solver(problem, random_state) if not problem.orders_panels else Panels(random_state=random_state)

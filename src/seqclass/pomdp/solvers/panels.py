@@ -254,9 +254,9 @@ class Panels(_PanelSolver):
     solver: Any = None
 
     def solve(self, problem: AcquisitionProblem) -> Policy:
-        """Solve a problem; where visits cost nothing, one question at a time is best. See `Solver.solve`."""
+        """Solve a problem; where no panel saves anything, one question at a time is best. See `Solver.solve`."""
         self._check(problem)
-        if problem.visits is None:
+        if not problem.orders_panels:
             planner = sequential_solver(problem, self.random_state) if self.solver is None else self._planner(problem)
             return planner.solve(problem)
         return self.certified(self.best(problem))

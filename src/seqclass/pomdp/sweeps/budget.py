@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import FloatArray, IntArray, another_stream, as_generator, chunks
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator, chunks
 from seqclass._utils.validation import check_distribution, check_integer, check_real
 from seqclass.pomdp.answers import TooLarge
 from seqclass.pomdp.bounds.certificate import Certificate, certify
@@ -114,6 +114,16 @@ class RandomisedPolicy(Policy):
             cost[rows] = policy.continuation_cost(info[rows])
         return cost
 
+    def panels(self, info: InformationState) -> BoolArray | None:
+        """What each row orders now under the policy that it drew; see `Policy.panels`."""
+        if self.problem.visits is None:
+            return None
+        panels = np.zeros((len(info), self.problem.n_questions), dtype=bool)
+        for policy, rows in self._drawn(info):
+            if (own := policy.panels(info[rows])) is not None:
+                panels[rows] = own
+        return panels
+
     def _act(self, info: InformationState) -> IntArray:
         return self._asked(info, "act")
 
@@ -215,6 +225,11 @@ def within_budget(
         n_stages = min(n_stages, check_integer(max_features, "max_features", 0))
     if max_cost is not None:
         limit = check_real(max_cost, "max_cost", 0)
+        if problem.visits is not None:
+            raise ValueError(
+                "max_cost cuts a fixed order where one visit a feature would exceed it, and here a visit may hold "
+                'several: use order="adaptive" (free=True), or max_features.'
+            )
         # what sums up to the budget but for rounding is within it
         fits = worst_costs(problem) <= limit * (1 + 1e-12)
         n_stages = min(n_stages, int(fits.size if fits.all() else fits.argmin()))

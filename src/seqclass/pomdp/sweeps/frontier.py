@@ -162,7 +162,7 @@ def cost_sweep(
     check_integer(n_paths, "n_paths", 2)
     check_integer(max_histories, "max_histories", 1)
     solver = default_solver(problem) if solver is None else solver
-    if problem.free:
+    if problem.free or problem.visits is not None:  # panels part histories as orders do
         effort = {"method": method, "n_paths": n_paths, "max_histories": max_histories}
         return separate_sweep(problem, factors, solver, random_state, **effort)
     team = solve_sweep(solver, problem, factors)
