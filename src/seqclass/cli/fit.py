@@ -178,7 +178,8 @@ def _report(clf: DecidingClassifier, n_rows: int, seconds: float, output: Path, 
 def _gap(scope: str, gap: float) -> str:
     if scope == "order":
         return f"Certified gap to the best stopping rule for this model and order: {gap_text(gap)}."
-    told = f"Certified gap to the best policy for this model, {SCOPES[scope]}: {gap_text(gap)}"
+    among = "in any order" if scope == "all orders" else SCOPES[scope]
+    told = f"Certified gap to the best policy for this model, {among}: {gap_text(gap)}"
     wide = f"; a bound {SCOPES[scope]} is wide where features are many, and what counts is the held-out cost."
     return told + (wide if gap > _WIDE else ".")
 

@@ -190,9 +190,11 @@ def _questions(
         sizes = decider.model.n_outcomes_[problem.members(question)].tolist()
         group = -1 if problem.groups is None else int(problem.groups[question])
         price = float(problem.prices[question])
-        told = {"group": None, "full_price": price}
+        told: dict[str, Any] = {"group": None, "full_price": price}
         if group >= 0:
-            told = {"group": group, "full_price": float(problem.full_prices[question])}
+            told |= {"group": group, "full_price": float(problem.full_prices[question])}
+        if np.isin(problem.members(question), decider.known).any():
+            told["known"] = True  # told at the start or not at all
         numbers = range(len(features), len(features) + len(shows))
         name = asked.name(question)
         shown: dict[str, Any] = {"features": list(numbers), "price": price}

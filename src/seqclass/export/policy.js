@@ -312,7 +312,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
       const cost = onwards(program.policy, view);
       asked = { question, price: price(s, question), saving: cost === null ? null : s.stop - cost };
     }
-    const others = questions.map((_, q) => q).filter((q) => s.seen[q] === OPEN)
+    const others = questions.map((_, q) => q).filter((q) => s.seen[q] === OPEN && !questions[q].known)
       .map((q) => ({ question: q, price: price(s, q), saving: s.stop - price(s, q) - sum(joints(s, q).map(stopping)) }))
       .sort((a, b) => b.saving - a.saving);
     return { belief: s.belief, now: s.stop, decision: decide(s.belief), asked, best: three(asked, others), steps, cut: false };
