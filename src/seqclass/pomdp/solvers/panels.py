@@ -245,7 +245,7 @@ class Panels(_PanelSolver):
     >>> problem = TableProblem([0.5, 0.5], np.array([sensor] * 3), prices=0.01, free=True)
     >>> policy = Panels().solve(problem.with_visits(Visits(0.05, np.zeros(3))))
     >>> policy.panels(policy.problem.begin()).tolist(), round(policy.info.upper, 4)
-    ([[True, True, True]], 0.1525)
+    ([[True, True, True]], 0.146)
     """
 
     _: KW_ONLY
