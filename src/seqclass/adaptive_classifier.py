@@ -377,6 +377,8 @@ class AdaptiveClassifier(DecidingClassifier):
     random_state: Any = 0
     n_jobs: int | None = None
     known: Any = ()
+    #: Settings that files of earlier releases lack.
+    _later = ("n_jobs", "known")
 
     def fit(
         self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None, *, held_out: int | None = None

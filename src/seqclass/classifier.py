@@ -178,6 +178,8 @@ class SequentialClassifier(DecidingClassifier):
 
     #: Rows that `partial_fit` keeps.
     kept_: Kept = field(init=False)
+    #: Settings that files of earlier releases lack.
+    _later = ("known",)
 
     def settings(self) -> Settings:
         """What a fit is told."""

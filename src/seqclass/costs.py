@@ -69,6 +69,9 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
     ['benign', 'malignant', 'refer']
     """
 
+    #: Settings that files of earlier releases lack.
+    _later = ("visit_cost", "delays", "delay_cost", "max_panel")
+
     def __init__(
         self,
         feature_costs: Any = 0.01,

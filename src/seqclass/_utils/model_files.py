@@ -82,7 +82,7 @@ def restored(cls: Any, state: dict[str, Any]) -> Any:
     else:
         _fill(instance, cls, state)
     if hasattr(cls, "_get_param_names"):
-        _refuse_absent(cls, [name for name in cls._get_param_names() if name not in vars(instance)])
+        _complete(instance, cls, [name for name in cls._get_param_names() if name not in vars(instance)])
     for kind, check in _CHECKS:
         if isinstance(instance, kind):
             check(instance)
@@ -98,12 +98,20 @@ def _fill(instance: Any, cls: Any, state: dict[str, Any]) -> None:
             object.__setattr__(instance, name, value)
         else:  # not setattr, with which a property of that name would run
             instance.__dict__[name] = value
-    _refuse_absent(cls, [name for name in fields if not hasattr(instance, name)])
+    _complete(instance, cls, [name for name in fields if not hasattr(instance, name)])
 
 
-def _refuse_absent(cls: Any, names: list[str]) -> None:
-    if names:
-        raise ValueError(f"a {cls.__name__} lacks {', '.join(names)}")
+def _complete(instance: Any, cls: Any, names: list[str]) -> None:
+    """Give what files of earlier releases lack (`_later` of the class) its default; what lacks more is refused."""
+    later = set(getattr(cls, "_later", ()))
+    if absent := [name for name in names if name not in later]:
+        raise ValueError(f"a {cls.__name__} lacks {', '.join(absent)}")
+    parts = {part.name: part for part in dataclasses.fields(cls)} if _is_record(cls) else {}
+    for name in names:
+        # a field of a record that is absent has no plain default, which would stand in its class
+        make: Any = parts[name].default_factory if name in parts else dataclasses.MISSING
+        plain = make is dataclasses.MISSING
+        object.__setattr__(instance, name, inspect.signature(cls).parameters[name].default if plain else make())
 
 
 FORMAT = "seqclass-model"

@@ -124,6 +124,8 @@ class Decider:
     unit: str = ""
     known: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     needless: IntArray = field(default_factory=lambda: np.empty((0, 0), dtype=np.intp))
+    #: What files of earlier releases lack.
+    _later = ("known", "needless")
 
     @property
     def n_features(self) -> int:
