@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -257,12 +256,7 @@ class Case:
 
     def leave(self) -> Case:
         """What is known where no more is waited for."""
-        facts, info = copy.copy(self.facts), copy.copy(self.info)
-        for state in (facts, info):
-            assert state.ordered is not None  # or nothing would be waited for
-            state.ordered, state.told = np.zeros_like(state.ordered), False
-            state.__dict__.pop("open", None)
-            state.__dict__.pop("costs_once", None)
+        facts, info = (state.but(ordered=np.zeros_like(state.ordered), told=False) for state in (self.facts, self.info))
         return replace(self, facts=facts, info=info)
 
     def learn(self, question: int, outcome: int, *, known: bool, charge_missing: bool, needless: int = -1) -> Case:

@@ -251,11 +251,15 @@ class InformationState:
             raise ValueError("a panel has a question that was asked before.")
         if visits.max_panel is not None and int(panels.sum(axis=1).max(initial=0)) > visits.max_panel:
             raise ValueError(f"a panel has more than max_panel={visits.max_panel} questions.")
+        ordered, spent = self.ordered | panels, self.spent + visits.of(panels)
+        return self.but(ordered=ordered, visits=self.visits + wants, spent=spent, told=True)
+
+    def but(self, **changes: Any) -> InformationState:
+        """Return the same with some attributes replaced, and nothing kept that was computed of it."""
         other = copy.copy(self)
-        for name in ("open", "costs_once", "likelihood", "joint", "predictive"):
-            other.__dict__.pop(name, None)
-        other.ordered, other.visits = self.ordered | panels, self.visits + wants
-        other.spent, other.told = self.spent + visits.of(panels), True
+        for name in [name for name in vars(other) if isinstance(getattr(type(self), name, None), cached_property)]:
+            del other.__dict__[name]
+        other.__dict__.update(changes)
         return other
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from functools import cached_property
 from typing import NamedTuple
 
@@ -40,7 +39,7 @@ class PanelValues:
     >>> from seqclass.pomdp import TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
     >>> problem = problem.with_visits(Visits(0.25, np.zeros(1)))
-    >>> PanelValues(problem).after(problem.begin(), np.array([0]), problem.begin().unasked).round(3)
+    >>> PanelValues(problem).after(problem.begin(), np.array([0])).round(3)
     array([[0.15]])
     """
 
@@ -84,8 +83,8 @@ class PanelValues:
             What is known of ``n`` instances.
         questions : ndarray of int of shape (m,)
             The questions.
-        closed : ndarray of bool of shape (n, n_questions), optional
-            Where no other question is left after it.
+        closed : ndarray of bool of shape (n,), optional
+            Where no other question is left after one of these.
 
         Returns
         -------
@@ -108,7 +107,7 @@ class PanelValues:
             floor = total * self.least + joint @ known
             cost = np.minimum(stop, np.maximum(cost, floor))
             if closed is not None:
-                cost = np.where(closed[part][:, questions[places], None], stop, cost)
+                cost = np.where(closed[part, None, None], stop, cost)
             result[part, places] = row_sums(cost)
         return result
 
@@ -126,6 +125,10 @@ class Best(NamedTuple):
 
     panel: BoolArray
     cost: FloatArray
+
+    def worth(self, info: InformationState) -> BoolArray:
+        """The panels, and none where deciding costs no more, (n, n_questions)."""
+        return np.asarray(self.panel & (self.cost < info.to_beat)[:, None])
 
 
 #: A panel grows on for so many questions that save nothing yet.
@@ -184,9 +187,7 @@ class PanelPolicy(Policy):
         rows = np.flatnonzero(self.chooses(info) & ~info.settled)
         if rows.size:
             some = info[rows]
-            best = self.best(some)
-            on = best.cost < some.to_beat
-            panels[rows[on]] = best.panel[on]
+            panels[rows] = self.best(some).worth(some)
         return panels
 
     def chooses(self, info: InformationState) -> BoolArray:
@@ -281,10 +282,7 @@ class Growing:
         self.panel = np.zeros((n, problem.n_questions), dtype=bool)
         self.known = info.belief @ problem.perfect_cost
         # answers of each row so far: their histories, whose they are, and their shares
-        self.branches = copy.copy(info)
-        for name in ("open", "costs_once", "likelihood", "joint", "predictive"):
-            self.branches.__dict__.pop(name, None)
-        self.branches.problem, self.branches.ordered, self.branches.visits = policy._alone, None, None
+        self.branches = info.but(problem=policy._alone, ordered=None, visits=None)
         self.owner, self.weight = np.arange(n), np.ones(n)
 
     def grow(self) -> tuple[BoolArray, FloatArray]:
@@ -331,10 +329,8 @@ class Growing:
         place = np.searchsorted(rows, self.owner)
         closed = None
         if self.policy.values.weights is not None:
-            last = self.open[rows].sum(axis=1) - panel.sum(axis=1) <= 1
-            closed = np.broadcast_to(last[place, None], (len(place), problem.n_questions))
+            closed = (self.open[rows].sum(axis=1) - panel.sum(axis=1) <= 1)[place]
         after = self.policy.values.after(self.branches, asked, closed)
-        expected = np.zeros((len(rows), len(asked)))
         starts = np.flatnonzero(np.diff(place, prepend=-1))
         expected = np.add.reduceat(after * self.weight[:, None], starts, axis=0)
         waits = self.visits.delay_cost * self.visits.delays

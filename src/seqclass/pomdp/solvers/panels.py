@@ -37,7 +37,7 @@ from seqclass.pomdp.solvers.ordering.cases import Cases, mean_and_error, model_c
 from seqclass.pomdp.solvers.ordering.observed import observed_candidate, row_costs
 from seqclass.pomdp.solvers.ordering.rules import EC2, ClassInformation
 from seqclass.pomdp.solvers.ordering.values import ridge
-from seqclass.pomdp.solvers.panel_policy import Growing, PanelPolicy, PanelValues, first_of, panel_prices
+from seqclass.pomdp.solvers.panel_policy import Best, Growing, PanelPolicy, PanelValues, panel_prices
 from seqclass.pomdp.walk import Level, walk
 
 __all__ = ["FixedPanels", "Panels"]
@@ -74,9 +74,9 @@ class _Along:
         rows = np.flatnonzero(policy.chooses(info))
         some = info[rows]
         best = policy.best(some)
-        orders = (best.cost < some.to_beat) & ~some.settled
         panels = np.zeros((len(info), info.problem.n_questions), dtype=bool)
-        panels[rows[orders]] = best.panel[orders]
+        panels[rows] = best.worth(some) & ~some.settled[:, None]
+        orders: BoolArray = np.asarray(panels[rows].any(axis=1))
         self.choices.append((rows, policy.values.told(some), best.cost, orders))
         self.stops.append(info.stopping_cost)
         self.spent.append(info.spent)
@@ -214,8 +214,8 @@ class Panels(_PanelSolver):
 
     Where partial answers and sets are few, the recursion over all of them gives the optimum over all panels. Beyond,
     panels are grown question by question on values of what follows, which a regression learns along the policy; each
-    round starts from the policy of the one before. What is best on cases of the model is taken: one of the rounds, a
-    single visit, or one question at a time.
+    round starts from the policy of the one before. Panels of two and of four throughout are tried as well, a single
+    visit, and one question at a time; what costs least on cases of the model is taken.
 
     Parameters
     ----------
@@ -293,49 +293,34 @@ class Panels(_PanelSolver):
         self._check(problem)
         check_integer(self.max_rounds, "max_rounds", 0)
         check_integer(self.max_nodes, "max_nodes", 0)
-        started, n = time.perf_counter(), problem.n_questions
-        rng = as_generator(self.random_state)
-        once = PanelPolicy(PanelValues(problem), (1, n), self.n_branches, True)
-        tried = []
-        exactly = _exact(problem, self.max_nodes, PanelPolicy(PanelValues(problem), (1, n), self.n_branches))
-        cases = None
-        if exactly is not None and rows is None:
-            return exactly.with_info(seconds=time.perf_counter() - started)
-        if exactly is None:
-            cases = model_cases(problem.without_visits(), self.n_paths, rng)
-            for size in (None, *(size for size in _SIZES if size < min(n, problem.n_stages))):
-                name = "panels" if size is None else f"panels of {size}"
-                sizes = (1, n) if size is None else (size, size)
+        started, rng = time.perf_counter(), as_generator(self.random_state)
+        exactly = _exact(problem, self.max_nodes, self.n_branches)
+        if exactly is not None:
+            exactly = exactly.with_info(seconds=time.perf_counter() - started)
+            if rows is None:
+                return exactly
+            chosen = _untried(_EXACTLY, exactly)
+            # beside it what looks one visit ahead, of which nothing has to be learnt
+            ahead = {name: PanelPolicy(PanelValues(problem), sizes, self.n_branches) for name, sizes in _sizes(problem)}
+            tried = [chosen, *(_untried(_named(name, 0), policy) for name, policy in ahead.items())]
+            choice = OrderingChoice(_EXACTLY, ())
+        else:
+            tried, cases = [], model_cases(problem.without_visits(), self.n_paths, rng)
+            for name, sizes in _sizes(problem):
                 tried += self._improved(problem, cases, sizes, self.max_rounds, rng, name)
+            once = PanelPolicy(PanelValues(problem), (1, problem.n_questions), self.n_branches, True)
             tried += [self._followed("one visit", once, cases), self._sequential(problem, cases)]
             chosen = min(tried, key=lambda one: cases.mean_and_error(one.costs)[0])
             choice = _choice(chosen, tried, cases)
-        else:
-            chosen = _Tried(_EXACTLY, exactly, np.empty(0), np.empty(0), time.perf_counter() - started)
-            tried, choice = [chosen, *self._simple(problem)], OrderingChoice(_EXACTLY, ())
         if rows is not None:
             chosen, choice = _judged(chosen, tried, choice, rows)
+        seconds = time.perf_counter() - started
         if exactly is not None and chosen.policy is exactly:
-            return exactly.with_info(seconds=time.perf_counter() - started, ordering=choice)
+            return exactly.with_info(seconds=seconds, ordering=choice)
         policy = copy.copy(chosen.policy)
-        policy.info = SolveInfo(
-            "converged",
-            n_stages=problem.n_stages,
-            size=sum(t.policy.values.size for t in tried if isinstance(t.policy, PanelPolicy)),
-            seconds=time.perf_counter() - started,
-            ordering=choice,
-        )
+        size = sum(t.policy.values.size for t in tried if isinstance(t.policy, PanelPolicy))
+        policy.info = SolveInfo("converged", n_stages=problem.n_stages, size=size, seconds=seconds, ordering=choice)
         return policy
-
-    def _simple(self, problem: AcquisitionProblem) -> list[_Tried]:
-        """Policies that look one visit ahead, of which none has to be learnt."""
-        n, values, nothing = problem.n_questions, PanelValues(problem), np.empty(0)
-        sizes = [(1, n), *((size, size) for size in _SIZES if size < min(n, problem.n_stages))]
-        return [
-            _Tried(_named("panels" if least == 1 else f"panels of {least}", 0), policy, nothing, nothing, 0.0)
-            for least, most in sizes
-            for policy in [PanelPolicy(values, (least, most), self.n_branches)]
-        ]
 
     def _followed(self, name: str, policy: PanelPolicy, cases: Cases) -> _Tried:
         started = time.perf_counter()
@@ -359,6 +344,17 @@ class Panels(_PanelSolver):
             rules = [EC2(), ClassInformation()]
             return Adaptive(rules, max_rounds=0, certificate_paths=paths, random_state=seed)
         return sequential_solver(problem.without_visits(), seed)
+
+
+def _sizes(problem: AcquisitionProblem) -> list[tuple[str, tuple[int, int]]]:
+    """Names, and least and most questions, of the kinds of panels that are tried."""
+    n = problem.n_questions
+    few = [size for size in _SIZES if size < min(n, problem.n_stages)]
+    return [("panels", (1, n)), *((f"panels of {size}", (size, size)) for size in few)]
+
+
+def _untried(name: str, policy: Policy) -> _Tried:
+    return _Tried(name, policy, np.empty(0), np.empty(0), policy.info.seconds)
 
 
 def _named(name: str, number: int) -> str:
@@ -414,70 +410,35 @@ def _choice(chosen: _Tried, tried: list[_Tried], cases: Cases) -> OrderingChoice
     )
 
 
-class PlannedPanels(Policy):
-    """A table of what to order after each partial answer, and another policy wherever it says nothing."""
+class PlannedPanels(PanelPolicy):
+    """A table of what to order after each partial answer; where it says nothing, panels are grown."""
 
-    def __init__(
-        self, problem: AcquisitionProblem, plan: list[PanelPlan], fallback: PanelPolicy, info: SolveInfo | None = None
-    ) -> None:
-        super().__init__(problem, info=info)
-        self.plan, self.fallback = plan, fallback
+    def __init__(self, plan: list[PanelPlan], problem: AcquisitionProblem, n_branches: int, info: SolveInfo) -> None:
+        super().__init__(PanelValues(problem), (1, problem.n_questions), n_branches, info=info)
+        self.plan = plan
 
-    def panels(self, info: InformationState) -> BoolArray:
-        """What each row orders now, (n, n_questions); see `Policy.panels`."""
-        panels = np.zeros((len(info), self.problem.n_questions), dtype=bool)
-        rows = np.flatnonzero(self.fallback.chooses(info))
-        if rows.size:
-            sets, cost, known = self._planned(info[rows])
-            on = known & (cost < info.to_beat[rows])
-            panels[rows[on]] = sets[on]
-            if not known.all():
-                panels[rows[~known]] = self.fallback.panels(info[rows[~known]])
-        return panels
-
-    def _planned(self, info: InformationState) -> tuple[BoolArray, FloatArray, BoolArray]:
-        """The best panel of each row, what it costs, and where the table knows of it."""
+    def best(self, info: InformationState) -> Best:
+        """The best panel of each row, whether it is worth ordering or not; see `PanelPolicy.best`."""
         n, problem = len(info), self.problem
         number, cost, known = np.zeros(n, dtype=np.int64), np.full(n, np.inf), np.zeros(n, dtype=bool)
         if info.stage < len(self.plan):
-            keys, panels, costs = self.plan[info.stage]
+            keys, sets, costs = self.plan[info.stage]
             wanted = evidence(info)
             place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
             known = keys[place] == wanted
-            number, cost = np.where(known, panels[place], 0), np.where(known, costs[place], np.inf)
-        return (number[:, None] >> np.arange(problem.n_questions)) & 1 == 1, cost, known
-
-    def _act(self, info: InformationState) -> IntArray:
-        ordered = info.ordered
-        if not info.told:
-            chosen = self.panels(info)
-            ordered = chosen if ordered is None else chosen | ordered
-        return first_of(ordered, len(info))
-
-    def following(self, info: InformationState) -> IntArray:
-        """What was ordered, else the first question of the panel that comes next wherever it goes on, (n,)."""
-        question = first_of(info.ordered, len(info))
-        rows = np.flatnonzero((question == DECIDE) & self.fallback.chooses(info))
+            number, cost = np.where(known, sets[place], 0), np.where(known, costs[place], np.inf)
+        panel = (number[:, None] >> np.arange(problem.n_questions)) & 1 == 1
+        rows = np.flatnonzero(~known)
         if rows.size:
-            sets, _, known = self._planned(info[rows])
-            question[rows] = np.where(known, first_of(sets, rows.size), self.fallback.following(info[rows]))
-        return question
-
-    def continuation_cost(self, info: InformationState) -> FloatArray:
-        """Cost of the best panel and what follows, (n,); NaN where an answer is waited for."""
-        cost = np.where(info.waiting, np.nan, np.inf)
-        rows = np.flatnonzero(self.fallback.chooses(info))
-        if rows.size:
-            _, found, known = self._planned(info[rows])
-            cost[rows] = np.where(known, found, self.fallback.continuation_cost(info[rows]))
-        return cost
+            panel[rows], cost[rows] = super().best(info[rows])
+        return Best(panel, cost)
 
 
 #: Of partial answers after so many questions sorted keys, the best panel of each as a number of bits, and its cost.
 PanelPlan = tuple[npt.NDArray[np.bytes_], IntArray, FloatArray]
 
 
-def _exact(problem: AcquisitionProblem, most: int, fallback: PanelPolicy) -> PlannedPanels | None:
+def _exact(problem: AcquisitionProblem, most: int, n_branches: int) -> PlannedPanels | None:
     """The best policy over all panels by recursion over partial answers and sets; None where they are too many."""
     sizes = problem.n_outcomes + 1.0
     if (
@@ -534,7 +495,7 @@ def _exact(problem: AcquisitionProblem, most: int, fallback: PanelPolicy) -> Pla
         scope="all panels",
         ordering=OrderingChoice(_EXACTLY, ()),
     )
-    return PlannedPanels(problem, plan[::-1], fallback, report)
+    return PlannedPanels(plan[::-1], problem, n_branches, report)
 
 
 @dataclass(repr=False, eq=False)
