@@ -112,26 +112,38 @@ def test_questions_follow_answers_where_that_pays(pointed: AdaptiveClassifier) -
 def test_of_many_columns_a_mixture_of_few_is_tried() -> None:
     narrow = "mixture of densities, 20 columns"
     for effort in ("normal", "thorough"):
-        ways = candidates(EFFORTS[effort], 0, 21)
+        ways = candidates(EFFORTS[effort], 0, 1000, 21)
         assert ways[narrow]["selector"].n_features == ways[f"{narrow}, calibrated"]["selector"].n_features == 20
         assert ways["mixture of densities"]["selector"].n_features == 200
         assert INCUMBENT in ways
-        assert narrow not in candidates(EFFORTS[effort], 0, 20)
-    assert narrow not in candidates(EFFORTS["quick"], 0, 500)
+        assert narrow not in candidates(EFFORTS[effort], 0, 1000, 20)
+    assert narrow not in candidates(EFFORTS["quick"], 0, 1000, 500)
 
 
-def test_how_many_columns_there_are_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_few_rows_sizes_are_averaged_over() -> None:
+    for n_rows, components in ((299, "average"), (300, "auto")):
+        assert candidates(EFFORTS["quick"], 0, n_rows, 4)[INCUMBENT]["observation_model"].n_components == components
+    clf = seqclass.adaptive(0.05, effort="quick").fit(X, Y)
+    assert {
+        way.observation_model.n_components for way in [clf.chosen(), *clf.runners_up(9)] if way.order == "adaptive"
+    } == {
+        "average",
+        "auto",
+    }
+
+
+def test_how_many_rows_and_columns_there_are_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     class Told(Exception):
         pass
 
-    def told(effort: Any, random_state: Any, n_columns: int, numbers: bool, contexts: bool) -> dict[str, Any]:
-        raise Told(n_columns, numbers)
+    def told(effort: Any, seed: Any, n_rows: int, n_columns: int, numbers: bool, contexts: bool) -> dict[str, Any]:
+        raise Told(n_rows, n_columns, numbers)
 
     monkeypatch.setattr(adaptive_classifier, "candidates", told)
     for data in (X, X.tolist(), sparse.csr_array(X)):
         with pytest.raises(Told) as raised:
             seqclass.adaptive(0.05, effort="quick").fit(data, Y)
-        assert raised.value.args == (4, True)
+        assert raised.value.args == (len(Y), 4, True)
 
 
 def test_it_buys_nothing_where_nothing_tells() -> None:
@@ -144,7 +156,7 @@ def test_it_buys_nothing_where_nothing_tells() -> None:
 @pytest.mark.parametrize(("seed", "told"), [(3, "It may be by chance"), (8, "nothing is worth buying")])
 def test_it_warns_where_what_it_buys_does_not_pay(seed: int, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(seed)
-    ways = {name: candidates(EFFORTS["quick"], 0, 4)[name] for name in (NOTHING, "mixture of densities")}
+    ways = {name: candidates(EFFORTS["quick"], 0, 1000, 4)[name] for name in (NOTHING, "mixture of densities")}
     monkeypatch.setattr(adaptive_classifier, "candidates", lambda *_: ways)
     data, labels = rng.normal(size=(24, 6)), rng.integers(2, size=24)
     with pytest.warns(UserWarning, match=told):
@@ -208,7 +220,7 @@ def test_decisions_alone_count_where_the_budget_is_given(
         return choose(tried, seconds, NOTHING, on_decisions)
 
     monkeypatch.setattr(adaptive_classifier, "choose", first)
-    ways = {NOTHING: candidates(EFFORTS["quick"], 0, 4)[NOTHING]}
+    ways = {NOTHING: candidates(EFFORTS["quick"], 0, 150, 4)[NOTHING]}
     monkeypatch.setattr(adaptive_classifier, "candidates", lambda *_: ways)
     with pytest.warns(UserWarning, match="nothing is worth buying"):
         seqclass.adaptive(0.05, effort="quick", target_cost=target_cost).fit(X, Y, held_out=2)
@@ -258,11 +270,11 @@ def test_awkward_data(spoil: str) -> None:
 def test_the_best_order_is_searched_for_where_columns_are_few():
     """Of hundreds it would be what the training rows suggest by chance."""
     for name, effort in EFFORTS.items():
-        few, many = (candidates(effort, 0, n) for n in (32, 33))
+        few, many = (candidates(effort, 0, 1000, n) for n in (32, 33))
         nodes = {"quick": 200, "normal": 1000, "thorough": 5000}[name]
         assert {w["solver"].search_nodes for w in few.values() if isinstance(w["solver"], Adaptive)} == {nodes}
         assert {w["solver"].search_nodes for w in many.values() if isinstance(w["solver"], Adaptive)} == {0}
-        assert [standard(effort, 0, n)["solver"].search_nodes for n in (32, 33)] == [nodes, 0]
+        assert [standard(effort, 0, 1000, n)["solver"].search_nodes for n in (32, 33)] == [nodes, 0]
     clf = AdaptiveClassifier(0.05, effort="quick").fit(X, Y, held_out=0)
     assert clf.chosen().solver.search_nodes == 200
 

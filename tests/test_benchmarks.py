@@ -41,6 +41,7 @@ PEERLESS = {
     "real_values.py",
     "ifc2f.py",
     "selection_stage.py",
+    "small_sets.py",
     "tuned_peers.py",
 }
 #: Scripts whose rows are costs as much as seconds, and that leave memory out.
@@ -68,6 +69,7 @@ MEMORYLESS = {
     "f_etana.py",
     "ifc2f.py",
     "selection_stage.py",
+    "small_sets.py",
     "tuned_peers.py",
 }
 #: Scripts beside figures that are with the real data.

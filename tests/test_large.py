@@ -310,6 +310,7 @@ NEEDS_ALL: dict[str, tuple[Any, str]] = {
     "another model": (quick(observation_model=ContextBayes()), "ContextBayes learns from all rows at once"),
     "several parents": (quick(observation_model=TreeNetwork("clique")), "one feature parent at most"),
     "bags": (quick(observation_model=ClassMixture(2, n_bags=3)), "n_bags=3 needs all rows"),
+    "averaged": (quick(observation_model=ClassMixture("average")), "n_components='average' needs all rows"),
     "densities": (quick(observation_model=ClassMixture(2, density="normal")), "density='normal' needs all rows"),
     "other bins": (quick(discretizer=KBinsDiscretizer(3, encode="ordinal")), "KBinsDiscretizer is not fitted"),
     "many bins": (quick(discretizer=Discretizer(40)), "n_bins beyond 32"),

@@ -60,6 +60,7 @@ MODELS: dict[str, Any] = {
     "mixture": functools.partial(ClassMixture, 2),
     "mixture of one": functools.partial(ClassMixture, 1),
     "bagged mixture": functools.partial(ClassMixture, 2, n_bags=2),
+    "averaged mixture": functools.partial(ClassMixture, "average"),
     "mixture of densities": functools.partial(ClassMixture, 2, density="auto"),
     "mixture of normals": functools.partial(ClassMixture, 2, density="normal"),
     "context": functools.partial(ContextBayes, 0),

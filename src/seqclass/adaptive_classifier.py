@@ -45,6 +45,8 @@ __all__ = ["AdaptiveClassifier", "adaptive"]
 NOTHING = "deciding at once"
 #: The candidate that is left only for what is better beyond chance: rich, and the same for numbers and categories.
 INCUMBENT = "mixture of densities"
+#: Below so many rows its number of components is averaged over: of few rows the choice is noise.
+_FEW_ROWS = 300
 #: Columns that are kept, and of a mixture for which kinds of members would drown in the noise of many.
 _MANY, _FEW = 200, 20
 #: Columns up to which the best of all orders is searched for: of more it is what the training rows suggest by chance.
@@ -79,9 +81,9 @@ EFFORTS = {
 
 
 def candidates(
-    effort: Effort, random_state: Any, n_columns: int, numbers: bool = True, contexts: bool = False
+    effort: Effort, random_state: Any, n_rows: int, n_columns: int, numbers: bool = True, contexts: bool = False
 ) -> dict[str, dict[str, Any]]:
-    """Settings of `SequentialClassifier` by name of the candidate, for data of so many columns."""
+    """Settings of `SequentialClassifier` by name of the candidate, for data of so many rows and columns."""
     effort = effort.on(n_columns)
     bayes: dict[str, Any] = {"observation_model": NaiveBayes(), "discretizer": Discretizer()}
     found = {NOTHING: bayes | {"solver": DecideNow()}, "naive Bayes, one order": bayes | _CALIBRATED}
@@ -94,9 +96,9 @@ def candidates(
         for strategy in effort.strategies
         if numbers
     }
-    mixtures[INCUMBENT] = _mixture_of_densities(effort, random_state)
+    mixtures[INCUMBENT] = _mixture_of_densities(effort, random_state, n_rows)
     if effort.others and n_columns > _FEW:
-        mixtures[_NARROW] = _mixture_of_densities(effort, random_state, _FEW)
+        mixtures[_NARROW] = _mixture_of_densities(effort, random_state, n_rows, _FEW)
     if contexts:
         mixtures |= _contexts(effort, random_state)
     for name, settings in mixtures.items():
@@ -155,9 +157,9 @@ _BINS = {"uniform": 5, "quantile": 5, "mdlp": 8}
 _KINDS, _BAGS = 40, 5
 
 
-def standard(effort: Effort, random_state: Any, n_columns: int) -> dict[str, Any]:
-    """What is fitted where nothing is compared, to data of so many columns."""
-    return _filled(_mixture_of_densities(effort.on(n_columns), random_state))
+def standard(effort: Effort, random_state: Any, n_rows: int, n_columns: int) -> dict[str, Any]:
+    """What is fitted where nothing is compared, to data of so many rows and columns."""
+    return _filled(_mixture_of_densities(effort.on(n_columns), random_state, n_rows))
 
 
 def _mixture(strategy: str, effort: Effort, random_state: Any) -> dict[str, Any]:
@@ -165,8 +167,9 @@ def _mixture(strategy: str, effort: Effort, random_state: Any) -> dict[str, Any]
     return _any_order(model, Discretizer(_BINS[strategy], strategy=strategy), effort)
 
 
-def _mixture_of_densities(effort: Effort, random_state: Any, n_columns: int = _MANY) -> dict[str, Any]:
-    model = ClassMixture(density="auto", n_bags=effort.n_bags, random_state=random_state)
+def _mixture_of_densities(effort: Effort, random_state: Any, n_rows: int, n_columns: int = _MANY) -> dict[str, Any]:
+    components: Any = "average" if n_rows < _FEW_ROWS else "auto"
+    model = ClassMixture(components, density="auto", n_bags=effort.n_bags, random_state=random_state)
     return _of_densities(model, effort, n_columns)
 
 
@@ -310,6 +313,7 @@ class AdaptiveClassifier(DecidingClassifier):
     next, as they are and calibrated; contexts (`ContextBayes`) too, where a quick look at some rows says that a column,
     a bundle or a few together change what the others tell. The mixture of densities as it is stands: it is fitted to
     all rows, unless another way, buying nothing among them, costs less on rows held out by more than a standard error.
+    Of fewer than 300 rows its number of components is averaged over rather than chosen.
     What the result costs is held out as well: the rows of each fold are decided by what the other folds choose. Where
     models are calibrated (see `SequentialClassifier`), each fold's is by the other folds.
 
@@ -419,7 +423,7 @@ class AdaptiveClassifier(DecidingClassifier):
         kept, labels, weight = weighted(X, y, sample_weight)
         columns = Classifier()
         _, seen, encoder = check_training(columns, kept, labels)
-        self._chosen = self._for_visits(standard(effort, self.random_state, np.shape(kept)[1]))
+        self._chosen = self._for_visits(standard(effort, self.random_state, *np.shape(kept)))
         # what is wrong with prices and costs is said before anything is tried
         money(self.settings(), columns, np.unique(seen), warn=False)
         if budgets:
@@ -436,7 +440,7 @@ class AdaptiveClassifier(DecidingClassifier):
         bundles = Costs(bundles=Costs.of(self.feature_costs).bundles)
         look = Settings(NaiveBayes(), feature_costs=bundles, handle_unknown=self.handle_unknown)
         contexts, found, at_once = worth_contexts(look, some, labels), None, None
-        ways = self._ways(n, numbers, contexts)
+        ways = self._ways(len(rows), n, numbers, contexts)
         if budgets:
             means, last, seconds = self._tried_at(budgets, ways, some, labels, fold, some_weight)
             self.choice_, held = choose(means, seconds, INCUMBENT, on_decisions=True, last=last)
@@ -542,12 +546,12 @@ class AdaptiveClassifier(DecidingClassifier):
             seconds.append(sum(one.seconds for one in mine))
         return means, last, seconds
 
-    def _ways(self, n_columns: int, numbers: bool, contexts: bool) -> dict[str, dict[str, Any]]:
+    def _ways(self, n_rows: int, n_columns: int, numbers: bool, contexts: bool) -> dict[str, dict[str, Any]]:
         """Settings by name of what is tried, by prices or at the budgets."""
         effort, budgets = EFFORTS[self.effort], self._budgets()
         if budgets:
             return at_budget(effort, self.random_state, numbers, contexts, budgets[-1])
-        ways = candidates(effort, self.random_state, n_columns, numbers, contexts)
+        ways = candidates(effort, self.random_state, n_rows, n_columns, numbers, contexts)
         return {name: self._for_visits(way) for name, way in ways.items()}
 
     def _for_visits(self, way: dict[str, Any]) -> dict[str, Any]:
@@ -634,8 +638,8 @@ class AdaptiveClassifier(DecidingClassifier):
         names = {NOTHING, self.choice_.chosen}
         others = [one for one in self.choice_.candidates if one.name not in names]
         others.sort(key=lambda one: (one.name != INCUMBENT, one.cost))
-        width = self.n_features_in_
-        ways = self._ways(width, numbers=width > len(category_counts(self.encoder_)), contexts=True)
+        width, numbers = self.n_features_in_, self.n_features_in_ > len(category_counts(self.encoder_))
+        ways = self._ways(self.held_out_.n_rows, width, numbers, contexts=True)
         return [self._way(ways[one.name]) for one in others[: check_integer(n, "n", 1)]]
 
     fit_chunks = _NeedsAllRows()

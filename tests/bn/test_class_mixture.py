@@ -365,3 +365,42 @@ def test_folds_are_stratified_and_leave_each_class_in_training():
         per_fold = np.bincount(folds[codes == c], minlength=5)
         assert per_fold.max() - per_fold.min() <= 1
         assert per_fold.max() < (codes == c).sum()
+
+
+def test_sizes_side_by_side_are_of_equal_weight():
+    X, y, sizes = random_data(3, n=200)
+    few = np.flatnonzero(np.bincount(y) > 0)[:2]
+    kept = np.concatenate([np.flatnonzero(y == few[0])[:40], np.flatnonzero(y == few[1])[:8]])
+    X, y = X[kept], y[kept]
+    model = ClassMixture("average").fit(X, y, n_outcomes=sizes)
+    # 8 rows bear two components: what is asked for beyond them is the same again, and counts once
+    assert_array_equal(model.n_components_, [1 + 2 + 4 + 8, 1 + 2])
+    assert_array_equal(np.bincount(model.hidden_class_), model.n_components_)
+    for c, bounds in ((0, [0, 1, 3, 7, 15]), (1, [0, 1, 3])):
+        weights = model.weights_[model.hidden_class_ == c]
+        assert_allclose(np.add.reduceat(weights, bounds[:-1]), 1 / (len(bounds) - 1))
+    alone = NaiveBayes().fit(X, y, n_outcomes=sizes).likelihood_table()
+    assert_allclose(model.tables_[:, :, [0, 15]], alone)
+    assert model.candidates_ == {}
+    same(model, ClassMixture("average").fit(X, y, n_outcomes=sizes))
+    check_observation_model(ClassMixture("average"), X, y)
+
+
+def test_averaged_bags_over_fine_bins():
+    X, y = fine_kinds(80)
+    check_observation_model(ClassMixture("average", n_bags=2, density="auto"), X, y)
+    model = ClassMixture("average", n_bags=2, density="auto").fit(X, y)
+    # a single component is the same in all bags
+    assert_array_equal(model.n_components_, [1 + 2 + 4 + 8] * 2)
+    assert_array_equal(np.bincount(model.hidden_class_), [1 + 2 * (2 + 4 + 8)] * 2)
+
+
+def test_averaged_over_one_component_says_what_classes_share():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 16, (30, 40)), np.arange(30) % 3
+    apart = {}
+    for size in (1, "average"):
+        model = ClassMixture(size, density="auto").fit(X, y)
+        single = model.tables_[:, :, [np.flatnonzero(model.hidden_class_ == c)[0] for c in range(3)]]
+        apart[size] = np.abs(single - single.mean(axis=2, keepdims=True)).mean()
+    assert apart["average"] < 0.5 * apart[1]

@@ -207,7 +207,7 @@ def test_what_adaptive_chose_is_calibrated_by_the_folds_it_chose_on() -> None:
     assert clf.choice_.chosen == "naive Bayes, one order"
     assert clf.calibration_.n_rows[0] == len(y)
     assert clf.calibration_.exponents[1:].max() < 0.5
-    way = candidates(EFFORTS["quick"], 0, X.shape[1])[clf.choice_.chosen]
+    way = candidates(EFFORTS["quick"], 0, *X.shape)[clf.choice_.chosen]
     folds = Folds(SequentialClassifier(**way).settings(), X, y, assign_folds(y, 3, 0), None)
     assert_array_equal(clf.calibration_.exponents, folds.found()[0].exponents)
     again = clf.fit(X, y, held_out=0)

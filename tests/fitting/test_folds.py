@@ -50,7 +50,7 @@ def test_an_outcome_next_to_those_of_a_training_part_is_missing() -> None:
 
 def test_every_candidate_is_held_out_on_the_same_folds(fitted: AdaptiveClassifier) -> None:
     fold = assign_folds(Y, 3, 0)
-    ways = candidates(EFFORTS["quick"], 0, 4)
+    ways = candidates(EFFORTS["quick"], 0, 150, 4)
     assert [c.name for c in fitted.choice_.candidates] == list(ways)
     for candidate in fitted.choice_.candidates[1::2]:  # as they are, the mixtures are parts of what is calibrated
         clf = SequentialClassifier(feature_costs=0.05, **ways[candidate.name])
@@ -64,7 +64,7 @@ def test_every_candidate_is_held_out_on_the_same_folds(fitted: AdaptiveClassifie
 
 
 def test_what_is_chosen_is_fitted_to_all_rows(fitted: AdaptiveClassifier) -> None:
-    way = candidates(EFFORTS["quick"], 0, 4)[fitted.choice_.chosen]
+    way = candidates(EFFORTS["quick"], 0, 150, 4)[fitted.choice_.chosen]
     alone = fitted.chosen()
     assert type(alone) is SequentialClassifier
     assert repr(alone) == repr(SequentialClassifier(feature_costs=0.05, **way))
@@ -81,7 +81,7 @@ def test_what_is_chosen_is_fitted_to_all_rows(fitted: AdaptiveClassifier) -> Non
 def test_many_rows_are_chosen_on_some_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], most_rows=60))
     name = "naive Bayes, one order"
-    ways = {name: candidates(EFFORTS["quick"], 0, 4)[name] for name in (NOTHING, name)}
+    ways = {name: candidates(EFFORTS["quick"], 0, 150, 4)[name] for name in (NOTHING, name)}
     monkeypatch.setattr(adaptive_classifier, "candidates", lambda *_: ways)
     monkeypatch.setattr(adaptive_classifier, "INCUMBENT", name)
     clf = seqclass.adaptive(0.05, effort="quick").fit(X, Y)

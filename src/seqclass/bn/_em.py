@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -368,6 +368,7 @@ class Components:
     tables: FloatArray
     n_components: IntArray
     n_iter: IntArray
+    bag: IntArray  # number, within its class, of the mixture that a state is of
 
 
 def fit_components(rows: Rows, sizes: IntArray, settings: Settings, rng: np.random.Generator) -> Components:
@@ -385,9 +386,33 @@ def fit_components(rows: Rows, sizes: IntArray, settings: Settings, rng: np.rand
         np.concatenate([m.tables for m in mixtures], axis=2),
         np.array([m.n_components for m in mixtures]),
         np.array([len(m.history) for m in mixtures]),
+        np.concatenate([np.arange(len(m.weights)) // m.n_components for m in mixtures]),
     )
 
 
+def side_by_side(mixtures: Sequence[Components]) -> Components:
+    """Mixtures of ever more components, each of equal weight; what a class of few rows has already is left out."""
+    sizes = np.array([one.n_components for one in mixtures])
+    new = np.diff(sizes, axis=0, prepend=0) > 0
+    kept = [of_class[one.classes] for of_class, one in zip(new, mixtures)]
+    classes, weights, tables, bag = (
+        np.concatenate([getattr(one, name)[..., some] for one, some in zip(mixtures, kept)], axis=-1)
+        for name in ("classes", "weights", "tables", "bag")
+    )
+    bag = bag + np.repeat(np.cumsum([0, *(one.bag.max() + 1 for one in mixtures[:-1])]), [some.sum() for some in kept])
+    order = np.argsort(classes, kind="stable")
+    return Components(
+        classes[order],
+        (weights / new.sum(axis=0)[classes])[order],
+        tables[:, :, order],
+        (sizes * new).sum(axis=0),
+        np.max([one.n_iter for one in mixtures], axis=0),
+        bag[order],
+    )
+
+
+#: Numbers of components that are averaged over.
+AVERAGED = (1, 2, 4, 8)
 #: Numbers of components that are tried, from below.
 CANDIDATES = (1, 2, 4, 8, 16, 32, 64)
 #: Folds that are held out in turn, and the most rows that are looked at.
