@@ -25,6 +25,7 @@ from seqclass.costs import Visits
 from seqclass.datasets import load as load_data
 from seqclass.discretize import Discretizer
 from seqclass.experiment import action_table
+from seqclass.export import policy_data
 from seqclass.pomdp import (
     Adaptive,
     FixedPanels,
@@ -412,9 +413,14 @@ def test_the_command_line_orders_panels(tmp_path, monkeypatch):
     without = runner.invoke(main, [*fit, "--costs", "costs.csv", "--feature-cost", "0.01"])
     assert without.exit_code == 2
     assert "belong together" in without.output
-    refused = runner.invoke(main, ["export", "m.seq", "-o", "page.html"])
-    assert refused.exit_code == 2
-    assert "several questions at once" in refused.output
+    run("export", "m.seq", "-o", "page.html")
+    assert '"delay_cost":0.02' in Path("page.html").read_text(encoding="utf-8")
+
+
+def test_a_graph_of_panels_is_refused(table):
+    tree = SequentialClassifier(TreeNetwork(), order="adaptive", feature_costs=Costs(0.01, visit_cost=0.05))
+    with pytest.raises(ValueError, match="a graph asks one question at a time"):
+        policy_data(tree.fit(*table[:2]))
 
 
 def test_costs_beside_data_tell_of_visits(tmp_path):
