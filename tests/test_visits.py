@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
+from sklearn.naive_bayes import GaussianNB
 
 from seqclass import Costs, SequentialClassifier, adaptive, load
 from seqclass.analysis import sensitivity, what_if
@@ -24,8 +25,9 @@ from seqclass.cli import main
 from seqclass.costs import Visits
 from seqclass.datasets import load as load_data
 from seqclass.discretize import Discretizer
-from seqclass.experiment import action_table
+from seqclass.experiment import Experiment, action_table
 from seqclass.export import policy_data
+from seqclass.large import decided_frame
 from seqclass.pomdp import (
     Adaptive,
     FixedPanels,
@@ -405,7 +407,21 @@ def test_the_command_line_orders_panels(tmp_path, monkeypatch):
     assert "0.05 each" in told
     assert "Order together" in run("ask", "m.seq", answers="1\n" * 20)
     assert "ordered together" in run("explain", "m.seq", "new.csv")
-    assert "n_visits" in run("predict", "m.seq", "new.csv")
+    run("predict", "m.seq", "new.csv", "-o", "decided.csv")
+    decided = pd.read_csv("decided.csv")
+    assert (decided["asked"].str.count(";") + 1 == decided["n_visits"]).all()
+    assert (decided["asked"].str.count("[;+]") + 1 == decided["n_features"]).all()
+    assert decided["asked"].str.contains("+", regex=False).any()
+    both = ["compare", "data.csv", "-t", "diagnosis", "--folds", "2", "-m", "adaptive(effort='quick')", "-o", "r.db"]
+    both += ["-m", "sklearn:GaussianNB", "--visit-cost", "0.05", "--max-panel", "3", "--price", "0.01", "--json"]
+    both += ["--quiet"]
+    cells = json.loads(run(*both))["cells"]
+    plain = [cell for cell in cells if cell["method"] == "sklearn:GaussianNB"]
+    assert [cell["cost_mean"] for cell in plain] == [pytest.approx(0.01 * 4 + 0.05 * 2)] * 2
+    assert max(cell["cost_mean"] - 0.01 * cell["n_features_mean"] for cell in cells) > 0.04
+    refused = runner.invoke(main, [*both, "--delay-cost", "0.01"])
+    assert refused.exit_code == 2
+    assert "does not say how long answers take" in refused.output
     run(*fit, "--costs", "costs.json", "--held-out", "0")
     assert load("m.seq").problem_.visits.max_panel == 2
     run(*fit, "--costs", "costs.csv", "--feature-cost", "0.01", "--delay-cost", "0.02", "--held-out", "0")
@@ -434,3 +450,27 @@ def test_costs_beside_data_tell_of_visits(tmp_path):
         (tmp_path / "toy.costs.json").write_text(json.dumps(told | {key: wrong}))
         with pytest.raises(ValueError, match=key):
             load_data(tmp_path / "toy.csv", target="y")
+
+
+def test_names_of_what_was_ordered_together_can_be_told_apart():
+    X = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]] * 20) + np.random.default_rng(0).normal(0, 0.6, (40, 3))
+    frame = pd.DataFrame(X, columns=["a+b", "c;d", "e"])
+    clf = SequentialClassifier(feature_costs=Costs(0.01, visit_cost=0.03), order="adaptive").fit(frame, [0, 1] * 20)
+    record = clf.acquire(frame)
+    for text, order, visit in zip(decided_frame(clf, record, None)["asked"], record.order, record.visit):
+        told = {"a+b": '"a+b"', "c;d": '"c;d"', "e": "e"}
+        visits = [[told[frame.columns[j]] for j, v in zip(order, visit) if v == n] for n in range(1, visit.max() + 1)]
+        assert text == ";".join("+".join(names) for names in visits)
+
+
+def test_an_experiment_says_what_visits_cost(tmp_path):
+    data = load_data("wine")
+    wrong = Experiment([data], ["etana"], visits={"visit": 1.0})
+    with pytest.raises(ValueError, match="'visit' is not one of visit_cost"):
+        wrong.run(tmp_path / "a.db")
+    with pytest.raises(ValueError, match="does not say how long"):
+        Experiment([data], ["etana"], visits={"delay_cost": 1.0}).run(tmp_path / "a.db")
+    found = Experiment([data], {"nb": GaussianNB()}, cv=2, visits={"visit_cost": 0.5}).run(tmp_path / "a.db").table()
+    alone = Experiment([data], {"nb": GaussianNB()}, cv=2).run(tmp_path / "a.db").table()
+    assert len(found) == len(alone) == 2
+    np.testing.assert_allclose(found["cost_mean"].to_numpy() - alone["cost_mean"].to_numpy(), 0.5)
