@@ -19,7 +19,7 @@ EXPORTED = [
     *("groups", "max_features", "max_cost", "thresholds", "functions", "known first", "items", "skills"),
     *("known at the start", "known at the start, mixture"),
     *("visits", "visits, planned", "visits, fixed order", "visits, bundles", "visits, budgets", "visits, pairs"),
-    *("visits, once", "visits, three classes", "visits, one at a time"),
+    *("visits, once", "visits, three classes", "visits, one at a time", "visits, ladder", "visits, planned ladder"),
 ]
 #: Those that are a graph.
 GRAPHS = ("tree", "fixed mixture")

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 from sklearn.naive_bayes import GaussianNB
 
-from seqclass import Costs, SequentialClassifier, adaptive, load
+from seqclass import Costs, SequentialClassifier, adaptive, certify_error, load
 from seqclass.analysis import sensitivity, what_if
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
 from seqclass.cli import main
@@ -33,6 +33,7 @@ from seqclass.pomdp import (
     FixedPanels,
     Panels,
     StoppingValue,
+    StopWhenSure,
     TableProblem,
     acquire,
     certify,
@@ -44,6 +45,7 @@ from seqclass.pomdp import (
     scale_prices,
     within_budget,
 )
+from seqclass.pomdp.sweeps.ladder import run_ladder
 from seqclass.testing import check_solver, sample_problems
 
 FAST = {"n_paths": 200, "certificate_paths": 100}
@@ -474,3 +476,81 @@ def test_an_experiment_says_what_visits_cost(tmp_path):
     alone = Experiment([data], {"nb": GaussianNB()}, cv=2).run(tmp_path / "a.db").table()
     assert len(found) == len(alone) == 2
     np.testing.assert_allclose(found["cost_mean"].to_numpy() - alone["cost_mean"].to_numpy(), 0.5)
+
+
+def ways(policy: Any, problem: TableProblem) -> list[tuple[list[int], list[int], int]]:
+    """All ways of a policy through a problem: sizes of its visits, questions in order, and how sure it was at each."""
+    found = []
+
+    def follow(info: Any, visits: list[int], asked: list[int]) -> None:
+        made = int(info.visits[0])
+        info = policy.order(info)
+        question = int(policy.act(info)[0])
+        if question < 0:
+            found.append((visits, asked, info))
+            return
+        if info.visits[0] > made or not info.ordered[0, question]:
+            visits = [*visits, max(int(info.ordered[0].sum()), 1)]
+        for outcome in range(problem.n_outcomes[question]):
+            follow(info.asking(question).update(np.array([outcome])), visits, [*asked, question])
+
+    follow(problem.begin(), [], [])
+    return found
+
+
+@pytest.mark.parametrize("solver", [Panels(certificate_paths=0), Panels(max_nodes=0, **FAST), FixedPanels(2)])
+@pytest.mark.parametrize("free", [True, False])
+def test_a_ladder_orders_panels_that_fit_in_what_is_left(solver, free):
+    found = 0
+    for seed in range(6):
+        problem = random_problem(seed, free)
+        if problem.n_questions < 4 or not problem.orders_panels:
+            continue
+        policy = solver.solve(problem)
+        for limit, most in [(0.0, 3), (0.05, None), (0.02, 5), (10.0, None)]:
+            ladder = StopWhenSure(policy, limit, most)
+            n = min(problem.n_questions, most or problem.n_questions)
+            for visits, asked, info in ways(ladder, problem):
+                assert sum(visits) == len(asked) <= n
+                assert info.stopping_cost[0] <= limit + 1e-9 or len(asked) == n
+                assert int(info.visits[0]) == len(visits)
+                found += max(visits, default=0) > 1
+            if limit == 0.0:
+                rng = np.random.default_rng(seed)
+                X = np.column_stack([rng.integers(0, size, 40) for size in problem.n_outcomes])
+                run = run_ladder(policy, X, [limit, 0.05], max_questions=most)
+                for column, cost in enumerate([limit, 0.05]):
+                    alone = acquire(StopWhenSure(policy, cost, most), X)
+                    np.testing.assert_allclose(run.price[:, column], alone.leaf_price[alone.leaf])
+                    assert (run.decision[:, column] == alone.leaf_decision[alone.leaf]).all()
+    assert found > 20
+
+
+def test_a_hard_budget_orders_panels_that_fit(table):
+    X, y = table.iloc[:, :-1], table["diagnosis"]
+    for order in ("adaptive", "conditional"):
+        costs = Costs(0.01, visit_cost=0.03, max_panel=4)
+        clf = SequentialClassifier(ClassMixture(2, random_state=0), feature_costs=costs, order=order).fit(X, y)
+        for budget in (1, 3, 6):
+            record = clf.acquire(X, budget=budget)
+            assert (record.n_features == budget).all()
+            assert record.n_visits.max() <= budget
+            np.testing.assert_allclose(record.cost, 0.01 * budget + 0.03 * record.n_visits)
+            known = clf.acquire(X, known=["mean concavity"] if "mean concavity" in X else [0], budget=budget)
+            assert (known.n_features == budget).all()
+        assert clf.acquire(X, budget=6).n_visits.mean() < 4
+
+
+def test_certified_ladders_order_panels(table):
+    X, y = table.iloc[:, :-1], table["diagnosis"]
+    costs = Costs(0.01, visit_cost=0.03)
+    clf = SequentialClassifier(feature_costs=costs, order="adaptive").fit(X[::2], y[::2])
+    certified = certify_error(clf, X[1::2], y[1::2], 0.15)
+    record = certified.acquire(X[1::2])
+    assert (record.n_visits < record.n_features).any()
+    np.testing.assert_allclose(record.cost, 0.01 * record.n_features + 0.03 * record.n_visits)
+
+
+def test_budgets_of_adaptive_refuse_visits(table):
+    with pytest.raises(ValueError, match=r"leave out visit_cost.*acquire\(X, budget=k\)"):
+        adaptive(Costs(0.01, visit_cost=0.03), budget=3).fit(table.iloc[:, :-1], table["diagnosis"])

@@ -226,6 +226,16 @@ _MADE |= {
     "visits, three classes": lambda: _free(
         _Panels(), NaiveBayes(), _wines(9), feature_costs=Costs(0.004, visit_cost=0.008)
     ),
+    "visits, ladder": lambda: _free(
+        _Ladder(_Panels(), 0.02, 7), feature_costs=Costs(0.004, visit_cost=0.01, max_panel=4)
+    ),
+    "visits, planned ladder": lambda: _free(
+        _Ladder(Panels(certificate_paths=0), 0.01, 3),
+        NaiveBayes(),
+        _tumours(5),
+        discretizer=Discretizer(3),
+        feature_costs=Costs(0.003, visit_cost=0.02),
+    ),
     "visits, one at a time": lambda: _free(_INFORMED, feature_costs=Costs(0.004, visit_cost=0.01, charge_missing=True)),
 }
 

@@ -264,9 +264,9 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     return [...times].map(([drawn, n]) => ({ state: found[drawn].state, weight: n / most }));
   };
   const PATIENCE = 2;
-  const grown = (p, s) => {
+  const grown = (p, s, limit) => {
     const open_ = program.any_order ? open(s) : every.slice(s.stage), nothing = { panel: [], cost: Infinity };
-    const most = Math.min(p.most, nStages - s.stage, visits.max_panel ?? Infinity, open_.length), fewest = Math.min(p.least, most);
+    const most = Math.min(p.most, limit - s.stage, visits.max_panel ?? Infinity, open_.length), fewest = Math.min(p.least, most);
     let best = nothing, panel = [], since = 0, branches = [{ state: s, weight: 1 }];
     for (let size = 1; size <= most; size++) {
       const left = open_.filter((q) => !panel.includes(q)), asked = program.any_order ? left : left.slice(0, 1);
@@ -288,14 +288,19 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     return best;
   };
   /* As a table says, where it speaks of what was seen and paid; else grown. */
-  const bestPanel = (p, s) => {
+  const bestPanel = (p, s, limit = nStages) => {
     const asked = every.filter((q) => s.seen[q] !== OPEN), groups = (some) => new Set(some.map((q) => questions[q].group).filter((group) => group !== null));
     const known = groups(asked), pays = [...groups(every)].every((group) => Boolean(s.paid[group]) === known.has(group));
     const row = pays && asked.length === s.stage ? rowOf(p.plan, s, 2) : undefined;
-    return row ? { panel: every.filter((q) => Math.floor(row[0] / 2 ** q) % 2), cost: row[1] ?? Infinity } : grown(p, s);
+    const panel = row && every.filter((q) => Math.floor(row[0] / 2 ** q) % 2);
+    return row && panel.length <= limit - s.stage ? { panel, cost: row[1] ?? Infinity } : grown(p, s, limit);
   };
   const chooses = (p, s) => s.stage < p.n_stages && !(p.once && s.visits > 0);
   const panelOf = (p, s) => {
+    if (p.type === "sure" && p.policy.type === "panels" && s.stage < p.n_stages && s.stop > p.cost && chooses(p.policy, s)) {
+      const { panel } = bestPanel(p.policy, s, Math.min(p.n_stages, nStages));
+      if (panel.length) return panel;
+    }
     if (p.type !== "panels") { const question = act(p, s); return question === DECIDE ? [] : [question]; }
     if (!chooses(p, s) || settled(s)) return [];
     const { panel, cost } = bestPanel(p, s);

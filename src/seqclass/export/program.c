@@ -834,7 +834,7 @@ static int seq_follow(seq_branch *branches, int n, int question)
     return kept;
 }
 
-static double seq_grown(const seq_view *s, char *best)
+static double seq_grown(const seq_view *s, int limit, char *best)
 {
     seq_branch branches[SEQ_BRANCHES];
     char panel[SEQ_QUESTIONS] = {0}, open[SEQ_QUESTIONS];
@@ -846,7 +846,7 @@ static double seq_grown(const seq_view *s, char *best)
         left += open[q];
     }
     most = SEQ_PANEL_MOST < SEQ_MAX_PANEL ? SEQ_PANEL_MOST : SEQ_MAX_PANEL;
-    most = SEQ_STAGES - s->stage < most ? SEQ_STAGES - s->stage : most;
+    most = limit - s->stage < most ? limit - s->stage : most;
     most = left < most ? left : most;
     least = SEQ_PANEL_LEAST < most ? SEQ_PANEL_LEAST : most;
     branches[0].s = *s;
@@ -895,21 +895,23 @@ static double seq_grown(const seq_view *s, char *best)
 }
 
 /* As the table says, where it speaks of what was seen and paid; else grown. */
-static double seq_best_panel(const seq_view *s, char *best)
+static double seq_best_panel(const seq_view *s, int limit, char *best)
 {
     char known[SEQ_GROUPS] = {0};
-    int q, row = seq_n_seen(s) == s->stage ? seq_planned(s) : -1;
+    int q, n = 0, row = seq_n_seen(s) == s->stage ? seq_planned(s) : -1;
     for (q = 0; q < SEQ_ASKED; q++)
         if (seq_group[q] >= 0 && s->seen[q] != SEQ_OPEN)
             known[seq_group[q]] = 1;
     for (q = 0; q < SEQ_ASKED; q++)
         if (seq_group[q] >= 0 && known[seq_group[q]] != s->paid[seq_group[q]])
             row = -1;
-    if (row < 0)
-        return seq_grown(s, best);
     memset(best, 0, SEQ_QUESTIONS);
-    for (q = 0; q < SEQ_ASKED; q++)
+    for (q = 0; q < SEQ_ASKED && row >= 0; q++) {
         best[q] = (char)(seq_plan[row][0] >> q & 1);
+        n += best[q];
+    }
+    if (row < 0 || n > limit - s->stage)
+        return seq_grown(s, limit, best);
     return seq_plan_cost[row] < HUGE_VAL ? seq_plan_cost[row] : HUGE_VAL;
 }
 
@@ -932,11 +934,18 @@ static int seq_panel_by(int policy, const seq_view *s, char *panel)
 {
     int question;
     if (seq_policy_type[policy] == SEQ_POLICY_PANELS) {
-        if (!seq_chooses(policy, s) || seq_settled(s) || !(seq_best_panel(s, panel) < s->stop * (1 - SEQ_TIE)))
+        if (!seq_chooses(policy, s) || seq_settled(s) || !(seq_best_panel(s, SEQ_STAGES, panel) < s->stop * (1 - SEQ_TIE)))
             memset(panel, 0, SEQ_QUESTIONS);
         return seq_first_in(panel);
     }
     memset(panel, 0, SEQ_QUESTIONS);
+    if (seq_policy_type[policy] == SEQ_POLICY_SURE && seq_policy_type[seq_policy_a[policy]] == SEQ_POLICY_PANELS
+        && s->stage < seq_policy_stages[policy] && s->stop > seq_policy_x[policy]
+        && seq_chooses(seq_policy_a[policy], s)) {
+        seq_best_panel(s, seq_policy_stages[policy], panel);
+        if (seq_first_in(panel) >= 0)
+            return seq_first_in(panel);
+    }
     question = seq_act(policy, s);
     if (question >= 0)
         panel[question] = 1;
@@ -993,7 +1002,7 @@ static int seq_would(int policy, const seq_view *s)
     char panel[SEQ_QUESTIONS] = {0};
     if (type == SEQ_POLICY_PANELS) {
         if (seq_chooses(policy, s))
-            seq_best_panel(s, panel);
+            seq_best_panel(s, SEQ_STAGES, panel);
         return seq_first_in(panel);
     }
     if (type == SEQ_POLICY_FIRST || type == SEQ_POLICY_LIKELY)
@@ -1027,7 +1036,7 @@ static double seq_onwards(int policy, const seq_view *s)
     int type = seq_policy_type[policy];
     char panel[SEQ_QUESTIONS];
     if (type == SEQ_POLICY_PANELS)
-        return seq_chooses(policy, s) ? seq_best_panel(s, panel) : HUGE_VAL;
+        return seq_chooses(policy, s) ? seq_best_panel(s, SEQ_STAGES, panel) : HUGE_VAL;
     if (type == SEQ_POLICY_PLAN)
         return seq_onwards(seq_policy_a[policy], s);
     if (type == SEQ_POLICY_VALUES)

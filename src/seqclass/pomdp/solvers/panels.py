@@ -417,7 +417,7 @@ class PlannedPanels(PanelPolicy):
         super().__init__(PanelValues(problem), (1, problem.n_questions), n_branches, info=info)
         self.plan = plan
 
-    def best(self, info: InformationState) -> Best:
+    def best(self, info: InformationState, least: int = 0) -> Best:
         """The best panel of each row, whether it is worth ordering or not; see `PanelPolicy.best`."""
         n, problem = len(info), self.problem
         number, cost, known = np.zeros(n, dtype=np.int64), np.full(n, np.inf), np.zeros(n, dtype=bool)
@@ -426,11 +426,14 @@ class PlannedPanels(PanelPolicy):
             wanted = evidence(info)
             place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
             known = keys[place] == wanted
+            # which it does not where fewer questions are left than it orders, or more have to be ordered
+            count = ((sets[place, None] >> np.arange(problem.n_questions)) & 1).sum(axis=1)
+            known &= (count <= info.problem.n_stages - info.stage) & (count >= least)
             number, cost = np.where(known, sets[place], 0), np.where(known, costs[place], np.inf)
         panel = (number[:, None] >> np.arange(problem.n_questions)) & 1 == 1
         rows = np.flatnonzero(~known)
         if rows.size:
-            panel[rows], cost[rows] = super().best(info[rows])
+            panel[rows], cost[rows] = super().best(info[rows], least)
         return Best(panel, cost)
 
 
