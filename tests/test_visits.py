@@ -554,3 +554,33 @@ def test_certified_ladders_order_panels(table):
 def test_budgets_of_adaptive_refuse_visits(table):
     with pytest.raises(ValueError, match=r"leave out visit_cost.*acquire\(X, budget=k\)"):
         adaptive(Costs(0.01, visit_cost=0.03), budget=3).fit(table.iloc[:, :-1], table["diagnosis"])
+
+
+@pytest.mark.parametrize("visit", [0.005, 0.02, 0.06, 0.15])
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_of_several_starts_hold_and_count_visits(visit, seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=300)
+    X = y[:, None] * [1.0, 0.8, 1.2, 0.5, 1.5] + rng.normal(size=(300, 5))
+    costs = Costs(0.01, visit_cost=visit)
+    clf = SequentialClassifier(
+        NaiveBayes(),
+        discretizer=Discretizer(3),
+        order="adaptive",
+        feature_costs=costs,
+        known=[4],
+        solver=Panels(**FAST),
+    ).fit(X, y)
+    problem = clf.problem_
+    begun, share = problem.opening()
+    assert len(share) > 1
+    each = [by_hand(problem.replace(starts=None, prior=belief)) for belief in begun.belief]
+    optimum = float(share @ each)
+    info = certify(problem, clf.policy_, n_paths=200)
+    assert info.lower <= optimum + 1e-9
+    assert info.upper >= optimum - 1e-9
+    plain = certify(problem.without_visits(), lambda info: np.full(len(info), -1), n_paths=200).lower
+    floor = float(share @ np.minimum(begun.stopping_cost, begun.cost_floor()))
+    assert info.lower >= max(plain, floor) - 1e-9
+    if visit == 0.02:  # beyond what is told by prices alone
+        assert info.lower > max(plain, floor) + 1e-3

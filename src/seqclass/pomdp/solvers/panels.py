@@ -26,7 +26,6 @@ from seqclass.pomdp.policy import (
     OrderingCandidate,
     OrderingChoice,
     Policy,
-    RepricedPolicy,
     SolveInfo,
 )
 from seqclass.pomdp.problem import AcquisitionProblem
@@ -330,8 +329,7 @@ class Panels(_PanelSolver):
     def _sequential(self, problem: AcquisitionProblem, cases: Cases) -> _Tried:
         """One question at a time, each a visit."""
         started = time.perf_counter()
-        alone = uncertified(self._planner(problem)).solve(problem.without_visits(1.0))
-        policy = RepricedPolicy(alone, problem, 1.0)
+        policy = uncertified(self._planner(problem)).solve(problem)
         costs, asked = cases.costs(policy, 0, len(cases.X))
         return _Tried("one question at a time", policy, costs, asked, time.perf_counter() - started)
 
