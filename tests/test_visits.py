@@ -584,3 +584,14 @@ def test_bounds_of_several_starts_hold_and_count_visits(visit, seed):
     assert info.lower >= max(plain, floor) - 1e-9
     if visit == 0.02:  # beyond what is told by prices alone
         assert info.lower > max(plain, floor) + 1e-3
+
+
+def test_a_visit_is_paid_for_whatever_comes_of_it(table):
+    costs = Costs(0.01, visit_cost=0.1)
+    clf = SequentialClassifier(feature_costs=costs, order="adaptive").fit(table.iloc[:, :-1], table["diagnosis"])
+    case, names = clf.session(), list(table.columns[:3])
+    case.order(names[:2])
+    case.unavailable(names[2])  # which was not ordered, and takes a visit of its own
+    assert (case.n_visits, case.cost) == (2, pytest.approx(0.2))
+    case.observe(names[0], 0.02)
+    assert (case.n_visits, case.cost) == (2, pytest.approx(0.21))

@@ -378,6 +378,13 @@ def cases() -> Callable[..., list[dict[str, Any]]]:
                         session.leave()
                         answers.append(["leave"])
                         continue
+                if visits and len(answers) < 6 and rng.random() < 0.15:
+                    names = [one.name for one in session.suggestions(99)]
+                    some = [str(name) for name in rng.permutation(names)[:2]]
+                    with suppress(ValueError):  # something is waited for
+                        session.order(some)
+                        answers.append(["order", some])
+                        continue
                 others = session.suggestions(99) if any_order and rng.random() < 0.3 else []
                 if others:
                     question = others[rng.integers(len(others))]

@@ -43,7 +43,9 @@ int main(void)
             int question, i, m, known, outcomes[SEQ_FEATURES];
             if (scanf("%d %d %d:", &question, &known, &m) != 3) return 1;
             if (question < 0) {
-                LEAVE(&c);
+                for (i = 0; i < known; i++)
+                    if (scanf("%d", &outcomes[i]) != 1) return 1;
+                if (ORDER(&c, known, outcomes)) return 2;
                 stand(&c);
                 continue;
             }
@@ -74,8 +76,9 @@ def compiled(folder: Path, kind: str) -> Path:
         pytest.skip("no C compiler")
     either = "known ? seq_know_all(c, q, o) : seq_answer_all(c, q, o)"
     tell = either if kind == "program" else "((void)known, seq_answer(c, q, *o))"
-    panel, leave = ("", "(void)") if kind == "graph" else (PANEL, "seq_leave")
-    macros = f"#define TELL(c, q, o) ({tell})\n#define PANEL(c) {panel}\n#define LEAVE {leave}\n"
+    order = "0" if kind == "graph" else "n ? seq_order(c, n, q) : (seq_leave(c), 0)"
+    macros = f"#define TELL(c, q, o) ({tell})\n#define PANEL(c) {'' if kind == 'graph' else PANEL}\n"
+    macros += f"#define ORDER(c, n, q) ({order})\n"
     (folder / "main.c").write_text(f"{macros}{MAIN}")
     done = subprocess.run(
         [COMPILER, *STRICT, *SAFE, "-O0", "main.c", "-o", "main", "-lm"], cwd=folder, capture_output=True, text=True
@@ -88,6 +91,8 @@ def given(data: dict[str, Any], number: dict[str, int], answer: tuple[str, Any, 
     """An answer as the program reads it: of a bundle a value for each feature."""
     if answer[0] == "leave":
         return "-1 0 0:"
+    if answer[0] == "order":
+        return f"-1 {len(answer[1])} 0:{' '.join(str(number[name]) for name in answer[1])}"
     name, value, known = answer
     shows = [data["features"][f]["name"] for f in data["questions"][number[name]]["features"]]
     values = [value.get(feature) for feature in shows] if isinstance(value, dict) else [value] * len(shows)

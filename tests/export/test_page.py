@@ -32,6 +32,7 @@ RUN = """
   return cases.map((answers) => {
     const given = answers.map(([name, value, known]) => {
       if (name === "leave") return { leave: true };
+      if (name === "order") return { order: value.map((one) => number[one]) };
       const shows = data.questions[number[name]].features, parts = value !== null && typeof value === "object";
       return { question: number[name], known,
         outcomes: shows.map((f) => outcome(f, parts ? value[data.features[f].name] : value)) };
@@ -73,6 +74,8 @@ def test_the_page_stands_where_a_session_stands(
     wanted = cases(clf, 25, data["kind"] == "program")
     assert sum(len(case["answers"]) for case in wanted) > 35
     assert any(answer[1:2] == [None] for case in wanted for answer in case["answers"])
+    if name == "visits":
+        assert {"leave", "order"} <= {answer[0] for case in wanted for answer in case["answers"]}
     if name.startswith("visits") and name != "visits, one at a time":
         assert max(len(stand["panel"]) for case in wanted for stand in case["stands"]) > 1
     if "refer" in name:

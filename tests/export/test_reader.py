@@ -47,6 +47,8 @@ def test_the_reader_stands_where_a_session_stands(name: str, model: Any, cases: 
             if told is not None:
                 if told[0] == "leave":
                     found.leave()
+                elif told[0] == "order":
+                    found.order([number[name] for name in told[1]])
                 else:
                     name_, value, known = told
                     shows = [data["features"][f] for f in data["questions"][number[name_]]["features"]]
